@@ -136,7 +136,7 @@ TEST_P(OlderCupti, LayoutsAreStepped) {
   EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemcpy).size(), 1u);
   EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemset).size(), 1u);
   EXPECT_EQ(run.all<ring::OverheadRecord>(RecordKind::kOverhead).size(), 1u);
-  // Before 12.8 (26) nothing says which record a wait took.
+  // Before 12.8 (26) nothing reports which record a wait took.
   const size_t witnesses = std::stoi(GetParam()) < 26 ? 0 : 2;
   EXPECT_EQ(run.all<ring::SyncWitnessRecord>(RecordKind::kSyncWitness).size(), witnesses);
   EXPECT_TRUE(run.losses().empty());
@@ -207,7 +207,7 @@ TEST(Activities, ThatTheWriterDoesNotReadInTimeAreCountedOneByOne) {
   const size_t kernels = run.all<ring::OpRecord>(RecordKind::kKernel).size();
   EXPECT_GT(kernels, 500u);
   EXPECT_LT(kernels, 1024u);
-  // The loss itself needs room in the full ring; what does not fit is in the ring's own count.
+  // The loss itself needs space in the full ring; what does not fit is in the ring's own count.
   uint64_t dropped = 0;
   for (const ObservedRing& ring : run.rings()) dropped += ring.dropped;
   EXPECT_GT(run.losses()["activity-ring-full"] + dropped, 0u);
@@ -220,8 +220,8 @@ TEST(Activities, StayOursWhenAnotherSubscriberIsRefusedAndItsUserIsInformed) {
   EXPECT_THAT(run.losses(), ::testing::ElementsAre(std::pair("profiler-refused", 2u)));
   const std::string& text = run.error_text();
   EXPECT_THAT(text, HasSubstr("another CUDA profiler in the program sees no GPU activity"));
-  EXPECT_THAT(text, HasSubstr("_child; nothing is missing here"));   // who it was
-  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // told once
+  EXPECT_THAT(text, HasSubstr("_child; nothing is missing here"));   // the name of the profiler
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // reported once
 }
 
 TEST(Activities, StayOursWhenTheBuffersAreRefusedToAnother) {
@@ -239,7 +239,7 @@ TEST(Activities, OfKindsWeNeverEnabledRevealAnotherProfiler) {
   EXPECT_GE(run.losses()["profiler-conflict"], 1u);
   const std::string& text = run.error_text();
   EXPECT_THAT(text, HasSubstr("another CUDA profiler"));
-  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // told once
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // reported once
 }
 
 }  // namespace

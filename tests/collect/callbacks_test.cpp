@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What callbacks become. Each pitfall of CUPTI's callbacks is a test.
+// What callbacks are recorded as. Each pitfall of CUPTI's callbacks is a test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -139,7 +139,7 @@ TEST(Callbacks, ReportKernelParametersThatMayBePointersOnlyOnRequest) {
       continue;
     }
     ASSERT_EQ(reported.size(), 2u);
-    ASSERT_EQ(reported[0].count, 2u);  // a small number is none
+    ASSERT_EQ(reported[0].count, 2u);  // a small number is not a pointer
     EXPECT_EQ(reported[0].values[0], 0x7f0000001000u);
     EXPECT_EQ(reported[0].values[1], 0x7f0000002000u);
     EXPECT_EQ(reported[0].parameters[1], 3);
@@ -353,7 +353,7 @@ TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
   const auto stacks = run.all<ring::StackRecord>(RecordKind::kStack);
   ASSERT_FALSE(stacks.empty());
   EXPECT_GE(stacks[0].total_frames, 3u);
-  // The innermost frames lie in modules that were told.
+  // The innermost frames are in modules that were reported.
   bool found = false;
   for (const auto& module : run.all<ring::ModuleRecord>(RecordKind::kModule))
     found = found || (module.begin_address <= stacks[0].frames[2] &&
@@ -361,7 +361,7 @@ TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
   EXPECT_TRUE(found);
 }
 
-// What the loader of libraries calls may wait for this call: the call must not wait for the loader.
+// The library loader may wait for this call: the call must not wait for the loader.
 TEST(Callbacks, TakeStacksWhileAnotherThreadLoadsALibrary) {
   Observed run;
   run.control().stacks = ring::StackMode::kAll;
@@ -380,7 +380,7 @@ TEST(Callbacks, ReportTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
     if (node.original != 0) originals[node.node] = node.original;
     correlation_ids[node.node] = node.correlation_id;
   }
-  EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED says kernel
+  EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED reports kernel
   EXPECT_EQ(kinds[52], 0);
   EXPECT_EQ(originals[61], 51u);
   EXPECT_EQ(originals[62], 52u);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The collector and the process it lives in: ways in, ways out, what the program may notice.
+// The collector and its process: start, end, and what the program may notice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(Library, KeepsToTheStatedGlibcFloor) {
 
 TEST(Library, UsesNoInitialExecStorage) {
   NEEDS_PRELOADING();
-  // The driver may dlopen it when no static room is left.
+  // The driver may dlopen it when no static TLS space is left.
   EXPECT_EQ(shell("readelf -d " COLLECT_LIBRARY " | grep STATIC_TLS"), "");
 }
 
@@ -161,7 +161,7 @@ TEST(Process, EnteredLateReportsThatAndNeverTracesGraphs) {
   EXPECT_EQ(run.losses()["late-attach"], 1u);
   EXPECT_EQ(run.losses()["graph-times"], 1u);
   EXPECT_THAT(run.calls(), SizeIs(2));
-  // Contexts and streams that nobody told of become known at their first use, once.
+  // Contexts and streams that nobody reported become known at their first use, once.
   EXPECT_THAT(run.all<ring::ContextRecord>(RecordKind::kContext), SizeIs(1));
   const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
   ASSERT_THAT(streams, SizeIs(2));
@@ -250,8 +250,8 @@ TEST(Process, WithoutAWriterRunsOnAndReportsWhy) {
             "PROGRAM`, or name it in STREAMSCOPE_BIN\n");
 }
 
-// A stand-in for `streamscope`: writes down its arguments and environment and says where the rings
-// are.
+// A stand-in for `streamscope`: writes its arguments and environment to a file and prints where the
+// rings are.
 std::filesystem::path fake_writer(const Observed& run, const std::string& answer) {
   const std::filesystem::path path = run.folder() / "writer";
   std::ofstream(path) << "#!/bin/sh\necho \"$@\" > " << run.folder().string()
@@ -277,7 +277,7 @@ TEST(Process, AloneStartsAWriterThatDoesNotAffectIt) {
   const std::string arguments = contents(run.folder() / "arguments");
   EXPECT_THAT(arguments, ::testing::StartsWith("record --attach-writer --ready-fd 3 --target "));
   EXPECT_THAT(arguments, HasSubstr("--tier events"));
-  // It must not record itself, and must not hold the program's files.
+  // It must not record itself, and must not keep the program's files open.
   EXPECT_THAT(contents(run.folder() / "environment"), ::testing::Not(HasSubstr("LD_PRELOAD")));
   EXPECT_THAT(contents(run.folder() / "environment"),
               ::testing::Not(HasSubstr("INJECTION64_PATH")));
@@ -285,7 +285,7 @@ TEST(Process, AloneStartsAWriterThatDoesNotAffectIt) {
 
 TEST(Process, IgnoresTheRunOfAWriterThatIsDead) {
   Observed run;
-  run.control().writer_start -= 1;  // this pid is somebody else by now
+  run.control().writer_start -= 1;  // this pid now belongs to another process
   run.set("STREAMSCOPE_BIN", "/nonexistent");
   EXPECT_EQ(run.run_child("simple"), 0);
   EXPECT_THAT(run.error_text(), HasSubstr("not recording"));
@@ -312,7 +312,7 @@ TEST(Process, WhilePausedReportsOnlyWhatIdentitiesNeed) {
   EXPECT_EQ(run.call_names(), "cudaEventCreateWithFlags cudaLaunchKernel");
   EXPECT_EQ(run.text(run.calls()[1].object), "while collecting");
   const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
-  ASSERT_THAT(kernels, SizeIs(1));  // the device's work of the pause comes later and is left out
+  ASSERT_THAT(kernels, SizeIs(1));  // the device's work of the pause comes later and is omitted
   EXPECT_EQ(run.text(kernels[0].name), "while collecting");
   std::vector<int> switches;
   for (const auto& each : run.all<ring::CollectingRecord>(RecordKind::kCollecting))
@@ -361,7 +361,7 @@ TEST(Nvtx, RangesMarksAndNamesAreRecorded) {
   ASSERT_EQ(run.run_child("nvtx"), 0) << run.error_text();
   const auto pushes = run.all<ring::RangeRecord>(RecordKind::kRangePush);
   ASSERT_THAT(pushes, SizeIs(2));
-  EXPECT_EQ(run.text(pushes[0].name), "open at start");  // opened before CUDA was there
+  EXPECT_EQ(run.text(pushes[0].name), "open at start");  // opened before CUDA was loaded
   EXPECT_EQ(run.text(pushes[1].name), "registered");
   EXPECT_EQ(run.text(pushes[1].domain), "my domain");
   EXPECT_EQ(pushes[1].category, 7);
@@ -459,7 +459,7 @@ TEST(CoordObserver, ReportsSimulatedWorkInVirtualTime) {
     EXPECT_EQ(operations[i].begun, 51u + 10 * i);
     EXPECT_EQ(operations[i].flags, ring::kVirtualTime);
   }
-  // The end of a submission stands in the thread's next operation, the last in the ring's head.
+  // The end of a submission is in the thread's next operation, the last in the ring's head.
   EXPECT_EQ(operations[1].ended_before, 0u);
   for (uint32_t i : {2u, 3u}) {
     EXPECT_EQ(operations[i].ended, i);

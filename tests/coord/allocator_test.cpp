@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory in the order of streams: when it is used again, by whom, and what is refused.
+// Stream-ordered memory: when it is reused, by whom, and what is refused.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -146,14 +146,14 @@ TEST_F(Allocator, NeverSharesMemoryBetweenThoseWhoseOrderIsUnknown) {
     StreamOrderedAllocator pool(mine, {.arena_bytes = 4 * kMiB});  // one holds everything
     std::vector<coord::Stream> streams(3);
     for (coord::Stream& stream : streams) stream = device.create_stream();
-    // after[s][t]: how many operations of t all later work of s comes after, by brute force.
+    // after[s][t]: how many operations of t precede all later work of s, by brute force.
     std::size_t after[3][3] = {}, count[3] = {};
     std::vector<std::vector<std::array<std::size_t, 3>>> clock(3);
     std::vector<std::vector<OperationHandle>> operations(3);
     std::vector<Held> held;
     struct Piece {
       char *from, *to;
-      std::size_t stream, number;  // freed after so many operations of the stream
+      std::size_t stream, number;  // freed after this many operations of the stream
     };
     std::vector<Piece> freed;
     for (int step = 0; step < 150; ++step) {

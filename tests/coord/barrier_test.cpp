@@ -289,7 +289,7 @@ TEST(Capture, MakesAGraphWithOnlyTheEdgesThatAreNeeded) {
 
   const coord::ExecutableGraph executable = graph.instantiate();
   executable.launch(streams.refs[0]);
-  // Afterwards, the streams are what they were.
+  // Afterwards the streams are unchanged.
   const auto later = coordinator.submit({.stream = streams.refs[1]}, work);
   coordinator.wait(coordinator.submit({.stream = streams.refs[0], .after = {later}}, work));
   EXPECT_THROW(coordinator.submit({.stream = streams.refs[2], .after = {right}}, work),

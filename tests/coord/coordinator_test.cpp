@@ -99,7 +99,8 @@ TEST(Elision, PlacesTheTransitiveReductionOnRandomPrograms) {
       for (std::size_t before : operation.after) after.push_back(handles[before]);
       handles.push_back(coordinator.submit(
           {.stream = streams[operation.stream], .after = after}, [&, i](coord::StreamRef stream) {
-            // Whatever starts before its dependencies have ended shows that order was lost.
+            // An operation that starts before its dependencies have ended shows that order was
+            // lost.
             const auto check = [&, i] {
               for (std::size_t before : program.operations[i].after)
                 ordered = ordered && ended[before];
@@ -137,7 +138,7 @@ TEST(Elision, NeedsNoWaitForWhatTheHostHasObservedToComplete) {
   const auto first = coordinator.submit({.stream = a}, kNothing);
   const auto second = coordinator.submit({.stream = b, .after = {first}}, kNothing);
   coordinator.wait(second);
-  EXPECT_TRUE(coordinator.completed(first));  // known without asking the device
+  EXPECT_TRUE(coordinator.completed(first));  // known without querying the device
   coordinator.submit({.stream = c, .after = {first, second}}, kNothing);
   const auto metrics = coordinator.metrics();
   EXPECT_EQ(metrics.waits_placed, 1u);

@@ -47,7 +47,7 @@ TEST_F(DeadlineQueue, RunsTheEarliestDeadlineFirstAndEqualOnesInOrder) {
   };
   coord::Stream other = device.create_stream();
   const OperationHandle gate = coordinator.register_operation({.stream = other});
-  queue.submit(in(1s), piece(0), {.after = {gate}});  // holds the one place
+  queue.submit(in(1s), piece(0), {.after = {gate}});  // takes the only slot
   const TimeNs same = in(5ms);
   queue.submit(in(9ms), piece(1));
   queue.submit(same, piece(2));
@@ -176,7 +176,7 @@ TEST_F(DeadlineQueue, ThreadsMaySubmitConcurrently) {
   EXPECT_EQ(queue.metrics().completed, static_cast<std::uint64_t>(kThreads * kPieces));
 }
 
-/// The least lateness of the worst piece in any order, one after the other.
+/// The minimum delay of the worst piece over all orders, one piece at a time.
 std::int64_t least_worst(const std::vector<std::int64_t>& takes,
                          const std::vector<std::int64_t>& deadlines) {
   std::vector<std::size_t> order(takes.size());

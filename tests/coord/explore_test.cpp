@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Exploration: it finds the bug of every program of the corpus, is silent on every repaired one,
-// covers every order that differs, and what it finds can be replayed.
+// Exploration: it finds the bug of every program of the corpus, is silent on every fixed one,
+// covers every distinct order, and its findings can be replayed.
 
 #include <coord/explore.h>
 #include <gmock/gmock.h>
@@ -139,7 +139,7 @@ TEST(Explore, ExploresBothAnswersOfAQuery) {
 }
 
 TEST(Explore, FindsABugThatNeedsFourStepsInOneOrder) {
-  // The value is 1, 2, 3 on the way; only one order lets the wait see nothing but the last.
+  // The value is 1, 2, 3 on the way; in only one order does the wait see just the last.
   const Program program = [](coord::sim::Run& run) {
     const auto& device = run.device();
     const auto flag = device.allocate_host<std::uint64_t>(1);

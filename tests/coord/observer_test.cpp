@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a profiler is told, and that it can put it together.
+// What a profiler is notified of, and that it can put it together.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -368,10 +368,9 @@ TEST(Observer, IsNotifiedOfOperationsWithTheirWorkAndTheirWaits) {
     dependencies.emplace_back(each.operation - base, each.depends_on - base, each.elided);
     EXPECT_FALSE(each.inferred);
   }
-  EXPECT_THAT(dependencies,
-              testing::ElementsAre(std::tuple{1u, 0u, true},     // same stream
-                                   std::tuple{2u, 0u, true},     // second brings it along
-                                   std::tuple{2u, 1u, false}));  // the one wait
+  EXPECT_THAT(dependencies, testing::ElementsAre(std::tuple{1u, 0u, true},     // same stream
+                                                 std::tuple{2u, 0u, true},     // second implies it
+                                                 std::tuple{2u, 1u, false}));  // the one wait
 
   for (const char* name : {"simLaunchKernel", "simStreamWaitEvent"}) {
     EXPECT_EQ(observed.calls_named(name).at(0).operation,

@@ -196,7 +196,7 @@ TEST_F(Operations, ACycleIsRefusedAtRegistrationAndNamed) {
     EXPECT_THAT(error.what(), HasSubstr(name));
   EXPECT_EQ(error_of([&] { coordinator.add_dependency(first, first); }).kind(),
             coord::ErrorKind::kCycle);
-  // A refusal leaves nothing behind: what is no cycle is still none.
+  // A refusal leaves nothing behind: what was not a cycle is still none.
   coordinator.add_dependency(third, first);
   for (const auto operation : {first, second, third}) {
     coordinator.begin(operation);

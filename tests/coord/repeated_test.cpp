@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sections that repeat: when a graph is kept, and that no run is lost or done twice where it is
-// not.
+// Sections that repeat: when a graph is kept, and that no run is lost or done twice if it is not.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@
 
 namespace {
 
-/// What the lock protects: torn by whoever gets in while another one is inside.
+/// What the lock protects: torn if two threads are inside.
 struct Account {
   coord::ShortLock lock;
   std::uint64_t one = 0, other = 0;

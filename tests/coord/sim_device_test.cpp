@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the simulated device shares with hardware and programs seldom think of: hardware queues, the
-// front end, full streams, blocks that spin, pools, peers; and the errors that it can be told to
-// make.
+// What the simulated device shares with hardware and programs rarely consider: hardware queues, the
+// front end, full streams, blocks that spin, pools, peers; and the errors that can be injected.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -51,7 +50,7 @@ int stalled_streams(std::uint32_t connections, int blocked) {
 
 TEST(SimConnections, StallOthersOnceTooManyStreamsAreBlocked) {
   // As observed on an H200: none up to two below the number of queues, half at one below, all from
-  // there.
+  // there on.
   EXPECT_EQ(stalled_streams(8, 6), 0);
   EXPECT_NEAR(stalled_streams(8, 7), 25 / 2, 1);
   EXPECT_EQ(stalled_streams(8, 8), 24);
@@ -231,7 +230,7 @@ TEST(SimStream, BlocksTheHostWhenItIsFull) {
     const Stream stream = device.create_stream();
     const coord::Event event = device.create_event();
     for (int i = 0; i < 5; ++i) {
-      stream.record(event);  // takes no place
+      stream.record(event);  // takes no slot
       stream.launch({.name = "k" + std::to_string(i), .duration = 1ms});
     }
     stream.synchronize();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The simulated device: virtual time, resources, determinism, and what it says of a deadlock.
+// The simulated device: virtual time, resources, determinism, and its deadlock reports.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -265,7 +265,7 @@ TEST(SimMemory, AStoreComesAfterTheCallBeforeIt) {
     const Stream stream = device.create_stream(), other = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
     stream.wait_value(flag.data(), 1);
-    // The wait looks at the flag while this launch is being issued.
+    // The wait reads the flag while this launch is being issued.
     coord::sim::host_work(device,
                           coord::Nanoseconds(h200().launch_latency_ns - h200().wait_value_ns - 1));
     other.launch({.name = "k"});
@@ -366,7 +366,7 @@ TEST(SimDeadlock, NamesTheStreamsTheirOperationsAndTheCycle) {
     }
   });
   EXPECT_THAT(observed.marks, testing::ElementsAre("deadlock"));
-  // What never ended is told as such when the device is closed.
+  // What never ended is reported as such when the device is closed.
   EXPECT_EQ(observed.op_named("late").facts.begin_ns, -1);
   EXPECT_EQ(observed.op_named("late").facts.end_ns, -1);
   EXPECT_EQ(observed.op_named("memory wait").facts.end_ns, -1);
@@ -430,7 +430,7 @@ TEST(SimDeadlock, CanBeResolvedAndTheDeviceContinues) {
   });
 }
 
-/// A program with some of everything.
+/// A program with a bit of everything.
 void mixed_program(const Device& device) {
   std::vector<Stream> streams;
   for (int i = 0; i < 4; ++i)
@@ -453,8 +453,8 @@ void mixed_program(const Device& device) {
   device.synchronize();
 }
 
-/// Everything that happened, but for the number of the device and of the calls, which count on in a
-/// process.
+/// Everything that happened, except the numbers of the device and of the calls, which continue to
+/// count within a process.
 std::string trace_of(const fake_observer::Observed& observed) {
   std::string text;
   const auto add = [&](auto... values) { ((text += std::to_string(values) + " "), ...); };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Groups of streams: the order between what their streams are given, whoever gives it and whenever.
+// Groups of streams: the order between the work of their streams, whoever submits it and whenever.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ class Workbench {
     group.emplace(coordinator, refs, options);
   }
 
-  /// A kernel that notes `name` when it ends.
+  /// A kernel that records `name` when it ends.
   auto kernel(std::string name, coord::Nanoseconds duration = 10us) {
     return [this, name = std::move(name), duration](StreamRef stream) {
       stream.launch({.duration = duration});
@@ -56,7 +56,7 @@ class Workbench {
   OperationHandle promise(std::size_t stream, const std::string& name) {
     return group->register_operation({.stream = (*group)[stream], .description = name});
   }
-  /// The next piece of `stream` comes after what `other` has been given.
+  /// The next piece of `stream` comes after what `other` has received so far.
   void put_after(std::size_t stream, std::size_t other) {
     group->add_dependency((*group)[stream], (*group)[other]);
   }
@@ -105,7 +105,7 @@ TEST(StreamGroup, ACycleOfPendingWorkIsRefusedAndNamed) {
   EXPECT_THAT(text, HasSubstr("first"));
   EXPECT_THAT(text, HasSubstr("second"));
   EXPECT_THAT(text, HasSubstr("third"));
-  // What was refused leaves nothing behind: neither these nor others are called a cycle now.
+  // A refusal leaves nothing behind: neither these nor others are now called a cycle.
   EXPECT_EQ(kind_thrown([&] { bench.coordinator.add_dependency(a, b); }), ErrorKind::kCycle);
   const OperationHandle d = bench.promise(0, "fourth");
   bench.coordinator.add_dependency(d, c);
@@ -183,7 +183,7 @@ TEST(StreamGroup, ABarrierCoversWorkNotYetSubmitted) {
   EXPECT_THAT(bench.done, ElementsAre("before", "before", "after", "after", "after"));
 }
 
-// Random programs against what they say: pieces, promises, dependencies, barriers.
+// Random programs against their definition: pieces, promises, dependencies, barriers.
 TEST(StreamGroup, KeepsEveryOrderOfRandomPrograms) {
   std::mt19937 random(11);
   const auto pick = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pools of streams: which one a lease gets, what the pool knows without asking, and what it learns.
+// Pools of streams: which one a lease gets, what the pool knows without polling, and what it
+// learns.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -37,8 +38,8 @@ coord::StreamRef run(StreamPool& pool, coord::Nanoseconds duration,
 
 void finish(const Device& device) { device.synchronize(); }
 
-// What other pools cannot promise: not one lease of a thousand random programs gets a stream that
-// has work while another one has none, as the device itself tells before and after.
+// What other pools cannot guarantee: not one lease of a thousand random programs gets a stream with
+// work while another one has none, as the device itself confirms before and after.
 TEST(StreamPool, NeverGivesABusyStreamWhileAnIdleOneExists) {
   std::mt19937 random(7);
   int busy_leases = 0, idle_leases = 0;

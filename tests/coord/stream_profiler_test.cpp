@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a profiler says of streams, against durations that the simulated device was told.
+// What a profiler reports about streams, compared with durations set on the simulated device.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using coord::WorkKind;
 using coord::WorkTimes;
 using testing::HasSubstr;
 
-/// A profiler that watches streams from its beginning.
+/// A profiler attached to streams from their creation.
 class Watching : public coord::StreamProfiler {
  public:
   Watching(const Device& device, std::initializer_list<coord::StreamRef> streams,
@@ -46,7 +46,7 @@ class StreamProfiler : public OneStream {
   }
 };
 
-/// Beside what a piece of work takes, the gaps between it and its two records.
+/// Besides the duration of the work, the gaps between it and its two records.
 constexpr Nanoseconds kGaps = 4us;
 
 void expect_about(Nanoseconds measured, Nanoseconds expected) {
@@ -90,7 +90,7 @@ TEST_F(StreamProfiler, WorkThatHasNotEndedHasNoTime) {
   stream.synchronize();
   const WorkTimes kernels = profiler.report(stream).of(WorkKind::kKernel);
   EXPECT_EQ(kernels.timed, 2u);
-  expect_about(kernels.longest, 10us);  // waiting for the gate is not its time
+  expect_about(kernels.longest, 10us);  // waiting for the gate is not counted
 }
 
 TEST_F(StreamProfiler, SumsUpEachKindWithItsBytes) {
@@ -172,7 +172,7 @@ TEST_F(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
   Watching profiler(device, {stream, other});
   stream.begin_capture();
   for (int i = 0; i < 3; ++i) stream.launch({.duration = 20us});
-  for (int i = 0; i < 200; ++i) {  // in which the profiler looks at events of its own
+  for (int i = 0; i < 200; ++i) {  // in which the profiler polls its own events
     coord::sim::host_work(device, 10ms);
     other.launch({.duration = 20us});
   }

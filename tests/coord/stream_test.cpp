@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a stream counts of its work, and what kinds of memory that work touches.
+// What a stream counts of its work, and which kinds of memory that work accesses.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>

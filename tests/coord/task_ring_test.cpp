@@ -95,8 +95,8 @@ class EveryOrderOfTasks : public testing::Test {
   }
 };
 
-/// Two or three workers with a ring each. Task 0 is there at first; task t spawns what `spawns[t]`
-/// says. A worker gives up after `rounds` looks, so that orders end.
+/// Two or three workers with a ring each. Task 0 exists at first; task t spawns the tasks in
+/// `spawns[t]`. A worker gives up after `rounds` polls, so that orders end.
 template <typename Ring, typename Tally>
 struct Pool {
   static constexpr std::uint32_t kSlots = 2;
@@ -131,7 +131,7 @@ struct Pool {
     }
   }
 
-  /// As a warp does: all tasks of the batch, then what they spawned.
+  /// Like a warp: all tasks of the batch, then what they spawned.
   void run(std::size_t self, const std::vector<Task>& batch) {
     std::vector<Task> children;
     for (const Task task : batch) {
@@ -156,7 +156,7 @@ struct Pool {
     return sum;
   }
 
-  /// What was not run must still be there, for somebody who looks longer.
+  /// What was not run must still be there, for a worker that polls longer.
   [[nodiscard]] std::string check() {
     if (!failure.empty()) return failure;
     for (std::size_t i = 0; i < rings.size(); ++i) work(i, 100);
@@ -208,7 +208,7 @@ TEST_F(EveryOrderOfTasks, TasksThatDoNotFitAreRunByTheirSpawner) {
 
 TEST_F(EveryOrderOfTasks, ThievesShareTheTasks) { EXPECT_EQ(explore(3, 1, tree).failure, ""); }
 
-/// Looks whether there is room by what is not claimed, instead of by what was taken.
+/// Checks for space by what is not claimed, instead of by what was taken.
 struct WritesOverClaimed : Ring {
   bool push(Task task) {
     if (size() >= capacity()) return false;
@@ -222,7 +222,7 @@ TEST_F(EveryOrderOfTasks, FindsASlotThatIsWrittenBeforeItWasTaken) {
   EXPECT_NE(explore<WritesOverClaimed>(2, 2, more_than_fits).failure, "");
 }
 
-/// Opens a position before its task is there.
+/// Opens a position before its task is stored.
 struct PublishesFirst : Ring {
   bool push(Task task) {
     const std::uint32_t position = end();
@@ -237,7 +237,7 @@ TEST_F(EveryOrderOfTasks, FindsAPositionThatIsOpenTooEarly) {
   EXPECT_NE(explore<PublishesFirst>(2, 2, tree).failure, "");
 }
 
-/// Tells of what was spawned as late as of what has ended.
+/// Reports what was spawned as late as what has ended.
 struct TellsTooLate : Tally {
   void before_publishing(coord::TaskCount<ModelPlatform>&) {}
 };
@@ -276,7 +276,7 @@ model::Result explore_gifts() {
       }
       if (!idle.leave(1u << self)) ++awaited[self];
     }
-    std::array<int, 3> awaited{};  // gifts that a worker would go on to wait for
+    std::array<int, 3> awaited{};  // gifts that a worker would otherwise wait for
   };
   return model::explore([&] {
     const auto shared = std::make_shared<Shared>();
@@ -311,7 +311,7 @@ TEST_F(EveryOrderOfTasks, AGiftReachesTheClaimedWorker) {
   EXPECT_EQ(explore_gifts<Idle>().failure, "");
 }
 
-/// Does not look whether it was claimed meanwhile.
+/// Does not check whether it was claimed meanwhile.
 struct LeavesAnyway : Idle {
   bool leave(std::uint32_t bit) {
     (void)Idle::leave(bit);
@@ -371,7 +371,7 @@ model::Result explore_edges() {
 
 struct Edges : coord::TaskEdges<ModelPlatform> {};
 
-/// Looks at the counter and writes it in two steps.
+/// Reads the counter and writes it in two steps.
 struct CountsDownInTwoSteps : Edges {
   template <typename Ready>
   void end(std::uint64_t task, Ready&& ready) const {

@@ -88,7 +88,7 @@ TEST_F(TimelinePoints, SignalsOfThreadsThatRaceAreReachedInTheOrderOfTheirValues
     for (std::uint64_t seen = 0; seen < kValues / 2;) {
       timeline.wait(seen + 1);
       for (seen = timeline.completed(); std::uint64_t value : {seen, seen / 2}) {
-        // promised[] is set after the signal, so what it says yes to was promised before.
+        // promised[] is set after the signal, so a promise that it shows was made before.
         EXPECT_TRUE(!promised[value] || ended[value]) << value << " of " << seen;
       }
     }

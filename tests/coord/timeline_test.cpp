@@ -39,7 +39,7 @@ TEST(HostTimeline, GrowsOnly) {
 
 TEST(HostTimeline, NoWakeUpIsLostBetweenThePollAndTheSleep) {
   const Deadline deadline("a wake-up was lost");
-  // Ping-pong: one lost wake-up in either direction would stop it for good.
+  // Ping-pong: one lost wake-up in either direction would stop it forever.
   TimelineSignal ping, pong;
   constexpr std::uint64_t kRounds = 3000;
   std::thread other([&] {
@@ -319,7 +319,7 @@ TEST(SharedTimeline, ReportsThatItsCreatorIsGone) {
     if (write(pipe_ends[1], name.c_str(), name.size() + 1) < 0) _exit(1);
     while (made.completed() == 0) usleep(1000);  // imported
     (void)answer;
-    _exit(0);  // without a word
+    _exit(0);  // without notice
   }
   char name[128] = {};
   ASSERT_GT(read(pipe_ends[0], name, sizeof name - 1), 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every order of what can happen to waits: each ends exactly once, by whatever came first.
+// Every order of what can happen to waits: each ends exactly once, by what came first.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>

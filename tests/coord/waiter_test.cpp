@@ -71,7 +71,7 @@ TEST(AsyncWaiter, CallsOnceThePointIsReachedAndNoLater) {
   EXPECT_EQ(outcomes.count(WaitResult::kReached), 1);
   EXPECT_EQ(waiter.pending(), 1u);
   std::atomic_ref<std::uint64_t>(flag[0]).store(1);
-  stream.launch({});  // lets the simulated device look at its memory
+  stream.launch({});  // lets the simulated device check its memory
   EXPECT_TRUE(outcomes.reach(2));
 }
 
@@ -166,7 +166,7 @@ TEST(Executor, RunsInOrderAndEndsWithoutMissingFunctions) {
     for (int i = 0; i < 1000; ++i) {
       executor.expect();
       executor.post([&ran, i] { ran.push_back(i); });
-      if (i % 100 == 0) std::this_thread::sleep_for(200us);  // longer than its thread looks
+      if (i % 100 == 0) std::this_thread::sleep_for(200us);  // longer than its thread polls
     }
     executor.expect();  // nothing comes: the end does not wait for it
   }

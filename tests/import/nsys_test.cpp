@@ -190,7 +190,7 @@ TEST_F(NsysImport, CountsInvalidTimes) {
 }
 
 TEST_F(NsysImport, ReadsNoViewOfAHostileFile) {
-  // A view of that name would run for ever.
+  // A view of that name would run forever.
   const auto file =
       database(std::string(kStrings) +
                "CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS WITH RECURSIVE n(start) AS (SELECT 1 "

@@ -117,7 +117,7 @@ TEST_F(DrainTest, ContinuesWithoutARecordThatIsStuck) {
 }
 
 // Threads race on a few events, as a driver would let them: each call takes effect at one instant
-// between its entry and its exit, and notes what it did. Whatever the writer says afterwards must
+// between its entry and its exit, and notes what it did. What the writer reports afterwards must
 // agree with the notes.
 TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   constexpr int kThreads = 4, kCalls = 15'000, kEvents = 3;
@@ -157,7 +157,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
                                               : test::kWait;
         uint32_t found = 0;
         me.perform(kind, 0xaa + i, 0xe0 + event, id, [&] {
-          // Locked operations both, as the driver's lock is one: nothing moves past them.
+          // Both operations are locked, like the driver's lock: nothing moves past them.
           if (is_record) {
             newest[event].exchange(id);
             found = id;
@@ -323,7 +323,7 @@ TEST_F(DrainTest, KnowsNoHistoryOfUnseenEventsOrAcrossAPause) {
   EXPECT_EQ(losses(trace)["paused"], 1);
 }
 
-// What lies between two pauses is complete: a reader must be able to tell.
+// What is between two pauses is complete: a reader must be able to see that.
 TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
   FakeThread& a = thread(0);
   for (int pause = 0; pause < 2; ++pause) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord tells: dependencies, barriers, timelines, waits.
+// What libcoord reports: dependencies, barriers, timelines, waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -190,7 +190,7 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
     task.run = number;
     task.sm = 131;
     task.begin =
-        static_cast<uint64_t>(int64_t{-10});  // its block began before the first one's word
+        static_cast<uint64_t>(int64_t{-10});  // its block began before the first one's report
     task.end = 30;
     a.ring.push(task);
     run.ended = 1;
@@ -214,7 +214,7 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
   EXPECT_EQ(trace.text(trace.loss.name_id[1]), "recording-ended-early");
 }
 
-// What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.
+// What libcoord reports: thread 100 waits at a barrier for what comes after operation 7.
 void report_waits(FakeThread& thread, bool given_up, uint32_t links_reported = 2) {
   auto waits = thread.make<ring::WaitsRecord>(RecordKind::kWaits);
   waits.given_up = given_up ? 1 : 0;

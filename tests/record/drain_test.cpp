@@ -159,7 +159,7 @@ TEST_F(DrainTest, RecoversWhatAKilledWriterHadMovedOutOfTheRings) {
   EXPECT_EQ(losses(trace)["ring-full"], 0);
 }
 
-// exec() keeps pid and start time, and the handles of the program before mean other things.
+// exec() keeps pid and start time, but earlier handles refer to other things.
 TEST_F(DrainTest, DistinguishesTheProgramsOfAProcessEvenIfAWriterIsKilledInBetween) {
   const auto work = [](FakeThread& thread) {
     thread.context(1);
@@ -306,7 +306,7 @@ TEST_F(DrainTest, CountsInvalidRecords) {
   party.index = 0xffffffff;
   a.ring.push(party);
   auto nameless = a.make<ring::StackRecord>(RecordKind::kStack);
-  nameless.hash = uint64_t{1} << 32;  // its low half says "none"
+  nameless.hash = uint64_t{1} << 32;  // its low half means "none"
   nameless.total_frames = nameless.frame_count = 1;
   a.ring.push(nameless);
   auto shape = a.make<ring::LaunchShapeRecord>(RecordKind::kLaunchShape);

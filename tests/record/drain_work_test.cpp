@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Device work and the calls that issued it; the memory it touches.
+// Device work and the calls that issued it; the memory that it accesses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <time.h>
@@ -176,7 +176,7 @@ TEST_F(DrainTest, MissesNoTimesOfAGraphWithoutTracedNodes) {
   a.graph(2, 0x77, {kAllocationNode, kKernelNode});
   a.call("cudaGraphLaunch", 0xaa, 0x66);
   a.call("cudaGraphLaunch", 0xaa, 0x77);
-  a.call("cudaGraphLaunch", 0xaa, 0x88);  // was made before recording began
+  a.call("cudaGraphLaunch", 0xaa, 0x88);  // was created before recording began
   a.end();
   const Trace trace = finish();
   EXPECT_THAT(trace.op.kind, testing::Each(trace::kGraphLaunch));
@@ -306,7 +306,7 @@ TEST_F(DrainTest, StoresReportsWithoutCallsAfterAWhile) {
   EXPECT_EQ(std::count(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), kNoId), 2);
 }
 
-// As if somebody had written into the ring.
+// As if somebody had overwritten the ring.
 TEST_F(DrainTest, CountsImpossibleValuesAsALoss) {
   FakeThread& a = program_thread();
   a.context(1);

@@ -163,7 +163,7 @@ TEST(EventBinding, AgreesWithEveryPossibleOrderOnRandomPrograms) {
 
     for (const CallSpan& wait : waits) {
       const Oracle oracle(records, wait);
-      // What was forgotten can make no difference to a call that begins at the horizon.
+      // What was forgotten cannot matter to a call that begins at the horizon.
       EventHistory forgetful = all;
       for (int i = 0; i < 20; ++i) forgetful.add({span(1000 + 10 * i, 1001 + 10 * i, 9, i), 100});
       forgetful.forget_before(wait.begin);

@@ -141,7 +141,7 @@ double processor_s() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// As the numbers of calls whose work has not been reported do: eight times as many take eight times
+// Like the numbers of calls whose work has not been reported: eight times as many take eight times
 // as long.
 TEST(SequenceMap, TakesTheSameTimePerKeyForAnySize) {
   const auto seconds_of = [](uint32_t count) {

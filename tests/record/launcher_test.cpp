@@ -77,7 +77,7 @@ class Recording : public testing::Test {
     return pid;
   }
 
-  /// Leaves the rings of a program that has ended, as a recorder does that is killed.
+  /// Leaves the rings of a program that has ended, like a recorder that is killed.
   void record_and_die() {
     int output = -1;
     const pid_t writer = in_child(
@@ -247,7 +247,7 @@ TEST_F(Recording, PassesSignalsOn) {
 }
 
 TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
-  // What the collectors are told before the first step, and at last.
+  // What collectors receive before the first step, and at the end.
   const auto reported = [&] {
     Session session(options_.output, options_);
     const fs::path control = session.rings() / ring::kControlFile;
@@ -299,7 +299,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     }
     kill(launcher, SIGKILL);
     waitpid(launcher, nullptr, 0);
-    // Until it has made some more calls, or its ring is full: it waits for room then.
+    // Until it has made some more calls, or its ring is full: it then waits for space.
     pollfd more_to_read{.fd = output, .events = POLLIN, .revents = 0};
     for (uint32_t more = 0;
          reported <= 6000u + 9000u * round && poll(&more_to_read, 1, 500) == 1;) {
@@ -366,7 +366,8 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   ASSERT_EQ(pipe(ready), 0);
   int output = -1;
   const fs::path finished = directory_ / "finished";
-  // The program waits for the folder and then execs, as one that starts its own writer would go on.
+  // The program waits for the folder and then execs, as one that starts its own writer would
+  // continue.
   const pid_t target = fork();
   if (target == 0) {
     std::string folder;
@@ -396,7 +397,7 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
-// At 58,000 kernels a second the writer fell behind, and ever further.
+// At 58,000 kernels a second the writer fell further and further behind.
 TEST_F(Recording, LosesNothingAtAHundredThousandLaunchesASecond) {
 #if defined(__SANITIZE_THREAD__)  // under which everything takes some ten times as long
   constexpr unsigned kLaunches = 50'000, kPerSecond = 20'000;
@@ -416,7 +417,7 @@ TEST_F(Recording, LosesNothingAtAHundredThousandLaunchesASecond) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
-// Nobody names such a recording again if its name has the number of the process.
+// Nobody uses the name of such a recording again if it contains the process id.
 TEST_F(Recording, RemovesFilesOfRecordersKilledBeforeTheyRecorded) {
   const auto killed = [&](const char* name) {
     int output = -1;

@@ -25,8 +25,9 @@ using trace::Trace;
 
 constexpr trace::Ns kUs = 1000;
 
-// An error with a call site: the kernel runs before what it should wait for. `first_stream` streams
-// and `at` shift ids and times; `line` and `kernel` say what the program looks like.
+// An error with a call site: the kernel runs before the work that it should wait for.
+// `first_stream` streams and `at` shift ids and times; `line` and `kernel` change the source of the
+// program.
 test::TraceBuilder wait_for_nothing(int first_stream = 0, trace::Ns at = 0,
                                     const char* call_site = "/home/ada/train.py:41 step",
                                     const char* kernel = "consume") {
@@ -100,7 +101,7 @@ TEST(Check, AbstainsWhenPromisedEvidenceIsMissing) {
   test::TraceBuilder clean = test::pipeline();
   clean.loss("ring-full");
   EXPECT_EQ(result_of(clean.trace()), CheckResult::kNotEvaluable);
-  // What was found may be due to what is missing.
+  // The finding may be caused by missing data.
   test::TraceBuilder suspect = wait_for_nothing();
   suspect.loss("ring-full");
   const Check checked = check(suspect.trace(), {});
@@ -142,7 +143,7 @@ TEST(Check, NeverFailsOnPossibleFindings) {
                 testing::AllOf(Not(HasSubstr("::error")), Not(HasSubstr("::warning")),
                                HasSubstr("3 possible findings")));
   }
-  // It says nothing either where evidence is missing.
+  // It is also silent where evidence is missing.
   test::TraceBuilder lossy = possible_races();
   lossy.loss("ring-full");
   EXPECT_EQ(result_of(lossy.trace()), CheckResult::kNotEvaluable);
@@ -250,7 +251,7 @@ TEST(CheckSarif, NamesFileAndLineWithoutTheFolder) {
 
 TEST(CheckSarif, DistinguishesSimilarFindings) {
   test::TraceBuilder builder;
-  // Without names there is nothing to tell two streams apart by.
+  // Without names nothing distinguishes two streams.
   for (const char* stream : {"a", "b"})
     builder.stream(stream).wait(std::string("never ") + stream).kernel("same", 10, 20);
   for (Id stream = 0; stream < 2; ++stream) builder.columns().stream.name_id[stream] = trace::kNoId;

@@ -97,7 +97,7 @@ TEST(PerfettoExport, NamesTheWorkThatEachOpWaitedFor) {
   EXPECT_GT(begins, 0);
 }
 
-// Writes it and asks graphviz for a picture.
+// Writes it and has graphviz draw it.
 int graphviz(const std::string& text) {
   const auto file = std::filesystem::path(testing::TempDir()) / "export_test.dot";
   std::ofstream(file) << text;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What makes check a gate for builds: baselines, budgets, and the formats of build servers.
+// Check as a gate for builds: baselines, budgets, and the formats of CI servers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

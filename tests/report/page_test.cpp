@@ -53,7 +53,7 @@ TEST(PageLanes, FoldALargeTraceWithoutLosingAnOp) {
   EXPECT_EQ(ops, trace.op.size());
   EXPECT_LT(boxes, 120'001u);
   ASSERT_EQ(lanes.data["edges"].size(), 70u);
-  // The ends of each are in boxes that hold them: the copy starts before the kernel does.
+  // The ends of each are in the boxes that contain them: the copy starts before the kernel does.
   for (const Json& edge : lanes.data["edges"]) {
     const auto start = [&](size_t lane, size_t box) {
       return lanes.data["lanes"][lane]["ops"][4 * box].get<Ns>();

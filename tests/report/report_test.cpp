@@ -95,8 +95,8 @@ TEST(Report, ARangeNamesTheWorkIssuedInIt) {
 
 TEST(Report, WorkOfAThreadWithoutRangesCountsForTheOpenOne) {
   test::TraceBuilder builder;
-  // As PyTorch does it: `main` waits in `step` while `autograd`, which has ranges of its own,
-  // issues the backward pass.
+  // As in PyTorch: `main` waits in `step` while `autograd`, which has its own ranges, issues the
+  // backward pass.
   builder.thread("main").range("step", 0, 1000).range("forward", 10, 100);
   builder.at(20).stream("a").kernel("forward", 2000, 2100);
   builder.thread("autograd").range("node", 290, 400);
@@ -120,8 +120,8 @@ TEST(Report, WorkOfAThreadWithoutRangesCountsForTheOpenOne) {
       json::parse(written("json", trace, {.by = By::kNvtx}))["ranges"][0]["op_of_other_threads"],
       1);
 
-  // Two threads with a step each: nobody can know whose the third one works for, and what one of
-  // them issues between its own steps belongs to none.
+  // Two threads with a step each: it is unknown for which of them the third one works, and what one
+  // of them issues between its own steps belongs to none.
   builder.thread("second").range("step", 200, 500);
   builder.at(250).stream("b").kernel("own", 2400, 2410);
   builder.thread("second").at(600).stream("b").kernel("between", 2500, 2510);
@@ -140,7 +140,7 @@ TEST(Report, AnotherProcessHasNoPartInARange) {
 }
 
 TEST(Report, ReportsTheCauseOfTheGapBeforeAKernel) {
-  // Launched late and waiting for nothing: the gap is there all the same.
+  // Launched late without waiting for anything: the gap is reported all the same.
   test::TraceBuilder builder;
   builder.at(0).stream("a").kernel("first", 5'000, 10'000);
   builder.at(1'000'000).stream("a").kernel("late", 1'003'000, 1'010'000);
@@ -166,7 +166,7 @@ TEST(Report, ReportsThatTheCostOfRecordingIsNotMeasured) {
   const json cost = json::parse(info_json(info))["recording_cost"];
   EXPECT_EQ(cost["measured"], false);
   EXPECT_EQ(cost["reported_by_tools_ns"], 2000);
-  // In virtual time recording costs nothing; of another tool's recording nothing is known.
+  // In virtual time recording costs nothing; for another tool's recording the cost is unknown.
   builder.columns().process.clock[0] = trace::kVirtualClock;
   EXPECT_THAT(written("text", builder.trace()), Not(HasSubstr("recording cost")));
   builder.columns().process.clock[0] = trace::kNoSmall;
@@ -296,7 +296,7 @@ TEST(Info, CountsAreThoseOfTheProgram) {
   EXPECT_EQ(counts.event_record, 16u);
   EXPECT_EQ(counts.event_wait, 14u);
   EXPECT_EQ(counts.event_edge, 14u);
-  EXPECT_EQ(counts.host_sync, 2u);  // queries are no synchronizations
+  EXPECT_EQ(counts.host_sync, 2u);  // queries are not synchronizations
   EXPECT_EQ(counts.query, 1u);
   EXPECT_EQ(counts.api_call, 27u + 16 + 14 + 3);
   EXPECT_EQ(counts.range, 1u);

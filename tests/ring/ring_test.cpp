@@ -258,7 +258,7 @@ TEST_F(Ring, CountsDropsAndReportsThemBeforeTheNextRecord) {
   for (uint32_t i = 0; i < 3; ++i) EXPECT_FALSE(producer.push(call(100 + i)));
   EXPECT_EQ(consumer.header().dropped.load(), 3u);
 
-  consumer.release(1);  // one place is not enough: the loss needs one too
+  consumer.release(1);  // one slot is not enough: the loss needs one too
   EXPECT_FALSE(producer.push(call(103)));
   consumer.release(3);
   EXPECT_TRUE(producer.push(call(104)));
@@ -443,7 +443,7 @@ TEST_F(Ring, KeepsEveryRecordOrCountsItWhileTwoThreadsRace) {
   thread.join();
   EXPECT_EQ(seen, accepted);
   EXPECT_EQ(consumer.header().dropped.load(), kCount - accepted);
-  EXPECT_LE(lost, kCount - accepted);  // drops after the last push stand in the header only
+  EXPECT_LE(lost, kCount - accepted);  // drops after the last push are only in the header
   EXPECT_EQ(next + (kCount - accepted - lost), kCount);
 }
 
@@ -618,11 +618,11 @@ TEST_F(Ring, KeepsWhatWasMovedForTheNextConsumer) {
     first.release(3);
   }
   expect_calls(open().pending(), 2, 32);  // the row of what was released last may not be stored
-  // Killed after the records were moved and before the ring was told.
+  // Killed after the records were moved and before the ring was updated.
   producer.header().tail.store(2);
   producer.header().head.store(16);
   expect_calls(open().pending(), 2, 16);
-  // A backlog that does not fit its ring is none.
+  // A backlog larger than its ring is not moved.
   producer.header().tail.store(30);
   producer.header().head.store(40);
   EXPECT_EQ(open().pending().size(), 10u);

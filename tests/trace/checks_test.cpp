@@ -20,10 +20,10 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr Int kLeastInt = std::numeric_limits<Int>::min() + 1;  // the least is NULL
+constexpr Int kLeastInt = std::numeric_limits<Int>::min() + 1;  // the minimum is NULL
 constexpr Int kMostInt = std::numeric_limits<Int>::max();
 
-// The damage that a trace tells of.
+// The damage reported in a trace.
 std::vector<std::string> damage_of(const Trace& trace) {
   std::vector<std::string> all;
   for (Id row = 0; row < trace.loss.size(); ++row) {
@@ -38,7 +38,7 @@ void change(const std::filesystem::path& file, const std::string& sql) {
   Database(file, SQLITE_OPEN_READWRITE).run(sql);
 }
 
-// Two kernels in a stream; their memory is what `access` says.
+// Two kernels in a stream; their memory is given by `access`.
 test::TraceBuilder small_trace() {
   test::TraceBuilder builder;
   builder.stream("math")

@@ -94,7 +94,7 @@ TEST(ForeignTables, PropagateExceptionsOfTheReader) {
 TEST(ForeignTables, ReportTheProblemOfADamagedFile) {
   const TempTrace file;
   make(file, kThings);
-  // The root page of the table becomes nonsense.
+  // Overwrites the root page of the table with garbage.
   ASSERT_EQ(truncate(file.path().c_str(), 8192), 0);
   std::fstream out(file.path(), std::ios::binary | std::ios::in | std::ios::out);
   out.seekp(4096);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// schema.sql, tables.def and the enumerations of model.h say the same three times over; here they
-// are compared.
+// schema.sql, tables.def and the enumerations of model.h define the same three times; this compares
+// them.
 #include "trace/schema.h"
 
 #include <gtest/gtest.h>

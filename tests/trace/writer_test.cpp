@@ -59,7 +59,7 @@ class RandomFields {
   std::mt19937_64 random_;
 };
 
-// One function per table keeps each small; together they would take the compiler a minute.
+// One function per table keeps each small; together they would take a minute to compile.
 #define STREAMSCOPE_FILL(type, name) fields.fill(row.name);
 #define STREAMSCOPE_SAME(type, name) same = same && columns.name[i] == row.name;
 #define STREAMSCOPE_HELPERS(sql_name, Row, COLUMNS)                            \
@@ -96,7 +96,7 @@ TEST(Writer, KeepsEveryColumnOfEveryTable) {
     RandomFields fields(1);
 #define STREAMSCOPE_WRITE(sql_name, Row, COLUMNS) write_##sql_name(writer, fields);
     STREAMSCOPE_TABLES(STREAMSCOPE_WRITE)
-    writer.flush();  // the end would add names of kernels to those made up here
+    writer.flush();  // the end would add names of kernels to the invented ones
   }
   Trace trace = read(file);
   RandomFields fields(1);
@@ -409,7 +409,7 @@ TEST(Writer, ReplacesTheViewsOfADerivedTableWithIt) {
   EXPECT_EQ(after.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), views);
 }
 
-// A limit on the size of files stands in for a full disk: the write fails in the same way.
+// A file size limit replaces a full disk: writes fail in the same way.
 TEST(Writer, ReportsAFullDiskAndKeepsWhatItStored) {
   TempTrace file;
   pid_t child = fork();

@@ -70,7 +70,7 @@ TEST(Comparison, MatchesTheNthWithTheNth) {
 TEST(Comparison, ColorsSlowerWorkOnBothSides) {
   const auto base = run({}), other = run({.gemm_ns = 200});
   const Comparison comparison(*base, *other);
-  EXPECT_EQ(comparison.work[0].label, "gemm");  // the dearest first
+  EXPECT_EQ(comparison.work[0].label, "gemm");  // the most expensive first
   EXPECT_EQ(comparison.work[0].cost_ns(), 300);
   EXPECT_EQ(comparison.work[0].base_longest, ops_called(*base, "gemm")[0]);
   for (const int side : {0, 1}) {
@@ -82,7 +82,7 @@ TEST(Comparison, ColorsSlowerWorkOnBothSides) {
   }
   const Comparison back(*other, *base);
   EXPECT_EQ(back.match(0, ops_called(*other, "gemm")[0]), Match::kFaster);
-  // The bars say so too.
+  // The bars show the same.
   const auto math = std::ranges::find(comparison.lanes, "math", &Comparison::Lanes::title);
   ASSERT_NE(math, comparison.lanes.end());
   const Row& bars = math->bands[1].at(0);

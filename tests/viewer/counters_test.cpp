@@ -26,7 +26,7 @@ std::vector<Counter::Column> columns_of(const Counter& counter, Ns from, double 
   return columns;
 }
 
-// The highest values of so many pixels from an instant on.
+// The maxima of this many pixels from an instant on.
 std::vector<int64_t> pixels(const Counter& counter, Ns from, double ns_per_px, size_t count) {
   std::vector<int64_t> most;
   for (const Counter::Column& column : columns_of(counter, from, ns_per_px, count))
@@ -96,7 +96,7 @@ TEST(Counter, ShowsTheMeanOverTimeOfEachPixel) {
   EXPECT_THAT(means(counter, 5, 100, 1), ElementsAre((4 * 1 + 7 + 25 * 2) / 100.0));
 }
 
-// A device that runs a kernel a third of the time, whatever the scale.
+// A device that runs a kernel a third of the time, at every scale.
 TEST(Counter, OfADeviceThatIsIdleTwoThirdsIsAThird) {
   std::vector<Ns> begins, ends;
   for (Ns at = 0; at < 30'000'000; at += 300) {
@@ -112,7 +112,7 @@ TEST(Counter, OfADeviceThatIsIdleTwoThirdsIsAThird) {
   }
 }
 
-// The same from the steps one by one, at odd scales and places.
+// The same from the steps one by one, at odd scales and positions.
 TEST(Counter, ShowsTheMeanOfManyUnevenSteps) {
   Counter counter;
   std::vector<int64_t> each;  // by ns

@@ -23,7 +23,8 @@ class DamageTest : public testing::Test {
     for (auto& list : lists_) list.reset();
     ImGui::DestroyContext();
   }
-  // The left panel holds a rectangle of this height, the right one likewise; 0 for no such panel.
+  // The left panel contains a rectangle of this height, likewise the right one; 0 for no such
+  // panel.
   std::vector<ImVec4> next(float left, float right, uint64_t ground_content = 0) {
     ImDrawList* shown[2];
     ImDrawData frame;

@@ -126,7 +126,7 @@ TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
   const Document document = sample();
   const GraphLayout early = lay_out_graph(document, {.within = TimeRange{100, 300}});
   ASSERT_EQ(early.nodes.size(), 2u);
-  EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without what came later
+  EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without later work
   EXPECT_EQ(early.node_of[4], GraphLayout::kNoNode);
   EXPECT_EQ(early.edges.size(), 1u);
   EXPECT_EQ(early.lanes.size(), 2u);

@@ -14,7 +14,7 @@ using streamscope::viewer::Ground;
 
 constexpr ImU32 kRed = IM_COL32(255, 0, 0, 255), kBlue = IM_COL32(0, 0, 255, 255);
 
-// As it looks, top to bottom; '.' is what nothing was put on.
+// As drawn, top to bottom; '.' is where nothing was drawn.
 std::vector<std::string> picture(const Ground& ground) {
   std::vector<std::string> rows;
   const auto pixels = ground.pixels();

@@ -45,7 +45,7 @@ size_t for_rows(const std::string& file, const std::string& sql, Each each) {
   return rows;
 }
 
-// libcoord counts what it lends itself: who is named must be as many.
+// libcoord counts what it lends itself: as many holders must be named.
 TEST(Holders, OfACoordinatorsEventsMatchItsSamples) {
   size_t samples = 0;
   for (const char* name :

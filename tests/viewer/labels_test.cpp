@@ -10,7 +10,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// With ~ for a space at which no line is broken.
+// With ~ for a space at which no line breaks.
 std::string plain(std::string text) {
   constexpr std::string_view kNoBreak = "\u00a0";
   for (size_t at = 0; (at = text.find(kNoBreak, at)) != std::string::npos;)
@@ -51,7 +51,7 @@ TEST(Ellipsize, CutsInTheMiddleAndBetweenCharacters) {
   EXPECT_EQ(cut.size() % 2, 1u);  // whole two-byte characters and the three-byte ellipsis
 }
 
-// A sign is one wide.
+// Each character is one wide.
 std::string broken(std::string_view text, float room) {
   return break_lines(text, room,
                      [](std::string_view part) { return static_cast<float>(part.size()); });

@@ -20,7 +20,7 @@ class PoolFacts : public ::testing::Test {
                                    .high_water = in_use,
                                    .wait_ns = wait_ns});
   }
-  // Of the only pool of the trace, with the meaning of its color where it has one.
+  // For the only pool of the trace, with the meaning of its color if it has one.
   std::string facts() const {
     const std::vector<analysis::PoolUsage> pools = analysis::pool_usage(builder_.trace());
     EXPECT_EQ(pools.size(), 1u);

@@ -21,7 +21,7 @@ std::vector<std::string> titles(const Document& document) {
   return result;
 }
 
-// A queue on the GPU whose workers run from 1000 on, with a task on each of so many SMs.
+// A queue on the GPU whose workers run from 1000 on, with a task on each of this many SMs.
 Id add_device_queue(test::TraceBuilder& builder, Small sms) {
   test::StreamBuilder stream = builder.stream("math");
   stream.kernel("workers", 1000, 2000);

@@ -11,7 +11,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// Relative luminance and contrast as WCAG 2 defines them; 4.5 is what it asks of small text.
+// Relative luminance and contrast as WCAG 2 defines them, which requires 4.5 for small text.
 double luminance(ImU32 color) {
   const auto linear = [&](unsigned shift) {
     const double value = static_cast<double>(color >> shift & 255) / 255;

@@ -220,7 +220,7 @@ TEST(Fold, DoesNotFlickerWhenPanned) {
   }
 }
 
-// A cell of a broken number of nanoseconds begins at the one below: what starts there is in it,
+// A cell of a fractional number of nanoseconds begins at the one below: what starts there is in it,
 // wherever the picture begins.
 TEST(Fold, CountsTheFirstNanosecondOfACellToIt) {
   Row row;

@@ -144,7 +144,7 @@ TEST(HeaderFacts, StateWhetherTheRecordingWasFinished) {
   EXPECT_EQ(warning(unfinished, true), "");
 }
 
-// A program that was killed, in a trace that was finished: all that is known is here.
+// A program that was killed, in a trace that was finished: everything that is known is present.
 TEST(HeaderFacts, DoNotCallATraceUnfinishedWhoseProgramWasKilled) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);

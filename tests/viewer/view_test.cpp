@@ -164,7 +164,7 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
   }
 }
 
-// All of a state that commands change, but for what it says.
+// All of a state that commands change, except its status.
 auto changeable(const Document& document, const ViewState& state) {
   const auto window = state.window.range();
   const LaneOrder::Shown shown = state.lane_order.shown(document, state.collapsed);
@@ -201,7 +201,7 @@ TEST(Commands, HaveAnEffectOrReportWhyNot) {
          {Item{}, op(0), op(1), op(2), Item{ItemKind::kApiCall, 0}, Item{ItemKind::kEventWait, 0},
           Item{ItemKind::kHostSync, 0}, op(12345)}) {
       for (const Command& command : commands()) {
-        // Showing all that is shown is what was asked for; Escape may have nothing left to leave.
+        // Showing everything may already be in effect; Escape may have nothing left to close.
         if (command.group == "Move" || command.name == "Clear") continue;
         ViewState state = state_of(document);
         state.selection = item;
@@ -234,7 +234,7 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
     of_no_edge += longest.edge == analysis::WaitPart::kNoEdge;
     EXPECT_EQ(document.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
     EXPECT_EQ(state.selection, op(document.longest_waits(1)[0].op)) << entry.path();
-    // All of the wait is in view.
+    // The whole wait is in view.
     EXPECT_LE(state.window.range().begin_ns,
               document.time(state.selection)->begin_ns - longest.duration_ns)
         << entry.path();

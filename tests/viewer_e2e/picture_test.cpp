@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Draws every view on every sample without a display and looks at the pixels.
+// Draws every view on every sample without a display and checks the pixels.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Picture : public PictureFixture {
     }
     return found;
   }
-  // Whether it has more colors than so many; looks no further than it must.
+  // Whether it has more than this many colors; stops as soon as that is known.
   static bool has_more_colors(const Image& image, size_t count) {
     std::set<uint32_t> seen;
     uint32_t last = ~uint32_t{0};
@@ -111,7 +111,7 @@ TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
     surface.render(workspace, 1);
     for (const Command& command : commands()) {
       command.run(*document, workspace.state());
-      workspace.state().scale = 1;  // fonts are made anew for every scale, which takes time
+      workspace.state().scale = 1;  // fonts are rebuilt for every scale, which takes time
       surface.render(workspace, 1);
     }
   }
@@ -135,7 +135,7 @@ TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
     workspace.state().scale = 1;
     const auto in_parts = frame();
     if (count++ % 6 != 0) continue;
-    // Another theme and back: all of the frame is new.
+    // Another theme and back: all of the frame is redrawn.
     const ThemeKind theme = workspace.state().theme;
     workspace.state().theme = theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
     frame();
@@ -202,7 +202,7 @@ TEST_F(Picture, ScrollsTheHelpIfItDoesNotFit) {
     surface.render(workspace, 1);
     workspace.state().overlay = Overlay::kHelp;
     const Image top = settled(surface, workspace);
-    // All of the box is in the picture: what is around it is shaded.
+    // The whole box is in the picture: everything around it is shaded.
     const auto edge = static_cast<size_t>(top.width) * 3 * 4;
     const Image first{
         top.width, 4, {top.rgb.begin(), top.rgb.begin() + static_cast<ptrdiff_t>(edge)}};
@@ -262,7 +262,7 @@ TEST_F(Picture, CostsPixelsNotOperations) {
   EXPECT_LE(drawn[1], drawn[0] * 6 / 5);
 }
 
-// The highest value of each pixel is 1, but what is filled is the third that it was there.
+// The maximum of each pixel is 1, but the filled part is a third, its mean over time.
 TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIsIdleTwoThirds) {
   trace::Trace idle = test::dense_trace(200'000);
   for (size_t i = 0; i < idle.op.size(); ++i) {
@@ -298,7 +298,7 @@ TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
   const Image image = draw(document, arguments);
   const Theme theme(arguments.theme, 1);
   ASSERT_TRUE(document->has_waits());
-  // The legend has the color of waiting all the time, in other strengths.
+  // The legend always has the color of waiting, with other strengths.
   EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
       << "as dark as if it waited all the time";
 }

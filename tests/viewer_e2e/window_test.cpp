@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The window with a mouse and keys: what each of them does.
+// The window with mouse and keys: what each of them does.
 
 #include <sstream>
 
@@ -92,7 +92,7 @@ TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeOutOfView) {
   key("End");
   for (int i = 0; i < 12; ++i) key("w");
   ASSERT_TRUE(eventually([&] { return number("begin_ns") > 40'000'000; })) << slurp(state_file());
-  // The first lane's tag stands at the left edge, where the plot is otherwise empty.
+  // The tag of the first lane is at the left edge, where the plot is otherwise empty.
   move(kGutter + 14, kCopiesY);
   ASSERT_TRUE(becomes("hovered", quoted("op:0")));
   input({"click", "1"});
@@ -136,7 +136,7 @@ TEST_F(Window, DigitsOpenAndClosePanels) {
 
 TEST_F(Window, AClickOnATabOpensItsPanel) {
   open_pipeline();
-  move(40, 800 - 30 - 16);  // the first tab, in the strip over the legend
+  move(40, 800 - 30 - 16);  // the first tab, in the strip above the legend
   input({"click", "1"});
   EXPECT_TRUE(becomes("drawer", quoted("findings")));
 }
@@ -330,7 +330,7 @@ TEST_F(Window, ComparesWithASecondTrace) {
            text("drawer") == "\"compare\"";
   })) << slurp(state_file())
       << slurp(folder_ / "err");
-  // The second is longer; all of both is in view, and the axis is that of the timeline.
+  // The second is longer; all of both is in view, on the axis of the timeline.
   EXPECT_TRUE(eventually([&] { return number("end_ns") > 2'400'000; })) << slurp(state_file());
   const double scale = number("ns_per_px");
   move(600, 560);
@@ -357,7 +357,7 @@ TEST_F(Window, ShowsTheReadersMessageForAnUnusableTrace) {
 // User and system time of a process so far, in ticks of the clock.
 long cpu_ticks(pid_t pid) {
   std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
-  stat.erase(0, stat.rfind(')') + 1);  // behind the name, which may hold anything
+  stat.erase(0, stat.rfind(')') + 1);  // after the name, which may contain anything
   std::istringstream fields(stat);
   std::string skipped;
   for (int i = 3; i < 14; ++i) fields >> skipped;
