@@ -67,7 +67,7 @@ TEST(StoredCounts, AreThoseOfTheTrace) {
   }
 }
 
-// As the definition has it: instant by instant, over all users.
+// By the definition: instant by instant, over all users.
 Ns room_by_definition(const std::vector<CapacityUser>& users, Ns at, double share, Ns priority) {
   for (Ns now = at;;) {
     double used = 0;
@@ -83,7 +83,7 @@ Ns room_by_definition(const std::vector<CapacityUser>& users, Ns at, double shar
   }
 }
 
-// Of many users those count that end last.
+// Of many users only those that end last count.
 void keep_last(std::vector<CapacityUser>& users, size_t most) {
   std::ranges::stable_sort(users, {}, &CapacityUser::end);
   if (users.size() > most) users.erase(users.begin());
@@ -103,7 +103,7 @@ TEST(SharedCapacity, IsGrantedOnceTheLastUsersLeaveEnough) {
     const Ns found = room.room(at, share, priority);
     ASSERT_EQ(found, room_by_definition(users, at, share, priority)) << i;
     waited += found > at;
-    // Now and then later than there is room, so that others start in the meantime.
+    // Sometimes later than there is capacity, so that others start in the meantime.
     const Ns start = found + (i % 3 == 0 ? below(1'000) : 0);
     const CapacityUser user{start, start + 1 + below(500), priority, start, share};
     room.use(user);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The critical path, slack and what-if. Among the paths are the situations on which HTA's
-// critical-path analysis is tested (a launch onto an idle stream, kernels back to back, cudaEvent-
-// and cudaDeviceSynchronize, queries, events across streams, the breakdown by kind), as traces of
-// our own. HTA's nodes are the two ends of CPU operators; ours are ops, synchronizations and the
-// host's time between them, so paths are compared by the GPU work and synchronizations on them. Its
-// operators inside a launch step have no counterpart: a trace of streams does not hold them.
+// The critical path, slack and what-if. Among the paths are the situations that HTA's critical-path
+// analysis is tested on (a launch onto an idle stream, kernels back to back, cudaEvent- and
+// cudaDeviceSynchronize, queries, events across streams, the breakdown by kind), as our own traces.
+// HTA's nodes are the two ends of CPU operators; ours are ops, synchronizations and the host's time
+// between them, so paths are compared by the GPU work and synchronizations on them. Its operators
+// inside a launch step have no counterpart: a trace of streams does not contain them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,8 +125,8 @@ TEST(CriticalPath, ASyncThatFoundItsWorkDoneBelongsToTheHost) {
 }
 
 TEST(CriticalPath, TheLaterOfTwoSyncsOnOneKernelDoesNotWait) {
-  // HTA draws an edge from the kernel into both; the path needs the first alone, as the second
-  // finds its work done. A query that comes back empty draws none.
+  // HTA draws an edge from the kernel into both; the path needs only the first, as the second finds
+  // its work done. A query that returns not ready draws none.
   TraceBuilder builder;
   builder.stream("a").kernel("spin", 10 * kUs, 100 * kUs).record("e");
   builder.query_event("e", false);
@@ -157,7 +157,7 @@ TEST(CriticalPath, ARecordCoversTheWorkOfItsStreamNotTheLastLaunch) {
 }
 
 TEST(CriticalPath, AKernelThatWasLaunchedInTimeIsHeldByTheOneBeforeItNotByItsLaunch) {
-  // As HTA's launch edge of no weight beside the one between the kernels: two conditions, and the
+  // Like HTA's launch edge of no weight beside the one between the kernels: two conditions, and the
   // one that was met last is on the path.
   TraceBuilder builder;
   builder.at(0).stream("a").kernel("fft", 27 * kUs, 60 * kUs).kernel("gemm", 67 * kUs, 90 * kUs);
@@ -223,7 +223,7 @@ TEST(Slack, PassesThroughSynchronizationsOfTheHost) {
 // ---- What if.
 
 Ns replayed(Trace trace, const std::vector<std::string>& texts) {
-  trace.process.clock[0] = trace::kVirtualClock;  // no recorder to leave out
+  trace.process.clock[0] = trace::kVirtualClock;  // no recorder to subtract
   Analyses analyses(trace);
   Change change;
   for (const std::string& text : texts) EXPECT_TRUE(add_change(analyses, text, change)) << text;

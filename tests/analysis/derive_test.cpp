@@ -45,7 +45,7 @@ TEST(Derive, StoresTheEdgesAndTheirVersionAndKeepsTheRest) {
   std::filesystem::remove(file);
 }
 
-// Whoever takes derived rows indexes by what they name.
+// Code that reads derived rows uses their ids as indexes.
 TEST(Derive, IgnoresRowsWithoutTheColumnsOfThisVersion) {
   test::TraceBuilder builder;
   builder.add(trace::Edge{.kind = trace::kEventEdge, .from_op_id = 0, .to_op_id = 1});
@@ -170,8 +170,7 @@ TEST_F(StoredVerdicts, AreUsedForLargeTracesOnly) {
   EXPECT_FALSE(says_as_stored(kTakeDerivedAbove));
 }
 
-// The detectors look at the stored hangs. When derived tables add a hang, they have not seen it
-// yet.
+// The detectors use the stored hangs. When derived tables add a hang, they have not seen it yet.
 TEST_F(StoredVerdicts, AreComputedAgainIfDerivingAddedAHang) {
   test::TraceBuilder builder;
   builder.stream("a").memory_wait(0x10, 1, kUnknownNs, kUnknownNs).synchronize(50, 60);

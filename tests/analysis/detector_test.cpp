@@ -187,7 +187,7 @@ TEST(WaitOnUnrecorded, AFirstRoundThatWasNotFinishedIsOnlySuspected) {
   builder.stream("a").wait("free 0").wait("free 1").wait("free 2");
   builder.stream("a").kernel("k", 100, 200).record("free 0");
   builder.stream("a").kernel("k", 200, 300).record("free 1");
-  builder.synchronize_event("never", 400, 401);  // with another function: no part of that round
+  builder.synchronize_event("never", 400, 401);  // with another function: not part of that round
   const Verdict verdict = run("wait-on-unrecorded", builder.trace());
   ASSERT_EQ(verdict.findings.size(), 3u);
   for (const Finding& finding : verdict.findings) {

@@ -111,7 +111,7 @@ struct Training {
 trace::Trace train(const Training& program) {
   test::TraceBuilder builder;
   test::StreamBuilder math = builder.stream("math");
-  // Kernels that are only tried out.
+  // Kernels that only run as trials.
   for (int i = 0; i < 30; ++i)
     math.kernel("autotune " + std::to_string(i), i * 10 * kUs, (i * 10 + 5) * kUs);
   Ns at = 1000 * kUs + program.start_up_ns;
@@ -125,7 +125,7 @@ trace::Trace train(const Training& program) {
     if (program.fused) {
       for (const char* name : {"fused forward", "fused backward", "adam"}) kernel(name);
     } else {
-      // Layers are alike; the head tells where a step ends.
+      // Layers are alike; the head shows where a step ends.
       for (int layer = 0; layer < 6; ++layer) {
         kernel("gemm");
         kernel("relu");

@@ -286,7 +286,7 @@ TEST(Edges, RandomProgramsHaveTheOrderOfTheRules) {
   size_t programs = 0, ordered_pairs = 0, host_edges = 0;
   for (uint32_t seed = 0; seed < 600; ++seed) {
     const Program p = random_program(seed);
-    if (Edges(p.t.trace).truncated_count() > 0) continue;  // has fewer edges by intent
+    if (Edges(p.t.trace).truncated_count() > 0) continue;  // has fewer edges by design
     ++programs;
     const auto rules = order_by_rules(p, HostRule::kNone),
                rules_host = order_by_rules(p, HostRule::kOps);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Verdicts about programs that were looked at while they stood still. The same with a program in
-// front: tests/e2e/hangs.sh.
+// Verdicts on hung programs from samples taken during the hang. The same with a real program:
+// tests/e2e/hangs.sh.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
 
-// What was seen of a thread five seconds after the start.
+// The sample of a thread five seconds after the start.
 void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0,
             trace::Small state = 'S') {
   trace::ThreadSample row;
@@ -33,7 +33,7 @@ void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int r
   builder.add(row);
 }
 
-// What the word at 0x10 held, for which `stream` waits.
+// The value of the word at 0x10, for which `stream` waits.
 void word(TraceBuilder& builder, Id stream, trace::Ns at_ns, trace::Int value) {
   trace::Probe row;
   row.process_id = 0;
@@ -51,7 +51,7 @@ trace::HangReport explain(const TraceBuilder& builder) {
   return explain_hang(analyses, 0);
 }
 
-// What libcoord said of a barrier that somebody does not reach.
+// What libcoord reported about a barrier that a participant does not reach.
 trace::HangReport missing_participant() {
   trace::HangReport report;
   report.verdict = "missing-participant";
@@ -115,7 +115,7 @@ TEST(ExplainHang, FindsTwoThreadsThatWaitForEachOthersLock) {
   EXPECT_THAT(report.text, HasSubstr("waits for a lock that is held by"));
 }
 
-// A thread wrote the value before, and has not come to the next one; so it was seen.
+// A thread wrote the value before, and has not come to the next one; the sample shows that.
 trace::HangReport explain_feeder(trace::Int ran_ns, trace::Small state) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
@@ -136,12 +136,12 @@ TEST(ExplainHang, BlamesTheThreadThatSubmittedBeforeUnlessItComputes) {
   }
 }
 
-// On a machine with more to do than processors.
+// On a machine with more runnable threads than CPUs.
 TEST(ExplainHang, TreatsAThreadThatWaitsForACpuAsComputing) {
   EXPECT_EQ(explain_feeder(0, 'R').verdict, "alive");
 }
 
-// Two looks at one virtual time: the thread computed at the first one only.
+// Two samples at one virtual time: the thread computed only at the first one.
 TEST(ExplainHang, UsesTheLatestSampleAlsoIfTimeDoesNotAdvance) {
   const trace::HangReport coord = missing_participant();
   TraceBuilder builder;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Detectors of programs that stand still: SS101 to SS104 and SS107.
+// Detectors of programs that hang: SS101 to SS104 and SS107.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TraceBuilder& killed(TraceBuilder& builder, Ns at = 10 * kSecond) {
   return builder;
 }
 
-// Each stream waits for the other's write; `crossed` says whether the write comes behind the wait.
+// Each stream waits for the other's write; `crossed`: the write is behind the wait.
 TraceBuilder two_signals(bool crossed, bool returns = false) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left"), right = builder.stream("right");
@@ -156,7 +156,7 @@ TEST(LostSignal, NamesTheMemoryWaitThatNobodySignals) {
   StreamBuilder stream = builder.stream("a");
   stream.memory_wait(0x10, 3, kNever, kNever).kernel("k", kNever, kNever);
   builder.stream("b").memory_write(0x10, 2, 1, 2).memory_write(0x18, 3, 2, 3);
-  // By another thread than the one that is blocked, so that nobody is known to write again.
+  // By another thread than the blocked one, so that no thread is known to write again.
   builder.thread("other");
   stream.synchronize(50, kNever);
   const Verdict verdict = run("lost-signal", killed(builder).trace());
@@ -189,7 +189,7 @@ TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsBlocked) {
   }
 }
 
-// A kernel that did not end, after `runs` of it that took a millisecond each.
+// A kernel that did not end, after `runs` runs of it that took a millisecond each.
 TraceBuilder endless_kernel(int runs, Ns killed_at = 10 * kSecond) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("math");

@@ -20,14 +20,14 @@ using testing::IsEmpty;
 bool ordered(const MemoryTrace& t, Id from, Id to, Relation relation = Relation::kGuaranteed) {
   const IssueOrder order(t.trace);
   const HappensBefore kept(order, {.relation = relation});
-  // Without a single clock the answer must be the same.
+  // Without any clock the answer must be the same.
   const HappensBefore searching(order, {.relation = relation, .clock_budget_bytes = 0});
   EXPECT_EQ(kept.ordered(from, to), searching.ordered(from, to));
   EXPECT_FALSE(kept.ordered(from, to) && kept.ordered(to, from));
   return kept.ordered(from, to);
 }
 
-// ---- Rule by rule: what is ordered, and what looks alike and is not.
+// ---- Rule by rule: what is ordered, and what looks similar but is not.
 
 TEST(HappensBefore, RuleA_OpsOfOneStreamAreInOrderAndThoseOfTwoAreNot) {
   MemoryTrace t;
@@ -319,7 +319,7 @@ TEST(HappensBefore, RuleH_AHostFunctionFollowsItsStreamAndNotThoseOfOthers) {
   const Id after = t.op(40, a);
   EXPECT_TRUE(ordered(t, kernel, function));
   EXPECT_TRUE(ordered(t, function, after));
-  EXPECT_FALSE(ordered(t, function, other));  // one executor, but in no promised order
+  EXPECT_FALSE(ordered(t, function, other));  // one executor, but without a guaranteed order
 }
 
 TEST(HappensBefore, RuleJ_SynchronousCopiesGuaranteeWhatCudaDocuments) {
@@ -584,8 +584,8 @@ TEST(HappensBefore, RandomProgramsHaveTheOrderOfTheRules) {
           }
         }
         if (later.kind == Item::kWait && !later.void_wait && relation == Relation::kGuaranteed) {
-          // Redundant if every op that the record stands for was known without the wait: the
-          // program without this wait orders the same ops before it.
+          // Redundant if every op that the record covers was known without the wait: the program
+          // without this wait orders the same ops before it.
           Program without = p;
           without.items[i].record = kNoId;
           const Set alone = order_by_rules(without, HostRule::kAll)[i];

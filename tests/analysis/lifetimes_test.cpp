@@ -22,7 +22,7 @@ TEST(Lifetimes, EndJustBeforeTheirLastInstant) {
   Lifetimes lives;
   lives.add(10, 20, 0);
   lives.add(15, kUnknownNs, 1);
-  lives.add(20, 20, 2);  // no time at all
+  lives.add(20, 20, 2);  // zero length
   lives.finish();
   EXPECT_EQ(lives.count_at(9), 0u);
   EXPECT_EQ(ids(lives.oldest_at(10, 9)), std::vector<Id>{0});
@@ -48,7 +48,7 @@ TEST(Lifetimes, MatchBruteForce) {
     std::vector<Lifetimes::Life> all;
     for (Id id = 0; id < count; ++id) {
       const Ns from = instant();
-      // Most are short, so that long ones lie scattered among them.
+      // Most are short, so that long ones are scattered among them.
       const Ns until = random() % 50 == 0
                            ? kUnknownNs
                            : from + (random() % 20 == 0 ? instant() : instant() / 50);

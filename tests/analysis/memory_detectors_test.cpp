@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Uses of memory that nothing orders: each detector finds its mistake and is silent on the repaired
-// program; and on random programs races are found exactly where brute force sees them.
+// Accesses of memory without an order: each detector finds its mistake and is silent on the fixed
+// program; on random programs races are found exactly where brute force finds them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -310,7 +310,7 @@ TEST(HostRace, TreatsHostCodeBeforeTheCallAsDone) {
   builder.at(100).host_writes(kB, 64);
   builder.stream("in").memcpy(kHtoD, 150, 250).reads(kB, 64);
   EXPECT_EQ(run("host-race", builder).outcome, Outcome::kClean);
-  // Another thread touches it while the call is made.
+  // Another thread accesses it during the call.
   builder.thread("other").at(0);
   builder.columns().access.start_ns[0] = 101;
   builder.columns().access.thread_id[0] = 1;
@@ -401,7 +401,7 @@ TEST(UseAfterFree, KnowsThatCudaFreeWaitsButNotForWhatComesLater) {
   EXPECT_EQ(run("use-after-free", builder).outcome, Outcome::kClean);
   builder.stream("math").memset(300, 400).writes(kA, 64);
   EXPECT_EQ(run("use-after-free", builder).outcome, Outcome::kFound);
-  // Stream-ordered memory that cudaFree gives back is not waited for.
+  // Stream-ordered memory that cudaFree releases is not waited for.
   for (const bool repaired : {false, true}) {
     TraceBuilder pool;
     pool.stream("pool").malloc_async(kA, 256).memset(100, 200).writes(kA, 64);

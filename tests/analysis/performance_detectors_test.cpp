@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The detectors SS2xx: each with a trace in which it finds what is planted, and a neighbor of it
-// in which it stays silent. Times in µs.
+// The detectors SS2xx: each with a trace in which it finds a planted problem, and a similar one in
+// which it stays silent. Times in µs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(RedundantHostSync, IsSilentIfEachSyncIsNeededOrNothingFollows) {
     kernel(builder.stream("a"), 100 * i + 10, 100 * i + 15, 100 * i + 50);
     builder.stream("a").synchronize((100 * i + 20) * kUs, (100 * i + 55) * kUs);
   }
-  builder.synchronize_device(400 * kUs, 401 * kUs);  // a last look
+  builder.synchronize_device(400 * kUs, 401 * kUs);  // a last query
   EXPECT_EQ(run("redundant-host-sync", builder).outcome, Outcome::kClean);
 }
 
@@ -160,7 +160,7 @@ TEST(PageableAsync, IsSilentForPageLockedMemory) {
   EXPECT_EQ(run("pageable-async", uploads(false)).outcome, Outcome::kClean);
 }
 
-// Stream b's kernels start only when a's have ended; `channel` as the device tells it.
+// Stream b's kernels start only when a's have ended; `channel` as the device reports it.
 TraceBuilder serial_streams(int cases, trace::Small channel, bool by_event) {
   TraceBuilder builder;
   for (int i = 0; i < cases; ++i) {
@@ -171,7 +171,7 @@ TraceBuilder serial_streams(int cases, trace::Small channel, bool by_event) {
       builder.stream("a").record("e");
       builder.stream("b").wait("e");
     }
-    // A hardware queue hands the next over when it has handed on the one before, or that ended.
+    // A hardware queue issues the next item when it has issued the one before, or that one ended.
     kernel(builder.stream("b"), t + 3, t + 102, t + 200);
     builder.columns().op.channel[builder.stream("b").last_op()] = channel;
   }
@@ -333,8 +333,8 @@ TEST(OrphanRecord, IsSilentIfOnlyTheLastRecordIsNotAwaited) {
   EXPECT_EQ(run("orphan-record", builder).outcome, Outcome::kClean);
 }
 
-// An urgent kernel needs one that stands behind two kernels that fill the device, one of which has
-// not started when it is ready.
+// An urgent kernel needs one that is queued behind two kernels that fill the device, one of which
+// has not started when it is ready.
 TraceBuilder inversion(trace::Small blocker_priority) {
   TraceBuilder builder;
   auto& columns = builder.columns();
@@ -360,7 +360,7 @@ TEST(PriorityInversion, FindsUrgentWorkBehindABlockerThatIsNotUrgent) {
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("priority -5"));
   EXPECT_GT(verdict.findings[0].gain_ns.value_or(0), 150 * kUs);
-  EXPECT_LT(verdict.findings[0].gain_ns.value_or(0), 250 * kUs);  // the first hog is not ended
+  EXPECT_LT(verdict.findings[0].gain_ns.value_or(0), 250 * kUs);  // the first hog has not ended
 }
 
 TEST(PriorityInversion, IsSilentIfTheBlockerIsAsUrgent) {
@@ -403,7 +403,7 @@ TEST(Replay, WithoutAChangeEqualsTheRecording) {
   }
 }
 
-// A host that launches a kernel and waits for it, over and over.
+// A host that repeatedly launches a kernel and waits for it.
 Trace launches_and_waits(trace::ProcessClock clock) {
   TraceBuilder builder;
   builder.columns().process.clock[0] = clock;
@@ -422,8 +422,8 @@ TEST(Replay, SubtractsTheRecordersShareFromBothSidesOnARealClockOnly) {
     EXPECT_EQ(replay.gain_ns({}), 0);
     Change change;
     for (Id sync = 0; sync + 1 < trace.host_sync.size(); ++sync) change.without_sync.add(sync);
-    // Per round: launch at 0, start at 6, end at 14, the host goes on at 20. Without the waits the
-    // kernels follow each other; what made each launch late to start is no longer waited for.
+    // Per round: launch at 0, start at 6, end at 14, the host continues at 20. Without the waits
+    // the kernels follow each other; what delayed the start of each launch is no longer waited for.
     const Ns gain = replay.gain_ns(change);
     if (clock == trace::kVirtualClock) {
       EXPECT_GT(gain, 30 * kUs);

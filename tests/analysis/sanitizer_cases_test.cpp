@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The situations on which PyTorch's CUDA sanitizer is tested (the 20 of its event handler), as
-// traces of our own: two accesses of which one writes are in order or not, and the verdict has to
-// be the same.
+// The situations on which PyTorch's CUDA sanitizer is tested (the 20 of its event handler), as our
+// own traces: two accesses of which one writes are in order or not, and the verdict must be the
+// same.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -153,7 +153,7 @@ TEST(SanitizerCases, AnEventDestroyedOrCreatedAgainIsForgotten) {
     if (destroyed) p.trace.event.destroyed_ns[old_event] = p.now();
     const Id waited =
         created ? append(p.trace, trace::Event{.generation = 1, .created_ns = p.now()}) : old_event;
-    // The handle names no recorded event any more: the wait is a no-op.
+    // The handle no longer refers to a recorded event: the wait is a no-op.
     p.next();
     const Id wait = p.wait(p.now(), p.stream(2), kNoId, trace::kNeverRecorded);
     p.trace.event_wait.event_id[wait] = waited;
@@ -257,7 +257,7 @@ TEST(SanitizerCases, AStreamMadeAfterASyncKnowsWhatItCovered) {
   Program p;
   p.launch(1, {}, {1});
   p.synchronize_device();
-  p.launch(2, {}, {1});  // the stream comes into being here
+  p.launch(2, {}, {1});  // the stream is created here
   EXPECT_EQ(p.races(), 0u);
 }
 

@@ -42,7 +42,7 @@ TEST(TimelineWaits, AnEventForAValueIsNamed) {
   c.report(trace::kTimelineWait, 5, c.b, 3 * kUs);
   c.b.at(3 * kUs + 200).wait("e");
   c.b.kernel("after", 102 * kUs, 110 * kUs);
-  // One that the program made itself, much later.
+  // One that the program created itself, much later.
   c.b.at(90 * kUs).wait("e");
   const Trace trace = c.builder.trace();
   const TimelineWaits waits(trace);

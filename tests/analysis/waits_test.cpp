@@ -91,8 +91,8 @@ TEST(Waits, ASyncOfAnotherThreadIsNotBlamed) {
                                             std::pair(WaitCause::kStart, 3 * kUs)));
 }
 
-// Both waits stand in the stream before the gap begins: the first is at the head until its event
-// comes, then the second. That the host issued the kernel only later made no difference.
+// Both waits are in the stream before the gap begins: the first is at the head until its event
+// completes, then the second. That the host issued the kernel only later made no difference.
 TEST(Waits, WaitsAreChargedInStreamOrder) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream(), c = t.add_stream();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory in the order of streams: what a stream gets, nobody else still uses.
+// Stream-ordered memory: what a stream gets, nobody else still uses.
 
 #include "conformance/backends.h"
 

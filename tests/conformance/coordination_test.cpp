@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// libcoord's upper parts, the same on every backend: what they order, count and tell. Each test
-// holds a stream with a gate, so that an order that is missing shows as a wrong number.
+// libcoord's upper parts, the same on every backend: what they order, count and report. Each test
+// holds a stream with a gate, so that a missing order shows as a wrong number.
 
 #include <atomic>
 #include <chrono>
@@ -19,7 +19,7 @@ using coord::Coordinator;
 using coord::OperationHandle;
 using coord::StreamRef;
 
-/// Work that makes the number x there a * x + b.
+/// Work that changes the number x there to a * x + b.
 auto change(const Cell& cell, float a, float b) {
   return [target = cell.data(), a, b](StreamRef stream) {
     stream.launch({.transform = {target, target, 1, a, b}});
@@ -255,7 +255,7 @@ TEST_P(RepeatedSections, AGraphComesAfterAndBeforeTheOtherWorkOfItsStreams) {
   };
   for (int i = 0; i < 3; ++i) run({});
   ASSERT_TRUE(step.promoted());
-  // Held: work of a branch before the section, and an operation that it is to come after.
+  // Held: work of a branch before the section, and an operation that it must follow.
   coordinator.submit({.stream = branch}, [&](StreamRef stream) {
     later.close(stream);
     change(b, 0, 100)(stream);

@@ -129,7 +129,7 @@ TEST(OpeningADevice, RefusesUnknownNames) {
   }
 }
 
-// A driver does not survive fork(): the child is told so, and destroys what it inherited in peace.
+// A driver does not survive fork(): the child gets an error, and can destroy what it inherited.
 TEST_P(Misuse, InAForkedChildIsRefusedIfTheDriverDoesNotWork) {
   const coord::Stream stream = this->stream();
   stream.synchronize();
@@ -148,7 +148,7 @@ TEST_P(Misuse, InAForkedChildIsRefusedIfTheDriverDoesNotWork) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  stream.synchronize();  // the parent goes on
+  stream.synchronize();  // the parent continues
 }
 
 TEST(OpeningADevice, RefusesNoContext) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pools of streams: what they know of the device is what the device does.
+// Pools of streams: what they know about the device matches what the device does.
 
 #include "conformance/backends.h"
 
