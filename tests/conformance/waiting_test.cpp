@@ -63,7 +63,7 @@ TEST_P(Waiting, CancelsTimesOutAndEnds) {
     EXPECT_FALSE(waiter.cancel(wait));
     EXPECT_TRUE(soon([&] { return timed_out == 1; }));
   }
-  EXPECT_EQ(cancelled, 2) << "what still waits at the end is told so";
+  EXPECT_EQ(cancelled, 2) << "remaining waits are cancelled at the end";
   gate.open();
   stream.synchronize();
 }

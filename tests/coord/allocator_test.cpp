@@ -310,7 +310,7 @@ TEST_F(Allocator, ReportsOutOfMemoryWithFigures) {
   EXPECT_NE(text.find("\"small\""), std::string::npos) << text;
   EXPECT_NE(text.find("4194304"), std::string::npos) << text;
   EXPECT_EQ(kind_thrown([&] { (void)small.allocate(a, 0); }), coord::ErrorKind::kInvalidArgument);
-  EXPECT_NE(small.allocate(a, kMiB / 2), nullptr) << "it goes on";
+  EXPECT_NE(small.allocate(a, kMiB / 2), nullptr) << "it continues";
 }
 
 TEST_F(Allocator, RecoversFromADeviceThatRefuses) {

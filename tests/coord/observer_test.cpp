@@ -308,7 +308,7 @@ TEST(Observer, GetsTheEndOfASubmissionUnlessAnotherOneCameInBetween) {
   coord::OperationHandle inner;
   const auto outer = coordinator.submit({.stream = stream}, [&](coord::StreamRef) {
     inner = coordinator.submit({.stream = other}, work);
-    EXPECT_EQ(fake_observer::last_end(), 0u) << "the outer operation goes on";
+    EXPECT_EQ(fake_observer::last_end(), 0u) << "the outer operation continues";
   });
   const std::uint64_t stored_of_outer = fake_observer::last_end();
   const auto by_another_thread = coordinator.register_operation({.stream = stream});

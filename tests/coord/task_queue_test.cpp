@@ -94,7 +94,7 @@ TEST_P(TaskQueues, AnErrorStopsOnlyDependentTasks) {
   EXPECT_EQ(ran, 1);
   EXPECT_TRUE(after_next.ended());
   const TaskHandle late = queue.submit(count, {.after = {&next, 1}});
-  EXPECT_NO_THROW(queue.wait()) << "told once";
+  EXPECT_NO_THROW(queue.wait()) << "reported once";
   EXPECT_TRUE(late.ended());
   EXPECT_EQ(ran, 1);
 }

@@ -233,7 +233,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
     trace::Small expected = 1;
     int swapped = 0;
     for (const auto& [end, version] : list) swapped += version != expected++;
-    EXPECT_LE(swapped, 20) << "only ends of the same nanosecond may be told in either order";
+    EXPECT_LE(swapped, 20) << "only ends of the same nanosecond may come in either order";
   }
 }
 

@@ -217,7 +217,8 @@ TEST_F(DrainTest, ShowsAPollInProgress) {
   poll();
   poll();
   const Trace trace = finish();
-  EXPECT_THAT(trace.host_sync.polls, ElementsAre(2, 2)) << "the program goes on, its writer leaves";
+  EXPECT_THAT(trace.host_sync.polls, ElementsAre(2, 2))
+      << "the program continues, its writer leaves";
 }
 
 TEST_F(DrainTest, DoesNotCountPollsAsProgress) {

@@ -39,7 +39,7 @@ void add_point(trace::Trace& trace, trace::TimelineAct act, trace::Int value) {
 TEST(Coordination, ReportsWhyWaitsWereNotNeeded) {
   test::TraceBuilder builder;
   trace::Trace trace = builder.trace();
-  EXPECT_EQ(coordination_text(coordination_of(trace)), "") << "nothing was told";
+  EXPECT_EQ(coordination_text(coordination_of(trace)), "") << "nothing was reported";
   add_dependency(trace, 0, trace::kNoSmall);
   add_dependency(trace, 1, 1);
   add_dependency(trace, 1, 1);

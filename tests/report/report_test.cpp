@@ -84,7 +84,7 @@ TEST(Report, ARangeNamesTheWorkIssuedInIt) {
   const auto& outer = summary.ranges[0].ops;
   const auto& inner = summary.ranges[1].ops;
   ASSERT_EQ(outer.size(), 2u);
-  EXPECT_EQ(outer[0].total_ns, 100) << "dearest first";
+  EXPECT_EQ(outer[0].total_ns, 100) << "most expensive first";
   EXPECT_EQ(outer[1].count, 2u);
   ASSERT_EQ(inner.size(), 1u);
   EXPECT_EQ(inner[0].total_ns, 50);
