@@ -19,7 +19,7 @@
 
 namespace streamscope::viewer {
 
-/// Everything that drawing one frame needs; made anew each frame.
+/// Everything that drawing one frame needs; rebuilt each frame.
 struct Pane {
   ImDrawList& draw;
   const Document& document;
@@ -165,7 +165,7 @@ class TimelineView : public View {
   float draw_scale(Pane& pane, const LaneBox& box);
 
   std::vector<LaneBox> boxes_;  // of all lanes that are shown, top to bottom
-  std::vector<int> box_index_;  // by lane, -1 where it is not shown
+  std::vector<int> box_index_;  // by lane, -1 if it is not shown
   float pinned_height_ = 0;
   float content_height_ = 0;
   float scroll_ = 0;

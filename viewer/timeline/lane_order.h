@@ -29,8 +29,8 @@ class LaneOrder {
   void set_filter(std::string text) { filter_ = std::move(text); }
   const std::string& filter() const { return filter_; }
 
-  /// Lanes to show, top to bottom; `collapsed` hides what lies in a lane. The first `pinned_count`
-  /// are pinned.
+  /// Lanes to show, top to bottom; `collapsed` hides the content of a lane. The first
+  /// `pinned_count` are pinned.
   struct Shown {
     std::vector<size_t> lanes;
     size_t pinned_count = 0;
