@@ -5,7 +5,7 @@
 #   cmake -DROOT=... -P tests/check_layers.cmake
 cmake_minimum_required(VERSION 3.24)
 
-# Folder -> our folders it may include besides itself.
+# Folder -> our folders that it may include in addition to itself.
 set(may_libcoord "")
 set(may_profiler/vocabulary "")
 set(may_profiler/trace "profiler/vocabulary")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 
-# Every source file says who holds its rights and under which license, in its first lines.
+# Every source file names its copyright holder and its license in its first lines.
 #   cmake -DROOT=... -P tests/check_spdx.cmake
 cmake_minimum_required(VERSION 3.24)
 

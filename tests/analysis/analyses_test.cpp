@@ -67,7 +67,7 @@ TEST(StoredCounts, AreThoseOfTheTrace) {
   }
 }
 
-// As the definition has it: instant by instant, over all users.
+// By the definition: instant by instant, over all users.
 Ns room_by_definition(const std::vector<CapacityUser>& users, Ns at, double share, Ns priority) {
   for (Ns now = at;;) {
     double used = 0;
@@ -83,13 +83,13 @@ Ns room_by_definition(const std::vector<CapacityUser>& users, Ns at, double shar
   }
 }
 
-// Of many users those count that end last.
+// Of many users only those that end last count.
 void keep_last(std::vector<CapacityUser>& users, size_t most) {
   std::ranges::stable_sort(users, {}, &CapacityUser::end);
   if (users.size() > most) users.erase(users.begin());
 }
 
-TEST(SharedCapacity, IsWhereTheLastUsersLeaveSome) {
+TEST(SharedCapacity, IsGrantedOnceTheLastUsersLeaveEnough) {
   std::mt19937_64 random(5);
   const auto below = [&](Ns limit) {
     return static_cast<Ns>(random() % static_cast<uint64_t>(limit));
@@ -103,7 +103,7 @@ TEST(SharedCapacity, IsWhereTheLastUsersLeaveSome) {
     const Ns found = room.room(at, share, priority);
     ASSERT_EQ(found, room_by_definition(users, at, share, priority)) << i;
     waited += found > at;
-    // Now and then later than there is room, so that others start in the meantime.
+    // Sometimes later than there is capacity, so that others start in the meantime.
     const Ns start = found + (i % 3 == 0 ? below(1'000) : 0);
     const CapacityUser user{start, start + 1 + below(500), priority, start, share};
     room.use(user);
@@ -113,7 +113,7 @@ TEST(SharedCapacity, IsWhereTheLastUsersLeaveSome) {
   EXPECT_GT(waited, 5'000);
 }
 
-TEST(SharedCapacity, ComesInTurnAfterThoseThatBeganBefore) {
+TEST(SharedCapacity, IsGrantedAfterThoseThatBeganBefore) {
   std::mt19937_64 random(7);
   SharedCapacity engine;
   std::vector<CapacityUser> users;
@@ -132,7 +132,7 @@ TEST(SharedCapacity, ComesInTurnAfterThoseThatBeganBefore) {
   }
 }
 
-TEST(SharedCapacity, ForgetsNobodyForUsersThatTakeNoPart) {
+TEST(SharedCapacity, IgnoresUsersThatNeedNone) {
   SharedCapacity room;
   room.use({0, 1'000, 0, 0, 1});
   for (Ns at = 0; at < 100; ++at) room.use({at, at + 500, 0, at, 0});

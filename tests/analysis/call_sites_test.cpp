@@ -17,7 +17,7 @@ TEST(SourceLine, HasFileLineAndFunction) {
   EXPECT_EQ(source_line("data.cpp:7")->function, "");
 }
 
-TEST(SourceLine, IsNoneWithoutAFileAndALine) {
+TEST(SourceLine, IsEmptyWithoutAFileAndALine) {
   for (const char* text : {"", "load", "std::sort", "app+0xb667", ":41 step", "data.cpp:0 step",
                            "data.cpp:", "data.cpp:41step", "data.cpp:-1", "data.cpp:99999999999"})
     EXPECT_FALSE(source_line(text)) << text;

@@ -32,7 +32,7 @@ std::vector<Id> sorted_by_comparing(const Trace& trace) {
   return result;
 }
 
-TEST(OpsByStart, LeavesOutWhatHasNoTimes) {
+TEST(OpsByStart, OmitsOpsWithoutTimes) {
   Trace trace = with_starts({30, 10, 20});
   append(trace, trace::Op{.kind = trace::kKernel, .start_ns = 5});
   append(trace, trace::Op{.kind = trace::kKernel, .start_ns = 15, .end_ns = 1});
@@ -49,7 +49,7 @@ TEST(OpsByStart, SortsSpreadAndCrowdedStarts) {
   for (int bits : {1, 4, 20, 40, 62}) {
     std::vector<Ns> starts(3000);
     for (Ns& start : starts) start = static_cast<Ns>(random() >> (64 - bits));
-    // Far off the rest, which all come into one interval of time.
+    // Far from the rest, which are all in one interval of time.
     if (bits == 20) starts.push_back(std::numeric_limits<Ns>::max());
     if (bits == 40) starts.push_back(std::numeric_limits<Ns>::min() + 1);
     const Trace trace = with_starts(starts);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The critical path, slack and what-if. Among the paths are the situations on which HTA's
-// critical-path analysis is tested (a launch onto an idle stream, kernels back to back, cudaEvent-
-// and cudaDeviceSynchronize, queries, events across streams, the breakdown by kind), as traces of
-// our own. HTA's nodes are the two ends of CPU operators; ours are ops, synchronizations and the
-// host's time between them, so paths are compared by the GPU work and synchronizations on them. Its
-// operators inside a launch step have no counterpart: a trace of streams does not hold them.
+// The critical path, slack and what-if. Among the paths are the situations that HTA's critical-path
+// analysis is tested on (a launch onto an idle stream, kernels back to back, cudaEvent- and
+// cudaDeviceSynchronize, queries, events across streams, the breakdown by kind), as our own traces.
+// HTA's nodes are the two ends of CPU operators; ours are ops, synchronizations and the host's time
+// between them, so paths are compared by the GPU work and synchronizations on them. Its operators
+// inside a launch step have no counterpart: a trace of streams does not contain them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(CriticalPath, ThreeStreamsInAChainOfEventsAreAllOnIt) {
   EXPECT_THAT(work_on(path_of(builder.trace())), ElementsAre("k0", "k1", "k2", "k3"));
 }
 
-TEST(CriticalPath, AnEventThatWasOverEarlyIsNotOnIt) {
+TEST(CriticalPath, AnEventThatCompletedEarlyIsNotOnIt) {
   TraceBuilder builder;
   builder.stream("a").kernel("short", 10 * kUs, 20 * kUs).record("e");
   builder.stream("b")
@@ -105,7 +105,7 @@ TEST(CriticalPath, ADeviceSyncLeadsFromTheHostToTheLastKernelItWaitedFor) {
   EXPECT_EQ(path[3], (PathStep{kLaunchStep, 2, kNoId, 105 * kUs, 140 * kUs}));
 }
 
-TEST(CriticalPath, AnEventSyncLeadsToWhatTheEventStandsFor) {
+TEST(CriticalPath, AnEventSyncLeadsToTheWorkThatTheEventCovers) {
   TraceBuilder builder;
   builder.stream("a")
       .kernel("first", 10 * kUs, 50 * kUs)
@@ -124,9 +124,9 @@ TEST(CriticalPath, ASyncThatFoundItsWorkDoneBelongsToTheHost) {
   EXPECT_THAT(work_on(path_of(builder.trace())), ElementsAre("k1"));
 }
 
-TEST(CriticalPath, OfAnEventAndADeviceSyncOnOneKernelTheLaterHasNothingLeftToWaitFor) {
-  // HTA draws an edge from the kernel into both; the path needs the first alone, as the second
-  // finds its work done. A query that comes back empty draws none.
+TEST(CriticalPath, TheLaterOfTwoSyncsOnOneKernelDoesNotWait) {
+  // HTA draws an edge from the kernel into both; the path needs only the first, as the second finds
+  // its work done. A query that returns not ready draws none.
   TraceBuilder builder;
   builder.stream("a").kernel("spin", 10 * kUs, 100 * kUs).record("e");
   builder.query_event("e", false);
@@ -142,7 +142,7 @@ TEST(CriticalPath, OfAnEventAndADeviceSyncOnOneKernelTheLaterHasNothingLeftToWai
   EXPECT_THAT(work_on(path_of(trace)), ElementsAre("k0", "s1", "k1"));
 }
 
-TEST(CriticalPath, ARecordStandsForTheWorkOfItsStreamNotForWhatWasLaunchedLast) {
+TEST(CriticalPath, ARecordCoversTheWorkOfItsStreamNotTheLastLaunch) {
   TraceBuilder builder;
   builder.stream("20").kernel("own", 10 * kUs, 100 * kUs);
   builder.stream("28").kernel("launched later", 20 * kUs, 300 * kUs);
@@ -157,7 +157,7 @@ TEST(CriticalPath, ARecordStandsForTheWorkOfItsStreamNotForWhatWasLaunchedLast) 
 }
 
 TEST(CriticalPath, AKernelThatWasLaunchedInTimeIsHeldByTheOneBeforeItNotByItsLaunch) {
-  // As HTA's launch edge of no weight beside the one between the kernels: two conditions, and the
+  // Like HTA's launch edge of no weight beside the one between the kernels: two conditions, and the
   // one that was met last is on the path.
   TraceBuilder builder;
   builder.at(0).stream("a").kernel("fft", 27 * kUs, 60 * kUs).kernel("gemm", 67 * kUs, 90 * kUs);
@@ -192,7 +192,7 @@ TEST(CriticalPath, OfAnEmptyOrUntimedTraceIsEmpty) {
   EXPECT_THAT(path_of(builder.trace()), IsEmpty());
 }
 
-TEST(Slack, IsZeroOnThePathAndElsewhereTheTimeToSpare) {
+TEST(Slack, IsZeroOnThePathAndTheSpareTimeElsewhere) {
   TraceBuilder builder;
   builder.stream("a").kernel("long", 10 * kUs, 100 * kUs).record("e");
   builder.stream("b")
@@ -223,7 +223,7 @@ TEST(Slack, PassesThroughSynchronizationsOfTheHost) {
 // ---- What if.
 
 Ns replayed(Trace trace, const std::vector<std::string>& texts) {
-  trace.process.clock[0] = trace::kVirtualClock;  // no recorder to leave out
+  trace.process.clock[0] = trace::kVirtualClock;  // no recorder to subtract
   Analyses analyses(trace);
   Change change;
   for (const std::string& text : texts) EXPECT_TRUE(add_change(analyses, text, change)) << text;
@@ -265,7 +265,7 @@ TEST(WhatIf, WithoutASyncTheHostLaunchesEarlier) {
   EXPECT_EQ(replayed(builder.trace(), {"drop-sync:0"}), 120 * kUs);
 }
 
-TEST(WhatIf, AShorterKernelLetsTheSynchronizedHostGoOnEarlier) {
+TEST(WhatIf, AShorterKernelLetsTheSynchronizedHostContinueEarlier) {
   TraceBuilder builder;
   builder.at(0).stream("a").kernel("first", 10 * kUs, 100 * kUs);
   builder.synchronize_device(5 * kUs, 105 * kUs);
@@ -290,7 +290,7 @@ TEST(WhatIf, AnotherCopyEngineLetsCopiesOverlap) {
   EXPECT_LE(replayed(builder.trace(), {"add-copy-engine"}), 115 * kUs);
 }
 
-TEST(WhatIf, RefusesWhatItDoesNotUnderstandOrTheTraceDoesNotHold) {
+TEST(WhatIf, RefusesInvalidRequestsAndWhatTheTraceDoesNotContain) {
   const Trace trace = chain_by_event();
   Analyses analyses(trace);
   for (const char* text :

@@ -45,8 +45,8 @@ TEST(Derive, StoresTheEdgesAndTheirVersionAndKeepsTheRest) {
   std::filesystem::remove(file);
 }
 
-// Whoever takes derived rows indexes by what they name.
-TEST(Derive, TakesNoRowsThatLackWhatThisVersionWrites) {
+// Code that reads derived rows uses their ids as indexes.
+TEST(Derive, IgnoresRowsWithoutTheColumnsOfThisVersion) {
   test::TraceBuilder builder;
   builder.add(trace::Edge{.kind = trace::kEventEdge, .from_op_id = 0, .to_op_id = 1});
   builder.add(trace::WaitCause{.op_id = 0, .cause = 0, .duration_ns = 10});
@@ -131,7 +131,7 @@ TEST_F(StoredVerdicts, AreThoseThatWereComputed) {
   EXPECT_GT(places, 0u);
 }
 
-TEST_F(StoredVerdicts, AreTakenOnlyWhereTheyAreOfTheseRows) {
+TEST_F(StoredVerdicts, AreUsedOnlyForTheseRows) {
   const Trace whole = trace::read(file_);
   const auto are_taken_after = [&](auto change) {
     Trace trace = whole;
@@ -152,7 +152,7 @@ TEST_F(StoredVerdicts, AreTakenOnlyWhereTheyAreOfTheseRows) {
   }));
 }
 
-TEST_F(StoredVerdicts, SpeakForLargeTracesOnly) {
+TEST_F(StoredVerdicts, AreUsedForLargeTracesOnly) {
   Trace trace = trace::read(file_);
   for (std::string& text : trace.strings) {
     if (text.find("which has not been recorded") != text.npos) text = "as stored";
@@ -170,9 +170,8 @@ TEST_F(StoredVerdicts, SpeakForLargeTracesOnly) {
   EXPECT_FALSE(says_as_stored(kTakeDerivedAbove));
 }
 
-// The detectors look at the stored hangs. When derived tables add a hang, they have not seen it
-// yet.
-TEST_F(StoredVerdicts, AreAskedForAgainWhereAHangWasToldWithThem) {
+// The detectors use the stored hangs. When derived tables add a hang, they have not seen it yet.
+TEST_F(StoredVerdicts, AreComputedAgainIfDerivingAddedAHang) {
   test::TraceBuilder builder;
   builder.stream("a").memory_wait(0x10, 1, kUnknownNs, kUnknownNs).synchronize(50, 60);
   constexpr trace::Small kCodeUnknown = 999;  // how the simulated device ends a hopeless wait

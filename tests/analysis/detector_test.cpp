@@ -33,7 +33,7 @@ TEST(Detectors, HaveDistinctIdsAndNumbersInOrder) {
   EXPECT_EQ(find_detector("no-such-thing"), nullptr);
 }
 
-TEST(Detectors, AFindingNamesItsPlaceInTimeAndAlikeOnesAreCounted) {
+TEST(Detectors, AFindingNamesItsTimeAndSimilarOnesAreCounted) {
   TraceBuilder builder;
   builder.stream("a").at(100).kernel("k", 200, 300).record("e");
   for (int i = 0; i < 3; ++i) builder.stream("a").at(400 + 100 * i).wait("e");
@@ -84,7 +84,7 @@ TEST(Detectors, ALossWeakensOnlyTheEvidenceThatItTouches) {
       << "what a newer version lost may be anything";
 }
 
-TEST(Detectors, SayWhatIsMissingInTextThatCanBeShown) {
+TEST(Detectors, ReportWhatIsMissingInPrintableText) {
   TraceBuilder builder;
   builder.stream("a").kernel("k", 200, 300);
   builder.loss("\xff\x1b[2J");
@@ -145,7 +145,7 @@ TEST(RedundantWait, NamesThePathThatImpliesTheWait) {
   EXPECT_EQ(finding.event_wait, 2u);
 }
 
-TEST(RedundantWait, IsSilentWhereEveryWaitOrdersSomething) {
+TEST(RedundantWait, IsSilentIfEveryWaitOrdersSomething) {
   TraceBuilder builder;
   for (int i = 0; i < 4; ++i) {
     builder.stream("copies").memcpy(test::kHtoD, 100 + 1000 * i, 200 + 1000 * i).record("loaded");
@@ -187,7 +187,7 @@ TEST(WaitOnUnrecorded, AFirstRoundThatWasNotFinishedIsOnlySuspected) {
   builder.stream("a").wait("free 0").wait("free 1").wait("free 2");
   builder.stream("a").kernel("k", 100, 200).record("free 0");
   builder.stream("a").kernel("k", 200, 300).record("free 1");
-  builder.synchronize_event("never", 400, 401);  // with another function: no part of that round
+  builder.synchronize_event("never", 400, 401);  // with another function: not part of that round
   const Verdict verdict = run("wait-on-unrecorded", builder.trace());
   ASSERT_EQ(verdict.findings.size(), 3u);
   for (const Finding& finding : verdict.findings) {
@@ -218,7 +218,7 @@ TEST(WaitOnUnrecorded, AnotherProcessMayHaveRecordedASharedEvent) {
   EXPECT_EQ(run("wait-on-unrecorded", builder.trace()).findings.size(), 2u);
 }
 
-TEST(WaitOnUnrecorded, IsSilentWhereEveryEventWasRecorded) {
+TEST(WaitOnUnrecorded, IsSilentIfEveryEventWasRecorded) {
   TraceBuilder builder;
   builder.stream("a").kernel("k", 100, 200).record("e");
   builder.stream("b").wait("e").kernel("l", 210, 300);

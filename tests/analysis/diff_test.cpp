@@ -52,7 +52,7 @@ TraceDiff compare(const trace::Trace& base, const trace::Trace& now) {
   return diff(before, after);
 }
 
-TEST(Diff, IsSilentAboutNumbersAndTimesThatOnlyVary) {
+TEST(Diff, IgnoresNumbersAndTimesThatOnlyVary) {
   const TraceDiff result =
       compare(run({.jitter_ns = 10 * kUs}), run({.jitter_ns = -10 * kUs, .first_stream = 3}));
   EXPECT_THAT(result.work, IsEmpty());
@@ -111,7 +111,7 @@ struct Training {
 trace::Trace train(const Training& program) {
   test::TraceBuilder builder;
   test::StreamBuilder math = builder.stream("math");
-  // Kernels that are only tried out.
+  // Kernels that only run as trials.
   for (int i = 0; i < 30; ++i)
     math.kernel("autotune " + std::to_string(i), i * 10 * kUs, (i * 10 + 5) * kUs);
   Ns at = 1000 * kUs + program.start_up_ns;
@@ -125,7 +125,7 @@ trace::Trace train(const Training& program) {
     if (program.fused) {
       for (const char* name : {"fused forward", "fused backward", "adam"}) kernel(name);
     } else {
-      // Layers are alike; the head tells where a step ends.
+      // Layers are alike; the head shows where a step ends.
       for (int layer = 0; layer < 6; ++layer) {
         kernel("gemm");
         kernel("relu");
@@ -169,7 +169,7 @@ TEST(Diff, ComparesStepsAndNotTheStartUp) {
   }
 }
 
-TEST(Diff, TakesAWholeStepForTheRepetition) {
+TEST(Diff, UsesAWholeStepAsTheRepetition) {
   const TraceDiff result = compare(train(Training{}), train(Training{}));
   ASSERT_TRUE(result.steady);
   EXPECT_EQ(result.steady->base.op_count, 14u) << "not one of the layers in it";
@@ -177,7 +177,7 @@ TEST(Diff, TakesAWholeStepForTheRepetition) {
   EXPECT_DOUBLE_EQ(result.slowdown(), 0);
 }
 
-TEST(Diff, OfRunsOfUnlikeLengthComparesAsManySteps) {
+TEST(Diff, ComparesEqualNumbersOfStepsOfRunsOfUnequalLength) {
   const TraceDiff result = compare(train(Training{.steps = 40}), train(Training{.steps = 10}));
   ASSERT_TRUE(result.steady);
   EXPECT_EQ(result.steady->compared, 10u);
@@ -185,7 +185,7 @@ TEST(Diff, OfRunsOfUnlikeLengthComparesAsManySteps) {
   EXPECT_THAT(result.work, IsEmpty());
 }
 
-TEST(Diff, ComparesWholeRunsWhereNothingRepeats) {
+TEST(Diff, ComparesWholeRunsIfNothingRepeats) {
   const auto once = [](Ns gap) {
     test::TraceBuilder builder;
     for (int i = 0; i < 10; ++i)
@@ -205,7 +205,7 @@ TEST(Diff, ComparesWholeRunsWhereNothingRepeats) {
   EXPECT_FALSE(compare(one_kernel(), one_kernel()).steady);
 }
 
-TEST(Diff, MeasuresRangesByTheirWorkWhereTheHostIsAhead) {
+TEST(Diff, MeasuresRangesByTheirWorkIfTheHostIsAhead) {
   const auto ahead = [](Ns kernel_ns) {
     test::TraceBuilder builder;
     for (int step = 0; step < 20; ++step) {
@@ -222,7 +222,7 @@ TEST(Diff, MeasuresRangesByTheirWorkWhereTheHostIsAhead) {
   EXPECT_DOUBLE_EQ(result.slowdown(), 0.2);
 }
 
-TEST(Diff, TakesTheRangeThatIsNamed) {
+TEST(Diff, UsesTheNamedRange) {
   const trace::Trace three = train(Training{.steps = 3, .marked = true}),
                      two = train(Training{.step_ns = 5'000 * kUs, .steps = 2, .marked = true});
   EXPECT_FALSE(compare(three, two).steady) << "too few to be found, and layers are no steps";

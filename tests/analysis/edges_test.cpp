@@ -202,7 +202,7 @@ TEST(Edges, AWaitOnTheLegacyStreamHoldsBlockingStreamsAtOnce) {
   EXPECT_THAT(arrows(t.trace), ElementsAre(Arrow{trace::kLegacyEdge, work, held}));
 }
 
-TEST(Edges, ANeverRecordedWaitOnTheLegacyStreamIsNoBarrier) {
+TEST(Edges, ANeverRecordedWaitOnTheLegacyStreamIsNotABarrier) {
   MemoryTrace t;
   const Id legacy = t.add_stream(trace::kLegacyStream), b1 = t.add_stream(trace::kBlockingStream),
            b2 = t.add_stream(trace::kBlockingStream);
@@ -212,7 +212,7 @@ TEST(Edges, ANeverRecordedWaitOnTheLegacyStreamIsNoBarrier) {
   EXPECT_THAT(arrows(t.trace), IsEmpty());
 }
 
-TEST(Edges, NodesOfOneGraphLaunchTakeEdgesInAtTheFirstAndGiveThemOutAtTheLast) {
+TEST(Edges, EdgesEnterAGraphLaunchAtItsFirstNodesAndLeaveAtItsLast) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
   const Id before = t.op(10, b, 10, 20);
@@ -282,11 +282,11 @@ std::vector<Set> order_by_edges(const Program& p, bool host) {
   return before;
 }
 
-TEST(Edges, RandomProgramsHaveTheOrderThatTheRulesGive) {
+TEST(Edges, RandomProgramsHaveTheOrderOfTheRules) {
   size_t programs = 0, ordered_pairs = 0, host_edges = 0;
   for (uint32_t seed = 0; seed < 600; ++seed) {
     const Program p = random_program(seed);
-    if (Edges(p.t.trace).truncated_count() > 0) continue;  // has fewer edges by intent
+    if (Edges(p.t.trace).truncated_count() > 0) continue;  // has fewer edges by design
     ++programs;
     const auto rules = order_by_rules(p, HostRule::kNone),
                rules_host = order_by_rules(p, HostRule::kOps);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Detectors of events and streams that do not stand for what was meant: SS006, SS008 and SS009.
+// Detectors of events and streams that do not do what was intended: SS006, SS008 and SS009.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,12 +43,12 @@ TEST(RecordOverwritten, NamesTheWorkThatNobodyWaitsFor) {
   EXPECT_THAT(finding.text, HasSubstr("produce_a on stream 7 a before consume on stream 9 main"));
 }
 
-TEST(RecordOverwritten, StaysSilentWhereTheFirstRecordWasUsedOrOrderedAnyway) {
+TEST(RecordOverwritten, StaysSilentIfTheFirstRecordWasUsedOrOrderedAnyway) {
   for (Between between : {Between::kWait, Between::kSync, Between::kOrder}) {
     EXPECT_EQ(run("record-overwritten", one_event_for_two(between).trace()).outcome,
               Outcome::kClean);
   }
-  // The next turn of a loop overwrites the record of the turn before on the same stream.
+  // The next iteration of a loop overwrites the record of the previous one on the same stream.
   TraceBuilder loop;
   for (int i = 0; i < 3; ++i) loop.stream("a").kernel("k", 10, 20).record("done");
   loop.stream("b").wait("done").kernel("k", 30, 40);

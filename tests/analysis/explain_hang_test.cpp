@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Verdicts about programs that were looked at while they stood still. The same with a program in
-// front: tests/e2e/hangs.sh.
+// Verdicts on hung programs from samples taken during the hang. The same with a real program:
+// tests/e2e/hangs.sh.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
 
-// What was seen of a thread five seconds after the start.
+// The sample of a thread five seconds after the start.
 void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0,
             trace::Small state = 'S') {
   trace::ThreadSample row;
@@ -33,7 +33,7 @@ void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int r
   builder.add(row);
 }
 
-// What the word at 0x10 held, for which `stream` waits.
+// The value of the word at 0x10, for which `stream` waits.
 void word(TraceBuilder& builder, Id stream, trace::Ns at_ns, trace::Int value) {
   trace::Probe row;
   row.process_id = 0;
@@ -51,7 +51,7 @@ trace::HangReport explain(const TraceBuilder& builder) {
   return explain_hang(analyses, 0);
 }
 
-// What libcoord said of a barrier that somebody does not reach.
+// What libcoord reported about a barrier that a participant does not reach.
 trace::HangReport missing_participant() {
   trace::HangReport report;
   report.verdict = "missing-participant";
@@ -62,7 +62,7 @@ trace::HangReport missing_participant() {
   return report;
 }
 
-TEST(ExplainHang, TellsTheValueThatNobodyWritesAndWhatStandsThere) {
+TEST(ExplainHang, ReportsTheValueThatNobodyWritesAndTheCurrentOne) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
   left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
@@ -77,7 +77,7 @@ TEST(ExplainHang, TellsTheValueThatNobodyWritesAndWhatStandsThere) {
   EXPECT_FALSE(report.edges.empty());
 }
 
-TEST(ExplainHang, DoesNotCallAValueLostThatStandsThere) {
+TEST(ExplainHang, DoesNotReportAPresentValueAsLost) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
   left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
@@ -86,7 +86,7 @@ TEST(ExplainHang, DoesNotCallAValueLostThatStandsThere) {
   EXPECT_EQ(explain(builder).verdict, "unexplained");
 }
 
-TEST(ExplainHang, BelievesAStreamThatSaysItHasEnded) {
+TEST(ExplainHang, TrustsAStreamThatReportsCompletion) {
   for (const trace::Small result : {0, 600}) {
     TraceBuilder builder;
     StreamBuilder left = builder.stream("left");
@@ -115,7 +115,7 @@ TEST(ExplainHang, FindsTwoThreadsThatWaitForEachOthersLock) {
   EXPECT_THAT(report.text, HasSubstr("waits for a lock held by"));
 }
 
-// A thread wrote the value before, and has not come to the next one; so it was seen.
+// A thread wrote the value before, and has not come to the next one; the sample shows that.
 trace::HangReport explain_feeder(trace::Int ran_ns, trace::Small state) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
@@ -127,7 +127,7 @@ trace::HangReport explain_feeder(trace::Int ran_ns, trace::Small state) {
   return explain(builder);
 }
 
-TEST(ExplainHang, BlamesTheThreadThatFedBeforeUnlessItComputes) {
+TEST(ExplainHang, BlamesTheThreadThatSubmittedBeforeUnlessItComputes) {
   for (const bool busy : {false, true}) {
     const trace::HangReport report = explain_feeder(busy ? 200'000'000 : 0, 'S');
     EXPECT_EQ(report.verdict, busy ? "alive" : "host-not-feeding");
@@ -136,13 +136,13 @@ TEST(ExplainHang, BlamesTheThreadThatFedBeforeUnlessItComputes) {
   }
 }
 
-// On a machine with more to do than processors.
-TEST(ExplainHang, TakesAThreadThatGetsNoProcessorForOneThatComputes) {
+// On a machine with more runnable threads than CPUs.
+TEST(ExplainHang, TreatsAThreadThatWaitsForACpuAsComputing) {
   EXPECT_EQ(explain_feeder(0, 'R').verdict, "alive");
 }
 
-// Two looks at one virtual time: the thread computed at the first one only.
-TEST(ExplainHang, BelievesTheLatestLookAlsoWhereTimeStandsStill) {
+// Two samples at one virtual time: the thread computed only at the first one.
+TEST(ExplainHang, UsesTheLatestSampleAlsoIfTimeDoesNotAdvance) {
   const trace::HangReport coord = missing_participant();
   TraceBuilder builder;
   builder.stream("left").kernel("k", 10, 20).synchronize(15, 30);
@@ -157,7 +157,7 @@ TEST(ExplainHang, BelievesTheLatestLookAlsoWhereTimeStandsStill) {
   EXPECT_EQ(explain_hang(analyses, 0, &coord).verdict, "missing-participant");
 }
 
-TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {
+TEST(ExplainHang, CallsAKernelSlowIfItWasAsSlowBefore) {
   for (const Ns before : {Ns{1'000}, Ns{2'000'000'000}}) {
     TraceBuilder builder;
     StreamBuilder left = builder.stream("left");
@@ -168,7 +168,7 @@ TEST(ExplainHang, CallsAKernelSlowThatWasAsSlowBefore) {
   }
 }
 
-TEST(ExplainHang, BelievesLibcoordWhereOnlyTheHostHoldsThingsUp) {
+TEST(ExplainHang, TrustsLibcoordIfOnlyTheHostBlocks) {
   const trace::HangReport coord = missing_participant();
   for (const bool busy : {false, true}) {
     TraceBuilder builder;
@@ -189,7 +189,7 @@ TEST(ExplainHang, BelievesLibcoordWhereOnlyTheHostHoldsThingsUp) {
   }
 }
 
-TEST(ExplainHang, TellsTheKernelThatKeepsAParticipantAway) {
+TEST(ExplainHang, ReportsTheKernelThatDelaysAParticipant) {
   TraceBuilder builder;
   builder.stream("left").kernel("spin", kNever, kNever).synchronize(50, kNever);
   sample(builder, 0);
@@ -201,7 +201,7 @@ TEST(ExplainHang, TellsTheKernelThatKeepsAParticipantAway) {
   EXPECT_THAT(report.text, HasSubstr("libcoord: barrier \"exchange\""));
 }
 
-TEST(ExplainHang, ForgetsALookOnceTheProgramHasGoneOn) {
+TEST(ExplainHang, ForgetsASampleOnceTheProgramContinues) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
   left.memory_wait(0x10, 1, kNever, kNever);
@@ -211,7 +211,7 @@ TEST(ExplainHang, ForgetsALookOnceTheProgramHasGoneOn) {
   EXPECT_EQ(explain(builder).verdict, "idle");
 }
 
-TEST(ExplainHangs, AStoredTextSteersNoTerminal) {
+TEST(ExplainHangs, AStoredTextHasNoTerminalControls) {
   TraceBuilder builder;
   builder.add(trace::Hang{.process_id = 0,
                           .start_ns = kLook,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Detectors of what makes programs stand still: SS105, SS106, SS108 and SS109.
+// Detectors of what makes programs hang: SS105, SS106, SS108 and SS109.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
 
-// What was seen of a thread five seconds after the start.
+// The sample of a thread five seconds after the start.
 void sample(TraceBuilder& builder, Id thread, Id lock_owner = kNoId) {
   trace::ThreadSample row;
   row.thread_id = thread;
@@ -53,13 +53,13 @@ TEST(SyncHoldingLock, StaysSilentWhenTheOwnerIsInNoCall) {
   EXPECT_EQ(run("SS105", lock_held(false)).outcome, Outcome::kClean);
 }
 
-TEST(SyncHoldingLock, CannotTellWhereNobodyLooked) {
+TEST(SyncHoldingLock, IsNotEvaluatedWithoutSamples) {
   TraceBuilder builder;
   builder.stream("left").kernel("k", 10, 20).synchronize(15, 30);
   EXPECT_EQ(run("SS105", builder).outcome, Outcome::kNotAtThisTier);
 }
 
-// A collective of a communicator, as NCCL tells it.
+// A collective of a communicator, as NCCL reports it.
 void collective(TraceBuilder& builder, std::string_view stream, trace::Int communicator) {
   StreamBuilder on = builder.stream(stream);
   on.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", kNever, kNever);
@@ -99,11 +99,11 @@ TEST(CollectiveOrder, StaysSilentWhenAllRanksKeepOneOrder) {
   EXPECT_EQ(run("SS106", two_communicators(false)).outcome, Outcome::kClean);
 }
 
-TEST(CollectiveOrder, CannotTellWithoutCommunicators) {
+TEST(CollectiveOrder, IsNotEvaluatedWithoutCommunicators) {
   EXPECT_EQ(run("SS106", two_communicators(true, false)).outcome, Outcome::kNotAtThisTier);
 }
 
-// A launch that has not returned, behind a memory wait and so many kernels.
+// A launch that has not returned, behind a memory wait and this many kernels.
 TraceBuilder queued(int kernels) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
@@ -129,11 +129,11 @@ TEST(QueueFullBlock, NamesTheLaunchAndTheHeadOfTheQueue) {
   EXPECT_NE(verdict.findings[0].first_op, kNoId);
 }
 
-TEST(QueueFullBlock, StaysSilentWhenTheQueueHasRoom) {
+TEST(QueueFullBlock, StaysSilentWhenTheQueueIsNotFull) {
   EXPECT_THAT(run("SS108", queued(100)).findings, IsEmpty());
 }
 
-// A thread that asks until it is looked at; the value comes or does not.
+// A thread that polls until it is sampled; the value comes or does not.
 TraceBuilder polling(bool written) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
@@ -159,7 +159,7 @@ TEST(EndlessPoll, StaysSilentWhenTheValueIsOnItsWay) {
   EXPECT_THAT(run("SS109", polling(true)).findings, IsEmpty());
 }
 
-// The answers of `failures` queries are one error; then the last one is success, if it ends well.
+// The results of `failures` queries are one error; the last one is then success, if it ends well.
 TraceBuilder failing(int failures, bool ends_well) {
   constexpr trace::Small kIllegalAddress = 700;
   TraceBuilder builder;
@@ -173,7 +173,7 @@ TraceBuilder failing(int failures, bool ends_well) {
   return builder;
 }
 
-TEST(EndlessPoll, NamesTheLoopThatDoesNotLookAtErrors) {
+TEST(EndlessPoll, NamesTheLoopThatIgnoresErrors) {
   const Verdict verdict = run("endless-poll", failing(150, false));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].title, "cudaStreamQuery keeps polling after error 700");

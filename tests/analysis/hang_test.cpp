@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Detectors of programs that stand still: SS101 to SS104 and SS107.
+// Detectors of programs that hang: SS101 to SS104 and SS107.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TraceBuilder& killed(TraceBuilder& builder, Ns at = 10 * kSecond) {
   return builder;
 }
 
-// Each stream waits for the other's write; `crossed` says whether the write comes behind the wait.
+// Each stream waits for the other's write; `crossed`: the write is behind the wait.
 TraceBuilder two_signals(bool crossed, bool returns = false) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left"), right = builder.stream("right");
@@ -39,7 +39,7 @@ TraceBuilder two_signals(bool crossed, bool returns = false) {
   return killed(builder);
 }
 
-TEST(DeadlockCycle, TellsTheCircleOfMemoryWaits) {
+TEST(DeadlockCycle, ReportsTheCycleOfMemoryWaits) {
   const Verdict verdict = run("deadlock-cycle", two_signals(true).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   const Finding& finding = verdict.findings[0];
@@ -58,13 +58,13 @@ TEST(DeadlockCycle, StaysSilentWhenAWriteComesFirstOrTheCallReturned) {
   EXPECT_EQ(run("deadlock-cycle", two_signals(true, true).trace()).outcome, Outcome::kClean);
 }
 
-TEST(DeadlockCycle, NeedsACallThatWaitedForLongEnough) {
+TEST(DeadlockCycle, NeedsACallThatWaitedLongEnough) {
   TraceBuilder builder = two_signals(true);
   killed(builder, kSecond / 2);
   EXPECT_EQ(run("deadlock-cycle", builder.trace()).outcome, Outcome::kClean);
 }
 
-TEST(DeadlockCycle, BelievesTheSimulatedDeviceAtOnce) {
+TEST(DeadlockCycle, TrustsTheSimulatedDeviceAtOnce) {
   TraceBuilder builder = two_signals(true);
   killed(builder, 200);
   builder.columns().process.clock[0] = trace::kVirtualClock;
@@ -99,7 +99,7 @@ TEST(DeadlockCycle, FollowsEventsAndTheLegacyStream) {
   EXPECT_EQ(run("deadlock-cycle", killed(apart).trace()).outcome, Outcome::kClean);
 }
 
-TEST(LostSignal, HoldsUpABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) {
+TEST(LostSignal, BlocksABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
     for (const bool idle : {true, false}) {
       TraceBuilder builder;
@@ -114,7 +114,7 @@ TEST(LostSignal, HoldsUpABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) 
   }
 }
 
-TEST(LostSignal, HoldsUpASynchronousCopyOnABlockingStream) {
+TEST(LostSignal, BlocksASynchronousCopyOnABlockingStream) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
     for (const auto sync : {trace::kSynchronousCopy, trace::kStreamSynchronize}) {
       TraceBuilder builder;
@@ -132,7 +132,7 @@ TEST(LostSignal, HoldsUpASynchronousCopyOnABlockingStream) {
   }
 }
 
-TEST(DeadlockCycle, KnowsTheThreadThatMadeTheWriteLastTime) {
+TEST(DeadlockCycle, KnowsTheThreadOfTheLastWrite) {
   TraceBuilder builder;
   StreamBuilder work = builder.stream("work"), signals = builder.stream("signals");
   signals.memory_write(0x10, 1, 1, 2);
@@ -151,12 +151,12 @@ TEST(DeadlockCycle, DoesNotNeedDeviceTimes) {
   EXPECT_EQ(run("deadlock-cycle", builder.trace()).findings.at(0).confidence, Confidence::kCertain);
 }
 
-TEST(LostSignal, NamesTheMemoryWaitThatNobodyAnswers) {
+TEST(LostSignal, NamesTheMemoryWaitThatNobodySignals) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("a");
   stream.memory_wait(0x10, 3, kNever, kNever).kernel("k", kNever, kNever);
   builder.stream("b").memory_write(0x10, 2, 1, 2).memory_write(0x18, 3, 2, 3);
-  // By another thread than the one that is blocked, so that nobody is known to write again.
+  // By another thread than the blocked one, so that no thread is known to write again.
   builder.thread("other");
   stream.synchronize(50, kNever);
   const Verdict verdict = run("lost-signal", killed(builder).trace());
@@ -176,7 +176,7 @@ TEST(LostSignal, NamesTheMemoryWaitThatNobodyAnswers) {
   EXPECT_THAT(run("deadlock-cycle", lost.trace()).findings, IsEmpty());
 }
 
-TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsHeldUp) {
+TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsBlocked) {
   for (const bool written : {true, false}) {
     TraceBuilder builder;
     StreamBuilder stream = builder.stream("a");
@@ -189,7 +189,7 @@ TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsHeldUp) {
   }
 }
 
-// A kernel that did not end, after `runs` of it that took a millisecond each.
+// A kernel that did not end, after `runs` runs of it that took a millisecond each.
 TraceBuilder endless_kernel(int runs, Ns killed_at = 10 * kSecond) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("math");
@@ -281,7 +281,7 @@ TEST(ImplicitSyncUnderSpin, NamesTheCallThatWaitsForTheDevice) {
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaFree while memory wait"));
 }
 
-TEST(ImplicitSyncUnderSpin, IsToldOfSimulatedRunsThatGotThrough) {
+TEST(ImplicitSyncUnderSpin, IsReportedForSimulatedRunsThatSucceeded) {
   for (const bool between : {true, false}) {
     TraceBuilder builder;
     builder.columns().process.clock[0] = trace::kVirtualClock;

@@ -20,14 +20,14 @@ using testing::IsEmpty;
 bool ordered(const MemoryTrace& t, Id from, Id to, Relation relation = Relation::kGuaranteed) {
   const IssueOrder order(t.trace);
   const HappensBefore kept(order, {.relation = relation});
-  // Without a single clock the answer must be the same.
+  // Without any clock the answer must be the same.
   const HappensBefore searching(order, {.relation = relation, .clock_budget_bytes = 0});
   EXPECT_EQ(kept.ordered(from, to), searching.ordered(from, to));
   EXPECT_FALSE(kept.ordered(from, to) && kept.ordered(to, from));
   return kept.ordered(from, to);
 }
 
-// ---- Rule by rule: what is ordered, and what looks alike and is not.
+// ---- Rule by rule: what is ordered, and what looks similar but is not.
 
 TEST(HappensBefore, RuleA_OpsOfOneStreamAreInOrderAndThoseOfTwoAreNot) {
   MemoryTrace t;
@@ -39,7 +39,7 @@ TEST(HappensBefore, RuleA_OpsOfOneStreamAreInOrderAndThoseOfTwoAreNot) {
   EXPECT_FALSE(ordered(t, first, first));
 }
 
-TEST(HappensBefore, RuleB_ARecordStandsForWhatWasInTheStreamAndNotForWhatFollows) {
+TEST(HappensBefore, RuleB_ARecordCoversWhatWasInTheStreamAndNotWhatFollows) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
   const Id before = t.op(10, a);
@@ -86,7 +86,7 @@ TEST(HappensBefore, RuleC_AWaitOnANeverRecordedEventIsNothing) {
   EXPECT_FALSE(ordered(t, work, later));
 }
 
-TEST(HappensBefore, RuleD_AContextRecordStandsForAllStreamsOfItsContextOnly) {
+TEST(HappensBefore, RuleD_AContextRecordCoversAllStreamsOfItsContextOnly) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream(), c = t.add_stream();
   const Id elsewhere = t.add_stream(trace::kNonBlockingStream, t.add_context());
@@ -129,7 +129,7 @@ TEST(HappensBefore, RuleE_ASynchronizationOrdersWhatItsThreadDoesNext) {
   }
 }
 
-TEST(HappensBefore, RuleE_AQueryThatSaysNotReadyOrdersNothing) {
+TEST(HappensBefore, RuleE_ANotReadyQueryOrdersNothing) {
   for (auto kind : {trace::kStreamQuery, trace::kEventQuery}) {
     MemoryTrace t;
     const Id a = t.add_stream(), b = t.add_stream();
@@ -160,7 +160,7 @@ TEST(HappensBefore, RuleE_ADeviceSyncCoversItsContextOnly) {
   EXPECT_FALSE(ordered(t, far, next));
 }
 
-TEST(HappensBefore, ARecordPassesOnWhatTheHostKnewWhenItMadeIt) {
+TEST(HappensBefore, ARecordPassesOnWhatTheHostKnewAtTheCall) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream(), c = t.add_stream(), other = t.add_thread();
   const Id work = t.op(10, a);
@@ -241,7 +241,7 @@ TEST(HappensBefore, RuleF_SynchronizingWithABlockingStreamCoversTheLegacyStreamO
   }
 }
 
-TEST(HappensBefore, RuleF_ALegacyStreamIsNoBarrierForAnotherContext) {
+TEST(HappensBefore, RuleF_ALegacyStreamIsNotABarrierForAnotherContext) {
   MemoryTrace t;
   const Id legacy = t.add_stream(trace::kLegacyStream);
   const Id context = t.add_context();
@@ -310,7 +310,7 @@ TEST(HappensBefore, RuleG_AnEventAfterALaunchCoversAllItsNodes) {
   for (Id node : nodes) EXPECT_TRUE(ordered(g.t, node, held));
 }
 
-TEST(HappensBefore, RuleH_AHostFunctionStandsInItsStreamAndNotBehindThoseOfOthers) {
+TEST(HappensBefore, RuleH_AHostFunctionFollowsItsStreamAndNotThoseOfOthers) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
   const Id kernel = t.op(10, a);
@@ -319,10 +319,10 @@ TEST(HappensBefore, RuleH_AHostFunctionStandsInItsStreamAndNotBehindThoseOfOther
   const Id after = t.op(40, a);
   EXPECT_TRUE(ordered(t, kernel, function));
   EXPECT_TRUE(ordered(t, function, after));
-  EXPECT_FALSE(ordered(t, function, other));  // one executor, but in no promised order
+  EXPECT_FALSE(ordered(t, function, other));  // one executor, but without a guaranteed order
 }
 
-TEST(HappensBefore, RuleJ_SynchronousCopiesPromiseWhatCudaDocuments) {
+TEST(HappensBefore, RuleJ_SynchronousCopiesGuaranteeWhatCudaDocuments) {
   constexpr trace::Small kPageableToDevice = 1 * 16 + 3, kPinnedToDevice = 2 * 16 + 3,
                          kDeviceToPageable = 3 * 16 + 1, kDeviceToDevice = 3 * 16 + 3;
   struct Case {
@@ -492,7 +492,7 @@ TEST(HappensBefore, AWaitForWhatIsKnownIsRedundant) {
   EXPECT_FALSE(order.is_redundant_wait(newer));
 }
 
-TEST(HappensBefore, ASyncThatTellsNothingNewIsRedundant) {
+TEST(HappensBefore, ASyncWithoutNewInformationIsRedundant) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
   t.op(10, a);
@@ -509,7 +509,7 @@ TEST(HappensBefore, ASyncThatTellsNothingNewIsRedundant) {
   EXPECT_TRUE(order.is_redundant_sync(fourth));
 }
 
-TEST(HappensBefore, TellsWhatAThreadKnewAndWhen) {
+TEST(HappensBefore, ReportsWhatAThreadKnewAndWhen) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream(), other = t.add_thread();
   const Id work = t.op(10, a), more = t.op(11, b);
@@ -545,7 +545,7 @@ TEST(HappensBefore, AnEmptyTraceHasNoOrder) {
 
 // ---- Random programs against the rules read literally. STREAMSCOPE_RANDOM_PROGRAMS sets how many.
 
-TEST(HappensBefore, RandomProgramsHaveTheOrderThatTheRulesGive) {
+TEST(HappensBefore, RandomProgramsHaveTheOrderOfTheRules) {
   const char* wanted = std::getenv("STREAMSCOPE_RANDOM_PROGRAMS");
   const uint32_t programs = wanted ? static_cast<uint32_t>(std::atoi(wanted)) : 300;
   size_t ordered_pairs = 0, unordered_pairs = 0, redundant = 0, needed = 0;
@@ -584,8 +584,8 @@ TEST(HappensBefore, RandomProgramsHaveTheOrderThatTheRulesGive) {
           }
         }
         if (later.kind == Item::kWait && !later.void_wait && relation == Relation::kGuaranteed) {
-          // Redundant if every op that the record stands for was known without the wait: the
-          // program without this wait orders the same ops before it.
+          // Redundant if every op that the record covers was known without the wait: the program
+          // without this wait orders the same ops before it.
           Program without = p;
           without.items[i].record = kNoId;
           const Set alone = order_by_rules(without, HostRule::kAll)[i];

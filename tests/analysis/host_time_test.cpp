@@ -32,7 +32,7 @@ void overhead(MemoryTrace& t, std::string_view name, Ns start, Ns end, Id thread
                                   .end_ns = end});
 }
 
-TEST(HostTime, TellsSynchronizationsCallsAndTheRestApartWithinTheInterval) {
+TEST(HostTime, DistinguishesSynchronizationsCallsAndTheRestWithinTheInterval) {
   MemoryTrace t;
   const Id a = t.add_stream();
   t.sync(trace::kStreamSynchronize, 10, 20, a);
@@ -83,7 +83,7 @@ TEST(HostTime, OverheadsGoToTheProfilerOrToCodeLoading) {
   t.call(100, 200, t.add_stream());
   overhead(t, "lazy function loading", 110, 150);
   overhead(t, "CUPTI buffer flush", 160, 170);
-  overhead(t, "command buffer full", 180, 190);  // what the call does
+  overhead(t, "command buffer full", 180, 190);  // the work of the call
   EXPECT_THAT(split(t.trace, 0, 0, 300),
               testing::ElementsAre(
                   std::pair(HostState::kProfiler, 10), std::pair(HostState::kCodeLoading, 40),
@@ -122,7 +122,7 @@ TEST(HostTime, ASynchronizationHoldsNoLock) {
               testing::ElementsAre(std::pair(HostState::kCall, 205 * kUs)));
 }
 
-// Against a reading of every call, instant by instant.
+// Against a check of every call, instant by instant.
 TEST(HostTime, AgreesWithBruteForceInRandomTraces) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);

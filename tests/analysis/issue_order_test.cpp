@@ -76,7 +76,7 @@ TEST(IssueOrder, MergesTheTablesByReturnWhateverTheOrderOfTheirRows) {
   }
 }
 
-TEST(IssueOrder, PutsASynchronousCopyWhereItsCallReturned) {
+TEST(IssueOrder, PutsASynchronousCopyAtTheReturnOfItsCall) {
   MemoryTrace t;
   const Id a = t.add_stream();
   const Id late = t.op(30, a), early = t.op(10, a);

@@ -17,7 +17,7 @@ TEST(LargeVector, HoldsWhatAnOrdinaryOneHolds) {
     EXPECT_EQ(large_vector<uint32_t>(count, 7), std::vector<uint32_t>(count, 7));
 }
 
-TEST(LargeVector, ReservingKeepsWhatIsThereAndRoomForTheRest) {
+TEST(LargeVector, ReserveKeepsTheContentAndTheCapacity) {
   std::vector<uint32_t> vector{1, 2, 3};
   reserve_large(vector, kSeveralHugePages);
   const uint32_t* place = vector.data();

@@ -22,7 +22,7 @@ TEST(Lifetimes, EndJustBeforeTheirLastInstant) {
   Lifetimes lives;
   lives.add(10, 20, 0);
   lives.add(15, kUnknownNs, 1);
-  lives.add(20, 20, 2);  // no time at all
+  lives.add(20, 20, 2);  // zero length
   lives.finish();
   EXPECT_EQ(lives.count_at(9), 0u);
   EXPECT_EQ(ids(lives.oldest_at(10, 9)), std::vector<Id>{0});
@@ -33,14 +33,14 @@ TEST(Lifetimes, EndJustBeforeTheirLastInstant) {
   EXPECT_EQ(ids(lives.oldest_endless(9)), std::vector<Id>{1});
 }
 
-TEST(Lifetimes, OfNothingAreNone) {
+TEST(Lifetimes, AreEmptyForNothing) {
   Lifetimes lives;
   lives.finish();
   EXPECT_EQ(lives.count_at(0), 0u);
   EXPECT_TRUE(lives.oldest_at(0, 9).empty());
 }
 
-TEST(Lifetimes, AreThoseThatLookingAtAllOfThemFinds) {
+TEST(Lifetimes, MatchBruteForce) {
   std::mt19937 random(7);
   for (const size_t count : {1u, 16u, 17u, 255u, 257u, 5'000u}) {
     const auto instant = [&] { return static_cast<Ns>(random() % 1000); };
@@ -48,7 +48,7 @@ TEST(Lifetimes, AreThoseThatLookingAtAllOfThemFinds) {
     std::vector<Lifetimes::Life> all;
     for (Id id = 0; id < count; ++id) {
       const Ns from = instant();
-      // Most are short, so that long ones lie scattered among them.
+      // Most are short, so that long ones are scattered among them.
       const Ns until = random() % 50 == 0
                            ? kUnknownNs
                            : from + (random() % 20 == 0 ? instant() : instant() / 50);

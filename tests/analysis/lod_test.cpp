@@ -68,7 +68,7 @@ TEST(LevelOfDetail, NamesTheLongestOpOfACell) {
   }
 }
 
-TEST(LevelOfDetail, IsAbsentWhereOpsAreFewAnyway) {
+TEST(LevelOfDetail, IsAbsentIfThereAreFewOps) {
   test::TraceBuilder builder;
   builder.stream("only").kernel("one", 5, 6);
   EXPECT_TRUE(pyramid_of(builder.trace()).empty());
@@ -86,7 +86,7 @@ TEST(LevelOfDetail, CountsOverlappingWorkOnce) {
   EXPECT_EQ(rows[0].busy_ns, 1'000'000);
 }
 
-TEST(LevelOfDetail, SurvivesTheEndsOfTime) {
+TEST(LevelOfDetail, SurvivesExtremeTimes) {
   Trace trace = dense(1000);
   for (size_t i = 0; i < trace.op.size(); ++i) {
     const bool early = i < 500;

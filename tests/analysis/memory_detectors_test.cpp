@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Uses of memory that nothing orders: each detector finds its mistake and is silent on the repaired
-// program; and on random programs races are found exactly where brute force sees them.
+// Accesses of memory without an order: each detector finds its mistake and is silent on the fixed
+// program; on random programs races are found exactly where brute force finds them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(StreamRace, CountsALoopOnceInBothDirections) {
   EXPECT_EQ(verdict.findings[0].count, 9u);
 }
 
-TEST(StreamRace, SeesEveryReaderSinceTheLastWrite) {
+TEST(StreamRace, ChecksEveryReaderSinceTheLastWrite) {
   TraceBuilder builder;
   for (const char* stream : {"a", "b", "c"})
     builder.stream(stream).memcpy(kDtoD, 1, 2).reads(kA, 64).record(stream);
@@ -79,7 +79,7 @@ TEST(StreamRace, SeesEveryReaderSinceTheLastWrite) {
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("stream 8 b"));
 }
 
-TEST(StreamRace, JudgesTheRowsOfAPlaneAndNotWhatLiesBetween) {
+TEST(StreamRace, ChecksTheRowsOfAPlaneAndNotTheGaps) {
   for (const trace::Int offset : {0, 16}) {
     TraceBuilder builder;
     for (const char* stream : {"a", "b"}) {
@@ -92,7 +92,7 @@ TEST(StreamRace, JudgesTheRowsOfAPlaneAndNotWhatLiesBetween) {
   }
 }
 
-TEST(StreamRace, TakesAnOperationsDeclarationForAllOfItsOps) {
+TEST(StreamRace, AppliesAnOperationsDeclarationToAllOfItsOps) {
   for (const bool repaired : {false, true}) {
     TraceBuilder builder;
     auto math = builder.stream("math");
@@ -170,7 +170,7 @@ TEST(StreamRace, KnowsTheParametersOfKernelsInGraphsByTheNodesNames) {
   EXPECT_EQ(run("stream-race", builder).outcome, Outcome::kNotAtThisTier);
 }
 
-TEST(StreamRace, TakesKernelParametersForPossibleUsesAlsoIfTheyPointToConst) {
+TEST(StreamRace, TreatsKernelParametersAsPossibleUsesAlsoIfTheyPointToConst) {
   const auto verdict_of = [](const char* kernel, trace::Int copied) {
     TraceBuilder builder;
     builder.meta("kernel_arguments", "1").malloc(kA, 4096);
@@ -191,7 +191,7 @@ TEST(StreamRace, TakesKernelParametersForPossibleUsesAlsoIfTheyPointToConst) {
   EXPECT_EQ(verdict_of("_Z3putPf", kA + 4096).outcome, Outcome::kClean);
 }
 
-TEST(StreamRace, LetsNoGuessHideACertainRace) {
+TEST(StreamRace, ReportsACertainRaceDespiteAPossibleOne) {
   TraceBuilder builder;
   builder.meta("kernel_arguments", "1").malloc(kA, 4096);
   builder.stream("a").memset(100, 200).writes(kA, 64).record("set");
@@ -204,7 +204,7 @@ TEST(StreamRace, LetsNoGuessHideACertainRace) {
             true);
 }
 
-TEST(StreamRace, IsNotJudgedWhereNobodySaysWhatKernelsTouch) {
+TEST(StreamRace, IsNotEvaluatedIfKernelAccessesAreUnknown) {
   TraceBuilder builder = race(true);
   builder.stream("math").kernel("k", 300, 400);
   const Verdict verdict = run("stream-race", builder);
@@ -245,7 +245,7 @@ TEST(StreamRace, BehindAHostFunctionThatTheHostMayHaveWaitedForIsOnlyPossible) {
       << "the first copy was under way when the second was issued, so the function had not run";
 }
 
-TEST(StreamRace, SeesTheWriteThatAMemoryWaitIsForAlsoIfItNeverRan) {
+TEST(StreamRace, FindsTheWriteForAMemoryWaitAlsoIfItNeverRan) {
   for (const bool repaired : {false, true}) {
     TraceBuilder builder;
     auto left = builder.stream("left"), right = builder.stream("right");
@@ -279,7 +279,7 @@ TEST(PointsToConst, ReadsParametersOfNames) {
 
 // --- host-race
 
-TEST(HostRace, FindsAResultThatIsReadBeforeItsCopyIsKnownToHaveEnded) {
+TEST(HostRace, FindsAResultReadBeforeItsCopyIsKnownToHaveEnded) {
   for (const bool repaired : {false, true}) {
     TraceBuilder builder;
     builder.stream("out").at(100).memcpy(kDtoH, 150, 250).writes(kB, 64);
@@ -305,12 +305,12 @@ TEST(HostRace, FindsASourceThatIsOverwrittenWhileItIsCopied) {
   }
 }
 
-TEST(HostRace, TakesWhatHostCodeDidBeforeTheCallForDone) {
+TEST(HostRace, TreatsHostCodeBeforeTheCallAsDone) {
   TraceBuilder builder;
   builder.at(100).host_writes(kB, 64);
   builder.stream("in").memcpy(kHtoD, 150, 250).reads(kB, 64);
   EXPECT_EQ(run("host-race", builder).outcome, Outcome::kClean);
-  // Another thread touches it while the call is made.
+  // Another thread accesses it during the call.
   builder.thread("other").at(0);
   builder.columns().access.start_ns[0] = 101;
   builder.columns().access.thread_id[0] = 1;
@@ -318,7 +318,7 @@ TEST(HostRace, TakesWhatHostCodeDidBeforeTheCallForDone) {
   EXPECT_EQ(run("host-race", builder).outcome, Outcome::kFound);
 }
 
-TEST(HostRace, IsNotJudgedWhereHostCodeSaysNothing) {
+TEST(HostRace, IsNotEvaluatedWithoutHostAccesses) {
   const Verdict verdict = run("host-race", race(true));
   EXPECT_EQ(verdict.outcome, Outcome::kNotAtThisTier);
   EXPECT_THAT(verdict.reason, HasSubstr("coord::host_access"));
@@ -350,7 +350,7 @@ TEST(UseBeforeAlloc, StaysSilentOnTheStreamOfTheAllocationAndAfterASynchronizati
   EXPECT_EQ(run("use-before-alloc", builder).outcome, Outcome::kClean);
 }
 
-TEST(UseBeforeAlloc, TakesAReleaseForAUse) {
+TEST(UseBeforeAlloc, TreatsAReleaseAsAUse) {
   for (const bool repaired : {false, true}) {
     TraceBuilder builder;
     builder.stream("pool").malloc_async(kA, 256).memset(100, 200).writes(kB, 64).record("made");
@@ -381,7 +381,7 @@ TEST(UseAfterFree, FindsAFreeThatIsNotOrderedAfterAUse) {
   }
 }
 
-TEST(UseAfterFree, FindsAUseThatIsIssuedAfterTheFreeUntilTheMemoryIsGivenOutAgain) {
+TEST(UseAfterFree, FindsAUseIssuedAfterTheFreeUntilTheMemoryIsReused) {
   TraceBuilder builder;
   builder.stream("pool").malloc_async(kA, 256).free_async(kA);
   builder.stream("pool").malloc_async(kA, 128).memset(100, 200).writes(kA, 64).free_async(kA);
@@ -401,7 +401,7 @@ TEST(UseAfterFree, KnowsThatCudaFreeWaitsButNotForWhatComesLater) {
   EXPECT_EQ(run("use-after-free", builder).outcome, Outcome::kClean);
   builder.stream("math").memset(300, 400).writes(kA, 64);
   EXPECT_EQ(run("use-after-free", builder).outcome, Outcome::kFound);
-  // Stream-ordered memory that cudaFree gives back is not waited for.
+  // Stream-ordered memory that cudaFree releases is not waited for.
   for (const bool repaired : {false, true}) {
     TraceBuilder pool;
     pool.stream("pool").malloc_async(kA, 256).memset(100, 200).writes(kA, 64);
@@ -411,7 +411,7 @@ TEST(UseAfterFree, KnowsThatCudaFreeWaitsButNotForWhatComesLater) {
   }
 }
 
-TEST(UseAfterFree, TakesTheLegacyStreamForNoBarrierOfAllocations) {
+TEST(UseAfterFree, DoesNotTreatTheLegacyStreamAsABarrierForAllocations) {
   TraceBuilder builder;
   builder.stream("b", trace::kBlockingStream).malloc_async(kA, 256).memset(1, 2).writes(kA, 64);
   builder.stream("legacy", trace::kLegacyStream).free_async(kA);
@@ -420,7 +420,7 @@ TEST(UseAfterFree, TakesTheLegacyStreamForNoBarrierOfAllocations) {
 
 // --- random programs
 
-TEST(MemoryConflicts, AreFoundExactlyWhereBruteForceSeesThem) {
+TEST(MemoryConflicts, MatchBruteForce) {
   size_t races = 0, clean = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     Program program = random_program(seed);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which memory an address names (memory_lives.h): host and device share one address space and
-// addresses are reused, and neither may make two buffers one.
+// Which memory an address refers to (memory_lives.h): host and device share one address space and
+// addresses are reused, and neither may merge two buffers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr trace::Small kPageable = 1, kPinned = 2, kDevice = 3, kManaged = 5;
 constexpr const char* kDetectors[] = {"stream-race", "host-race", "use-before-alloc",
                                       "use-after-free"};
 
-// Sets what CUPTI says of the last copy; kNoSmall: nothing, as in tier structure.
+// Sets what CUPTI reports about the last copy; kNoSmall: nothing, as in tier structure.
 void set_kinds(TraceBuilder& builder, trace::Small source, trace::Small destination) {
   builder.columns().op.memory_kinds.back() = source << 4 | destination;
 }
@@ -56,8 +56,8 @@ std::vector<Confidence> confidences(const char* detector, const TraceBuilder& bu
 const std::vector<Confidence> kOneCertain = {Confidence::kCertain},
                               kOnePossible = {Confidence::kPossible};
 
-// HeCBench adjacent, cross and blas-fp8gemm: after cudaFree a buffer of malloc gets the
-// addresses of the device memory, and is copied from and to.
+// HeCBench adjacent, cross and blas-fp8gemm: after cudaFree a malloc buffer gets the addresses of
+// the device memory, and is copied from and to.
 TEST(MemoryIdentity, AHostBufferAtTheAddressOfFreedDeviceMemoryIsOtherMemory) {
   for (const bool measured : {true, false}) {
     TraceBuilder builder;
@@ -181,7 +181,7 @@ TEST(MemoryIdentity, ManagedMemoryIsOfHostAndDevice) {
   builder.stream("b").memcpy(kHtoD, 150, 250).reads(kA, 64).writes(kB, 64);
   set_kinds(builder, kManaged, kDevice);
   EXPECT_EQ(confidences("stream-race", builder), kOneCertain);
-  // Once freed, its address may be any host buffer's, unless CUPTI says that it is not.
+  // Once freed, its address may belong to any host buffer, unless CUPTI reports otherwise.
   TraceBuilder freed;
   malloc_as(freed, "cudaMallocManaged", kA).free(kA);
   freed.stream("s").memcpy(kHtoD, 3, 4).reads(kA, 64).writes(kB, 64);
@@ -191,7 +191,7 @@ TEST(MemoryIdentity, ManagedMemoryIsOfHostAndDevice) {
   EXPECT_EQ(confidences("use-after-free", freed), kOnePossible);
 }
 
-TEST(MemoryIdentity, ProcessesHaveAddressesOfTheirOwn) {
+TEST(MemoryIdentity, ProcessesHaveSeparateAddresses) {
   TraceBuilder builder;
   builder.stream("a").memset(100, 200).writes(kA, 64);
   builder.malloc(kA, kSize).free(kA);
@@ -199,7 +199,7 @@ TEST(MemoryIdentity, ProcessesHaveAddressesOfTheirOwn) {
   expect_silence(builder);
 }
 
-// Virtual memory, other processes' memory and the like come at addresses that cudaFree gave back.
+// Virtual memory, other processes' memory and the like get addresses that cudaFree released.
 TEST(MemoryIdentity, MappedMemoryIsNewMemory) {
   for (const char* name : {"cuMemMap", "cudaIpcOpenMemHandle"}) {
     TraceBuilder builder;
@@ -253,7 +253,7 @@ TEST(MemoryIdentity, MemoryOfAGraphIsInNoOrderOfStreams) {
   }
 }
 
-TEST(MemoryIdentity, WhereMemoryMayComeUnseenAUseAfterFreeIsOnlyPossible) {
+TEST(MemoryIdentity, AUseAfterFreeIsOnlyPossibleIfAllocationsMayBeUnseen) {
   const auto freed = [] {
     TraceBuilder builder;
     builder.malloc(kA, kSize).free(kA);
@@ -296,8 +296,8 @@ TEST(MemoryIdentity, VariablesOfLoadedCodeMayHaveTheAddressesOfFreedMemory) {
   }
 }
 
-// Code that was loaded earlier gets its variables when the program asks where they are.
-TEST(MemoryIdentity, AVariableWhoseAddressWasAskedForIsNewMemory) {
+// Code that was loaded earlier gets its variables when the program queries their addresses.
+TEST(MemoryIdentity, AVariableWhoseAddressWasQueriedIsNewMemory) {
   TraceBuilder builder;
   builder.malloc(kA, kSize).free(kA).malloc(kA, 0);
   rename_last_call(builder, "cuModuleGetGlobal");

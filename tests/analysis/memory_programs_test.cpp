@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the memory detectors say of programs that nobody here wrote, as traces of our own that do
-// the same: what kernels get as parameters is never more than possible, slices that bound one
-// another are silent, and races through one pointer are found.
+// What the memory detectors report on third-party programs, as our own traces that do the same:
+// kernel parameters are never more than possible accesses, slices that bound each other are silent,
+// and races through one pointer are found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,8 @@ std::vector<Finding> possible_findings(const TraceBuilder& builder) {
 }
 
 // HeCBench base64e: every stream copies and encodes its own slice, and every kernel gets the base
-// pointers. Surplus threads read a few bytes of the next slice: nobody can know from parameters.
-TEST(MemoryOfPrograms, ABasePointerSaysNothingOfWhichSliceIsRead) {
+// pointers. Surplus threads read a few bytes of the next slice: parameters cannot show that.
+TEST(MemoryOfPrograms, ABasePointerDoesNotShowWhichSliceIsRead) {
   for (const bool one_queue : {false, true}) {
     TraceBuilder builder = with_arguments();
     constexpr trace::Int kSlice = 8 * kMiB;
@@ -63,7 +63,7 @@ TEST(MemoryOfPrograms, ABasePointerSaysNothingOfWhichSliceIsRead) {
 }
 
 // cuda-samples simpleHyperQ: 32 streams with a pair of kernels each, and a word for each kernel.
-TEST(MemoryOfPrograms, SlotsOfOneArrayBoundOneAnother) {
+TEST(MemoryOfPrograms, SlotsOfOneArrayBoundEachOther) {
   for (const bool racy : {false, true}) {
     TraceBuilder builder = with_arguments();
     constexpr int kStreams = 32;
@@ -93,7 +93,7 @@ TEST(MemoryOfPrograms, SlotsOfOneArrayBoundOneAnother) {
 
 // cuda-samples simpleStreams: slices of one array, and a factor that all kernels read through a
 // pointer to non-const.
-TEST(MemoryOfPrograms, SlicesBoundOneAnotherAndASharedFactorIsOneLine) {
+TEST(MemoryOfPrograms, SlicesBoundEachOtherAndASharedFactorIsOneLine) {
   for (const bool is_const : {false, true}) {
     TraceBuilder builder = with_arguments();
     constexpr trace::Int kSlice = 16 * kMiB;
@@ -193,7 +193,7 @@ TEST(MemoryOfPyTorch, ASideStreamThatWritesWithoutWaitStreamIsFound) {
 TEST(MemoryOfPyTorch, ACopyIntoATensorThatIsStillReadIsFound) {
   expect_race([](StreamBuilder& main) { elementwise(main, kY, kX); },
               [](StreamBuilder& side) { side.memcpy(kHtoD, 100, 200).writes(kX, kTensor); });
-  // Also into the middle of it: the kernel may read all up to the next tensor.
+  // Also into the middle of it: the kernel may read everything up to the next tensor.
   expect_race([](StreamBuilder& main) { elementwise(main, kY, kX); },
               [](StreamBuilder& side) { side.memcpy(kHtoD, 100, 200).writes(kX + kMiB, 512); });
 }

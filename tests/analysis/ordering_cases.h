@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of cases of CUDA's ordering rules, which ordering_cases_test.cpp asks every analysis
-// that follows them. Rules are named as in docs/analysis.md.
+// The table of cases of CUDA's ordering rules, on which ordering_cases_test.cpp tests every
+// analysis that follows them. Rules are named as in docs/analysis.md.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,14 @@
 
 namespace streamscope::analysis {
 
-/// Who follows the rules besides happens-before, which follows all of them.
+/// The analyses that follow the rules besides happens-before, which follows all of them.
 enum class Analysis { kEdges, kReplay, kWaitFor };
 
-/// Where an analysis differs on purpose.
+/// Where an analysis differs by design.
 struct OrderingDifference {
   Analysis analysis;
-  const char* missing;  ///< "A<B C<D": it does not say so
-  const char* extra;    ///< it says so besides
+  const char* missing;  ///< "A<B C<D": it does not report these
+  const char* extra;    ///< it also reports these
   const char* why;
 };
 

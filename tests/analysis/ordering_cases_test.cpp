@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every analysis that follows CUDA's ordering rules is asked the one table of cases.
+// Tests every analysis that follows CUDA's ordering rules on the same table of cases.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace streamscope::analysis {
 namespace {
 
-// ---- What an analysis says.
+// ---- What an analysis reports.
 
 using Pair = std::pair<char, char>;
 using Pairs = std::set<Pair>;
@@ -102,14 +102,14 @@ Pairs by_replay(const OrderingProgram& program) {
   });
 }
 
-// What an op still waits for if nothing has ended but what the host knows of, which is left out.
+// What an op still waits for if only what the host knows has ended, which is left out.
 Pairs by_wait_for(const OrderingProgram& program, Pairs& expected) {
   Trace trace = program.trace();
   std::fill(trace.op.start_ns.begin(), trace.op.start_ns.end(), kUnknownNs);
   std::fill(trace.op.end_ns.begin(), trace.op.end_ns.end(), kUnknownNs);
   trace.process.end_ns[0] = 100'000'000'000;
   trace.process.complete[0] = 0;
-  // A thread that never returns makes the graph be built.
+  // A thread that never returns, so that the graph is built.
   const auto now = static_cast<Ns>(50'000'000'000);
   test::TraceBuilder blocked;
   blocked.columns() = trace;

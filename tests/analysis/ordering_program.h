@@ -31,7 +31,7 @@ class OrderingProgram {
   }
   /// The calls that follow are made by this thread: 0 to start with, or 1.
   void thread(Id thread) { thread_ = thread; }
-  /// The ops that follow run so many calls later.
+  /// The ops that follow run this many calls later.
   void run_later(int calls) { delay_ns_ = calls * kStepNs; }
 
   void op(char name, Id stream, trace::OpKind kind = trace::kKernel) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The detectors SS2xx: each with a trace in which it finds what is planted, and a neighbor of it
-// in which it stays silent. Times in µs.
+// The detectors SS2xx: each with a trace in which it finds a planted problem, and a similar one in
+// which it stays silent. Times in µs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,14 +40,14 @@ TEST(RedundantHostSync, FindsASecondSyncWithNothingNew) {
   EXPECT_EQ(finding.gain_ns, 10 * kUs - kRecorderInsideNs);
 }
 
-TEST(RedundantHostSync, IsSilentWhereEachSyncTellsSomethingOrNothingFollows) {
+TEST(RedundantHostSync, IsSilentIfEachSyncIsNeededOrNothingFollows) {
   TraceBuilder builder;
   builder.synchronize_device(0, 1 * kUs);  // before any work
   for (int i = 0; i < 3; ++i) {
     kernel(builder.stream("a"), 100 * i + 10, 100 * i + 15, 100 * i + 50);
     builder.stream("a").synchronize((100 * i + 20) * kUs, (100 * i + 55) * kUs);
   }
-  builder.synchronize_device(400 * kUs, 401 * kUs);  // a last look
+  builder.synchronize_device(400 * kUs, 401 * kUs);  // a last query
   EXPECT_EQ(run("redundant-host-sync", builder).outcome, Outcome::kClean);
 }
 
@@ -65,7 +65,7 @@ TraceBuilder alternating(bool copies_back) {
   return builder;
 }
 
-TEST(OverBroadSync, FindsAHostThatWaitsInTheDevicesStead) {
+TEST(OverBroadSync, FindsAHostThatWaitsInsteadOfTheDevice) {
   const Verdict verdict = run("over-broad-sync", alternating(false));
   ASSERT_EQ(verdict.findings.size(), 1u);
   const Finding& finding = verdict.findings[0];
@@ -81,11 +81,11 @@ TEST(OverBroadSync, FindsAHostThatWaitsInTheDevicesStead) {
   EXPECT_LT(*finding.gain_ns, 500 * kUs);
 }
 
-TEST(OverBroadSync, IsSilentWhereTheHostNeedsAllOfIt) {
+TEST(OverBroadSync, IsSilentIfTheHostNeedsAllOfIt) {
   EXPECT_EQ(run("over-broad-sync", alternating(true)).outcome, Outcome::kClean);
 }
 
-TEST(OverBroadSync, NamesTheCopyWhereTheHostNeedsOnlyThat) {
+TEST(OverBroadSync, NamesTheCopyIfTheHostNeedsOnlyThat) {
   TraceBuilder builder;
   for (int i = 0; i < 4; ++i) {
     const Ns t = 200 * i;
@@ -124,7 +124,7 @@ TEST(LegacyStreamBarrier, FindsStreamsThatTheDefaultStreamSerializes) {
   EXPECT_GT(verdict.findings[0].gain_ns.value_or(0), 200 * kUs);
 }
 
-TEST(LegacyStreamBarrier, IsSilentOnAStreamOfItsOwn) {
+TEST(LegacyStreamBarrier, IsSilentForWorkOnItsOwnStream) {
   EXPECT_EQ(run("legacy-stream-barrier", barriers(trace::kNonBlockingStream)).outcome,
             Outcome::kClean);
 }
@@ -156,11 +156,11 @@ TEST(PageableAsync, FindsCopiesThatBlockTheHost) {
   EXPECT_GT(verdict.findings[0].gain_ns.value_or(0), 250 * kUs);  // 3 × 109 µs
 }
 
-TEST(PageableAsync, IsSilentOfPageLockedMemory) {
+TEST(PageableAsync, IsSilentForPageLockedMemory) {
   EXPECT_EQ(run("pageable-async", uploads(false)).outcome, Outcome::kClean);
 }
 
-// Stream b's kernels start only when a's have ended; `channel` as the device tells it.
+// Stream b's kernels start only when a's have ended; `channel` as the device reports it.
 TraceBuilder serial_streams(int cases, trace::Small channel, bool by_event) {
   TraceBuilder builder;
   for (int i = 0; i < cases; ++i) {
@@ -171,7 +171,7 @@ TraceBuilder serial_streams(int cases, trace::Small channel, bool by_event) {
       builder.stream("a").record("e");
       builder.stream("b").wait("e");
     }
-    // A hardware queue hands the next over when it has handed on the one before, or that ended.
+    // A hardware queue issues the next item when it has issued the one before, or that one ended.
     kernel(builder.stream("b"), t + 3, t + 102, t + 200);
     builder.columns().op.channel[builder.stream("b").last_op()] = channel;
   }
@@ -187,7 +187,7 @@ TEST(FalseSerialization, FindsStreamsThatNeverOverlapForNoReason) {
   EXPECT_GT(verdict.findings[0].gain_ns.value_or(0), 0);
 }
 
-TEST(FalseSerialization, IsSilentWhereAnEventOrdersThemOrTooFewCasesShowIt) {
+TEST(FalseSerialization, IsSilentIfAnEventOrdersThemOrTooFewCasesShowIt) {
   EXPECT_EQ(run("false-serialization", serial_streams(4, trace::kNoSmall, true)).outcome,
             Outcome::kClean);
   EXPECT_EQ(run("false-serialization", serial_streams(2, trace::kNoSmall, false)).outcome,
@@ -259,7 +259,7 @@ TEST(PollStorm, FindsASyncAfterEveryOp) {
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("cudaStreamSynchronize after every op"));
 }
 
-TEST(PollStorm, IsSilentOfFewQueriesForMuchWork) {
+TEST(PollStorm, IsSilentForFewQueriesAndMuchWork) {
   TraceBuilder builder;
   for (int i = 0; i < 40; ++i) {
     for (int k = 0; k < 3; ++k)
@@ -284,7 +284,7 @@ TraceBuilder events(bool destroyed, bool before_the_work) {
   return builder;
 }
 
-TEST(ChurnAndLeak, TellsEventsThatAreRenewedFromThoseThatLeak) {
+TEST(ChurnAndLeak, DistinguishesChurnFromLeaksOfEvents) {
   const Verdict churn = run("churn-and-leak", events(true, false));
   ASSERT_EQ(churn.findings.size(), 1u);
   EXPECT_THAT(churn.findings[0].title, HasSubstr("created anew"));
@@ -306,11 +306,11 @@ TEST(ChurnAndLeak, CountsNoTimeOfACallThatBeganAtAnUnknownTime) {
   EXPECT_THAT(verdict.findings[0].text, HasSubstr("creating and destroying took 3"));
 }
 
-TEST(ChurnAndLeak, IsSilentOfAStockMadeBeforehand) {
+TEST(ChurnAndLeak, IsSilentForEventsCreatedInAdvance) {
   EXPECT_EQ(run("churn-and-leak", events(false, true)).outcome, Outcome::kClean);
 }
 
-TEST(OrphanRecord, FindsRecordsThatNobodyLooksAt) {
+TEST(OrphanRecord, FindsRecordsThatNobodyUses) {
   TraceBuilder builder;
   for (int i = 0; i < 3; ++i) {
     kernel(builder.stream("a"), 10 * i, 10 * i + 5, 10 * i + 9);
@@ -323,7 +323,7 @@ TEST(OrphanRecord, FindsRecordsThatNobodyLooksAt) {
   EXPECT_EQ(verdict.findings[0].first_op, 0u);
 }
 
-TEST(OrphanRecord, IsSilentWhereRecordsAreWaitedForAndOnlyTheLastIsNot) {
+TEST(OrphanRecord, IsSilentIfOnlyTheLastRecordIsNotAwaited) {
   TraceBuilder builder;
   for (int i = 0; i < 4; ++i) {
     kernel(builder.stream("a"), 10 * i, 10 * i + 5, 10 * i + 9);
@@ -333,8 +333,8 @@ TEST(OrphanRecord, IsSilentWhereRecordsAreWaitedForAndOnlyTheLastIsNot) {
   EXPECT_EQ(run("orphan-record", builder).outcome, Outcome::kClean);
 }
 
-// An urgent kernel needs one that stands behind two kernels that fill the device, one of which has
-// not started when it is ready.
+// An urgent kernel needs one that is queued behind two kernels that fill the device, one of which
+// has not started when it is ready.
 TraceBuilder inversion(trace::Small blocker_priority) {
   TraceBuilder builder;
   auto& columns = builder.columns();
@@ -360,10 +360,10 @@ TEST(PriorityInversion, FindsUrgentWorkBehindABlockerThatIsNotUrgent) {
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("priority -5"));
   EXPECT_GT(verdict.findings[0].gain_ns.value_or(0), 150 * kUs);
-  EXPECT_LT(verdict.findings[0].gain_ns.value_or(0), 250 * kUs);  // the first hog is not ended
+  EXPECT_LT(verdict.findings[0].gain_ns.value_or(0), 250 * kUs);  // the first hog has not ended
 }
 
-TEST(PriorityInversion, IsSilentWhereTheBlockerIsAsUrgent) {
+TEST(PriorityInversion, IsSilentIfTheBlockerIsAsUrgent) {
   EXPECT_EQ(run("priority-inversion", inversion(-5)).outcome, Outcome::kClean);
 }
 
@@ -380,7 +380,7 @@ TraceBuilder recorded(bool timed) {
   return builder;
 }
 
-TEST(TimedEventCost, FindsRecordsThatHoldUpTheDevice) {
+TEST(TimedEventCost, FindsRecordsThatDelayTheDevice) {
   const Verdict verdict = run("timed-event-cost", recorded(true));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].count, 20u);
@@ -388,11 +388,11 @@ TEST(TimedEventCost, FindsRecordsThatHoldUpTheDevice) {
   EXPECT_EQ(verdict.findings[0].gain_ns, 19 * 1'950) << "each keeps its stream busy";
 }
 
-TEST(TimedEventCost, IsSilentOfEventsWithoutTiming) {
+TEST(TimedEventCost, IsSilentForEventsWithoutTiming) {
   EXPECT_EQ(run("timed-event-cost", recorded(false)).outcome, Outcome::kClean);
 }
 
-TEST(Replay, WithoutAChangeIsTheRecording) {
+TEST(Replay, WithoutAChangeEqualsTheRecording) {
   for (const TraceBuilder& builder :
        {alternating(true), barriers(trace::kLegacyStream), uploads(true), crowd(8, true)}) {
     const Trace trace = builder.trace();
@@ -403,7 +403,7 @@ TEST(Replay, WithoutAChangeIsTheRecording) {
   }
 }
 
-// A host that launches a kernel and waits for it, over and over.
+// A host that repeatedly launches a kernel and waits for it.
 Trace launches_and_waits(trace::ProcessClock clock) {
   TraceBuilder builder;
   builder.columns().process.clock[0] = clock;
@@ -414,7 +414,7 @@ Trace launches_and_waits(trace::ProcessClock clock) {
   return builder.trace();
 }
 
-TEST(Replay, TakesTheRecordersShareOutOfBothSidesOnARealClockOnly) {
+TEST(Replay, SubtractsTheRecordersShareFromBothSidesOnARealClockOnly) {
   for (const auto clock : {trace::kMonotonicClock, trace::kVirtualClock}) {
     const Trace trace = launches_and_waits(clock);
     const IssueOrder order(trace);
@@ -422,8 +422,8 @@ TEST(Replay, TakesTheRecordersShareOutOfBothSidesOnARealClockOnly) {
     EXPECT_EQ(replay.gain_ns({}), 0);
     Change change;
     for (Id sync = 0; sync + 1 < trace.host_sync.size(); ++sync) change.without_sync.add(sync);
-    // Per round: launch at 0, start at 6, end at 14, the host goes on at 20. Without the waits the
-    // kernels follow each other; what made each launch late to start is no longer waited for.
+    // Per round: launch at 0, start at 6, end at 14, the host continues at 20. Without the waits
+    // the kernels follow each other; what delayed the start of each launch is no longer waited for.
     const Ns gain = replay.gain_ns(change);
     if (clock == trace::kVirtualClock) {
       EXPECT_GT(gain, 30 * kUs);
@@ -438,7 +438,7 @@ TEST(Replay, TakesTheRecordersShareOutOfBothSidesOnARealClockOnly) {
   }
 }
 
-TEST(Replay, TakesThePiecesOfARecordedPageableCopyForFewer) {
+TEST(Replay, MergesThePiecesOfARecordedPageableCopy) {
   TraceBuilder builder;
   builder.stream("a").memcpy(test::kDtoH, 10 * kUs, 110 * kUs, 1 << 20);
   builder.columns().op.memory_kinds[0] = 0x31;  // device to pageable

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs with one cause of delay each: most of the delay has to go to that cause. And the
-// recordings in traces/: the parts of every gap sum to it.
+// Programs with one cause of delay each: most of the delay must be attributed to that cause. And
+// the recordings in traces/: the parts of every gap sum to it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ using test::TraceBuilder;
 
 constexpr Ns kUs = 1000;
 
-// Of all waiting in a trace, the share that goes to a cause; fails if it is less than 80 %.
+// The share of all waiting in a trace attributed to a cause; fails if it is less than 80 %.
 void expect_mostly(WaitCause cause, const Trace& trace) {
   Analyses analyses(trace);
   std::map<WaitCause, Ns> by_cause;
@@ -66,7 +66,7 @@ TEST(PlantedCause, AnEventOfASlowStream) {
   expect_mostly(WaitCause::kEvent, builder.trace());
 }
 
-TEST(PlantedCause, AnEventThatStandsForAStreamWithoutOps) {
+TEST(PlantedCause, AnEventOfAStreamWithoutOps) {
   TraceBuilder builder;
   auto slow = builder.stream("slow"), hub = builder.stream("hub"), fast = builder.stream("fast");
   slow.at(0).kernel("long", 10 * kUs, 500 * kUs).record("a");
@@ -87,7 +87,7 @@ TEST(PlantedCause, WorkOnTheLegacyStreamBetweenBlockingStreams) {
     b.kernel("k", at + 282 * kUs, at + 283 * kUs);
   }
   Trace trace = builder.trace();
-  // The host's own time between the rounds is not what this is about.
+  // The host's own time between the rounds is not tested here.
   Analyses analyses(trace);
   Ns legacy_ns = 0, total = 0;
   for (const WaitPart& part : analyses.waits()) {
@@ -230,7 +230,7 @@ TEST(PlantedCause, AThreadThatLoadsCode) {
   expect_mostly(WaitCause::kCodeLoading, builder.trace());
 }
 
-TEST(PlantedCause, AProfilerThatHoldsTheHostUp) {
+TEST(PlantedCause, AProfilerThatDelaysTheHost) {
   TraceBuilder builder;
   auto a = builder.stream("a");
   a.at(0).kernel("first", 3 * kUs, 5 * kUs);
@@ -258,7 +258,7 @@ TEST(PlantedCause, ABranchOfAGraphThatWaitsForAnother) {
   expect_mostly(WaitCause::kGraph, builder.trace());
 }
 
-TEST(PlantedCause, ADeviceThatHadGoneToSleep) {
+TEST(PlantedCause, ADeviceThatWasInASleepState) {
   TraceBuilder builder;
   auto a = builder.stream("a");
   a.at(0).kernel("first", 3 * kUs, 5 * kUs);
@@ -266,7 +266,7 @@ TEST(PlantedCause, ADeviceThatHadGoneToSleep) {
   expect_mostly(WaitCause::kStart, builder.trace());
 }
 
-TEST(PlantedCause, AHandOverBehindTheOwnStream) {
+TEST(PlantedCause, AHandOverBehindItsOwnStream) {
   TraceBuilder builder;
   auto a = builder.stream("a");
   a.at(0);
@@ -302,7 +302,7 @@ TEST(Recordings, ThePartsOfEveryGapSumToIt) {
   EXPECT_GT(gaps, 1000u);
 }
 
-// Whoever asks them by SQL gets rows, and those of today's rules.
+// SQL queries get rows, computed by the current rules.
 TEST(Recordings, HoldTheirDerivedTables) {
   for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
     if (entry.path().extension() != ".sqlite") continue;

@@ -63,7 +63,7 @@ TEST(PoolUsage, DerivesMemoryFromItsLives) {
   EXPECT_EQ(pools[0].steps.back().in_use, 8);
 }
 
-TEST(PoolUsage, IsEmptyWhereNothingIsPooled) { EXPECT_TRUE(pool_usage(Trace{}).empty()); }
+TEST(PoolUsage, IsEmptyIfNothingIsPooled) { EXPECT_TRUE(pool_usage(Trace{}).empty()); }
 
 }  // namespace
 }  // namespace streamscope::analysis

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Random programs of streams, events, waits and host synchronizations, and the order that the rules
-// give them, by brute force: what the analyses are tested against.
+// give them, by brute force: the reference for the analyses.
 #pragma once
 
 #include <algorithm>
@@ -119,7 +119,7 @@ inline Program random_program(uint32_t seed) {
   return p;
 }
 
-// What of the host counts.
+// Which order of the host counts.
 enum class HostRule {
   kNone,
   kOps,       // a synchronization comes before later ops of its thread

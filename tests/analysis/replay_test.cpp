@@ -72,26 +72,26 @@ std::vector<double> paces(const test::TraceBuilder& builder) {
   return recorder_paces(IssueOrder(trace));
 }
 
-TEST(RecorderPace, GoesByWhatLiesBetweenCallsInARow) {
+TEST(RecorderPace, UsesTheTimeBetweenConsecutiveCalls) {
   EXPECT_DOUBLE_EQ(paces(records(kRecorderBetweenNs * 3 / 2))[0], 1.5);
   EXPECT_DOUBLE_EQ(paces(records(900))[0], 2) << "the rest is the program's";
   EXPECT_DOUBLE_EQ(paces(records(50))[0], 1);
 }
 
-TEST(RecorderPace, IsTheUsualOneWhereFewCallsTell) {
+TEST(RecorderPace, IsTheUsualOneIfThereAreFewCalls) {
   EXPECT_DOUBLE_EQ(paces(records(200, 20))[0], 1);
   test::TraceBuilder waiting = records(200, 20);
   for (Ns at = 30'000; at < 100'000; at += 1'000) waiting.synchronize_device(at, at + 800);
   EXPECT_DOUBLE_EQ(paces(waiting)[0], 1) << "a synchronization is no call in a row";
 }
 
-TEST(RecorderPace, IsNothingOnAVirtualClock) {
+TEST(RecorderPace, IsZeroOnAVirtualClock) {
   test::TraceBuilder builder = records(200);
   builder.columns().process.clock[0] = trace::kVirtualClock;
   EXPECT_DOUBLE_EQ(paces(builder)[0], 0);
 }
 
-TEST(Stamps, AreTakenOneByOneAndNothingStartsMeanwhile) {
+TEST(Stamps, DoNotOverlapAndDelayOtherWork) {
   Stamps stamps;
   Twin first{1'000, 1'000}, second{1'500, 1'500};
   stamps.take(first, {0, 0}, true);
@@ -110,7 +110,7 @@ TEST(Stamps, AreTakenOneByOneAndNothingStartsMeanwhile) {
   EXPECT_EQ(before.was, 500);
 }
 
-TEST(Change, TakesAnotherIn) {
+TEST(Change, AddsAnotherChange) {
   Change change, other;
   change.without_wait.add(1);
   change.length_ns[7] = 5;

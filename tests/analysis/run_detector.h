@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one detector says of a trace, judged with the evidence that the trace holds.
+// What one detector reports on a trace, with the evidence that the trace contains.
 #pragma once
 
 #include <string_view>

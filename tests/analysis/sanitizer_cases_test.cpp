@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The situations on which PyTorch's CUDA sanitizer is tested (the 20 of its event handler), as
-// traces of our own: two accesses of which one writes are in order or not, and the verdict has to
-// be the same.
+// The situations on which PyTorch's CUDA sanitizer is tested (the 20 of its event handler), as our
+// own traces: two accesses of which one writes are in order or not, and the verdict must be the
+// same.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -101,7 +101,7 @@ TEST(SanitizerCases, AnEventBetweenThemMakesItFine) {
   EXPECT_EQ(p.races(), 0u);
 }
 
-TEST(SanitizerCases, EveryReaderIsHeldAgainstTheLastWriteNotTheFirstAlone) {
+TEST(SanitizerCases, EveryReaderIsCheckedAgainstTheLastWriteNotOnlyTheFirst) {
   Program p;
   p.launch(1, {}, {1});
   p.wait_on(2, p.record_on(1));
@@ -143,7 +143,7 @@ TEST(SanitizerCases, ARecordDoesNotCoverWhatItsStreamDoesAfterIt) {
   EXPECT_EQ(p.races(), 1u);
 }
 
-TEST(SanitizerCases, AnEventDestroyedOrMadeAnewIsForgotten) {
+TEST(SanitizerCases, AnEventDestroyedOrCreatedAgainIsForgotten) {
   for (auto [destroyed, created] : {std::pair(true, true), {true, false}, {false, true}}) {
     Program p;
     const Id old_event = append(p.trace, trace::Event{.generation = 0});
@@ -153,7 +153,7 @@ TEST(SanitizerCases, AnEventDestroyedOrMadeAnewIsForgotten) {
     if (destroyed) p.trace.event.destroyed_ns[old_event] = p.now();
     const Id waited =
         created ? append(p.trace, trace::Event{.generation = 1, .created_ns = p.now()}) : old_event;
-    // The handle names no recorded event any more: the wait is a no-op.
+    // The handle no longer refers to a recorded event: the wait is a no-op.
     p.next();
     const Id wait = p.wait(p.now(), p.stream(2), kNoId, trace::kNeverRecorded);
     p.trace.event_wait.event_id[wait] = waited;
@@ -186,7 +186,7 @@ TEST(SanitizerCases, AWriterThatWaitsForAllReadersIsFine) {
   EXPECT_EQ(p.races(), 0u);
 }
 
-TEST(SanitizerCases, EveryTensorIsReportedOnItsOwn) {
+TEST(SanitizerCases, EveryTensorIsReportedSeparately) {
   Program p;
   const std::vector<int> tensors{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   p.launch(0, {}, tensors);
@@ -208,7 +208,7 @@ TEST(SanitizerCases, AWaitAddsToWhatAStreamKnewAndForgetsNothing) {
   EXPECT_EQ(p.races(), 0u);
 }
 
-TEST(SanitizerCases, AReRecordedEventStandsForItsNewestRecordOnly) {
+TEST(SanitizerCases, AReRecordedEventCoversItsNewestRecordOnly) {
   Program p;
   p.launch(1, {1});
   p.launch(2, {2});
@@ -257,7 +257,7 @@ TEST(SanitizerCases, AStreamMadeAfterASyncKnowsWhatItCovered) {
   Program p;
   p.launch(1, {}, {1});
   p.synchronize_device();
-  p.launch(2, {}, {1});  // the stream comes into being here
+  p.launch(2, {}, {1});  // the stream is created here
   EXPECT_EQ(p.races(), 0u);
 }
 
@@ -274,7 +274,7 @@ TEST(SanitizerCases, AStreamSyncCoversItsStreamForAllAndNoOtherStream) {
   EXPECT_EQ(p.races(), 1u);
 }
 
-TEST(SanitizerCases, AnEventSyncCoversWhatTheEventStandsFor) {
+TEST(SanitizerCases, AnEventSyncCoversTheWorkOfTheEvent) {
   Program p;
   p.launch(1, {}, {1});
   const Id record = p.record_on(1);

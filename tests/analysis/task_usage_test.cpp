@@ -52,7 +52,7 @@ TEST(TaskUsage, AddsUpTimesOfAnyLength) {
   EXPECT_EQ(queue.total_ns(), trace::kMostSum);
 }
 
-TEST(TaskUsage, TakesAQueueOfWhichNothingIsKnown) {
+TEST(TaskUsage, AcceptsAnUnknownQueue) {
   TraceBuilder builder;
   builder.add(trace::TaskQueue{});
   builder.add(trace::Task{.task_queue_id = 0});

@@ -31,7 +31,7 @@ TEST(Timeline, OrdersTheOpsOfAStreamByStart) {
   EXPECT_EQ(timeline.predecessor(first), kNoId);
 }
 
-TEST(Timeline, PutsAnUntimedOpWhereItsCallStands) {
+TEST(Timeline, PutsAnUntimedOpAtItsCall) {
   MemoryTrace t;
   const Id a = t.add_stream();
   const Id first = t.op(10, a, 100, 150), untimed = t.op(20, a), last = t.op(30, a, 160, 170);

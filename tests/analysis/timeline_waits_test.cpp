@@ -34,7 +34,7 @@ struct Coordinated {
   }
 };
 
-TEST(TimelineWaits, AnEventThatStandsForAValueIsNamed) {
+TEST(TimelineWaits, AnEventForAValueIsNamed) {
   Coordinated c;
   c.a.at(1 * kUs).kernel("k", 10 * kUs, 100 * kUs);
   c.report(trace::kTimelineSignal, 5, c.a, 2 * kUs);
@@ -42,7 +42,7 @@ TEST(TimelineWaits, AnEventThatStandsForAValueIsNamed) {
   c.report(trace::kTimelineWait, 5, c.b, 3 * kUs);
   c.b.at(3 * kUs + 200).wait("e");
   c.b.kernel("after", 102 * kUs, 110 * kUs);
-  // One that the program made itself, much later.
+  // One that the program created itself, much later.
   c.b.at(90 * kUs).wait("e");
   const Trace trace = c.builder.trace();
   const TimelineWaits waits(trace);
@@ -55,7 +55,7 @@ TEST(TimelineWaits, AnEventThatStandsForAValueIsNamed) {
   EXPECT_EQ(groups[0].wanted, (TimelineValue{c.timeline, 5}));
 }
 
-TEST(TimelineWaits, AWordInMemoryThatStandsForAValueIsNamed) {
+TEST(TimelineWaits, AWordInMemoryForAValueIsNamed) {
   Coordinated c;
   c.report(trace::kTimelineWait, 7, c.b, 3 * kUs);
   c.b.at(3 * kUs + 200).memory_wait(0x10, 7, 5 * kUs, 80 * kUs);
@@ -66,7 +66,7 @@ TEST(TimelineWaits, AWordInMemoryThatStandsForAValueIsNamed) {
   EXPECT_FALSE(TimelineWaits(trace).of_op(c.b.last_op())) << "a kernel";
 }
 
-TEST(TimelineWaits, AnEventOfAStreamThatPromisedNothingIsTheProgramsOwn) {
+TEST(TimelineWaits, AnEventOfAStreamWithoutPromisesBelongsToTheProgram) {
   Coordinated c;
   c.a.at(1 * kUs).kernel("k", 10 * kUs, 100 * kUs).record("e");
   c.report(trace::kTimelineWait, 5, c.b, 3 * kUs);

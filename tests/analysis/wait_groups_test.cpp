@@ -19,7 +19,7 @@ std::vector<WaitGroup> groups_of(const Trace& trace) {
   return group_waits(trace, edges, explain_waits(trace, timeline, edges));
 }
 
-TEST(WaitGroups, TakeIterationsTogetherAndKeepTheLongest) {
+TEST(WaitGroups, MergeIterationsAndKeepTheLongest) {
   TraceBuilder builder;
   StreamBuilder copies = builder.stream("copies"), math = builder.stream("math");
   for (const Ns at : {0, 100'000, 200'000}) {
@@ -37,7 +37,7 @@ TEST(WaitGroups, TakeIterationsTogetherAndKeepTheLongest) {
   EXPECT_GT(groups[0].total_ns, 2 * groups[0].longest.duration_ns);
 }
 
-TEST(WaitGroups, KeepOtherWorkAndOtherStreamsApartAndTheDearestFirst) {
+TEST(WaitGroups, KeepOtherWorkAndOtherStreamsApartMostExpensiveFirst) {
   TraceBuilder builder;
   StreamBuilder copies = builder.stream("copies"), a = builder.stream("a"), b = builder.stream("b");
   copies.memcpy(test::kHtoD, 100, 20'000).record("loaded");
@@ -52,7 +52,7 @@ TEST(WaitGroups, KeepOtherWorkAndOtherStreamsApartAndTheDearestFirst) {
   EXPECT_GE(groups[1].total_ns, groups[2].total_ns);
 }
 
-TEST(WaitGroups, LeaveOutWhatNobodyWaitedFor) {
+TEST(WaitGroups, OmitWhatNothingWaitedFor) {
   TraceBuilder builder;
   builder.stream("a").kernel("first", 1000, 2000).kernel("second", 90'000, 91'000);
   EXPECT_TRUE(groups_of(builder.trace()).empty());

@@ -29,7 +29,7 @@ std::map<WaitCause, Ns> parts_of(const Trace& trace, Id op) {
   return result;
 }
 
-TEST(Waits, AnEventThatCameLateIsNamedWithTheOpBeforeItsRecord) {
+TEST(Waits, ALateEventIsNamedWithTheOpBeforeItsRecord) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
   t.op(5, b, 20, 100 * kUs);
@@ -50,7 +50,7 @@ TEST(Waits, AnEventThatCameLateIsNamedWithTheOpBeforeItsRecord) {
   EXPECT_EQ(edges[part->edge].event_wait_id, wait);
 }
 
-TEST(Waits, AnEventThatWasDoneBeforeThePredecessorEndedIsNoCause) {
+TEST(Waits, AnEventCompleteBeforeThePredecessorEndedIsNotACause) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
   t.op(10, a, 30, 50 * kUs);
@@ -91,9 +91,9 @@ TEST(Waits, ASyncOfAnotherThreadIsNotBlamed) {
                                             std::pair(WaitCause::kStart, 3 * kUs)));
 }
 
-// Both waits stand in the stream before the gap begins: the first is at the head until its event
-// comes, then the second. That the host issued the kernel only later made no difference.
-TEST(Waits, WaitsAreChargedInTheOrderInWhichTheStreamTakesThem) {
+// Both waits are in the stream before the gap begins: the first is at the head until its event
+// completes, then the second. That the host issued the kernel only later made no difference.
+TEST(Waits, WaitsAreChargedInStreamOrder) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream(), c = t.add_stream();
   t.op(5, c, 20, 100 * kUs);
@@ -190,7 +190,7 @@ TEST(Waits, WhatExceedsTheStartLatencyIsUnknownWhileTheDeviceRunsKernels) {
   }
 }
 
-TEST(Waits, AHostFunctionOrMemoryWaitWithoutTimesTakesWhatNothingElseExplains) {
+TEST(Waits, AHostFunctionOrMemoryWaitWithoutTimesGetsTheUnexplainedTime) {
   for (auto [kind, cause] : {std::pair(trace::kHostFunction, WaitCause::kHostFunction),
                              std::pair(trace::kMemoryWait, WaitCause::kMemoryWait)}) {
     MemoryTrace t;

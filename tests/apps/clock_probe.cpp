@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Is the time-stamp counter fit to be a clock here? One JSON line: whether the processor calls it
-// invariant, how far it ever ran backwards between two processors (ticks), and how its rate against
+// Is the time-stamp counter usable as a clock here? One JSON line: whether the CPU calls it
+// invariant, how far it ever ran backwards between two CPUs (ticks), and how its rate against
 // CLOCK_MONOTONIC varies (ppm).
 #include <pthread.h>
 #include <sched.h>
@@ -33,12 +33,12 @@ void pin(int cpu) {
   pthread_setaffinity_np(pthread_self(), sizeof only, &only);
 }
 
-/// Two processors take turns in reading the counter; every reading must be later than the other's
-/// before it.
+/// Two CPUs take turns in reading the counter; every reading must be later than the other's
+/// previous one.
 int64_t worst_step_back(int first, int second) {
   std::atomic<uint64_t> last{0};
   std::atomic<int> turn{0};
-  int64_t worst = 0;  // read by main after the join; written by whoever has the turn
+  int64_t worst = 0;  // read by main after the join; written by the thread that has the turn
   auto player = [&](int me, int cpu) {
     pin(cpu);
     for (int i = 0; i < 2000; ++i) {

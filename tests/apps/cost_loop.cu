@@ -35,8 +35,8 @@ __global__ void nothing() {}
 
 void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
-/// Keeps the measuring thread on one processor; threads that CUDA or a collector started before
-/// stay free.
+/// Keeps the measuring thread on one CPU; threads that CUDA or a collector started before stay
+/// free.
 void pin_this_thread() {
   cpu_set_t allowed;
   if (pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;

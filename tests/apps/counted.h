@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Counting what a test program does with CUDA, so that a recording of it can be checked against its
-// own numbers.
+// Counts what a test program does with CUDA, so that a recording of it can be checked against the
+// program's own numbers.
 //
 // Every call that matters goes through CALL, TRY or launch(); report() prints one JSON line with
 // the number of calls by name and by meaning (launches, copies, records, ...). Calls made while
@@ -79,7 +79,7 @@ struct State {
   std::vector<std::pair<std::string, std::string>> notes;
 };
 inline State& state() {
-  static State* only = new State;  // outlives every static destructor
+  static State* only = new State;  // outlives all static destructors
   return *only;
 }
 
@@ -183,7 +183,7 @@ void check(Result result, const char* call, const char* file, int line) {
 
 }  // namespace counted
 
-/// Counts and makes a call; yields its result. The name is made a text here and below, at the
+/// Counts and makes a call; yields its result. The name is converted to text here and below, at the
 /// outermost macro, because CUDA's headers define some names as macros (cuMemAlloc is
 /// cuMemAlloc_v2).
 #define TRY(call, ...) COUNTED_CALL(, call, #call, __VA_ARGS__)

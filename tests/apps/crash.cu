@@ -58,7 +58,7 @@ void start() {
   expect(cudaMemset(value, 0, sizeof(int)));
 }
 
-/// False once CUDA answers with an error.
+/// False once CUDA returns an error.
 bool step() {
   const int here = static_cast<int>(rounds % kStreams), next = (here + 1) % kStreams;
   tick<<<1, 1, 0, streams[here]>>>(value);
@@ -78,7 +78,7 @@ void work(int count) {
 
 void keep_busy(int ms) { spin<<<1, 1, 0, streams[0]>>>(ms * 1'800'000LL); }
 
-// How it ends, where CUDA has a part in it.
+// How it ends, if CUDA is involved.
 void meets_sticky_error() {
   write_to_nowhere<<<1, 1>>>();
   for (int i = 0; i < 3; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A CUPTI client as small as can be, inside the program itself: the least that any collector must
-// pay. libcupti is loaded at run time.
+// A CUPTI client as small as possible, inside the program itself: the minimum that any collector
+// costs. libcupti is loaded at run time.
 #pragma once
 
 #include <cupti.h>
@@ -56,8 +56,7 @@ inline const Functions& functions() {
   return loaded;
 }
 
-/// The callback ids of launches, records and waits: those that a collector of stream structure
-/// cannot do without.
+/// The callback ids of launches, records and waits, which a collector of stream structure needs.
 inline constexpr CUpti_CallbackId kRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
     CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000,
@@ -99,7 +98,7 @@ void enable(CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
   }
 }
 
-/// Buffers that go round without being looked at.
+/// Buffers that are recycled without being read.
 inline std::mutex buffer_mutex;
 inline std::vector<uint8_t*> spare_buffers;
 inline constexpr size_t kBufferBytes = 4 << 20;
@@ -121,7 +120,7 @@ inline void CUPTIAPI take_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, s
   spare_buffers.push_back(buffer);
 }
 
-/// Asks for the times of kernels, and throws them away.
+/// Requests the times of kernels, and discards them.
 inline void enable_kernel_activity() {
   counted::check(functions().cuptiActivityRegisterCallbacks(give_buffer, take_buffer),
                  "cuptiActivityRegisterCallbacks", __FILE__, __LINE__);

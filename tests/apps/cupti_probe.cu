@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a collector wants to know of CUPTI on this machine, answered in one JSON line: whether
-// driver callbacks nested in a runtime call carry the runtime call's correlation id, and which
-// driver call each runtime call makes.
+// What a collector needs to know about CUPTI on this machine, as one JSON line: whether driver
+// callbacks nested in a runtime call carry the runtime call's correlation id, and which driver call
+// each runtime call makes.
 #include "counted.h"
 #include "cupti_client.h"
 

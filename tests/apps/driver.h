@@ -51,7 +51,7 @@ struct Functions {
 #undef DRIVER_MEMBER
 };
 
-/// Loads libcuda; ends the program as skipped where there is none or no device.
+/// Loads libcuda; ends the program as skipped if libcuda or a device is missing.
 inline Functions load() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) counted::skip(dlerror());
@@ -89,7 +89,7 @@ inline constexpr char kAddKernel[] = R"(
 }
 )";
 
-/// Two streams that take turns in adding to one integer, ordered by two events; every result is
+/// Two streams take turns in adding to one integer, ordered by two events; every result is
 /// verified.
 inline void take_turns(const Functions& driver, int rounds) {
   CUdevice device;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that knows only the driver API: no runtime call may be needed to see it.
+// A program that uses only the driver API: it must be recorded without any runtime call.
 //   driver_api [--rounds N]
 #include "driver.h"
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that are slower than they need to be, each for one reason, and their repaired twins.
+// Programs that are slower than they need to be, each for one reason, and their fixed twins.
 //
 //   faults NAME [--repaired] [--device sim|cuda] [--iterations N]     one line of JSON
 //   faults --list
 //
-// What a profiler estimates the repair of a fault to gain is compared with the difference of the
-// two: simulated in tests/apps/tests.cmake, on a GPU in tests/gpu/faults.py.
+// A profiler's estimate of the gain from fixing a fault is compared with the difference of the two:
+// simulated in tests/apps/tests.cmake, on a GPU in tests/gpu/faults.py.
 
 #include <coord/coord.h>
 
@@ -98,7 +98,7 @@ void device_syncs(const Run& run) {
   run.device.synchronize();
 }
 
-// A stream runs its work in order without anybody waiting.
+// A stream runs its work in order without any waits.
 void stream_syncs(const Run& run) {
   const Stream stream = run.device.create_stream();
   const Timer timer(run);
@@ -109,7 +109,7 @@ void stream_syncs(const Run& run) {
   run.device.synchronize();
 }
 
-// The host reads one small copy and waits for a long kernel too.
+// The host reads one small copy and also waits for a long kernel.
 void broad_read(const Run& run) {
   const Stream copies = run.device.create_stream(), math = run.device.create_stream();
   const auto from = run.device.allocate<float>(4096);
@@ -129,7 +129,7 @@ void broad_read(const Run& run) {
   run.device.synchronize();
 }
 
-// Two streams and a memset that has nothing to do with either.
+// Two streams and a memset unrelated to both.
 void legacy_barrier(const Run& run) {
   const Stream first = run.device.create_stream({.non_blocking = false}),
                second = run.device.create_stream({.non_blocking = false}),
@@ -171,7 +171,7 @@ void pageable(const Run& run, bool upload) {
 void pageable_uploads(const Run& run) { pageable(run, true); }
 void pageable_downloads(const Run& run) { pageable(run, false); }
 
-// What urgent work needs stands behind kernels that fill the device.
+// The work that urgent work needs is queued behind kernels that fill the device.
 void low_priority_blocker(const Run& run) {
   const Stream urgent = run.device.create_stream({.priority = StreamPriority::kHigh}),
                blocker = run.device.create_stream(
@@ -229,7 +229,7 @@ void timed_events(const Run& run) {
   run.device.synchronize();
 }
 
-// Everything is known to be done after the first of four synchronizations.
+// Everything is known to be complete after the first of four synchronizations.
 void repeated_syncs(const Run& run) {
   const std::vector<Stream> streams = streams_of(run, 4);
   const Timer timer(run);
@@ -301,7 +301,7 @@ int main(int argc, char** argv) {
     const Device device = Device::open(device_name);
     coord::Nanoseconds took{};
     const Run run{device, repaired, iterations, took};
-    // Loads modules and wakes the GPU up; repaired, so that no finding is about it.
+    // Loads modules and wakes the GPU up; fixed, so that no finding is about it.
     if (!device.simulated()) fault->run({device, true, 3, took});
     fault->run(run);
     std::printf("{\"fault\":\"%s\",\"repaired\":%s,\"ns\":%lld}\n", fault->name,

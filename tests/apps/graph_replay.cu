@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Graphs: one captured from a fork-join by events, one built node by node; both replayed. The
-// report lists nodes and edges as CUDA itself gives them.
+// report lists nodes and edges as CUDA itself reports them.
 //   graph_replay [--replays N]
 // With --chain N: a chain of N kernels of about 1 us, and what a launch of it costs (time until the
 // call returns, and until the graph is done).

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that hang, each for one reason, and their repaired twins.
+// Programs that hang, each for one reason, and their fixed twins.
 //
 //   hangs NAME [--repaired] [--device sim|cuda]     one line of JSON if it came to its end
 //   hangs --list
 //
-// On the simulated device a hang ends in an error and exit code 3; on a GPU somebody has to kill
-// the program (tests/gpu/hangs.py).
+// On the simulated device a hang ends in an error and exit code 3; on a GPU the program must be
+// killed (tests/gpu/hangs.py).
 
 #include <coord/coord.h>
 
@@ -125,7 +125,7 @@ void free_before_signal(const Run& run) {
 struct Hang {
   const char* name;
   const char* detector;
-  bool simulated;  // a host function that blocks stops the simulated device altogether
+  bool simulated;  // a host function that blocks stops the whole simulated device
   void (*run)(const Run&);
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Host functions between kernels of two streams; the second stream goes on only after the first
+// Host functions between kernels of two streams; the second stream continues only after the first
 // one's function.
 //   host_function [--rounds N]
 #include "counted.h"

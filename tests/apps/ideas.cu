@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What ideas that libcoord leaves out would bring on this device, and what they cost or break:
+// What ideas that libcoord leaves out would gain on this device, and what they cost or break:
 // copies that are predicted and issued early, streams by the kind of a kernel, energy of an
-// operation by samples. And what one brings that libcoord has: work by its deadline. Results are in
+// operation by samples. And the gain of one that libcoord has: work by its deadline. Results are in
 // docs/decisions/0020-ideas-left-out.md and docs/performance.md.
 //   ideas [--quick]
 #include <coord/coord.h>
@@ -78,8 +78,8 @@ struct Streams {
   }
 };
 
-/// A copy and a kernel on it, again and again, on one stream; or the copy of the next round issued
-/// as soon as this round's has begun, which is what a library could predict from the pattern.
+/// A copy and a kernel on it, repeatedly, on one stream; or the copy of the next round issued as
+/// soon as this round's has begun, which a library could predict from the pattern.
 void prefetch(const Streams& streams, int rounds, int times) {
   constexpr int kCount = 1 << 20;
   int *host, *device[2];
@@ -144,8 +144,8 @@ void prefetch(const Streams& streams, int rounds, int times) {
   counted::note("prefetch_copies", times - 1);
 }
 
-/// Kernels that compute and kernels that move memory, of about the same length, in random order on
-/// two streams: by turns, or by kind, so that unlike ones run side by side.
+/// Compute-bound and memory-bound kernels of about the same length, in random order on two streams:
+/// in turn, or by kind, so that unlike ones run side by side.
 void kinds(const Streams& streams, int rounds, int times) {
   constexpr size_t kCount = 16 << 20;
   float4 *in, *out;
@@ -176,7 +176,7 @@ void kinds(const Streams& streams, int rounds, int times) {
   CALL(cudaFree, out);
 }
 
-/// The driver's meter of energy, read all the time by a thread of its own.
+/// The driver's energy meter, polled all the time by its own thread.
 class Meter {
  public:
   struct Step {
@@ -322,9 +322,9 @@ __global__ void spin_then_tell(long long cycles, volatile int* done) {
   if (blockIdx.x == 0 && threadIdx.x == 0) *done = 1;
 }
 
-/// Operations that fill the device come at random and are to end by a deadline. How many miss it:
-/// submitted at once in the order in which they come, on two priorities of streams by urgency, or
-/// by a DeadlineQueue.
+/// Operations that fill the device arrive at random and must end by a deadline. How many miss it:
+/// submitted at once in order of arrival, on two stream priorities by urgency, or by a
+/// DeadlineQueue.
 void deadlines(const Streams& streams, int times) {
   int khz = 0, multiprocessors = 0;
   CALL(cudaDeviceGetAttribute, &khz, cudaDevAttrClockRate, 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A plain program with threads and work of its own that loads CUDA late, from a second thread.
+// A plain program with its own threads and work that loads CUDA late, from a second thread.
 #include <thread>
 #include <vector>
 

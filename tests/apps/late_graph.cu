@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   }
   counted::note("initialized", initialize());
 
-  counted::reset();  // what was before is not recorded
+  counted::reset();  // earlier work is not recorded
   for (int i = 0; i < 20; ++i) CALL(cudaGraphLaunch, early, stream);
   cudaGraphExec_t late = make_graph(stream, value);
   for (int i = 0; i < 20; ++i) CALL(cudaGraphLaunch, late, stream);

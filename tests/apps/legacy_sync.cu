@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whom synchronizing with a stream waits for beside that stream: with a kernel on the legacy
-// default stream that runs until the host lets it go, are other streams done?
+// Which streams does synchronizing with a stream wait for besides that stream: with a kernel on the
+// legacy default stream that runs until the host releases it, are other streams done?
 //   legacy_sync
-// One JSON line per case: how long the call took, and whether the kernel had been let go by then.
+// One JSON line per case: how long the call took, and whether the kernel had been released by then.
 #include <atomic>
 #include <chrono>
 #include <functional>

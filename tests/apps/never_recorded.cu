@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits whose event has no record: never recorded, destroyed and made again, or recorded inside a
-// capture. The report says how many waits bind to what.
+// Waits whose event has no record: never recorded, destroyed and created again, or recorded inside
+// a capture. The report gives how many waits bind to what.
 //   never_recorded [--rounds N]
 #include "counted.h"
 
@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
     CALL(cudaStreamWaitEvent, second, never, 0);
     never_recorded += 1;
 
-    // A new event, usually at the address of the one destroyed last: its first wait binds to
-    // nothing either.
+    // A new event, usually at the address of the one destroyed last: its first wait also binds to
+    // nothing.
     cudaEvent_t event;
     CALL(cudaEventCreateWithFlags, &event, cudaEventDisableTiming);
     CALL(cudaStreamWaitEvent, second, event, 0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that never touches CUDA: recording must leave no trace of itself. It says how many
-// threads it has.
+// A program that never uses CUDA: recording must leave no trace of itself. It prints its number of
+// threads.
 #include <dirent.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program with a database of its own, open and in use while CUDA runs beside it.
+// A program with its own database, open and in use while CUDA runs beside it.
 //   own_sqlite [DATABASE]
 #include <sqlite3.h>
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which record does a wait take when threads race on one event? The GPU itself says so. In each
+// Which record does a wait take when threads race on one event? The GPU itself shows it. In each
 // trial the event has an older record in stream C; one thread records it in A, one in B, and a
-// third makes W wait for it. A and C stand behind kernels that spin on a host flag, B is free. If W
-// goes on at once the wait took B's record; if only after A was let go, A's; if only after C, the
-// older one.
+// third makes W wait for it. A and C are blocked by kernels that spin on a host flag, B is free. If
+// W continues at once, the wait took B's record; if only after A was released, A's; if only after
+// C, the older one.
 //   pairing_race [--trials N]
 // The report's "truth" has one letter per trial; "streams" has the handles. Trial k is the k-th
 // record of A, B and C and the k-th wait of W.
@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr auto kPatience = std::chrono::microseconds(150);  // a free W goes on within some 10 us
+constexpr auto kPatience = std::chrono::microseconds(150);  // a free W continues within some 10 us
 
 /// Spins until `*gate` reaches `trial`; gives up after about two seconds so that a fault cannot
 /// hang the GPU.

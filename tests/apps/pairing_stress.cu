@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Very many waits on few events that are recorded again, destroyed and made anew all the time, from
-// two threads that never call at the same moment: every wait has exactly one record that it can
-// mean.
+// Very many waits on few events that are continually recorded again, destroyed and created, from
+// two threads that never call at the same moment: every wait has exactly one possible record.
 //   pairing_stress [--waits N]
 #include <atomic>
 #include <random>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that use memory in no order, one mistake each, and the same programs repaired. What they
-// touch is certain: copies, memsets, kernels that read through pointers to const, what libcoord's
-// operations declare, and host code that says what it touches.
+// Programs that access memory without an order, one mistake each, and the same programs fixed.
+// Their accesses are certain: copies, memsets, kernels that read through pointers to const, what
+// libcoord's operations declare, and accesses that host code declares.
 //
 //   races --list               a JSON line per program: its name, the detector, the ops it is to
 //   name races NAME [--fixed]
@@ -30,7 +30,7 @@ __global__ void scale(const T* from, T* to, T factor) {
 
 constexpr size_t kBytes = 64 << 10, kHalf = kBytes / 2;
 
-// Streams, events and memory of one program, made when it starts. Nothing runs before its work.
+// Streams, events and memory of one program, created when it starts. Nothing runs before its work.
 struct World {
   World() {
     for (cudaStream_t& stream : streams)
@@ -270,7 +270,7 @@ const Case kCases[] = {
        if (fixed) order(s, t, w.events[0]);
        up(w.b, memory, t);
      }},
-    // Kernels whose parameters point there: what they touch is only possible.
+    // Kernels whose parameters point there: their accesses are only possible.
     {"kernel_reads_before_upload", kRace, kUp, kRead,
      [](World& w, bool fixed) {
        auto [s, t, u] = w.streams;
@@ -317,7 +317,7 @@ const Case kCases[] = {
      }},
     {"synchronous_memset", kRace, kSet, kCopy,
      [](World& w, bool fixed) {
-       CALL(cudaMemset, w.a, 1, kBytes);  // asynchronous to the host all the same
+       CALL(cudaMemset, w.a, 1, kBytes);  // asynchronous to the host nevertheless
        copy(w.b, w.a, fixed ? w.blocking : w.streams[0]);
      }},
     {"per_thread_beside_non_blocking", kRace, kSet, kCopy,
@@ -586,7 +586,7 @@ int main(int argc, char** argv) {
     const bool fixed = counted::flag(argc, argv, "--fixed");
     known.run(world, fixed);
     const cudaError_t ended = cudaDeviceSynchronize();
-    // What uses memory that is gone may fault; the recording until then is what counts.
+    // Accesses of freed memory may fault; the recording until then counts.
     if (fixed) counted::check(ended, "cudaDeviceSynchronize", __FILE__, __LINE__);
     std::printf("{\"case\": \"%s\", \"ok\": true}\n", name);
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Work before, inside and after a part that is marked twice over: by cudaProfilerStart and
+// Work before, inside and after a part that is marked in two ways: by cudaProfilerStart and
 // cudaProfilerStop, and by the NVTX range "inside". The report counts the marked part only.
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Works until it is killed, and says now and then how many calls had returned by then, with the
-// time on CLOCK_MONOTONIC. What it said must be in the recording.
+// Works until it is killed, and prints now and then how many calls had returned by then, with the
+// time on CLOCK_MONOTONIC. What it printed must be in the recording.
 //   spin [--seconds N]
 #include <time.h>
 #include <unistd.h>

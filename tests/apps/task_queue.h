@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the programs that measure task queues on a GPU share: timing, a rival with one queue for
+// What the programs that measure task queues on a GPU share: timing, a baseline with one queue for
 // all, and a watchdog.
 #pragma once
 
@@ -28,7 +28,7 @@ using coord::GpuPlatform;
 using coord::kNoTask;
 using coord::Task;
 
-/// Ends the program if nothing is told for so long: a kernel that hangs cannot be ended otherwise.
+/// Ends the program if nothing is reported for this long: a hung kernel cannot be ended otherwise.
 class Watchdog {
  public:
   explicit Watchdog(double seconds) : limit_(seconds) {
@@ -131,9 +131,10 @@ inline double imbalance(const std::vector<std::uint64_t>& busy) {
   return sum == 0 ? 0 : static_cast<double>(most) * static_cast<double>(busy.size()) / sum;
 }
 
-/// The rival: one queue for all workers. Tasks are claimed and added a warp at a time, as in ours.
+/// The baseline: one queue for all workers. Tasks are claimed and added a warp at a time, as in
+/// ours.
 struct OneQueue {
-  Task* slots;  // as many as tasks that are ever there, so it never wraps
+  Task* slots;  // as many as tasks that ever exist, so it never wraps
   unsigned long long *head, *tail;
   unsigned long long* left;  // tasks that have not ended
   unsigned long long* busy;  // cycles of each worker
@@ -180,7 +181,7 @@ __global__ void run_one_queue(const __grid_constant__ OneQueue queue,
     Task task = kNoTask;
     if (which < count) {
       cuda::atomic_ref<Task, cuda::thread_scope_device> slot(queue.slots[first + which]);
-      while ((task = slot.load(cuda::std::memory_order_acquire)) == kNoTask) {  // on its way
+      while ((task = slot.load(cuda::std::memory_order_acquire)) == kNoTask) {  // in progress
       }
     }
     __syncwarp();
@@ -242,7 +243,7 @@ __host__ __device__ inline std::uint64_t mix(std::uint64_t value) {
   return value ^ value >> 31;
 }
 
-/// Keeps a lane busy for so many steps, and says something that depends on all of them.
+/// Keeps a lane busy for this many steps, and returns a value that depends on all of them.
 __device__ inline float work_for(std::uint32_t steps) {
   float value = 1;
   for (std::uint32_t i = 0; i < steps; ++i) value = fmaf(value, 0.9999f, 0.5f);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How evenly a GPU task queue keeps its workers busy, beside shares that are fixed and one queue
-// for all: all solutions of N queens, tasks whose lengths are skewed, and sequences whose lengths
-// have a long tail. With --records N so many tasks of each run are recorded, for a trace of it.
+// How evenly a GPU task queue keeps its workers busy, compared with fixed shares and one queue for
+// all: all solutions of N queens, tasks whose lengths are skewed, and sequences whose lengths have
+// a long tail. With --records N this many tasks of each run are recorded, for a trace of it.
 #include <cmath>
 
 #include "task_queue.h"
@@ -71,7 +71,7 @@ struct Queens {
   }
 };
 
-/// All boards with queens in so many rows, as the host finds them.
+/// All boards with queens in this many rows, as the host finds them.
 std::vector<Task> boards(unsigned size, unsigned rows) {
   std::vector<Task> found{0};
   for (unsigned row = 0; row < rows; ++row) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks that depend on each other, in many short levels: as a graph of tasks, and by a queue where
-// the last task before another one spawns it; beside one launch for each level, and a CUDA graph of
-// these launches. With --records N so many tasks of each run of a graph are recorded, for a trace
-// of it.
+// Tasks that depend on each other, in many short levels: as a graph of tasks, and by a queue in
+// which the last dependency of a task spawns it; compared with one launch for each level, and a
+// CUDA graph of these launches. With --records N this many tasks of each run of a graph are
+// recorded, for a trace of it.
 #include <coord/task_graph.cuh>
 
 #include <cmath>
@@ -64,7 +64,7 @@ Levels make_levels(std::uint32_t count, std::uint32_t width, bool uneven, std::u
   return levels;
 }
 
-/// What a task does, however it is run: by a whole warp.
+/// The work of a task, however it is run: by a whole warp.
 struct Step {
   std::uint32_t width;
   const std::uint32_t* before;
@@ -75,7 +75,7 @@ struct Step {
                                                       unsigned long long b, unsigned long long c) {
     return tasks::mix(a + 2 * b + 3 * c + task);
   }
-  /// What it is, which a task can read before those before it have ended.
+  /// The input of a task that it can read before its dependencies have ended.
   struct Inputs {
     std::uint32_t before[3], cycles;
   };
@@ -89,7 +89,7 @@ struct Step {
   __device__ void operator()(std::uint32_t task, const Inputs& inputs) const {
     run(task, inputs, clock64());
   }
-  /// Where nothing can be read before: that takes part of its time.
+  /// If nothing can be read before: reading takes part of its time.
   __device__ void operator()(std::uint32_t task) const {
     const long long start = clock64();
     run(task, prepare(task), start);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks per second of a GPU task queue, where tasks do next to nothing: tasks that are there at the
-// start, a tree in which each task spawns two, and tasks that the host submits meanwhile; beside
-// one queue for all workers.
+// Tasks per second of a GPU task queue with nearly empty tasks: tasks that exist at the start, a
+// tree in which each task spawns two, and tasks that the host submits meanwhile; compared with one
+// queue for all workers.
 #include "task_queue.h"
 
 namespace {
@@ -26,7 +26,7 @@ struct Tree {
   }
 };
 
-/// Takes a task, and that is all.
+/// Takes a task and does nothing else.
 struct Flat {
   static constexpr std::uint32_t kTasksAtOnce = 32;
   static constexpr std::uint32_t kStaged = 64;

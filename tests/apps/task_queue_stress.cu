@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Many short runs of GPU task queues of random sizes: tiny rings and inboxes, few or many workers,
-// trees of random shape that are there at the start or come from the host meanwhile; and of task
-// graphs. Each task must run exactly once, after those before it, and every run must end.
+// random trees that exist at the start or come from the host meanwhile; and of task graphs. Each
+// task must run exactly once, after its dependencies, and every run must end.
 //   task_queue_stress [--runs N] [--seed S] [--patience SECONDS]
 #include <coord/task_graph.cuh>
 
@@ -121,7 +121,7 @@ void run_some(std::mt19937& random, cudaStream_t stream, Seen& seen) {
   }
 }
 
-/// Adds one to the largest value before a task: all lanes read, and each writes its part.
+/// Adds one to the largest value among its dependencies: all lanes read, and each writes its part.
 struct Depth {
   const std::uint32_t *offsets, *before;
   std::uint32_t* values;  // 32 for each task

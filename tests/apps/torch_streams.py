@@ -6,7 +6,7 @@ which is the NVTX range "measured". Prints JSON lines.
 
   torch_streams.py [--steps N] [--warm-up N]
   torch_streams.py --kineto FILE        the measured part under torch.profiler, exported to FILE
-  torch_streams.py --inner-profiler     torch.profiler is started and stopped half-way, as a program of its own would
+  torch_streams.py --inner-profiler     torch.profiler is started and stopped half-way, as a separate program would
   torch_streams.py --turns [--kineto F] one measured part for each line on stdin, timed
   torch_streams.py --distributed        with gradients summed over gloo, for torchrun
 """
@@ -124,7 +124,7 @@ def kineto():
 
 
 def also_record_events():
-    """Kineto makes use of CUPTI's records of events, but with CUDA 13.0 gets none unless somebody asks for them."""
+    """Kineto uses CUPTI's event records, but with CUDA 13.0 gets none unless somebody enables them."""
     with open("/proc/self/maps") as maps:
         paths = {line.split()[-1] for line in maps if "/libcupti.so" in line}
     for path in paths:

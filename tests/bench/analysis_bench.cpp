@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the analyses cost on a large trace, on one core: 10⁷ ops and 3·10⁶ waits, on 16 and on 512
-// streams. Happens-before with redundancy, edges, why-late and critical path; the trace is in
-// memory already. Memory is what they need beside the trace.
+// The cost of the analyses on a large trace, on one core: 10⁷ ops and 3·10⁶ waits, on 16 and on 512
+// streams. Happens-before with redundancy, edges, why-late and critical path; the trace is already
+// in memory. Memory is what they need besides the trace.
 #include <malloc.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace streamscope;
 using namespace streamscope::trace;
-// Processor time: one thread works here and waits for nothing, whatever else the machine does.
+// CPU time: one thread works here and waits for nothing, whatever else the machine does.
 double now_s() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -41,7 +41,7 @@ double peak_bytes() {
 }
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-// Every op writes a piece of its stream's own memory and reads one of the memory that all share.
+// Every op writes a part of its stream's own memory and reads one of the shared memory.
 void add_accesses(Trace& t) {
   constexpr Int kPiece = 4096, kPieces = 64;
   std::mt19937_64 random(11);

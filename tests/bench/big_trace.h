@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A large trace for benchmarks: what a busy program of four threads would leave, made in memory.
+// A large trace for benchmarks, like one of a busy program of four threads, made in memory.
 #pragma once
 
 #include <algorithm>
@@ -89,7 +89,7 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
     held[waiter] = std::max(held[waiter], busy[stream]);
     ++next_wait;
   }
-  // What was not said of the rows is unknown.
+  // Everything else about the rows is unknown.
 #define STREAMSCOPE_FILL(type, name) columns.name.resize(columns.size(), detail::none<type>());
 #define STREAMSCOPE_FILL_TABLE(sql_name, Row, COLUMNS) \
   {                                                    \

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a benchmark tells its results: one line per budget, then one per rival measured beside it in
-// the same run.
+// How a benchmark reports its results: one line per budget, then one per baseline measured beside
+// it in the same run.
 //
 //   budget NAME VALUE UNIT LIMIT ok|miss
 //   rival NAME VALUE UNIT
 //
 // `./dev bench` collects these lines into a table and build/bench.json. ctest runs each benchmark
-// with STREAMSCOPE_BENCH_SMOKE=1, so that it cannot rot: every loop is then short and no figure
-// means anything.
+// with STREAMSCOPE_BENCH_SMOKE=1, to keep it working: every loop is then short and no figure means
+// anything.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace streamscope::bench {
 
 enum class Better { kLess, kMore };
 
-/// True if only the running of the benchmark counts.
+/// True if it only matters that the benchmark runs.
 inline bool smoke() { return std::getenv("STREAMSCOPE_BENCH_SMOKE") != nullptr; }
 
 /// `count`, or about a thousandth of it in a smoke run.
@@ -40,7 +40,7 @@ inline void rival(const char* name, double value, const char* unit) {
   std::fflush(stdout);
 }
 
-/// The middle of at least one measurement; of an even number the upper of the two.
+/// The median of at least one measurement; of an even number the upper of the two.
 inline double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
   return values[values.size() / 2];

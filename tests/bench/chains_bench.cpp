@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an operation costs that does nothing but come after another one, in chains over several
-// streams, with all calls to the driver included, and how many calls those are.
+// The cost of an operation that only follows another one, in chains over several streams, with all
+// calls to the driver included, and the number of those calls.
 //
 //   chains_bench [--shape SHAPE] [--operations N] [--streams N]
 //
@@ -66,7 +66,7 @@ Cost run_chains(const coord::Device& device, std::string_view shape, std::size_t
   return {per(taken.count()), per(metrics.records), per(metrics.waits_placed)};
 }
 
-/// The median of some runs.
+/// The median of several runs.
 Cost measure(const coord::Device& device, std::string_view shape, std::size_t streams,
              std::size_t count) {
   std::vector<double> ns;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the collector's callback costs, entry and exit together, over a handler that does nothing:
-// the record mix of the cost loop (launch, record, wait), and a query that is repeated in vain,
-// through the stand-in libcupti.
+// The cost of the collector's callback, entry and exit together, over a handler that does nothing:
+// the record mix of the cost loop (launch, record, wait), and a query that is repeated without
+// success, through the stand-in libcupti.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -52,7 +52,7 @@ std::filesystem::path make_run(Tier tier) {
   return folder;
 }
 
-// Time this thread has run: other load on the machine does not count.
+// CPU time of this thread: other load on the machine does not count.
 double thread_ns() {
   timespec now;
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -114,7 +114,7 @@ double measure_clock(size_t readings) {
   return (thread_ns() - begin) / static_cast<double>(readings);
 }
 
-// Gives the records of the ring back, as the writer would.
+// Releases the records of the ring, as the writer would.
 void drain(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".ring") continue;
@@ -168,7 +168,7 @@ int main() {
     with_stack.push_back(measure(handler, sync, rounds / 10 + 1));
     drain(folder);
     vain.push_back(measure(handler, poll, rounds, cudaErrorNotReady));
-    recorded.push_back(measure(handler, poll, rounds));  // as vain ones were
+    recorded.push_back(measure(handler, poll, rounds));  // like unsuccessful ones
     drain(folder);
     clock.push_back(measure_clock(rounds));
   }

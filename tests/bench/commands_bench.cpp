@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What commands cost on a trace of 10⁷ operations: time by the clock and the highest resident
-// memory, each as a process of its own. The trace is that of a recording with its derived tables:
-// 10⁷ operations and their calls, 3·10⁶ records and waits of events, 10⁵ synchronizations and 10⁵
+// The cost of commands on a trace of 10⁷ operations: wall-clock time and the highest resident
+// memory, each as a separate process. The trace is a recording with its derived tables: 10⁷
+// operations and their calls, 3·10⁶ records and waits of events, 10⁵ synchronizations and 10⁵
 // ranges on four threads and sixteen streams.
 //
 // The trace is written to TMPDIR (about 3 GB) and removed, or kept in the folder that
@@ -98,7 +98,7 @@ class TraceFile {
         "commands_bench_" + (is_kept_ ? "" : std::to_string(getpid()) + "_") + std::to_string(ops);
     path_ = (is_kept_ ? fs::path(folder) : fs::temp_directory_path()) / (name + ".sqlite");
     if (is_kept_ && fs::exists(path_)) return;
-    // In a process of its own: what it takes must not count for the commands.
+    // In a separate process: its resources must not count for the commands.
     const pid_t child = fork();
     if (child == 0) {
       try {

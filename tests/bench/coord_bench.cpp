@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord itself costs, beside the ways to do without it. STREAMSCOPE_BENCH_DEVICE chooses
-// the device (default auto); on the simulated one the calls of the "driver" cost what the
-// simulator's bookkeeping costs.
+// The cost of libcoord itself, compared with alternatives. STREAMSCOPE_BENCH_DEVICE selects the
+// device (default auto); on the simulated one the calls of the "driver" cost what the simulator's
+// bookkeeping costs.
 
 #include "bench/budget.h"
 #include "bench/free_backend.h"
@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRounds = 7;
 
-/// Time of this thread on a processor, so that what else the machine does counts for nothing.
+/// CPU time of this thread, so that other load on the machine does not count.
 double thread_nanoseconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -43,7 +43,7 @@ double nanoseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-/// ns per call of `function`, the median of some rounds of `count` calls.
+/// ns per call of `function`, the median of several rounds of `count` calls.
 template <typename Function>
 double per_call(std::size_t count, Function function) {
   std::vector<double> rounds;
@@ -55,8 +55,8 @@ double per_call(std::size_t count, Function function) {
   return bench::median(rounds);
 }
 
-/// The same with several threads, in ns of processor time for each call: a machine with fewer
-/// processors than threads does not make the calls any dearer.
+/// The same with several threads, in ns of CPU time for each call: a machine with fewer CPUs than
+/// threads does not make the calls more expensive.
 template <typename Function>
 double per_call_of(unsigned threads, std::size_t count, Function function) {
   std::vector<double> rounds;
@@ -79,7 +79,7 @@ double per_call_of(unsigned threads, std::size_t count, Function function) {
   return bench::median(rounds);
 }
 
-/// What others have: one lock around a vector.
+/// The usual solution: one lock around a vector.
 class LockedPool {
  public:
   explicit LockedPool(const coord::Device& device) : device_(device) {}
@@ -117,7 +117,7 @@ void measure_event_pool(const coord::Device& device) {
                 bench::Better::kLess);
   bench::rival("mutex_and_vector_1_thread", per_call(many, theirs), "ns");
   bench::rival("create_and_destroy_1_thread", per_call(few, without), "ns");
-  // So many of each thread that its start and end hardly count.
+  // Enough of each thread that its start and end hardly count.
   bench::budget("event_acquire_release_16_threads", per_call_of(16, many, ours), "ns", 25,
                 bench::Better::kLess);
   bench::rival("mutex_and_vector_16_threads", per_call_of(16, few, theirs), "ns");
@@ -129,7 +129,7 @@ coord::Device free_device() {
   return coord::Device::of_backend(std::make_unique<bench::FreeBackend>());
 }
 
-/// What an operation costs the thread that submits it, in ns, once the Coordinator has what it
+/// The cost of an operation for the thread that submits it, in ns, once the Coordinator has what it
 /// needs.
 struct OperationCost {
   double no_dependency, four_dependencies, posted, other_stream;
@@ -138,7 +138,7 @@ struct OperationCost {
 OperationCost measure_operations(const coord::Device& device) {
   const auto nothing = [](coord::StreamRef) {};
   const std::size_t batches = bench::scaled(200);
-  constexpr std::size_t kBatch = 256;  // a driver's queue takes so many without holding us up
+  constexpr std::size_t kBatch = 256;  // a driver's queue takes this many without blocking us
   std::vector<double> none, four, posted, other_stream;
   for (int round = 0; round < kRounds; ++round) {
     const coord::Stream stream = device.create_stream(), other = device.create_stream();
@@ -177,7 +177,7 @@ OperationCost measure_operations(const coord::Device& device) {
           bench::median(other_stream)};
 }
 
-/// Its own cost is measured where calls of the driver cost nothing; beside it the same with the
+/// Its own cost is measured where calls of the driver cost nothing; next to it the same with the
 /// device's calls, and these alone.
 void measure_coordinator(const coord::Device& device) {
   const bench::OnQuietProcessor here;
@@ -210,8 +210,8 @@ void measure_coordinator(const coord::Device& device) {
                 bench::Better::kLess);
 }
 
-/// A section of 1000 operations on two streams, launched as a graph; what launching takes the
-/// driver is part of it, on a GPU.
+/// A section of 1000 operations on two streams, launched as a graph; on a GPU this includes the
+/// driver's time for the launch.
 void measure_repeated(const coord::Device& device) {
   const bench::OnQuietProcessor here;
   const coord::Stream stream = device.create_stream(), other = device.create_stream();
@@ -240,14 +240,14 @@ void measure_repeated(const coord::Device& device) {
                static_cast<double>(section.metrics().submission_time.count()) / 1000, "us");
 }
 
-/// What others have: the next stream in turn, busy or not; or the first that the driver calls idle.
+/// The usual solutions: the next stream in turn, busy or not; or the first idle one by the driver.
 void measure_stream_pool(const coord::Device& device) {
   const bench::OnQuietProcessor here;
   const coord::Device free = free_device();
   const std::size_t many = bench::scaled(1'000'000);
   for (const bool some_idle : {true, false}) {
     coord::StreamPool pool(free, {.size = 8, .time_one_in = 0});
-    std::vector<coord::StreamLease> held;  // but for the last stream, or all of them
+    std::vector<coord::StreamLease> held;  // all but the last stream, or all of them
     for (int i = 0; i < (some_idle ? 7 : 8); ++i) held.push_back(pool.lease());
     const double pick = per_call(many, [&] { pool.lease().drop(); });
     if (some_idle) {
@@ -270,7 +270,7 @@ void measure_stream_pool(const coord::Device& device) {
                "ns");
 }
 
-/// What others have: a lock, a list for each stream and size, and an event behind each free.
+/// The usual solution: a lock, a list for each stream and size, and an event behind each free.
 class LockedMemory {
  public:
   explicit LockedMemory(const coord::Device& device) : device_(device), events_(device) {}
@@ -321,7 +321,7 @@ void measure_allocator(const coord::Device& device) {
     double spent = 0;
     const std::size_t batches = bench::scaled(1000);
     for (std::size_t batch = 0; batch < batches; ++batch) {
-      if (batch == 0) {  // so many are there
+      if (batch == 0) {  // this many exist
         for (void*& address : taken) address = memory.allocate(stream, 1024);
         for (void* address : taken) memory.free(stream, address);
       }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Many that do little: each makes ten calls on a simulated device. Prints the KiB of memory that
-// the program has when all threads have done so.
+// Many threads or processes that do little: each makes ten calls on a simulated device. Prints the
+// KiB of memory of the program when all threads are done.
 //
 //   crowd threads N    at the same time
 //   crowd forks N      children, one after the other

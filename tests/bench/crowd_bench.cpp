@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What recording many threads and many processes costs that do little each: crowd recorded and
-// bare, in turns.
+// The cost of recording many threads and many processes that do little each: crowd recorded and
+// bare, in turn.
 #include <unistd.h>
 
 #include <chrono>
@@ -53,7 +53,7 @@ Cost measure(const fs::path& folder, const std::string& what) {
     const Run bare = run(program);
     const Run recorded =
         run(recorder + " record --quiet --force -o " + trace.string() + " -- " + program);
-    // Nothing may be missing: it would cost less.
+    // Nothing may be missing: it would reduce the cost.
     run(recorder + " info --json " + trace.string() + " | grep -q '\"dropped\": 0'");
     seconds.push_back(recorded.seconds - bare.seconds);
     kib.push_back(recorded.kib - bare.kib);

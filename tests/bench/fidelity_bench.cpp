@@ -5,8 +5,8 @@
 //
 //   fidelity_bench [--device auto|cuda|sim]
 //
-// First the GPU is measured in isolation: what calls cost the host, single kernels of each shape,
-// chains of copies of two sizes and in both directions. The simulated device gets those figures and
+// First the GPU is measured in isolation: host cost of calls, single kernels of each shape, chains
+// of copies of two sizes and in both directions. The simulated device gets those figures and
 // nothing else, and each program runs on it once; then it runs on the GPU. Without a GPU only
 // predictions are printed, with the figures of an H200.
 
@@ -37,15 +37,15 @@ namespace bench = streamscope::bench;
 constexpr std::size_t kChunk = 2 << 20;
 constexpr int kRepetitions = 9;
 
-/// A kernel by its shape; how long each of its blocks takes is known on the GPU only by measuring.
+/// A kernel by its shape; the time of each of its blocks is known on the GPU only by measuring.
 struct Shape {
   Nanoseconds duration;
-  unsigned waves = 0;  // blocks that fill all multiprocessors, so often; 0: a single block
+  unsigned waves = 0;  // how many times its blocks fill all multiprocessors; 0: a single block
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
 constexpr Shape kSmall{20us}, kMiddle{50us}, kLarge{100us}, kUrgent{50us, 1}, kBroad{50us, 4};
 
-/// Launches kernels: as they are on a GPU, as long as they were measured to be on a simulated one.
+/// Launches kernels: on a GPU as they are, on a simulated one with their measured duration.
 class Kernels {
  public:
   void measured(Shape shape, Nanoseconds duration) { durations_[shape] = duration; }
@@ -168,7 +168,7 @@ std::vector<Program> programs() {
   return all;
 }
 
-/// The median of some runs after one to warm up, in ns.
+/// The median of several runs after one to warm up, in ns.
 double median_ns(const std::function<Nanoseconds()>& run) {
   (void)run();
   std::vector<double> values;
@@ -220,14 +220,14 @@ coord::sim::Config calibrate(const Device& device, Kernels& kernels) {
   costs.wait_ns = cost_ns(device, [&] { stream.wait(event); });
   costs.copy_ns = cost_ns(device, [&] { stream.copy_to_device(memory.data(), host.data(), 4096); });
 
-  // A kernel is as long as its step in a chain, less the gap that the simulated device puts there.
+  // The duration of a kernel is its step in a chain, minus the gap that the simulated device adds.
   for (const Shape shape : {kSmall, kMiddle, kLarge, kUrgent, kBroad}) {
     const double step = step_ns(device, stream, [&] { Kernels().launch(device, stream, shape); });
     const double blocks =
         (step - static_cast<double>(costs.successor_gap_ns)) / std::max(shape.waves, 1u);
     kernels.measured(shape, Nanoseconds(std::llround(blocks)));
   }
-  // One kernel alone: what is left is the way to the device and back.
+  // One kernel alone: the rest is the way to the device and back.
   const double alone = median_ns([&] {
     const coord::TimeNs begin = device.now();
     Kernels().launch(device, stream, kSmall);
@@ -281,7 +281,7 @@ coord::sim::Config calibrate(const Device& device, Kernels& kernels) {
   return config;
 }
 
-/// What several streams gain over one, by their number: how many times as fast.
+/// The speedup of several streams over one, by their number.
 struct Gains {
   std::map<int, double> predicted_ns, measured_ns;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A device whose calls do nothing, at once: what is measured on it is what libcoord itself costs.
+// A device whose calls do nothing, at once: measurements on it are the cost of libcoord itself.
 #pragma once
 
 #include <coord/backend.h>
@@ -12,8 +12,8 @@
 
 namespace streamscope::bench {
 
-/// Every event has been reached as soon as somebody asks, every value is written at once. Memory is
-/// the host's; copies, kernels and graphs there are none.
+/// Every event is reached when it is first polled, every value is written at once. Memory is the
+/// host's; there are no copies, kernels and graphs.
 class FreeBackend : public coord::Backend {
  public:
   FreeBackend() {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What waking a sleeping thread costs on this machine at the least: the yardstick of all waits.
+// The minimum cost of waking a sleeping thread on this machine: the baseline of all waits.
 #pragma once
 
 #include <linux/futex.h>
@@ -18,8 +18,8 @@
 
 namespace streamscope::bench {
 
-/// ns for each handing over between two threads, the median of some rounds: `ping(i)` on the
-/// calling thread and `pong(i)` on another one, i = 1, 2, ..., `count`.
+/// ns for each handover between two threads, the median of several rounds: `ping(i)` on the calling
+/// thread and `pong(i)` on another one, i = 1, 2, ..., `count`.
 template <typename Ping, typename Pong>
 double hand_over_ns(std::uint64_t count, Ping ping, Pong pong) {
   std::vector<double> all;

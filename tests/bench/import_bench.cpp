@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How fast other tools' files become traces, file to finished file, on one thread. Beside it the
-// same by processor time, which other programs disturb less, and a loop that only parses the same
+// How fast other tools' files become traces, from file to finished file, on one thread. Next to it
+// the same by CPU time, which other programs disturb less, and a loop that only parses the same
 // JSON, or only fetches the same rows.
 
 #include <simdjson.h>

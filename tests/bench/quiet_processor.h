@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where to measure nanoseconds. Virtual processors share cores with what other machines do, which
-// makes any of them half as fast for seconds to minutes; on an H200 host of 16, some always are.
+// Where to measure nanoseconds. Virtual CPUs share cores with other virtual machines, which makes
+// any of them half as fast for seconds to minutes; on an H200 host with 16, some always are.
 #pragma once
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 namespace streamscope::bench {
 
-/// Processor time of a piece of work that keeps all units of a core busy, in ns.
+/// CPU time of a piece of work that keeps all units of a core busy, in ns.
 inline double processor_probe_ns() {
   const auto now = [] {
     timespec time{};
@@ -34,7 +34,7 @@ inline double processor_probe_ns() {
   return now() - begin;
 }
 
-/// Keeps the calling thread on one processor. False if it may not run there.
+/// Keeps the calling thread on one CPU. False if it may not run there.
 inline bool stay_on(int processor) {
   cpu_set_t only;
   CPU_ZERO(&only);
@@ -42,8 +42,8 @@ inline bool stay_on(int processor) {
   return pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
 }
 
-/// The fastest of these processors just now, or -1. Takes a millisecond for each, and leaves the
-/// calling thread on one of them.
+/// The currently fastest of these CPUs, or -1. Takes a millisecond for each, and leaves the calling
+/// thread on one of them.
 inline int quietest_of(const cpu_set_t& allowed) {
   struct Processor {
     int number;
@@ -64,8 +64,8 @@ inline int quietest_of(const cpu_set_t& allowed) {
   return best != processors.end() && best->spent_ns > 0 ? best->number : -1;
 }
 
-/// Keeps the calling thread, and those it starts meanwhile, on the processor that is the fastest
-/// just now of those that it may use, as long as it lives.
+/// Keeps the calling thread, and those it starts meanwhile, on the currently fastest CPU of those
+/// that it may use, as long as this object lives.
 class OnQuietProcessor {
  public:
   OnQuietProcessor()

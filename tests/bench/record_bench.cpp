@@ -228,8 +228,8 @@ constexpr int kOpColumns = 0 STREAMSCOPE_OP_COLUMNS(STREAMSCOPE_ONE);
 constexpr int kEventRecordColumns = 0 STREAMSCOPE_EVENT_RECORD_COLUMNS(STREAMSCOPE_ONE);
 constexpr int kEventWaitColumns = 0 STREAMSCOPE_EVENT_WAIT_COLUMNS(STREAMSCOPE_ONE);
 
-// The rows are there already, so the rival has nothing to do but insert them. It does everything
-// else as the writer does: schema, WAL, transactions, the same indexes, checkpoint.
+// The rows already exist, so the baseline only has to insert them. Everything else is as in the
+// writer: schema, WAL, transactions, the same indexes, checkpoint.
 double write_prepared(const fs::path& file, const trace::Trace& trace, const std::string& indexes) {
   fs::remove(file);
   const auto begin = Clock::now();
@@ -331,8 +331,8 @@ double processor_s(clockid_t clock) {
 constexpr uint32_t kLoadThreads = 4;
 constexpr double kCallsPerSecond = 1e5;  // of each thread
 
-// One thread stands for all of the program and for the device's reports, each with a ring as large
-// as in a recording.
+// One thread replaces all of the program and the device's reports, each with a ring as large as in
+// a recording.
 class Load {
  public:
   explicit Load(const fs::path& rings) {
@@ -354,7 +354,7 @@ class Load {
     const auto all = static_cast<uint64_t>(seconds * kCallsPerSecond);
     for (uint64_t made = 0; made < all;) {
       const double passed = static_cast<double>(ring::read_clock(kClock) - begin) * 1e-9;
-      // What could not be made for want of a processor is not made all at once.
+      // Calls that were missed for lack of a CPU are not all made at once.
       const uint64_t due = std::min({all, static_cast<uint64_t>(passed * kCallsPerSecond),
                                      made + static_cast<uint64_t>(kCallsPerSecond / 500)});
       for (; made < due; ++made) {
@@ -425,7 +425,7 @@ void measure_load(const fs::path& folder) {
   bench::budget("load_dropped", static_cast<double>(drain.dropped()), "records", 0,
                 bench::Better::kLess);
   bench::rival("load_calls_per_s", load.calls_per_s(), "calls/s");
-  // Each call is reported once; what one processor stores of both bounds what may go on for long.
+  // Each call is reported once; the rate at which one CPU stores both limits what can be sustained.
   bench::budget("load_records_per_processor_s", static_cast<double>(drain.records()) / writer_s,
                 "records/s", 1e6, bench::Better::kMore);
   fs::remove_all(rings);

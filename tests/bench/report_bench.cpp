@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a build waits for after its program ran: check and diff of traces of a million events, and
-// the page that is kept of one. Reading the files counts.
+// the HTML page of one. Reading the files counts.
 
 #include <chrono>
 #include <cstdlib>

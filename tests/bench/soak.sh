@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A flight recorder over a program that makes records as fast as it can, with CUPTI as a stand-in: memory of the recorder
-# and room on disk must not grow.   soak.sh BUILD [SECONDS]
+# and disk space must not grow.   soak.sh BUILD [SECONDS]
 source "$(dirname "$0")/../e2e/lib.sh" "$1"
 seconds=${2:-600}
 
@@ -27,4 +27,4 @@ rate=$(($(cat soak.txt) / seconds))
 echo "records_per_s $rate, recorder $first_memory -> $most_memory KiB, disk $first_disk -> $most_disk KiB"
 ((rate >= 100000)) || fail "only $rate records a second"
 ((most_memory < first_memory + 16384)) || fail "the recorder's memory grew"
-((most_disk < 2 * first_disk + 16384)) || fail "the room on disk grew"
+((most_disk < 2 * first_disk + 16384)) || fail "the disk usage grew"

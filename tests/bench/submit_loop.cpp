@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Submits operations that do nothing and cause no call of the driver, and prints what one takes of
-// its thread's time, in ns: the median of some bursts. Between bursts a recorder has time to keep
-// up.
+// Submits operations that do nothing and cause no call of the driver, and prints the time of its
+// thread per operation, in ns: the median of several bursts. Between bursts a recorder has time to
+// catch up.
 //   submit_loop DEPENDENCIES BURSTS OPERATIONS
 // traced_bench runs it with and without being recorded.
 

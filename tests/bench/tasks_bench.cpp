@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a task of the host costs, and how evenly work of uneven size is spread over workers.
+// The cost of a host task, and how evenly work of uneven size is spread over workers.
 
 #include <coord/executor.h>
 #include <coord/task_queue.h>
@@ -51,7 +51,7 @@ double locked_ns(std::size_t workers, std::size_t count) {
   return 1e9 * spent / static_cast<double>(count);
 }
 
-/// Longest busy time over the mean, of tasks a few of which take most of the time.
+/// Longest busy time over the mean, for tasks a few of which take most of the time.
 double imbalance(TaskPolicy policy, std::size_t workers) {
   TaskQueue queue({.workers = workers, .policy = policy});
   const std::size_t tasks = 400;

@@ -120,8 +120,8 @@ constexpr int kOpColumns = 0 STREAMSCOPE_OP_COLUMNS(STREAMSCOPE_ONE);
 constexpr int kEventRecordColumns = 0 STREAMSCOPE_EVENT_RECORD_COLUMNS(STREAMSCOPE_ONE);
 constexpr int kEventWaitColumns = 0 STREAMSCOPE_EVENT_WAIT_COLUMNS(STREAMSCOPE_ONE);
 
-// The rival does everything else as the writer does: schema, WAL, transactions of the same size,
-// index, checkpoint.
+// Everything else is as in the writer: schema, WAL, transactions of the same size, index,
+// checkpoint.
 double write_prepared(const std::filesystem::path& file, Id steps, bool ascending) {
   std::filesystem::remove(file);
   auto begin = Clock::now();

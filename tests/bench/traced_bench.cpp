@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What telling a profiler costs an operation: submit_loop recorded, not recorded, and with a
-// libcoord that has no observer at all, in turns.
+// The cost per operation of reporting to a profiler: submit_loop recorded, not recorded, and with a
+// libcoord that has no observer at all, in turn.
 
 #include <unistd.h>
 

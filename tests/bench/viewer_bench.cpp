@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the viewer costs on a trace of 10⁷ operations, drawn by software (llvmpipe) at 1920x1080:
-// how soon the first picture is there, how long frames take on a journey through every zoom level,
-// how much memory it holds; and that a frame costs pixels, against a trace of 10⁴.
+// The cost of the viewer on a trace of 10⁷ operations, drawn by software (llvmpipe) at 1920x1080:
+// time to the first picture, frame times through every zoom level, memory; and that a frame costs
+// pixels, compared with a trace of 10⁴.
 //
 // The trace is written to TMPDIR (about 2 GB) and removed, or kept in the folder that
 // STREAMSCOPE_BENCH_TRACES names and taken from there by the next run.
@@ -99,7 +99,7 @@ viewer::Arguments arguments_for(const std::filesystem::path& file) {
   return arguments;
 }
 
-// From an open file to pixels; the surface, which a window makes once, is there.
+// From an open file to pixels; the surface, which a window creates once, exists.
 double first_picture_ms(const std::filesystem::path& file) {
   viewer::Offscreen surface(kWidth, kHeight);
   viewer::Workspace workspace(arguments_for(file));
@@ -114,10 +114,10 @@ double first_picture_ms(const std::filesystem::path& file) {
 
 struct Journey {
   double median_ms, p99_ms;
-  double cpu_ms, cpu_p99_ms;  ///< on all processors
+  double cpu_ms, cpu_p99_ms;  ///< on all CPUs
 };
 
-// Zooms in from the whole trace to nanoseconds at a place in its middle and pans at every level.
+// Zooms in from the whole trace to nanoseconds in its middle and pans at every level.
 Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
                std::shared_ptr<const viewer::Document> shown) {
   const viewer::Document& document = *shown;
@@ -163,7 +163,7 @@ int main() try {
   const auto begin = Clock::now();
   const auto many = viewer::read_document(large.path());
   std::printf("# all of it read in %.1f s\n", ms_since(begin) / 1000);
-  // Taken in turns, so that a busy machine slows both.
+  // In turn, so that a busy machine slows both.
   std::vector<double> median, p99, ratio, cpu, cpu_p99, short_median;
   for (int i = 0; i < repetitions(3); ++i) {
     const Journey short_one = travel(surface, workspace, few),

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How late the host learns what a device has reached: callbacks of an AsyncWaiter, the value of a
-// timeline, and what looking for it costs. STREAMSCOPE_BENCH_DEVICE chooses the device (default
-// auto). Streams are held by a word of host memory, so the instant at which a point is reached is
-// known, but for the time until a GPU sees that word, which is measured beside it.
+// timeline, and the cost of polling. STREAMSCOPE_BENCH_DEVICE selects the device (default auto).
+// Streams are held by a word of host memory, so the instant at which a point is reached is known,
+// except for the time until a GPU sees that word, which is measured beside it.
 
 #include <coord/coord.h>
 
@@ -43,7 +43,7 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Holds streams until the host lets them go on.
+/// Holds streams until the host releases them.
 class Gate {
  public:
   explicit Gate(const coord::Device& device) : word_(device.allocate_host<std::uint64_t>(1)) {}
@@ -66,8 +66,8 @@ void pass(Clock::duration time) {
   }
 }
 
-/// From the opening of a gate that was held for a while to the first yes of a thread that asks all
-/// the time: what the device takes, and nobody can be faster. `mark` comes behind the gate.
+/// From the opening of a gate that was held for a while to the first success of a thread that polls
+/// all the time: the device's own time, which nobody can beat. `mark` comes behind the gate.
 template <typename Mark, typename Ask>
 double gate_delay_us(const coord::Device& device, std::size_t count, Clock::duration held,
                      const coord::Stream& stream, Mark mark, Ask ask) {
@@ -85,14 +85,14 @@ double gate_delay_us(const coord::Device& device, std::size_t count, Clock::dura
   return bench::median(delays);
 }
 
-/// Asking for the stream.
+/// Polling the stream.
 double gate_delay_us(const coord::Device& device, std::size_t count, Clock::duration held) {
   const coord::Stream stream = device.create_stream();
   return gate_delay_us(
       device, count, held, stream, [] {}, [&] { return stream.query(); });
 }
 
-/// Asking for an event.
+/// Polling an event.
 double event_delay_us(const coord::Device& device, std::size_t count, Clock::duration held) {
   const coord::Stream stream = device.create_stream();
   const coord::Event event = device.create_event();
@@ -100,8 +100,7 @@ double event_delay_us(const coord::Device& device, std::size_t count, Clock::dur
       device, count, held, stream, [&] { stream.record(event); }, [&] { return event.query(); });
 }
 
-/// From the opening of a gate to the callback of who waits for it, if that is `after` the wait
-/// began.
+/// From the opening of a gate to the callback of a waiter, if that is `after` the wait began.
 double callback_delay_us(const coord::Device& device, std::size_t count, Clock::duration after) {
   coord::AsyncWaiter waiter(device);
   const coord::Stream stream = device.create_stream();
@@ -123,7 +122,7 @@ double callback_delay_us(const coord::Device& device, std::size_t count, Clock::
   return bench::median(delays);
 }
 
-/// Share of a processor while a wait has been going on for a while.
+/// Share of a CPU while a wait has lasted for a while.
 double idle_percent(const coord::Device& device) {
   coord::AsyncWaiter waiter(device);
   const coord::Stream stream = device.create_stream();
@@ -141,9 +140,10 @@ double idle_percent(const coord::Device& device) {
   return percent;
 }
 
-/// How long completed() does not tell of points that were reached, while a thread waits.
+/// How long completed() does not report points that were reached, while a thread waits.
 struct Staleness {
-  std::vector<double> since_known_us;  // a word that the device writes just before tells the host
+  std::vector<double>
+      since_known_us;  // a word that the device writes just before notifies the host
   std::vector<double> since_gate_us;
 };
 Staleness staleness(const coord::Device& device, std::size_t count, Clock::duration apart) {
@@ -188,8 +188,8 @@ int main() {
   const double idle = idle_percent(device);
   const Staleness stale = staleness(device, bench::scaled(1'000), 200us);
   const Staleness late = staleness(device, bench::scaled(300), 3ms);
-  // On the simulated device each thread has its own clock, and the one that looks has to catch up
-  // with the one that opens the gate: times then are no budget.
+  // On the simulated device each thread has its own clock, and the polling one has to catch up with
+  // the one that opens the gate: times then have no limit.
   const auto budget_on_a_gpu = [&](const char* name, double value, double limit) {
     if (device.simulated()) {
       bench::rival(name, value, "us");
@@ -198,8 +198,8 @@ int main() {
     }
   };
   bench::budget("waiter_idle_cpu_pct", idle, "%", 5, bench::Better::kLess);
-  // After the first instant at which a thread that does nothing but ask can know, the gate having
-  // been held as long.
+  // After the first instant that a thread that does nothing but poll can observe, with the gate
+  // held as long.
   budget_on_a_gpu("waiter_callback_delay_us", spinning - gate, std::max(5.0, 1.2 * bare));
   bench::rival("futex_wake_us", bare, "us");
   bench::rival("waiter_callback_since_the_gate_us", spinning, "us");
@@ -215,6 +215,6 @@ int main() {
     bench::rival((name + "_since_the_gate_us").c_str(), quantile(found.since_gate_us, 0.99), "us");
   };
   notify_staleness("completed_staleness", stale);
-  // After the time in which everybody looks without pause.
+  // After the time in which everybody polls without pause.
   notify_staleness("completed_staleness_after_3_ms", late);
 }

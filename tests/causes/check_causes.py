@@ -15,7 +15,7 @@ tables alone:
 - the host is charged only while nothing that holds the op up was in the stream, and only for what
   its thread did then: synchronizations, other calls, outside CUDA;
 - what is called unknown is at most 5 % of all gaps, if the trace was recorded and not imported: what
-  other tools do not record cannot be known. Nor is it asked with --shared, of programs that had to
+  other tools do not record cannot be known. Nor is it checked with --shared, of programs that had to
   share their GPU with others: what another process did there is in no trace.
 
 Prints one line per trace and one per violation; exit code 1 if there is any.

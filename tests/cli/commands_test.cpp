@@ -60,7 +60,7 @@ TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
   }
 }
 
-TEST_F(Help, IsTheSameByEveryName) {
+TEST_F(Help, IsTheSameForEveryAlias) {
   const std::string overview = streamscope({}).out;
   EXPECT_THAT(overview, HasSubstr("record"));
   for (const char* argument : {"help", "--help", "-h"}) {
@@ -273,8 +273,8 @@ TEST_F(ReportCommand, NeverOverwritesATrace) {
   EXPECT_EQ(streamscope({"report", "t.sqlite", "-o", "no/such/folder.txt"}).code, 2);
 }
 
-// One line stands for what is only possible, unless it is asked for; it fails nothing.
-TEST_F(CheckCommand, ListsWhatIsOnlyPossibleOnDemandAndNeverFailsOnIt) {
+// One line summarizes possible findings, unless they are requested; they never fail the check.
+TEST_F(CheckCommand, ListsPossibleFindingsOnDemandAndNeverFailsOnThem) {
   TraceBuilder possible;
   possible.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
   for (const char* stream : {"left", "right"})
@@ -293,7 +293,7 @@ TEST_F(CheckCommand, ListsWhatIsOnlyPossibleOnDemandAndNeverFailsOnIt) {
   }
 }
 
-TEST_F(CheckCommand, EndsWithTheCodeOfItsResult) {
+TEST_F(CheckCommand, ExitsWithTheCodeOfItsResult) {
   write_trace();
   EXPECT_EQ(streamscope({"check", "t.sqlite"}).code, 0);
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--fail-on", "warning"}).code, 0);
@@ -339,7 +339,7 @@ TEST_F(CheckCommand, WritesEveryFormatToOutputOrFile) {
   EXPECT_EQ(streamscope({"check", "t.sqlite", "-o", "t.sqlite"}).code, 2);
 }
 
-// What a recorder at work has beside its trace.
+// What a running recorder has beside its trace.
 class Recorder {
  public:
   explicit Recorder(const fs::path& trace) : rings_(trace.string() + ".rings") {
@@ -372,10 +372,10 @@ TEST_F(CheckCommand, NeverPassesAnUnfinishedTrace) {
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--fail-on", "note"}).code, 3);
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--write-baseline", "b.json"}).code, 3);
   EXPECT_FALSE(fs::exists(folder_ / "b.json"));
-  // What cannot be true of the whole run is no reason to pass or to fail.
+  // Quantities that cannot be evaluated for the whole run neither pass nor fail.
   std::ofstream(folder_ / "budget.txt") << "critical-path <= 1 s\noverlap >= 99 %\n";
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--budget", "budget.txt"}).code, 3);
-  // What is certain already stays so.
+  // What is already certain stays so.
   TraceBuilder error;
   error.stream("a").wait("never").kernel("k", 100, 200);
   error.write(folder_ / "error.sqlite");
@@ -404,7 +404,7 @@ TEST_F(CheckCommand, NeverPassesAnUnfinishedTrace) {
   EXPECT_THAT(streamscope({"query", "t.sqlite", "select 1"}).err, HasSubstr("unfinished"));
 }
 
-TEST_F(CheckCommand, WaitsForARecorderAtWork) {
+TEST_F(CheckCommand, WaitsForARunningRecorder) {
   const fs::path file = folder_ / "t.sqlite";
   write_trace();
   make_database(file, "update meta set value = 0 where key = 'finished'");
@@ -434,7 +434,8 @@ TEST_F(CheckCommand, WaitsForARecorderAtWork) {
   const Result nothing = streamscope({"check", "early.sqlite", "--wait", "0"});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("early.sqlite: is not written yet"));
-  // Nor be more than a file: in its first milliseconds it is empty, then a database without tables.
+  // It may also be just a file: in its first milliseconds it is empty, then a database without
+  // tables.
   for (const char* sql : {"", "PRAGMA journal_mode=WAL"}) {
     std::ofstream(folder_ / "early.sqlite").close();
     if (*sql != 0) make_database(folder_ / "early.sqlite", sql);
@@ -470,8 +471,8 @@ TEST_F(QueryCommand, HelpNamesEveryTableAndView) {
     EXPECT_THAT(help, testing::ContainsRegex("[ ,]" + std::string(row["name"]) + "[,.\n]"));
 }
 
-// Whatever an advice names can be found: options in help, variables in the documentation.
-TEST_F(Help, HasWhateverAnAdviceOnALossNames) {
+// Whatever the advice names can be found: options in help, variables in the documentation.
+TEST_F(Help, HasEveryOptionNamedInTheAdviceOnALoss) {
   const std::string help = streamscope({"record", "--help"}).out;
   const std::string documentation = content(fs::path(STREAMSCOPE_DOCS) / "architecture.md");
   const auto names = [](std::string text, const char* pattern) {
@@ -492,7 +493,7 @@ TEST_F(Help, HasWhateverAnAdviceOnALossNames) {
     for (const std::string& command : names(advice, "`streamscope [a-z]+"))
       EXPECT_EQ(streamscope({command.substr(13), "--help"}).code, 0) << loss.name;
   }
-  // The advice on a missing libcupti promises the places.
+  // The advice on a missing libcupti names the places.
   EXPECT_THAT(streamscope({"doctor"}, {"STREAMSCOPE_CUPTI=/nowhere/libcupti.so"}).out,
               HasSubstr("/nowhere/libcupti.so"));
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs the real program `streamscope` and keeps what it said; a scratch folder with a trace in it.
+// Runs the real program `streamscope` and keeps its output; a scratch folder with a trace in it.
 #pragma once
 
 #include <fcntl.h>

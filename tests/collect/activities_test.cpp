@@ -36,7 +36,7 @@ TEST(Activities, OfTierTimesNeverSerializeKernelsAndIncludeGraphLaunches) {
   EXPECT_THAT(output, StartsWith("1\n2\n10\n17\n22\n51\n"));
 }
 
-TEST(Activities, AreTurnedOnAfterOurClock) {
+TEST(Activities, AreEnabledAfterOurClock) {
   const std::string output = kinds_of(Tier::kTimes);
   EXPECT_LT(output.find("timestamp"), output.find("enable:"));
   EXPECT_LT(output.find("register"), output.find("enable:"));
@@ -136,7 +136,7 @@ TEST_P(OlderCupti, LayoutsAreStepped) {
   EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemcpy).size(), 1u);
   EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kMemset).size(), 1u);
   EXPECT_EQ(run.all<ring::OverheadRecord>(RecordKind::kOverhead).size(), 1u);
-  // Before 12.8 (26) nothing says which record a wait took.
+  // Before 12.8 (26) nothing reports which record a wait took.
   const size_t witnesses = std::stoi(GetParam()) < 26 ? 0 : 2;
   EXPECT_EQ(run.all<ring::SyncWitnessRecord>(RecordKind::kSyncWitness).size(), witnesses);
   EXPECT_TRUE(run.losses().empty());
@@ -156,7 +156,7 @@ TEST(Activities, AFlushThatBlocksDoesNotKeepTheProgramFromEnding) {
   EXPECT_EQ(run.all<ring::EndRecord>(RecordKind::kEnd).size(), 1u);
 }
 
-TEST(Activities, OfARegularFlushThatIsUnderWayAtTheEndAreWaitedFor) {
+TEST(Activities, OfARegularFlushInProgressAtTheEndAreAwaited) {
   Observed run;
   ASSERT_EQ(run.run_child("slow-flush"), 0) << run.error_text();
   std::vector<std::string> kernels;
@@ -192,7 +192,7 @@ std::vector<std::string> kernels_of(const Observed& run) {
   return names;
 }
 
-TEST(Activities, ThatFindNoBufferAnyMoreAreALossOfWholeBuffers) {
+TEST(Activities, WithoutAFreeBufferAreALossOfWholeBuffers) {
   Observed run;
   ASSERT_EQ(run.run_child("held-buffers"), 0) << run.error_text();
   EXPECT_TRUE(kernels_of(run).empty());
@@ -200,28 +200,28 @@ TEST(Activities, ThatFindNoBufferAnyMoreAreALossOfWholeBuffers) {
   EXPECT_EQ(run.calls().size(), 1u);
 }
 
-TEST(Activities, ThatTheWriterDoesNotTakeInTimeAreCountedOneByOne) {
+TEST(Activities, ThatTheWriterDoesNotReadInTimeAreCountedOneByOne) {
   Observed run;
   run.control().ring_records = 256;  // the decoder has four times as many, and the test takes none
   ASSERT_EQ(run.run_child("activity-flood"), 0) << run.error_text();
   const size_t kernels = run.all<ring::OpRecord>(RecordKind::kKernel).size();
   EXPECT_GT(kernels, 500u);
   EXPECT_LT(kernels, 1024u);
-  // The loss itself needs room in the full ring; what does not fit is in the ring's own count.
+  // The loss itself needs space in the full ring; what does not fit is in the ring's own count.
   uint64_t dropped = 0;
   for (const ObservedRing& ring : run.rings()) dropped += ring.dropped;
   EXPECT_GT(run.losses()["activity-ring-full"] + dropped, 0u);
 }
 
-TEST(Activities, StayOursWhenAProfilerThatSubscribesIsRefusedAndItsUserIsTold) {
+TEST(Activities, StayOursWhenAnotherSubscriberIsRefusedAndItsUserIsInformed) {
   Observed run;
   ASSERT_EQ(run.run_child("refused-profiler"), 0) << run.error_text();
   EXPECT_THAT(kernels_of(run), ::testing::ElementsAre("before", "after"));
   EXPECT_THAT(run.losses(), ::testing::ElementsAre(std::pair("profiler-refused", 2u)));
   const std::string& text = run.error_text();
   EXPECT_THAT(text, HasSubstr("another CUDA profiler in the program sees no GPU activity"));
-  EXPECT_THAT(text, HasSubstr("_child; nothing is missing here"));   // who it was
-  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // told once
+  EXPECT_THAT(text, HasSubstr("_child; nothing is missing here"));   // the name of the profiler
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // reported once
 }
 
 TEST(Activities, StayOursWhenTheBuffersAreRefusedToAnother) {
@@ -233,13 +233,13 @@ TEST(Activities, StayOursWhenTheBuffersAreRefusedToAnother) {
   EXPECT_EQ(run.error_text(), "");
 }
 
-TEST(Activities, OfKindsWeNeverAskedForBetrayAnotherProfiler) {
+TEST(Activities, OfKindsWeNeverEnabledRevealAnotherProfiler) {
   Observed run;
   EXPECT_EQ(run.run_child("foreign-activity"), 0) << run.error_text();
   EXPECT_GE(run.losses()["profiler-conflict"], 1u);
   const std::string& text = run.error_text();
   EXPECT_THAT(text, HasSubstr("another CUDA profiler"));
-  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // told once
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // reported once
 }
 
 }  // namespace

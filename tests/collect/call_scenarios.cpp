@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scenarios about what CUPTI says: calls, resources, activities.
+// Scenarios about what CUPTI reports: calls, resources, activities.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -181,7 +181,7 @@ int accesses(const Arguments&) {
   return 0;
 }
 
-// Parameters of kernels, which only the driver's call knows, inside of the runtime's or alone.
+// Parameters of kernels, which only the driver's call has, inside of the runtime's or alone.
 int kernel_arguments(const Arguments&) {
   start();
   uint64_t pointer = 0x7f0000001000, number = 41;
@@ -201,7 +201,7 @@ int kernel_arguments(const Arguments&) {
     float scale = 1;
     uint64_t number = 41, other = 0x7f0000004000;
   } packed;
-  size_t bytes = 20;  // the last parameter is not there
+  size_t bytes = 20;  // the last parameter is absent
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
   inner.kernelParams = nullptr;
@@ -216,8 +216,8 @@ void allocate(uintptr_t address, size_t bytes) {
   runtime(RUNTIME_ID(cudaMalloc_v3020), parameters);
 }
 
-// Structs by value: pointers in the middle of them, in a buffer of parameters too, at the very end
-// of what may be read.
+// Structs by value: pointers in the middle of them, also in a buffer of parameters, and at the very
+// end of what may be read.
 int struct_arguments(const Arguments&) {
   start();
   constexpr size_t kLayout[][2] = {{0, 40}, {40, 4}, {44, 20}, {64, 8}};
@@ -231,11 +231,11 @@ int struct_arguments(const Arguments&) {
   auto* const at_end = pages + page - sizeof first;
   std::memcpy(at_end, first, sizeof first);
   float scale = 1;
-  // Four bytes, then aligned words, of which the last has no room.
+  // Four bytes, then aligned words, of which the last does not fit.
   unsigned char packed[20] = {};
   const uint64_t in_packed[] = {0x7f0000002000, first[0]};
   std::memcpy(packed + 4, in_packed, sizeof in_packed);
-  uint64_t unknown = 0x600000000000;  // a parameter of its own may point anywhere
+  uint64_t unknown = 0x600000000000;  // a separate parameter may point anywhere
   void* values[] = {at_end, &scale, packed, &unknown};
   cuLaunchKernel_params parameters{};
   parameters.f = function;
@@ -258,7 +258,7 @@ int struct_arguments(const Arguments&) {
   return 0;
 }
 
-// More than is looked at or told.
+// More than is read or reported.
 int huge_arguments(const Arguments& arguments) {
   start();
   allocate(0x7f0000000000, size_t{100} << 20);
@@ -276,7 +276,7 @@ int huge_arguments(const Arguments& arguments) {
   return 0;
 }
 
-// Memory that comes and goes at addresses of its own, or of what was freed.
+// Memory that comes and goes at its own addresses, or at those of freed memory.
 int mapped_memory(const Arguments&) {
   start();
   cuMemMap_params map{};
@@ -334,7 +334,7 @@ int polls(const Arguments&) {
     runtime(RUNTIME_ID(cudaStreamQuery_v3020), stream, {.result = cudaErrorNotReady});
   for (int i = 0; i < 4; ++i)
     driver(DRIVER_ID(cuStreamQuery), driver_stream, {.result = CUDA_ERROR_NOT_READY});
-  for (int i = 0; i < 2; ++i)  // no answer of that kind is expected again and again
+  for (int i = 0; i < 2; ++i)  // no answer of that kind is expected repeatedly
     runtime(RUNTIME_ID(cudaEventQuery_v3020), event, {.result = cudaErrorInvalidValue});
   return 0;
 }
@@ -429,7 +429,7 @@ int call_while_loading(const Arguments& arguments) {
   return was_reported != nullptr && *was_reported == 1 ? 0 : 1;
 }
 
-// A second thread finds no room for its ring.
+// A second thread finds no space for its ring.
 int no_room(const Arguments&) {
   start();
   const rlimit none{1 << 14, 1 << 14};
@@ -442,7 +442,7 @@ int no_room(const Arguments&) {
   return 0;
 }
 
-// All kinds of activities, oldest correlation last and not finished where CUPTI says so.
+// All kinds of activities, oldest correlation last and unfinished where CUPTI reports it so.
 int activities(const Arguments& arguments) {
   start();
   const uint32_t id = launch(kStreamA, "_Z6kernelv");
@@ -535,7 +535,7 @@ int kinds(const Arguments&) {
   return 0;
 }
 
-// CUPTI refuses a part of what is asked for at the start. Nothing may stay, and others may use it.
+// CUPTI refuses a part of the requests at the start. Nothing may stay, and others may use it.
 int failed_start(const Arguments&) {
   start();
   run_kernel(kStreamA, "not recorded");
@@ -578,12 +578,12 @@ int flushes(const Arguments&) {
 int blocked_flush(const Arguments&) {
   start();
   launch(kStreamA);
-  fake_block_flush(true);  // some thread sits in cudaFree for good
+  fake_block_flush(true);  // some thread hangs in cudaFree
   pause_ms(100);
   return 0;
 }
 
-// A regular flush has taken what there is, and has not handed it over when the program ends.
+// A regular flush has taken the records, and has not delivered them when the program ends.
 int slow_flush(const Arguments&) {
   start();
   run_kernel(kStreamA, "before");
@@ -598,7 +598,7 @@ int slow_flush(const Arguments&) {
 int foreign_activity(const Arguments&) {
   start();
   char bytes[40] = {};
-  const uint32_t kind = CUPTI_ACTIVITY_KIND_RUNTIME;  // never asked for by us
+  const uint32_t kind = CUPTI_ACTIVITY_KIND_RUNTIME;  // never enabled by us
   std::memcpy(bytes, &kind, sizeof kind);
   for (int i = 0; i < 3; ++i) {
     fake_activity(bytes, sizeof bytes, true);
@@ -608,7 +608,7 @@ int foreign_activity(const Arguments&) {
   return 0;
 }
 
-// CUPTI holds all buffers that it can get, and more work comes.
+// CUPTI holds all buffers that it can get, and more work arrives.
 int held_buffers(const Arguments&) {
   start();
   const size_t held = fake_hold_buffers();
@@ -618,7 +618,7 @@ int held_buffers(const Arguments&) {
   return 0;
 }
 
-// Nobody takes what the decoder makes.
+// Nobody reads what the decoder makes.
 int activity_flood(const Arguments&) {
   start();
   for (int i = 0; i < 3000; ++i) run_kernel(kStreamA, "k");
@@ -707,20 +707,20 @@ void graph_callback(CUpti_CallbackId id, uintptr_t graph, uintptr_t node, uintpt
   fake_resource(id, &resource);
 }
 
-// What CUPTI 13.0 says about a captured copy -> kernel chain and its instantiation.
+// What CUPTI 13.0 reports about a captured copy -> kernel chain and its instantiation.
 int graphs(const Arguments&) {
   start();
   graph_callback(CUPTI_CBID_RESOURCE_GRAPH_CREATED, 5, 0, 0);
   graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 51, 0,
                  CU_GRAPH_NODE_TYPE_MEMCPY);
-  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 51, 0);  // says kernel, wrongly
+  graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 51, 0);  // reports kernel, incorrectly
   const cudaLaunchKernel_v7000_params captured{};
   runtime(RUNTIME_ID(cudaLaunchKernel_v7000), captured,
           {.symbol = "captured", .inside = [](const FakeCall&) {
              graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, 5, 52, 0,
                             CU_GRAPH_NODE_TYPE_KERNEL);
              graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, 5, 52,
-                            51);  // before the node is there
+                            51);  // before the node exists
              graph_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 5, 52, 0);
            }});
   cudaGraphExec_t executable = nullptr;

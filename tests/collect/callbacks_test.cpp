@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What callbacks become. Each pitfall of CUPTI's callbacks is a test.
+// What callbacks are recorded as. Each pitfall of CUPTI's callbacks is a test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST(Callbacks, ReadSizesAndKindsOfCopies) {
               ElementsAre(P{1, 4096}, P{2, 200}, P{3, 120}, P{2, 77}, P{1, 72}, P{0x5000, 256}));
 }
 
-TEST(Callbacks, TellBothEndsOfCopiesThatSucceeded) {
+TEST(Callbacks, ReportBothEndsOfCopiesThatSucceeded) {
   Observed run;
   ASSERT_EQ(run.run_child("accesses"), 0) << run.error_text();
   const auto calls = run.calls();
@@ -128,7 +128,7 @@ TEST(Callbacks, TellBothEndsOfCopiesThatSucceeded) {
   expect(6, 6, {0, 0, 0}, {0x5000, 100, 512}, 2);
 }
 
-TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
+TEST(Callbacks, ReportKernelParametersThatMayBePointersOnlyOnRequest) {
   for (const bool asked : {false, true}) {
     Observed run;
     if (asked) run.control().with = ring::kWithArgs;
@@ -139,7 +139,7 @@ TEST(Callbacks, TellKernelParametersThatMayBePointersOnlyIfAsked) {
       continue;
     }
     ASSERT_EQ(reported.size(), 2u);
-    ASSERT_EQ(reported[0].count, 2u);  // a small number is none
+    ASSERT_EQ(reported[0].count, 2u);  // a small number is not a pointer
     EXPECT_EQ(reported[0].values[0], 0x7f0000001000u);
     EXPECT_EQ(reported[0].values[1], 0x7f0000002000u);
     EXPECT_EQ(reported[0].parameters[1], 3);
@@ -161,7 +161,7 @@ std::vector<std::pair<int, uint64_t>> words_of(const Observed& run, const ring::
   return words;
 }
 
-TEST(Callbacks, TellWordsOfStructsThatPointIntoAllocatedMemory) {
+TEST(Callbacks, ReportWordsOfStructsThatPointIntoAllocatedMemory) {
   Observed run;
   run.control().with = ring::kWithArgs;
   ASSERT_EQ(run.run_child("struct-arguments"), 0) << run.error_text();
@@ -180,7 +180,7 @@ TEST(Callbacks, TellWordsOfStructsThatPointIntoAllocatedMemory) {
   EXPECT_TRUE(run.losses().empty());
 }
 
-TEST(Callbacks, LookAtABoundedPartOfHugeParametersAndSayOnceThatTheyDo) {
+TEST(Callbacks, ReadABoundedPartOfHugeParametersAndReportThatOnce) {
   for (const std::string what : {"many", "far"}) {
     Observed run;
     run.control().with = ring::kWithArgs;
@@ -220,7 +220,7 @@ TEST(Callbacks, ReadWhatACallReturnsAtItsExitAndOnlyOnSuccess) {
   EXPECT_EQ(calls[5].result, 600);
 }
 
-TEST(Callbacks, TellStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
+TEST(Callbacks, ReportStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
   Observed run;
   ASSERT_EQ(run.run_child("objects"), 0) << run.error_text();
   const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
@@ -238,7 +238,7 @@ TEST(Callbacks, TellStreamsWithTheirKindAndNumberAlsoWhenAHandleIsReused) {
   EXPECT_LT(streams[2].begin, streams[3].begin);
 }
 
-TEST(Callbacks, TellTheDeviceAndTheContext) {
+TEST(Callbacks, ReportTheDeviceAndTheContext) {
   Observed run;
   run.set("CUDA_DEVICE_MAX_CONNECTIONS", "4");
   ASSERT_EQ(run.run_child("nested"), 0) << run.error_text();
@@ -257,7 +257,7 @@ TEST(Callbacks, TellTheDeviceAndTheContext) {
   for (const ring::CallRecord& call : run.calls()) EXPECT_EQ(call.context, 1u);
 }
 
-TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
+TEST(Callbacks, ReportEachThreadsOwnDefaultStreamOnce) {
   Observed run;
   ASSERT_EQ(run.run_child("per-thread-stream"), 0) << run.error_text();
   std::set<uint32_t> tids;
@@ -270,7 +270,7 @@ TEST(Callbacks, TellEachThreadsOwnDefaultStreamOnce) {
   EXPECT_EQ(tids.size(), 2u);
 }
 
-TEST(Callbacks, SendAKernelNameOnceAndNoticeThatItsModuleWasUnloaded) {
+TEST(Callbacks, SendAKernelNameOnceAndDetectThatItsModuleWasUnloaded) {
   Observed run;
   ASSERT_EQ(run.run_child("kernel-names"), 0) << run.error_text();
   std::vector<std::string> names;
@@ -336,7 +336,7 @@ TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
   EXPECT_GE(tids.size(), 4u);
 }
 
-TEST(Callbacks, OfAThreadThatGotNoRingAreALossAndTheProgramRunsOn) {
+TEST(Callbacks, OfAThreadWithoutARingAreALossAndTheProgramRunsOn) {
   Observed run;
   run.control().tier = Tier::kStructure;
   ASSERT_EQ(run.run_child("no-room"), 0) << run.error_text();
@@ -353,7 +353,7 @@ TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
   const auto stacks = run.all<ring::StackRecord>(RecordKind::kStack);
   ASSERT_FALSE(stacks.empty());
   EXPECT_GE(stacks[0].total_frames, 3u);
-  // The innermost frames lie in modules that were told.
+  // The innermost frames are in modules that were reported.
   bool found = false;
   for (const auto& module : run.all<ring::ModuleRecord>(RecordKind::kModule))
     found = found || (module.begin_address <= stacks[0].frames[2] &&
@@ -361,7 +361,7 @@ TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
   EXPECT_TRUE(found);
 }
 
-// What the loader of libraries calls may wait for this call: the call must not wait for the loader.
+// The library loader may wait for this call: the call must not wait for the loader.
 TEST(Callbacks, TakeStacksWhileAnotherThreadLoadsALibrary) {
   Observed run;
   run.control().stacks = ring::StackMode::kAll;
@@ -369,7 +369,7 @@ TEST(Callbacks, TakeStacksWhileAnotherThreadLoadsALibrary) {
   EXPECT_FALSE(run.all<ring::StackRecord>(RecordKind::kStack).empty());
 }
 
-TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
+TEST(Callbacks, ReportTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   Observed run;
   ASSERT_EQ(run.run_child("graphs"), 0) << run.error_text();
   std::map<uint64_t, uint8_t> kinds;
@@ -380,7 +380,7 @@ TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
     if (node.original != 0) originals[node.node] = node.original;
     correlation_ids[node.node] = node.correlation_id;
   }
-  EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED says kernel
+  EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED reports kernel
   EXPECT_EQ(kinds[52], 0);
   EXPECT_EQ(originals[61], 51u);
   EXPECT_EQ(originals[62], 52u);
@@ -404,7 +404,7 @@ TEST(Callbacks, TellTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   EXPECT_EQ(graphs[2].source, 5u);
 }
 
-TEST(Callbacks, GoOnWithoutCuptiAfterItsFatalError) {
+TEST(Callbacks, ContinueWithoutCuptiAfterItsFatalError) {
   Observed run;
   ASSERT_EQ(run.run_child("fatal-error"), 0) << run.error_text();
   EXPECT_EQ(run.loss_detail(ring::Loss::kCuptiFatal), "the device fell off the bus");

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which streams are captured, by the rules of CUDA (tests/conformance/graph_test.cpp has them
-// confirmed on a GPU).
+// Which streams are captured, by the rules of CUDA (tests/conformance/graph_test.cpp verifies them
+// on a GPU).
 #include "collect/captures.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Captures, SpreadAlongWaitsForEventsRecordedInThem) {
 
 TEST(Captures, DoNotSpreadAlongEventsThatWereRecordedElsewhereSince) {
   Captures captures = forked();
-  captures.record(kC, kEvent);  // not captured: the event means something else now
+  captures.record(kC, kEvent);  // not captured: the event now refers to something else
   captures.wait(0xd00d, kEvent);
   EXPECT_FALSE(captures.contains(0xd00d));
   captures.record(kA, kEvent);
@@ -57,7 +57,7 @@ TEST(Captures, EndForAllTheirStreamsAndEventsAtOnce) {
   EXPECT_EQ(captures.count(), 0u);
 }
 
-TEST(Captures, EndAlsoWhereTheCallFailsUnlessItWasRefused) {
+TEST(Captures, EndAlsoIfTheCallFailsUnlessItWasRefused) {
   for (const int32_t result : {kInvalidated, kUnjoined, kIllegalState}) {
     Captures captures = forked();
     captures.end(kA, result);
@@ -75,7 +75,7 @@ TEST(Captures, EndAlsoWhereTheCallFailsUnlessItWasRefused) {
 
 TEST(Captures, LoseAStreamThatIsDestroyedAndEndWithTheOneTheyBeganOn) {
   Captures captures = forked();
-  captures.end_stream(kC);  // has nothing to do with it
+  captures.end_stream(kC);  // unrelated to it
   captures.end_stream(kB);
   EXPECT_FALSE(captures.contains(kB));
   EXPECT_TRUE(captures.contains(kA));
@@ -94,7 +94,7 @@ TEST(Captures, EndWithTheirContext) {
   EXPECT_TRUE(captures.contains(kC));
 }
 
-TEST(Captures, BeginAnewWhereAnEndWasNotSeen) {
+TEST(Captures, RestartIfAnEndWasNotSeen) {
   Captures captures = forked();
   captures.begin(kA, kContext);
   EXPECT_EQ(captures.count(), 1u);

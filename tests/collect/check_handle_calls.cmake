@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Every function of the driver and of CUPTI that the collector looks up takes no handle of the program, as listed here,
-# or stands in the table "Calls made with handles of the program" of docs/architecture.md.
+# or is in the table "Calls made with handles of the program" of docs/architecture.md.
 #   cmake -DROOT=... -P tests/collect/check_handle_calls.cmake
 cmake_minimum_required(VERSION 3.24)
 
 set(without_handles
   cuptiGetVersion cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiEnableCallback cuptiGetResultString
   cuptiActivityRegisterCallbacks cuptiActivityEnable cuptiActivityDisable cuptiActivityFlushAll cuptiActivityGetNextRecord
-  cuptiActivityGetNumDroppedRecords # asked about no context
+  cuptiActivityGetNumDroppedRecords # queried without a context
   cuptiActivityRegisterTimestampCallback cuptiActivityEnableAllSyncRecords
   cuptiActivityEnableCudaEventDeviceTimestamps cuptiSetThreadIdType
   cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceGetAttribute cuDeviceGetUuid cuDeviceTotalMem

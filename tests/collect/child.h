@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the scenarios of the child program are written with: it plays the CUDA runtime on top of the
-// fakes.
+// Helpers for the scenarios of the child program: it plays the CUDA runtime on top of the fakes.
 #pragma once
 
 #include <cuda.h>
@@ -65,10 +64,10 @@ uint32_t wait(cudaStream_t stream, cudaEvent_t event);
 void create_event(cudaEvent_t event, unsigned flags = 0);
 /// cudaStreamCreateWithPriority with its resource callback inside.
 void create_stream(cudaStream_t stream, unsigned flags = 0, int priority = 0);
-/// Also if the call answers with an error: its handle is dead then.
+/// Also if the call returns an error: its handle is dead then.
 void destroy_stream(cudaStream_t stream, int32_t result = 0);
 void destroy_event(cudaEvent_t event, int32_t result = 0);
-/// The context comes into being.
+/// Creates the context.
 void create_context();
 void say(const char* line);
 void pause_ms(int ms);

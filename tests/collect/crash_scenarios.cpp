@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Programs that end in every way at every stage of a recording: `crash HOW WHEN`. Before the end
-// they say how many traced calls have returned: `calls N`.
+// they print how many traced calls have returned: `calls N`.
 #include <unistd.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ void say_calls(int count) {
   (void)!write(STDOUT_FILENO, line, static_cast<size_t>(length));
 }
 
-// Every call answers so after an illegal access of a kernel.
+// After an illegal access of a kernel every call returns this.
 void meets_sticky_error() {
   const cudaStreamSynchronize_v3020_params parameters{kStreamA};
   for (int i = 0; i < 3; ++i)

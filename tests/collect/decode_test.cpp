@@ -31,7 +31,7 @@ struct Collected final : DecodeSink {
   std::vector<uint32_t> unknowns;
 };
 
-TEST(Decode, ReadsNothingBehindTheLayoutOfAnOlderVersion) {
+TEST(Decode, ReadsNothingPastTheLayoutOfAnOlderVersion) {
   // The 12.4 layout of a synchronization record ends after 40 bytes; a guarded page would be hit
   // otherwise.
   SynchronizationActivity activity{};
@@ -46,7 +46,7 @@ TEST(Decode, ReadsNothingBehindTheLayoutOfAnOlderVersion) {
   EXPECT_EQ(sink.witnesses[0].sync_id, 0xdeadbeefu);
 }
 
-TEST(Decode, TellsAWaitFromASynchronizationAndLeavesStreamSyncsOut) {
+TEST(Decode, DistinguishesWaitsFromSynchronizationsAndOmitsStreamSyncs) {
   SynchronizationActivity activity{};
   activity.kind = kActivitySynchronization;
   Collected sink;
@@ -88,7 +88,7 @@ TEST(Decode, GivesEqualShapesEqualNumbers) {
   EXPECT_NE(sink.shapes[0].shape, sink.shapes[1].shape);
 }
 
-TEST(Decode, KeepsTheGraphNodeAndAnUnusualChannelOut) {
+TEST(Decode, OmitsTheGraphNodeAndAnUnusualChannel) {
   MemcpyActivity activity{};
   activity.kind = kActivityMemcpy;
   activity.graph_node = uint64_t{6} << 32 | 2;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that end their handles where the collector might ask about them: in the very call at
-// whose exit it would, in another thread, in a call that fails. The fakes abort the program if it
-// does.
+// Programs that destroy their handles where the collector might query them: in the very call at
+// whose exit it would, in another thread, in a call that fails. The fakes abort the program if the
+// collector does.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ void end_capture(cudaStream_t stream, int32_t result = 0) {
 
 void in_another_thread(void (*act)()) { std::thread(act).join(); }
 
-// Captures. Every call is marked as captured or not; the test knows which are.
+// Captures. Every call is marked as captured or not; the test knows the expected marks.
 
 int plain_capture(const Arguments&) {
   start();
@@ -57,7 +57,7 @@ int plain_capture(const Arguments&) {
   const cudaEventRecordWithFlags_v11010_params node{handle<cudaEvent_t>(0xe11e), kStreamA,
                                                     cudaEventRecordExternal};
   runtime(RUNTIME_ID(cudaEventRecordWithFlags_v11010), node);
-  wait(kStreamC, handle<cudaEvent_t>(0xe11e));  // of a record that the graph will make
+  wait(kStreamC, handle<cudaEvent_t>(0xe11e));  // of a record that becomes a node of the graph
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   const cudaThreadExchangeStreamCaptureMode_v10010_params exchange{&mode};
   runtime(RUNTIME_ID(cudaThreadExchangeStreamCaptureMode_v10010), exchange);
@@ -69,12 +69,12 @@ int plain_capture(const Arguments&) {
   return 0;
 }
 
-// As cuda-samples graphMemoryNodes does: streams end while a capture is under way.
+// As cuda-samples graphMemoryNodes does: streams are destroyed during a capture.
 int streams_end_in_capture(const Arguments&) {
   start();
   for (auto stream : {kStreamA, kStreamB, kStreamC}) create_stream(stream);
   begin_capture(kStreamA);
-  destroy_stream(kStreamC);  // has nothing to do with it
+  destroy_stream(kStreamC);  // unrelated to it
   record(kEvent, kStreamA);
   wait(kStreamB, kEvent);
   destroy_stream(kStreamB);  // is in it
@@ -92,7 +92,7 @@ int streams_end_in_capture(const Arguments&) {
   launch(kStreamA);
   begin_capture(kStreamA);
   launch(kStreamA);
-  end_capture(kStreamA, 904);  // fails, and is over
+  end_capture(kStreamA, 904);  // fails, and ends the capture
   launch(kStreamA);
   begin_capture(kStreamA);
   const char none = 0;
@@ -131,20 +131,20 @@ int own_stream_of_dead_context(const Arguments&) {
   start();
   const cudaEventRecord_v3020_params parameters{kEvent, nullptr};
   const CUpti_CallbackId id = RUNTIME_ID(cudaEventRecord_ptsz_v7000);
-  // In another thread, just before the call comes back.
+  // In another thread, just before the call returns.
   runtime(id, parameters, {.inside = [](const FakeCall&) { in_another_thread(end_context); }});
   // Before, so that the call fails.
   runtime(id, parameters, {.result = 709});
   // In the call itself.
   const char none = 0;
   runtime(RUNTIME_ID(cudaDeviceReset_v3020), none);
-  // And alive: now it may be asked about.
+  // And alive: now it may be queried.
   fake_set_dead(context(), false);
   runtime(id, parameters);
   return 0;
 }
 
-// Recording begins when handles are there already: `late-handles LIBRARY`.
+// Recording begins when handles already exist: `late-handles LIBRARY`.
 int late_handles(const Arguments& arguments) {
   cuInit(0);
   if (dlopen(arguments[0].c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
@@ -184,15 +184,15 @@ int functions_end(const Arguments&) {
            }});
   };
   launch_function(0xf00, {.result = 0});
-  // In another thread, just before the launch comes back.
+  // In another thread, just before the launch returns.
   launch_function(0xf10, {.inside = [&](const FakeCall&) { std::thread(unload).join(); }});
-  launch_function(0xf20, {.result = 400});  // a launch of what is gone, which fails
+  launch_function(0xf20, {.result = 400});  // a launch of a destroyed function, which fails
   fake_set_dead((void*)0xf00, false);
   launch_function(0xf00, {.result = 0});
   return 0;
 }
 
-// What graphs are made from may be gone, and what they were made of when they end.
+// Sources of graphs may be destroyed, also when the graphs end.
 int graphs_end(const Arguments&) {
   start();
   for (CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
@@ -203,7 +203,7 @@ int graphs_end(const Arguments&) {
   CUpti_ResourceData resource{};
   resource.resourceDescriptor = &data;
   data.graph = handle<CUgraph>(5);
-  data.originalGraph = handle<CUgraph>(4);  // means nothing but for a clone
+  data.originalGraph = handle<CUgraph>(4);  // has a meaning only for a clone
   data.originalNode = handle<CUgraphNode>(41);
   fake_set_dead(data.originalGraph, true);
   fake_set_dead(data.originalNode, true);
@@ -217,8 +217,8 @@ int graphs_end(const Arguments&) {
   return 0;
 }
 
-// Questions of the writer: `asked FOLDER`. The test asks and makes the files `1`, `2` and so on;
-// the program says when it is through with a step.
+// Queries of the writer: `asked FOLDER`. The test sends them and creates the files `1`, `2` and so
+// on; the program reports when it has finished a step.
 struct Steps {
   std::string folder;
   int step = 0;
@@ -244,7 +244,7 @@ int asked(const Arguments& arguments) {
   create_event(kEvent);
   record(kEvent, kStreamA);
   launch(kStreamA);
-  steps.next();  // the handles are good, but other objects than the writer may think
+  steps.next();  // the handles are valid, but may be other objects than the writer assumes
   in_another_thread([] { destroy_stream(kStreamA); });
   steps.next();
   create_stream(kStreamA);
@@ -257,7 +257,7 @@ int asked(const Arguments& arguments) {
   return fake_relaxed_threads() == 0;
 }
 
-// A stream is destroyed while it is asked about: `asked-meanwhile FOLDER`.
+// A stream is destroyed while it is queried: `asked-meanwhile FOLDER`.
 int asked_meanwhile(const Arguments& arguments) {
   Steps steps{arguments[0]};
   start();
@@ -278,7 +278,7 @@ int asked_meanwhile(const Arguments& arguments) {
   fake_block_queries(true);
   steps.next();
   while (fake_queries_under_way() == 0) pause_ms(1);
-  // Nobody answers: the program goes on after a while, and does not wait again.
+  // Without an answer the program continues after a while, and does not wait again.
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) {
     create_stream(kStreamB);
@@ -287,15 +287,15 @@ int asked_meanwhile(const Arguments& arguments) {
   if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(5)) return 1;
   fake_block_queries(false);
   while (fake_queries_under_way() != 0) pause_ms(1);
-  steps.next();  // and may be asked again
+  steps.next();  // and may be queried again
   return 0;
 }
 
-// A word goes while the writer asks for it, over and over: `word FOLDER`.
+// A word disappears while the writer reads it, over and over: `word FOLDER`.
 int word(const Arguments& arguments) {
   Steps steps{arguments[0]};
   start();
-  // The middle of three pages: where it goes, nothing larger than a page can take its place.
+  // The middle of three pages: nothing larger than a page can take its place.
   const size_t bytes = 4096;
   void* const pages =
       mmap(nullptr, 3 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The collector never asks about a handle that the program may have ended: every call of it that
-// takes one, with the handle ended by the same call, by another thread and by a failed call. The
-// stand-in libraries abort the program if they are asked about a dead handle.
+// The collector never queries a handle that the program may have destroyed: every call that does
+// so, with the handle destroyed by the same call, by another thread and by a failed call. The
+// stand-in libraries abort the program if a dead handle is queried.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::string captured(const Observed& run) {
   return marks;
 }
 
-TEST(Handles, AreFollowedIntoCapturesWithoutAQuestion) {
+TEST(Handles, AreFollowedIntoCapturesWithoutQueries) {
   Observed run;
   ASSERT_EQ(run.run_child("plain-capture"), 0) << run.error_text();
   // record; begin refused, launch; begin, record, launch elsewhere, wait that joins, launch, record
@@ -68,7 +68,7 @@ TEST(Handles, OfDefaultStreamsAreCapturedByThread) {
   EXPECT_THAT(by_thread, ElementsAre("-", "-cc---"));
 }
 
-TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsTold) {
+TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsReported) {
   Observed run;
   ASSERT_EQ(run.run_child("own-stream-of-dead-context"), 0) << run.error_text();
   size_t reported = 0;
@@ -77,7 +77,7 @@ TEST(Handles, OfContextsMayEndBeforeAThreadsOwnStreamIsTold) {
   EXPECT_EQ(reported, 1u);  // when it was used again
 }
 
-TEST(Handles, MadeBeforeRecordingBeganAreAskedAboutOnlyWhileTheyAreGood) {
+TEST(Handles, MadeBeforeRecordingBeganAreQueriedOnlyWhileTheyAreValid) {
   Observed run;
   run.set("LD_PRELOAD", "");
   ASSERT_EQ(run.run({COLLECT_CHILD, "late-handles", COLLECT_LIBRARY}), 0) << run.error_text();
@@ -97,12 +97,12 @@ TEST(Handles, OfFunctionsMayEndDuringTheirLaunch) {
     reported.push_back(each.correlation_id);
   const auto calls = run.calls();
   ASSERT_THAT(calls, SizeIs(5));
-  // Of the first launch and, asked again, of the last one; the call that ended them is of another
-  // thread and comes last.
+  // Of the first launch and, queried again, of the last one; the call that destroyed them is in
+  // another thread and comes last.
   EXPECT_EQ(reported, (std::vector{calls.at(0).correlation_id, calls.at(3).correlation_id}));
 }
 
-TEST(Handles, OfGraphsAndNodesAreAskedAboutOnlyWhereTheyAreMadeAndGraphsWhereTheyEnd) {
+TEST(Handles, OfGraphsAndNodesAreQueriedOnlyAtCreationAndOfGraphsAtDestruction) {
   Observed run;
   ASSERT_EQ(run.run_child("graphs-end"), 0) << run.error_text();
   const auto graphs = run.all<ring::GraphRecord>(RecordKind::kGraph);
@@ -114,7 +114,7 @@ TEST(Handles, OfGraphsAndNodesAreAskedAboutOnlyWhereTheyAreMadeAndGraphsWhereThe
   EXPECT_EQ(nodes[0].original, 0u);
 }
 
-/// Asks as a writer does whose program hangs.
+/// Sends queries like a writer whose program hangs.
 class Asked : public ::testing::Test {
  protected:
   void start(const std::string& scenario) { run_.start_child(scenario, {run_.folder()}); }
@@ -127,7 +127,7 @@ class Asked : public ::testing::Test {
     run_.control().questioned_pid = static_cast<uint32_t>(run_.pid());
     ++run_.control().question_round;
   }
-  /// Asks and waits; how each question was answered, in words.
+  /// Sends queries and waits; returns how each was answered, in words.
   std::vector<std::string> ask(const std::vector<ring::Question>& questions) {
     put(questions);
     for (int i = 0; i < 2000; ++i) {
@@ -159,7 +159,7 @@ class Asked : public ::testing::Test {
   int step_ = 0;
 };
 
-TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
+TEST_F(Asked, AnswersOnlyForHandlesNotDestroyedSinceTheirLastUse) {
   start("asked");
   wait_for_step();
   const std::vector<ring::Question> questions = {
@@ -167,7 +167,7 @@ TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
       {QuestionKind::kStream, 0, kStreamA, last_use(CallKind::kLaunch, kStreamA)}};
   EXPECT_THAT(ask(questions), ElementsAre("0", "0"));
   go_on();
-  wait_for_step();  // both are gone, one by a call that failed
+  wait_for_step();  // both are destroyed, one by a call that failed
   EXPECT_THAT(ask(questions), ElementsAre("none", "none"));
   go_on();
   wait_for_step();  // their handles are reused
@@ -184,13 +184,13 @@ TEST_F(Asked, AnswersAboutHandlesThatWereNotEndedSinceTheirLastUseOnly) {
   newer[1].since = last_use(CallKind::kLaunch, kStreamA);
   EXPECT_THAT(ask(newer), ElementsAre("none", "none"));
   go_on();
-  wait_for_step();  // the context is gone
+  wait_for_step();  // the context is destroyed
   EXPECT_THAT(ask(newer), ElementsAre("none", "none"));
   go_on();
   EXPECT_EQ(run_.finish(), 0) << run_.error_text();
 }
 
-TEST_F(Asked, KeepsTheProgramFromEndingAHandleForASecondAtMost) {
+TEST_F(Asked, DelaysDestructionOfAHandleByAtMostASecond) {
   start("asked-meanwhile");
   for (int i = 0; i < 2; ++i) {
     wait_for_step();
@@ -204,7 +204,7 @@ TEST_F(Asked, KeepsTheProgramFromEndingAHandleForASecondAtMost) {
   EXPECT_EQ(run_.finish(), 0) << run_.error_text();
 }
 
-TEST_F(Asked, ReadsWordsThatMayGoAtAnyTime) {
+TEST_F(Asked, ReadsWordsThatMayDisappearAtAnyTime) {
   start("word");
   wait_for_step();
   const std::string& said = run_.output_text();
@@ -219,7 +219,7 @@ TEST_F(Asked, ReadsWordsThatMayGoAtAnyTime) {
     EXPECT_THAT(ask(questions), ElementsAre("none", "none"));
   }
   go_on();
-  wait_for_step();  // comes and goes
+  wait_for_step();  // appears and disappears
   const std::vector<ring::Question> many(ring::kMaxQuestions, questions[0]);
   for (int i = 0; i < 5; ++i) EXPECT_THAT(ask(many), SizeIs(ring::kMaxQuestions));
   go_on();

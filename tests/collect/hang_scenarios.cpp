@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that stand still, and such that are merely slow: `hang NAME` and `slow NAME`. The
-// fakes hold up what a GPU would hold up. Each ends by itself after a minute.
+// Programs that hang, and programs that are merely slow: `hang NAME` and `slow NAME`. The fakes
+// block what a GPU would block. Each ends by itself after a minute.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -38,7 +38,7 @@ void start() {
   fake_set_pending(kDone, true);
 }
 
-// Where the threads of these programs stand, by name in their stacks.
+// Where the threads of these programs are, by name in their stacks.
 __attribute__((noinline)) void stands_still() {
   pause_ms(60'000);
   _exit(0);
@@ -68,7 +68,7 @@ void launch_host_function(cudaStream_t stream) {
   runtime(RUNTIME_ID(cudaLaunchHostFunc_v10000), parameters);
 }
 
-/// A kernel that took so long, a while ago.
+/// A kernel that took this long, a while ago.
 void ran_kernel(cudaStream_t stream, const char* name, int64_t duration_ns) {
   streamscope::collect::KernelActivity kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
@@ -143,7 +143,7 @@ __attribute__((noinline)) void computes() {
   for (;;) sum = sum + 1;
 }
 
-// A thread that made the releasing write so far, and makes it no more.
+// A thread that made the releasing write so far, and no longer does.
 void feed(void (*then)()) {
   std::thread producer([then] {
     for (uint32_t step = 1; step <= 5; ++step) write_value(kRight, &flags[0], step);
@@ -167,7 +167,7 @@ __attribute__((noinline)) void locks(std::mutex& one, std::mutex& other, cudaStr
   const std::lock_guard inner(other);
 }
 
-// Nothing is pending on the device, and no call is under way.
+// Nothing is pending on the device, and no call is in progress.
 void opposite_locks() {
   fake_set_pending(kLeft, false);
   fake_set_pending(kRight, false);
@@ -334,7 +334,7 @@ constexpr Program kHangs[] = {
     {"asks-for-dump", asks_for_dump},
 };
 
-// As many records as there is time for; says how many.
+// As many records as there is time for; prints how many.
 int soak(long seconds) {
   long records = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scenarios about the process: ways in and out, pauses, NVTX, libcoord, forks.
+// Scenarios about the process: start and end, pauses, NVTX, libcoord, forks.
 #include <coord/observer.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -35,12 +35,12 @@ void start() {
   create_context();
 }
 
-// The test makes this file when it has done its part.
+// The test creates this file when it has done its part.
 void wait_for_file(const std::string& path) {
   for (int i = 0; i < 1000 && access(path.c_str(), F_OK) != 0; ++i) pause_ms(10);
 }
 
-/// What libcoord finds by itself; null if nobody listens.
+/// What libcoord finds by itself; null if there is no observer.
 const coord_observer* find_observer() {
   const auto find =
       reinterpret_cast<coord_observer_function>(dlsym(RTLD_DEFAULT, COORD_OBSERVER_SYMBOL));
@@ -68,7 +68,7 @@ int simple(const Arguments&) {
   return 0;
 }
 
-// The library comes in by dlopen after CUDA and a context are there.
+// The library is loaded by dlopen after CUDA and a context exist.
 int late(const Arguments& arguments) {
   cuInit(0);
   if (dlopen(arguments[0].c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
@@ -118,7 +118,7 @@ int forks(const Arguments& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-// Another program takes this process over, in the middle of its recording.
+// Another program replaces this process, in the middle of its recording.
 int executes(const Arguments& arguments) {
   start();
   launch(kStreamA);
@@ -140,7 +140,7 @@ int fork_then_cuda(const Arguments&) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-// Work before, between and after what the test switches.
+// Work before, between and after the switches of the test.
 int paused(const Arguments& arguments) {
   start();
   create_event(kEvent);
@@ -278,7 +278,7 @@ int coord(const Arguments&) {
   observer->dependency(1, 0, 0, 1);
   observer->mark("here", 51);
 
-  // Two that begin as soon as they are known, from one call site with names of their own.
+  // Two that begin as soon as they are registered, from one call site with their own names.
   const coord_dependency_facts on[] = {{1, 0, COORD_ELIDED_SAME_STREAM}, {0, 1, COORD_WAITED}};
   coord_operation_begin_facts begun{};
   begun.context = 1;
@@ -302,12 +302,12 @@ int coord(const Arguments&) {
       const uint32_t kind = observer->operation_kind(&begun);
       if (kind == 0) return 1;
       *observer->operation_of_kind(kind, i, begun.registered, begun.begun, nullptr, 0) = end;
-    } else {  // the end is told by itself
+    } else {  // the end is reported separately
       (void)observer->operation_entered(&begun);
       observer->operation_stamp(i, COORD_OPERATION_SUBMITTED, COORD_CLOCK_VIRTUAL, end);
     }
     call.name = "simLaunchKernel";
-    observer->sim_call(&call);  // of no operation any more
+    observer->sim_call(&call);  // belongs to no operation anymore
     begun.dependency_count = 0;
   }
   uint32_t completed[14];
@@ -345,7 +345,7 @@ int coord(const Arguments&) {
   return room > 0 && room < 4999 ? 0 : 1;
 }
 
-// Operations that are told by the number of their kind, the last of them in a forked child.
+// Operations reported by the number of their kind, the last of them in a forked child.
 int coord_kinds(const Arguments&) {
   const coord_observer* const observer = find_observer();
   if (observer == nullptr) return 1;
@@ -376,7 +376,7 @@ int coord_kinds(const Arguments&) {
     if (end == nullptr) return 3;
     std::atomic_ref(*end).store(now + 10 * i + 2, std::memory_order_release);
   }
-  // So long after it that its end is told by itself.
+  // So long after it that its end is reported separately.
   (void)observer->operation_of_kind(another, 3, now + (uint64_t{1} << 33),
                                     now + (uint64_t{1} << 33), nullptr, 0);
   observer->operation_end(3, 0);
@@ -424,7 +424,7 @@ volatile sig_atomic_t bus_errors_handled = 0;
 void on_bus_error(int) { bus_errors_handled = bus_errors_handled + 1; }
 void on_bus_error_once(int, siginfo_t*, void*) { bus_errors_handled = bus_errors_handled + 10; }
 
-// Touches a file of the program that is cut off.
+// Accesses a file of the program that is truncated.
 [[noreturn]] void touch_a_file_cut_off() {
   FILE* file = std::tmpfile();
   if (file == nullptr || ftruncate(fileno(file), 4096) != 0) _exit(1);
@@ -446,7 +446,7 @@ int ending_of(void (*work)()) {
   return WTERMSIG(status);
 }
 
-// The program's handler of SIGBUS is what it sees and what is called, whenever it was set.
+// The program sees and gets its own handler of SIGBUS, whenever it was set.
 int bus_handlers(const Arguments&) {
   signal(SIGBUS, on_bus_error);
   start();
@@ -471,7 +471,7 @@ int bus_handlers(const Arguments&) {
   return bus_errors_handled == 12 ? 0 : 8;
 }
 
-// Somebody cuts off every file of the recording.
+// Truncates every file of the recording.
 int cut_off(const Arguments&) {
   start();
   launch(kStreamA);
@@ -484,7 +484,7 @@ int cut_off(const Arguments&) {
   return 0;
 }
 
-// The writer tells collectors to fall silent.
+// The writer orders collectors to stop recording.
 int stopped(const Arguments& arguments) {
   start();
   launch(kStreamA);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The collector and the process it lives in: ways in, ways out, what the program may notice.
+// The collector and its process: start, end, and what the program may notice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(Library, KeepsToTheStatedGlibcFloor) {
 
 TEST(Library, UsesNoInitialExecStorage) {
   NEEDS_PRELOADING();
-  // The driver may dlopen it when no static room is left.
+  // The driver may dlopen it when no static TLS space is left.
   EXPECT_EQ(shell("readelf -d " COLLECT_LIBRARY " | grep STATIC_TLS"), "");
 }
 
@@ -72,7 +72,7 @@ TEST(Process, WithoutCudaLeavesNothing) {
             1);  // the control file
 }
 
-TEST(Process, WithoutCudaSeesNoMoreThanTwoVariables) {
+TEST(Process, WithoutCudaGetsOnlyTwoVariables) {
   NEEDS_PRELOADING();
   Observed run;
   ASSERT_EQ(run.run({"/usr/bin/env"}), 0);
@@ -154,14 +154,14 @@ TEST(Process, MayBeLinkedWithTheLibraryAndNoVariableSet) {
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
 }
 
-TEST(Process, EnteredLateSaysSoAndNeverTracesGraphs) {
+TEST(Process, EnteredLateReportsThatAndNeverTracesGraphs) {
   Observed run;
   run.set("LD_PRELOAD", "");
   ASSERT_EQ(run.run({COLLECT_CHILD, "late", COLLECT_LIBRARY}), 0) << run.error_text();
   EXPECT_EQ(run.losses()["late-attach"], 1u);
   EXPECT_EQ(run.losses()["graph-times"], 1u);
   EXPECT_THAT(run.calls(), SizeIs(2));
-  // Contexts and streams that nobody told of become known at their first use, once.
+  // Contexts and streams that nobody reported become known at their first use, once.
   EXPECT_THAT(run.all<ring::ContextRecord>(RecordKind::kContext), SizeIs(1));
   const auto streams = run.all<ring::StreamRecord>(RecordKind::kStream);
   ASSERT_THAT(streams, SizeIs(2));
@@ -169,7 +169,7 @@ TEST(Process, EnteredLateSaysSoAndNeverTracesGraphs) {
   EXPECT_EQ(streams[1].priority, -3);
 }
 
-TEST(Process, WithAnotherSubscriberNamesItAndGoesOn) {
+TEST(Process, WithAnotherSubscriberNamesItAndContinues) {
   Observed run;
   run.set("FAKE_OTHER_SUBSCRIBER", "Nsight Systems");
   ASSERT_EQ(run.run_child("nvtx"), 0);
@@ -178,14 +178,14 @@ TEST(Process, WithAnotherSubscriberNamesItAndGoesOn) {
   EXPECT_FALSE(run.all<ring::RangeRecord>(RecordKind::kRangePush).empty());
 }
 
-TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiGoesOn) {
+TEST(Process, WithBuffersRefusedByAnotherCopyOfCuptiContinues) {
   Observed run;
   run.set("FAKE_REFUSE_BUFFERS", "1");
   ASSERT_EQ(run.run_child("simple"), 0);
   EXPECT_EQ(run.losses()["other-subscriber"], 1u);
 }
 
-TEST(Process, WhoseStartFailsInTheMiddleLeavesNothingOn) {
+TEST(Process, WhoseStartFailsLeavesNothingEnabled) {
   const std::pair<const char*, const char*> refusals[] = {
       {"FAKE_REFUSE_RESOURCES", "no-cupti"}, {"FAKE_REFUSE_BUFFERS", "other-subscriber"}};
   for (const auto& [refusal, loss] : refusals) {
@@ -224,7 +224,7 @@ TEST(Process, ThatForksAndExecutesJoinsTheSameRun) {
   EXPECT_THAT(run.all<ring::ProcessRecord>(RecordKind::kProcess), SizeIs(2));
 }
 
-TEST(Process, ThatExecutesAnotherProgramGoesOnWithNewRings) {
+TEST(Process, ThatExecutesAnotherProgramContinuesWithNewRings) {
   Observed run;
   ASSERT_EQ(run.run_child("executes", {kChild}), 0) << run.error_text();
   EXPECT_THAT(run.calls(), SizeIs(2));
@@ -239,7 +239,7 @@ TEST(Process, ForkedFromOneThatUsedNoCudaMayUseItItself) {
   ASSERT_THAT(processes, SizeIs(2));
 }
 
-TEST(Process, WithoutAWriterRunsOnAndSaysWhy) {
+TEST(Process, WithoutAWriterRunsOnAndReportsWhy) {
   Observed run;
   run.set(ring::kRingsVariable, "");
   run.set("STREAMSCOPE_BIN", "/nonexistent");
@@ -250,8 +250,8 @@ TEST(Process, WithoutAWriterRunsOnAndSaysWhy) {
             "PROGRAM`, or name it in STREAMSCOPE_BIN\n");
 }
 
-// A stand-in for `streamscope`: writes down its arguments and environment and says where the rings
-// are.
+// A stand-in for `streamscope`: writes its arguments and environment to a file and prints where the
+// rings are.
 std::filesystem::path fake_writer(const Observed& run, const std::string& answer) {
   const std::filesystem::path path = run.folder() / "writer";
   std::ofstream(path) << "#!/bin/sh\necho \"$@\" > " << run.folder().string()
@@ -267,7 +267,7 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(Process, AloneStartsAWriterThatItNeverNotices) {
+TEST(Process, AloneStartsAWriterThatDoesNotAffectIt) {
   Observed run;
   run.set(ring::kRingsVariable, "");
   run.set("STREAMSCOPE_TIER", "events");
@@ -277,7 +277,7 @@ TEST(Process, AloneStartsAWriterThatItNeverNotices) {
   const std::string arguments = contents(run.folder() / "arguments");
   EXPECT_THAT(arguments, ::testing::StartsWith("record --attach-writer --ready-fd 3 --target "));
   EXPECT_THAT(arguments, HasSubstr("--tier events"));
-  // It must not record itself, and must not hold the program's files.
+  // It must not record itself, and must not keep the program's files open.
   EXPECT_THAT(contents(run.folder() / "environment"), ::testing::Not(HasSubstr("LD_PRELOAD")));
   EXPECT_THAT(contents(run.folder() / "environment"),
               ::testing::Not(HasSubstr("INJECTION64_PATH")));
@@ -285,7 +285,7 @@ TEST(Process, AloneStartsAWriterThatItNeverNotices) {
 
 TEST(Process, IgnoresTheRunOfAWriterThatIsDead) {
   Observed run;
-  run.control().writer_start -= 1;  // this pid is somebody else by now
+  run.control().writer_start -= 1;  // this pid now belongs to another process
   run.set("STREAMSCOPE_BIN", "/nonexistent");
   EXPECT_EQ(run.run_child("simple"), 0);
   EXPECT_THAT(run.error_text(), HasSubstr("not recording"));
@@ -300,7 +300,7 @@ TEST(Process, DoesNotWaitForAWriterThatEndsWithoutAnAnswer) {
   EXPECT_THAT(run.error_text(), HasSubstr("the writer did not get ready"));
 }
 
-TEST(Process, WhilePausedTellsOnlyWhatIdentitiesNeed) {
+TEST(Process, WhilePausedReportsOnlyWhatIdentitiesNeed) {
   Observed run;
   run.control().collecting.store(0);
   const std::filesystem::path go = run.folder() / "go";
@@ -312,7 +312,7 @@ TEST(Process, WhilePausedTellsOnlyWhatIdentitiesNeed) {
   EXPECT_EQ(run.call_names(), "cudaEventCreateWithFlags cudaLaunchKernel");
   EXPECT_EQ(run.text(run.calls()[1].object), "while collecting");
   const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
-  ASSERT_THAT(kernels, SizeIs(1));  // the device's work of the pause comes later and is left out
+  ASSERT_THAT(kernels, SizeIs(1));  // the device's work of the pause comes later and is omitted
   EXPECT_EQ(run.text(kernels[0].name), "while collecting");
   std::vector<int> switches;
   for (const auto& each : run.all<ring::CollectingRecord>(RecordKind::kCollecting))
@@ -329,14 +329,14 @@ std::vector<std::string> launched(const Observed& run) {
   return names;
 }
 
-TEST(Process, RecordsBetweenTheProfilerCallsIfAskedTo) {
+TEST(Process, RecordsBetweenTheProfilerCallsOnRequest) {
   Observed run;
   run.control().capture_range = ring::CaptureRange::kCudaProfilerApi;
   ASSERT_EQ(run.run_child("profiler-range"), 0) << run.error_text();
   EXPECT_THAT(launched(run), ElementsAre("inside"));
 }
 
-TEST(Process, RecordsInsideTheNamedRangeIfAskedTo) {
+TEST(Process, RecordsInsideTheNamedRangeOnRequest) {
   Observed run;
   run.control().capture_range = ring::CaptureRange::kNvtx;
   std::strcpy(run.control().capture_range_name, "step");
@@ -344,7 +344,7 @@ TEST(Process, RecordsInsideTheNamedRangeIfAskedTo) {
   EXPECT_THAT(launched(run), ElementsAre("inside", "still inside", "inside again"));
 }
 
-TEST(Process, ToldToStopDetachesInTheOrderThatLeavesNothingBehind) {
+TEST(Process, StoppedOnRequestDetachesCompletely) {
   Observed run;
   const std::filesystem::path go = run.folder() / "go";
   run.start_child("stopped", {go});
@@ -361,7 +361,7 @@ TEST(Nvtx, RangesMarksAndNamesAreRecorded) {
   ASSERT_EQ(run.run_child("nvtx"), 0) << run.error_text();
   const auto pushes = run.all<ring::RangeRecord>(RecordKind::kRangePush);
   ASSERT_THAT(pushes, SizeIs(2));
-  EXPECT_EQ(run.text(pushes[0].name), "open at start");  // opened before CUDA was there
+  EXPECT_EQ(run.text(pushes[0].name), "open at start");  // opened before CUDA was loaded
   EXPECT_EQ(run.text(pushes[1].name), "registered");
   EXPECT_EQ(run.text(pushes[1].domain), "my domain");
   EXPECT_EQ(pushes[1].category, 7);
@@ -388,7 +388,7 @@ TEST(Nvtx, RangesMarksAndNamesAreRecorded) {
   EXPECT_EQ(names[static_cast<int>(ring::ObjectKind::kThread)], "the main thread");
 }
 
-TEST(CoordObserver, TellsOperationsByTheirKinds) {
+TEST(CoordObserver, ReportsOperationsByTheirKinds) {
   Observed run;
   ASSERT_EQ(run.run_child("coord-kinds"), 0) << run.error_text();
   std::map<uint32_t, ring::OperationRecord> operations;
@@ -438,7 +438,7 @@ TEST(CoordObserver, TellsOperationsByTheirKinds) {
   }
 }
 
-TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
+TEST(CoordObserver, ReportsSimulatedWorkInVirtualTime) {
   Observed run;
   ASSERT_EQ(run.run_child("coord"), 0) << run.error_text();
   EXPECT_EQ(run.all<ring::DeviceRecord>(RecordKind::kDevice).at(0).simulated, 1u);
@@ -459,7 +459,7 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
     EXPECT_EQ(operations[i].begun, 51u + 10 * i);
     EXPECT_EQ(operations[i].flags, ring::kVirtualTime);
   }
-  // The end of a submission stands in the thread's next operation, the last in the ring's head.
+  // The end of a submission is in the thread's next operation, the last in the ring's head.
   EXPECT_EQ(operations[1].ended_before, 0u);
   for (uint32_t i : {2u, 3u}) {
     EXPECT_EQ(operations[i].ended, i);
@@ -527,7 +527,7 @@ TEST(CoordObserver, TellsSimulatedWorkInVirtualTime) {
   EXPECT_EQ(tasks[1].end, 25u);
 }
 
-TEST(CoordObserver, CallsAreOfNoOperationThatAnotherThreadHasEnded) {
+TEST(CoordObserver, CallsDoNotBelongToAnOperationThatAnotherThreadHasEnded) {
   Observed run;
   ASSERT_EQ(run.run_child("coord-threads"), 0) << run.error_text();
   std::map<uint32_t, uint32_t> operation_of;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Call stacks of Python programs, with real interpreters: python3, and those that
-// STREAMSCOPE_TEST_PYTHONS names besides (separated by colons).
+// STREAMSCOPE_TEST_PYTHONS also names (separated by colons).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::vector<std::string> interpreters() {
   std::vector<std::string> found;
   std::istringstream list(names);
   for (std::string name; std::getline(list, name, ':');) {
-    // What is on the path may be a script that looks for the interpreter.
+    // An entry on the path may be a script that searches for the interpreter.
     FILE* pipe =
         popen((name + " -c 'import sys, ctypes; print(sys.executable)' 2>&-").c_str(), "r");
     char path[4096] = {};
@@ -89,7 +89,7 @@ std::list<Ran> run_program(const std::string& text) {
   NEEDS_PRELOADING();  \
   if (interpreters().empty()) GTEST_SKIP() << "python3 with ctypes is not here"
 
-TEST(Python, FramesStandWhereTheInterpretersOwnWouldBe) {
+TEST(Python, FramesAreWhereTheInterpretersOwnWouldBe) {
   NEEDS_PYTHON();
   for (const auto& [interpreter, run, stacks] : run_program(R"(
 def inner(library):
@@ -107,7 +107,7 @@ Model().step(ctypes.PyDLL(sys.argv[1]))   # does not give the interpreter's lock
     ASSERT_EQ(stacks.size(), 2u);
     for (size_t i = 0; i < 2; ++i) {
       const auto& frames = stacks[i];
-      // The comprehension is a frame of its own up to 3.11, and only then are names qualified.
+      // The comprehension is a separate frame up to 3.11, and only then are names qualified.
       ASSERT_GE(frames.size(), 4u);
       EXPECT_EQ(frames[0], "native");
       EXPECT_EQ(frames[1], "5 inner");
@@ -118,7 +118,7 @@ Model().step(ctypes.PyDLL(sys.argv[1]))   # does not give the interpreter's lock
   }
 }
 
-TEST(Python, FramesOfAThreadAndOfACallbackFromNativeCodeAreThere) {
+TEST(Python, FramesOfAThreadAndOfACallbackFromNativeCodeArePresent) {
   NEEDS_PYTHON();
   for (const auto& [interpreter, run, stacks] : run_program(R"(
 def wait():
@@ -173,7 +173,7 @@ descend(100)
   }
 }
 
-TEST(Python, NamesThatAreNotPlainTextAreReadWithoutTheirLetters) {
+TEST(Python, NamesThatAreNotPlainTextAreReadWithoutContent) {
   NEEDS_PYTHON();
   for (const auto& [interpreter, run, stacks] :
        run_program("def gr\xc3\xbc\xc3\x9f"
@@ -185,9 +185,9 @@ TEST(Python, NamesThatAreNotPlainTextAreReadWithoutTheirLetters) {
   }
 }
 
-TEST(Python, FramesAreLeftOutWhereTheThreadIsNotInPython) {
+TEST(Python, FramesAreOmittedIfTheThreadIsNotInPython) {
   NEEDS_PYTHON();
-  // The interpreter is there, but this thread is not one of its.
+  // The interpreter is present, but this thread is not one of its threads.
   for (const auto& [interpreter, run, stacks] : run_program(R"(
 import os
 library = ctypes.CDLL(None)

@@ -20,7 +20,7 @@ TEST(Signals, BusErrorsOfTheProgramReachItsOwnHandlers) {
   EXPECT_EQ(run.run_child("bus-handlers"), 0) << run.error_text();
 }
 
-TEST(Signals, FilesOfTheRecordingThatAreCutOffDoNotEndTheProgram) {
+TEST(Signals, TruncatedFilesOfTheRecordingDoNotEndTheProgram) {
   Observed run;
   EXPECT_EQ(run.run_child("cut-off"), 0) << run.error_text();
   EXPECT_THAT(run.error_text(), HasSubstr("records are missing"));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A library whose loading ends when the program says so, or after five seconds: it writes a byte to
-// the first file descriptor that SLOW_LIBRARY names, and waits for one from the second.
+// A library whose loading ends when the program allows it, or after five seconds: it writes a byte
+// to the first file descriptor that SLOW_LIBRARY names, and waits for one from the second.
 #include <poll.h>
 #include <unistd.h>
 

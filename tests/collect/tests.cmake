@@ -6,7 +6,7 @@ add_test(NAME collect.handle_calls_are_listed
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${collect}/check_handle_calls.cmake)
 set_tests_properties(collect.handle_calls_are_listed PROPERTIES LABELS unit)
 if(STREAMSCOPE_HAVE_CUDA)
-  # Stand-ins for the driver and for CUPTI, in a folder of their own that no other program searches.
+  # Stand-ins for the driver and for CUPTI, in a separate folder that no other program searches.
   set(fake_folder ${CMAKE_BINARY_DIR}/tests/fake)
   function(collect_fake target soname)
     add_library(${target} SHARED ${ARGN})

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory in the order of streams: what a stream gets, nobody else still uses.
+// Stream-ordered memory: what a stream gets, nobody else still uses.
 
 #include "conformance/backends.h"
 
@@ -37,7 +37,7 @@ TEST_P(Allocating, MemoryOfAStreamThatIsStillBusyIsNotGivenToAnother) {
   EXPECT_EQ(seen.value(), 3.0f);
 }
 
-TEST_P(Allocating, ChainsOverStreamsUseOnePieceOfMemory) {
+TEST_P(Allocating, ChainsAcrossStreamsUseOneBlockOfMemory) {
   coord::Coordinator coordinator(device());
   coord::StreamOrderedAllocator memory(coordinator);
   Cell sum(device());
@@ -61,7 +61,7 @@ TEST_P(Allocating, ChainsOverStreamsUseOnePieceOfMemory) {
   EXPECT_EQ(memory.statistics().waits, 0u);
 }
 
-TEST_P(Allocating, TooMuchIsRefusedAndTheRestGoesOn) {
+TEST_P(Allocating, TooMuchIsRefusedAndTheRestContinues) {
   coord::Coordinator coordinator(device());
   coord::StreamOrderedAllocator memory(coordinator);
   const coord::Stream on = stream();
@@ -74,7 +74,7 @@ TEST_P(Allocating, TooMuchIsRefusedAndTheRestGoesOn) {
   EXPECT_NE(memory.allocate(on, 1000), nullptr);
 }
 
-TEST_P(Allocating, AGraphCanBeLaunchedOnTheMemoryThatItsCaptureTook) {
+TEST_P(Allocating, AGraphCanBeLaunchedOnMemoryAllocatedInItsCapture) {
   coord::Coordinator coordinator(device());
   coord::StreamOrderedAllocator memory(coordinator);
   Cell seen(device());

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who takes part in the conformance suite: one line for each backend. None is excused from
-// anything.
+// The backends of the conformance suite, one line each. None is exempt from any test.
 
 #include "conformance/backends.h"
 

@@ -25,7 +25,7 @@ const std::vector<BackendUnderTest>& backends();
 
 inline void PrintTo(const BackendUnderTest& backend, std::ostream* out) { *out << backend.device; }
 
-/// A test of one backend; skipped, visibly, where there is no such device.
+/// A test of one backend; skipped, visibly, if there is no such device.
 class OnDevice : public testing::TestWithParam<BackendUnderTest> {
  protected:
   void SetUp() override {
@@ -51,7 +51,7 @@ class OnDevice : public testing::TestWithParam<BackendUnderTest> {
   std::optional<coord::Device> device_;
 };
 
-/// Holds the streams that it closes until it is opened, which is a plain store of the host.
+/// Holds the streams that it closes until it is opened, by a plain store of the host.
 class Gate {
  public:
   explicit Gate(const coord::Device& device) : flag_(device.allocate_host<std::uint64_t>(1)) {}
@@ -78,7 +78,7 @@ class Cell {
   }
 
   [[nodiscard]] float* data() const { return memory_.data(); }
-  /// What it holds once nothing on the device writes it any more.
+  /// Its value once nothing on the device writes it anymore.
   [[nodiscard]] float value() {
     const coord::Stream stream = device_.create_stream();
     stream.copy_to_host(host_.data(), memory_.data(), sizeof(float));

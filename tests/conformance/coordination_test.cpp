@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// libcoord's upper parts, the same on every backend: what they order, count and tell. Each test
-// holds a stream with a gate, so that an order that is missing shows as a wrong number.
+// libcoord's upper parts, the same on every backend: what they order, count and report. Each test
+// holds a stream with a gate, so that a missing order shows as a wrong number.
 
 #include <atomic>
 #include <chrono>
@@ -19,7 +19,7 @@ using coord::Coordinator;
 using coord::OperationHandle;
 using coord::StreamRef;
 
-/// Work that makes the number x there a * x + b.
+/// Work that changes the number x there to a * x + b.
 auto change(const Cell& cell, float a, float b) {
   return [target = cell.data(), a, b](StreamRef stream) {
     stream.launch({.transform = {target, target, 1, a, b}});
@@ -37,7 +37,7 @@ class UpperParts : public OnDevice {
 };
 CONFORMANCE_SUITE(UpperParts);
 
-TEST_P(UpperParts, EventPoolHandsTheSameEventsOutAgainAndKnowsStaleHandles) {
+TEST_P(UpperParts, EventPoolReusesEventsAndDetectsStaleHandles) {
   coord::EventPool pool(device());
   const coord::Stream stream = this->stream();
   coord::EventRef stale;
@@ -76,7 +76,7 @@ TEST_P(UpperParts, CoordinatorKeepsTheOrderOfADiamondWithThreeWaits) {
   EXPECT_EQ(b.value(), 5.0f);
 }
 
-TEST_P(UpperParts, CoordinatorDefersWhatDependsOnWorkNotSubmittedYet) {
+TEST_P(UpperParts, CoordinatorDefersOperationsThatDependOnWorkNotYetSubmitted) {
   const coord::Stream a = stream(), b = stream();
   Cell cell(device());
   Coordinator coordinator(device());
@@ -90,7 +90,7 @@ TEST_P(UpperParts, CoordinatorDefersWhatDependsOnWorkNotSubmittedYet) {
   EXPECT_EQ(cell.value(), 8.0f);
 }
 
-TEST_P(UpperParts, CoordinatorTellsTheEndAndTheFailureOfOperations) {
+TEST_P(UpperParts, CoordinatorReportsTheEndAndTheFailureOfOperations) {
   const coord::Stream stream = this->stream();
   Gate gate(device());
   std::atomic<int> completed{0}, failed{0};
@@ -111,7 +111,7 @@ TEST_P(UpperParts, CoordinatorTellsTheEndAndTheFailureOfOperations) {
   EXPECT_THROW(coordinator.wait(dependent), coord::Error);
 }
 
-TEST_P(UpperParts, CoordinatorGivesEventsAndRecordsBackInALongRun) {
+TEST_P(UpperParts, CoordinatorReturnsEventsAndRecordsInALongRun) {
   const coord::Stream a = stream(), b = stream();
   Coordinator coordinator(device(), {.history = 16});
   OperationHandle last = coordinator.submit({.stream = a}, [](StreamRef) {});
@@ -125,7 +125,7 @@ TEST_P(UpperParts, CoordinatorGivesEventsAndRecordsBackInALongRun) {
   EXPECT_LE(coordinator.event_utilization().in_use, 600u);
 }
 
-TEST_P(UpperParts, BarrierLetsNoStreamPassAlone) {
+TEST_P(UpperParts, BarrierHoldsEveryStream) {
   const coord::Stream a = stream(), b = stream(), c = stream();
   Cell cell(device());
   Gate gate(device());
@@ -170,7 +170,7 @@ TEST_P(UpperParts, ForkJoinOrdersBranchesBetweenTwoPointsOfTheTrunk) {
 class RepeatedSections : public OnDevice {};
 CONFORMANCE_SUITE(RepeatedSections);
 
-TEST_P(RepeatedSections, TheThirdUnchangedRunMakesAGraphThatDoesTheSame) {
+TEST_P(RepeatedSections, TheThirdUnchangedRunCreatesAnEquivalentGraph) {
   const coord::Stream trunk = stream(), branch = stream();
   Cell a(device()), b(device());
   Coordinator coordinator(device());
@@ -198,7 +198,7 @@ TEST_P(RepeatedSections, TheThirdUnchangedRunMakesAGraphThatDoesTheSame) {
   EXPECT_EQ(metrics.operations, 23u);
 }
 
-TEST_P(RepeatedSections, AnotherVersionIsSubmittedAgainAndPromotedAnew) {
+TEST_P(RepeatedSections, AnotherVersionIsSubmittedAndPromotedAgain) {
   const coord::Stream trunk = stream();
   Cell cell(device());
   Coordinator coordinator(device());
@@ -220,7 +220,7 @@ TEST_P(RepeatedSections, AnotherVersionIsSubmittedAgainAndPromotedAnew) {
   EXPECT_EQ(cell.value(), 20.0f * (4 * 1 + 3 * 10));
 }
 
-TEST_P(RepeatedSections, WhatCannotBeCapturedIsSubmittedAndLosesNothing) {
+TEST_P(RepeatedSections, WorkThatCannotBeCapturedIsSubmitted) {
   const coord::Stream trunk = stream();
   Cell cell(device());
   Coordinator coordinator(device());
@@ -255,7 +255,7 @@ TEST_P(RepeatedSections, AGraphComesAfterAndBeforeTheOtherWorkOfItsStreams) {
   };
   for (int i = 0; i < 3; ++i) run({});
   ASSERT_TRUE(step.promoted());
-  // Held: work of a branch before the section, and an operation that it is to come after.
+  // Held: work of a branch before the section, and an operation that it must follow.
   coordinator.submit({.stream = branch}, [&](StreamRef stream) {
     later.close(stream);
     change(b, 0, 100)(stream);

@@ -17,7 +17,7 @@ using coord::StreamRef;
 class Deadlines : public OnDevice {};
 CONFORMANCE_SUITE(Deadlines);
 
-TEST_P(Deadlines, OvertakeWhatIsNotInFlightYet) {
+TEST_P(Deadlines, OvertakeWorkNotYetInFlight) {
   coord::Coordinator coordinator(device());
   const coord::Stream stream = this->stream();
   coord::DeadlineQueue queue(coordinator, stream);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The legacy default stream and the streams that it does and does not order itself with.
+// The legacy default stream, and which streams it orders itself with.
 
 #include "conformance/backends.h"
 
@@ -17,8 +17,7 @@ class DefaultStream : public OnDevice {
   bool held(coord::StreamRef stream) {
     const coord::Event event = this->event();
     stream.record(event);
-    // What is free needs a moment to get there: something else that is free shows when that has
-    // passed.
+    // Free work needs a moment to complete: that has passed once other free work shows as complete.
     const coord::Stream other = this->stream();
     other.launch({.duration = std::chrono::microseconds(200)});
     other.synchronize();

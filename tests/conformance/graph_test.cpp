@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stream capture: what becomes of captured calls, and which calls break a capture.
+// Stream capture: what captured calls become, and which calls break a capture.
 
 #include <functional>
 #include <thread>
@@ -155,15 +155,15 @@ TEST_P(Capturing, WaitingForAnEventFromOutsideBreaksIt) {
   expect_invalidated(stream);
 }
 
-TEST_P(Capturing, LookingAtAnEventOfItIsRefused) {
+TEST_P(Capturing, QueryingAnEventOfItIsRefused) {
   const coord::Stream stream = this->stream();
   const coord::Event event = this->event();
   stream.begin_capture(CaptureMode::kRelaxed);
   stream.record(event);
   expect_capture_error([&] { (void)event.query(); });
-  // CUDA 13.0 calls this one an invalid value, which is true of much else.
+  // CUDA 13.0 returns invalid value here, which applies to many other calls.
   EXPECT_THROW(event.synchronize(), coord::Error);
-  try {  // whether that has broken it is the driver's choice
+  try {  // the driver may or may not break it
     (void)stream.end_capture();
   } catch (const coord::Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kCapture) << error.what();
@@ -242,7 +242,7 @@ TEST_P(Capturing, ForbidsOtherThreadsToPollEventsInGlobalModeOnly) {
   }
 }
 
-TEST_P(Capturing, LetsThreadsPollThatHaveChosenTheRelaxedMode) {
+TEST_P(Capturing, AllowsPollingByThreadsInRelaxedMode) {
   const coord::Event event = this->event();
   const coord::Stream recorded = this->stream(), stream = this->stream();
   recorded.record(event);

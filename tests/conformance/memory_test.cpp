@@ -96,7 +96,7 @@ TEST_P(Memory, ReachesTheOtherDevice) {
   EXPECT_EQ(to.value(), 10.0f);
 }
 
-TEST_P(Memory, OfAForeignDeviceIsNotReached) {
+TEST_P(Memory, OfAForeignDeviceIsUnreachable) {
   const coord::Device other = coord::Device::open("sim");
   const Cell here(device()), there(other);
   const coord::Stream stream = this->stream();

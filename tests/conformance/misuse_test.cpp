@@ -118,7 +118,7 @@ TEST_P(Misuse, OperationOfAnotherCoordinator) {
   expect_error(coord::ErrorKind::kInvalidHandle, [&] { mine.submit({}, [](coord::StreamRef) {}); });
 }
 
-TEST(OpeningADevice, RefusesNamesThatMeanNothing) {
+TEST(OpeningADevice, RefusesUnknownNames) {
   for (const char* name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "auto:0"}) {
     try {
       (void)coord::Device::open(name);
@@ -129,8 +129,8 @@ TEST(OpeningADevice, RefusesNamesThatMeanNothing) {
   }
 }
 
-// A driver does not survive fork(): the child is told so, and destroys what it inherited in peace.
-TEST_P(Misuse, InAForkedChildIsRefusedWhereTheDriverDoesNotWork) {
+// A driver does not survive fork(): the child gets an error, and can destroy what it inherited.
+TEST_P(Misuse, InAForkedChildIsRefusedIfTheDriverDoesNotWork) {
   const coord::Stream stream = this->stream();
   stream.synchronize();
   const pid_t child = fork();
@@ -148,14 +148,14 @@ TEST_P(Misuse, InAForkedChildIsRefusedWhereTheDriverDoesNotWork) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  stream.synchronize();  // the parent goes on
+  stream.synchronize();  // the parent continues
 }
 
 TEST(OpeningADevice, RefusesNoContext) {
   EXPECT_THROW((void)coord::Device::of_context(nullptr), coord::Error);
 }
 
-TEST(OpeningADevice, SaysWhyThereIsNone) {
+TEST(OpeningADevice, ReportsWhyThereIsNone) {
   try {
     (void)coord::Device::open("sim:1");
     ADD_FAILURE();

@@ -102,7 +102,7 @@ TEST_P(Ordering, RecordingAgainDoesNotHoldAnEarlierWait) {
   EXPECT_FALSE(event.query());
 }
 
-TEST_P(Ordering, QueryAndSynchronizeLookAtTheNewestRecord) {
+TEST_P(Ordering, QueryAndSynchronizeUseTheNewestRecord) {
   Gate gate(device());
   const coord::Stream held = stream(), free = stream();
   const coord::Event event = this->event();
@@ -117,7 +117,7 @@ TEST_P(Ordering, QueryAndSynchronizeLookAtTheNewestRecord) {
   EXPECT_TRUE(event.query());
 }
 
-TEST_P(Ordering, WaitForAnEventThatWasNeverRecordedIsNothing) {
+TEST_P(Ordering, WaitForANeverRecordedEventDoesNothing) {
   const coord::Stream stream = this->stream();
   const coord::Event event = this->event();
   EXPECT_TRUE(event.query());
@@ -127,7 +127,7 @@ TEST_P(Ordering, WaitForAnEventThatWasNeverRecordedIsNothing) {
   EXPECT_TRUE(stream.query());
 }
 
-TEST_P(Ordering, DestroyingAnEventKeepsTheWaitsPlacedOnIt) {
+TEST_P(Ordering, DestroyingAnEventKeepsItsPendingWaits) {
   Gate gate(device());
   const coord::Stream held = stream(), consumer = stream();
   gate.close(held);

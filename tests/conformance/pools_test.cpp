@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pools of streams: what they know of the device is what the device does.
+// Pools of streams: what they know about the device matches what the device does.
 
 #include "conformance/backends.h"
 
@@ -36,7 +36,7 @@ TEST_P(Pools, AStreamIsBusyUntilTheDeviceHasDoneItsWork) {
   EXPECT_EQ(pool.load(blocked), 0u);
 }
 
-TEST_P(Pools, WaitsOnlySoLong) {
+TEST_P(Pools, WaitsAreBounded) {
   Gate gate(device());
   coord::StreamPool pool(device(), {.size = 1});
   {
@@ -81,7 +81,7 @@ TEST_P(Pools, TimesOfWorkAreTheDevices) {
   EXPECT_LT(time.average, 20ms);
 }
 
-TEST_P(Pools, AsManyBlockedStreamsAsHardwareQueuesHoldUpAllOthers) {
+TEST_P(Pools, AsManyBlockedStreamsAsHardwareQueuesStallAllOthers) {
   const coord::ConnectionProbe probe = coord::probe_connections(device());
   EXPECT_EQ(probe.connections, device().properties().max_connections);
   EXPECT_LT(probe.free_of_stalls, probe.connections);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is computed is real, on every backend, to the bit.
+// Results are computed correctly, on every backend, to the bit.
 
 #include <cmath>
 #include <numeric>
@@ -15,7 +15,7 @@ class Results : public OnDevice {};
 CONFORMANCE_SUITE(Results);
 
 TEST_P(Results, TransformIsFusedAndCoversEveryElement) {
-  constexpr std::size_t kCount = 100'003;  // no multiple of anything
+  constexpr std::size_t kCount = 100'003;  // a multiple of nothing
   const coord::Stream stream = this->stream();
   const coord::DeviceBuffer<float> from = device().allocate<float>(kCount),
                                    to = device().allocate<float>(kCount);
@@ -56,7 +56,7 @@ TEST_P(Results, PageableSourceMayBeReusedOnReturn) {
   EXPECT_EQ(result[63], 63);
 }
 
-TEST_P(Results, CopyToPageableMemoryIsThereOnReturn) {
+TEST_P(Results, CopyToPageableMemoryIsCompleteOnReturn) {
   const coord::Stream stream = this->stream();
   const coord::DeviceBuffer<int> memory = device().allocate<int>(1 << 20);
   std::vector<int> result(1 << 20, -1);
@@ -97,7 +97,7 @@ TEST_P(Results, PrioritiesAreClampedToTheDevice) {
   EXPECT_EQ(high.name(), "urgent");
 }
 
-TEST_P(Results, NativeStreamIsThereOnCudaOnly) {
+TEST_P(Results, NativeStreamExistsOnCudaOnly) {
   const coord::Stream stream = this->stream();
   if (device().simulated()) {
     EXPECT_THROW((void)stream.native(), coord::Error);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Groups of streams, the same on every backend. Gates hold streams, so that an order that is
-// missing shows as a wrong number.
+// Groups of streams, the same on every backend. Gates hold streams, so that a missing order shows
+// as a wrong number.
 
 #include <dlfcn.h>
 
@@ -31,7 +31,7 @@ class Groups : public OnDevice {
     group_.emplace(*coordinator_, refs);
   }
 
-  /// Work that makes the number x there a * x + b.
+  /// Work that changes the number x there to a * x + b.
   static auto change(const Cell& cell, float a, float b) {
     return [target = cell.data(), a, b](StreamRef stream) {
       stream.launch({.transform = {target, target, 1, a, b}});
@@ -83,7 +83,7 @@ TEST_P(Groups, ABarrierHoldsEveryStreamUntilAllHavePassed) {
   }
 }
 
-TEST_P(Groups, WhatIsNotSubmittedYetKeepsItsPlace) {
+TEST_P(Groups, WorkNotYetSubmittedKeepsItsPlace) {
   Cell cell(device());
   const OperationHandle first = group()->register_operation({.stream = (*group())[0]});
   give(0, change(cell, 10, 0));

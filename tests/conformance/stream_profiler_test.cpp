@@ -54,7 +54,7 @@ TEST_P(Measuring, WaitingForAnotherStreamIsNotWork) {
   EXPECT_LT(report.of(WorkKind::kKernel).average(), 1ms);
 }
 
-TEST_P(Measuring, StreamsLieBesideEachOtherAsTheyRan) {
+TEST_P(Measuring, StreamsOverlapAsTheyRan) {
   const coord::Stream a = stream(), b = stream();
   a.launch({.duration = 100us});
   b.launch({.duration = 100us});
@@ -92,7 +92,7 @@ TEST_P(Measuring, ASectionCoversLaunchesThatLibcoordDoesNotSee) {
   EXPECT_LT(profiler.report(stream).sections.average(), 4ms);
 }
 
-TEST_P(Measuring, MemoryIsToldApartAndPageableCopiesAreCounted) {
+TEST_P(Measuring, MemoryKindsAreDistinguishedAndPageableCopiesAreCounted) {
   const coord::Stream stream = this->stream();
   const auto memory = device().allocate<std::byte>(1 << 16);
   const auto pinned = device().allocate_host<std::byte>(1 << 16);
@@ -130,7 +130,7 @@ TEST_P(Measuring, ManagedMemoryMovesAheadOfItsUse) {
   EXPECT_THROW(stream.prefetch_to_host(memory.data(), 64), coord::Error);
 }
 
-TEST_P(Measuring, CapturesHoldNoTrace) {
+TEST_P(Measuring, CapturesContainNoMeasurements) {
   const coord::Stream stream = this->stream();
   coord::StreamProfiler profiler(device());
   profiler.watch(stream);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the host learns what a device has reached, and streams what the host or others have: waiters
-// and timelines.
+// How the host learns what a device has reached, and streams what the host or others have reached:
+// waiters and timelines.
 
 #include <algorithm>
 #include <atomic>
@@ -63,7 +63,7 @@ TEST_P(Waiting, CancelsTimesOutAndEnds) {
     EXPECT_FALSE(waiter.cancel(wait));
     EXPECT_TRUE(soon([&] { return timed_out == 1; }));
   }
-  EXPECT_EQ(cancelled, 2) << "what still waits at the end is told so";
+  EXPECT_EQ(cancelled, 2) << "remaining waits are cancelled at the end";
   gate.open();
   stream.synchronize();
 }
@@ -97,7 +97,7 @@ TEST_P(Waiting, PollingForCallbacksBreaksNoCapture) {
   waiter.when_reached(waited, [&](coord::WaitOutcome) { called = true; });
   captured.begin_capture();
   set(captured, cell.data(), 3);
-  std::this_thread::sleep_for(5ms);  // many looks
+  std::this_thread::sleep_for(5ms);  // many polls
   const coord::Graph graph = captured.end_capture();
   gate.open();
   EXPECT_TRUE(soon([&] { return called.load(); }));

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How much memory an allocator takes for programs of known shapes, beside the least that any could
-// take that knew them in advance.
+// How much memory an allocator needs for programs of known shapes, compared with the minimum for an
+// allocator that knows them in advance.
 //
-// Two blocks may share memory only if one is freed before the other is allocated, in the order of
-// the streams. So blocks of which no two are ordered need memory of their own: the heaviest such
-// set bounds every allocator from below. It is found exactly, as the complement of a maximal flow.
+// Two blocks may share memory only if one is freed before the other is allocated, in stream order.
+// So blocks of which no two are ordered need separate memory: the largest such set bounds every
+// allocator from below. It is computed exactly, as the complement of a maximal flow.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ class Program {
     return memory.statistics().peak_reserved;
   }
 
-  /// The least that they can take.
+  /// The minimum that they need.
   [[nodiscard]] std::size_t bound() const;
 
  private:
@@ -230,7 +230,7 @@ Program pipeline() {
   return program;
 }
 
-/// Pages of one size that come and go at random, beside something large.
+/// Pages of one size that are allocated and freed at random, beside a large block.
 Program pages() {
   Program program;
   std::mt19937 random(3);
@@ -265,7 +265,7 @@ Program recursion() {
   return program;
 }
 
-/// Small and large ones of random lives.
+/// Small and large ones with random lifetimes.
 Program mixed() {
   Program program;
   std::mt19937 random(4);
@@ -288,12 +288,12 @@ Program mixed() {
 struct Named {
   const char* name;
   Program (*make)();
-  double limit;  // of what is taken, beside the least
+  double limit;  // of what is allocated, compared with the minimum
 };
 
 class AllocatorReplay : public testing::TestWithParam<Named> {};
 
-TEST_P(AllocatorReplay, TakesHardlyMoreThanTheLeastPossible) {
+TEST_P(AllocatorReplay, NeedsLittleMoreThanTheMinimum) {
   const Program program = GetParam().make();
   const auto bound = static_cast<double>(program.bound());
   const auto taken = static_cast<double>(program.replay());
@@ -309,8 +309,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Named{"variable_lengths", variable_lengths, 1.05},
                     Named{"pipeline", pipeline, 1.05}, Named{"pages", pages, 1.05},
                     Named{"recursion", recursion, 1.05},
-                    // Sizes from 64 KiB to 64 MiB with lives at random: what is
-                    // freed hardly ever fits. Not near the least, and no worse.
+                    // Sizes from 64 KiB to 64 MiB with random lifetimes: freed blocks hardly ever
+                    // fit. Not near the minimum, but no worse.
                     Named{"mixed", mixed, 1.25}),
     [](const auto& instance) { return instance.param.name; });
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory in the order of streams: when it is used again, by whom, and what is refused.
+// Stream-ordered memory: when it is reused, by whom, and what is refused.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class Allocator : public testing::Test {
   StreamOrderedAllocator memory{coordinator};
 };
 
-TEST_F(Allocator, AStreamGetsBackWhatItFreedWithoutAnyCall) {
+TEST_F(Allocator, AStreamReusesWhatItFreedWithoutAnyCall) {
   void* const first = memory.allocate(a, 1000);
   work(a);
   memory.free(a, first);
@@ -46,7 +46,7 @@ TEST_F(Allocator, AStreamGetsBackWhatItFreedWithoutAnyCall) {
   EXPECT_EQ(memory.statistics().grown, 1u);
 }
 
-TEST_F(Allocator, NeitherRecordsNorQueriesNorWaitsAreMadeForIt) {
+TEST_F(Allocator, ReuseNeedsNoRecordsQueriesOrWaits) {
   memory.free(a, memory.allocate(a, 1000));
   work(a);
   fake_observer::start();
@@ -77,7 +77,7 @@ TEST_F(Allocator, TheOrderMayComeThroughOtherStreams) {
   EXPECT_EQ(memory.allocate(b, 5000), first);
 }
 
-TEST_F(Allocator, WhatTheHostHasSeenEndServesEverybody) {
+TEST_F(Allocator, MemoryIsReusableByAllOnceTheHostObservedTheEnd) {
   void* const first = memory.allocate(a, 1000);
   const OperationHandle use = work(a);
   memory.free(a, first);
@@ -108,7 +108,7 @@ TEST_F(Allocator, AFreeInsideAnOperationCoversThatOperation) {
   EXPECT_EQ(memory.allocate(b, 1000), first);
 }
 
-TEST_F(Allocator, MergesWhatLiesSideBySideAndCutsWhatIsLarger) {
+TEST_F(Allocator, MergesAdjacentBlocksAndSplitsLargerOnes) {
   std::vector<void*> pieces;
   for (int i = 0; i < 8; ++i) pieces.push_back(memory.allocate(a, kMiB / 4));
   EXPECT_EQ(memory.statistics().bytes_reserved, 2 * kMiB);
@@ -146,14 +146,14 @@ TEST_F(Allocator, NeverSharesMemoryBetweenThoseWhoseOrderIsUnknown) {
     StreamOrderedAllocator pool(mine, {.arena_bytes = 4 * kMiB});  // one holds everything
     std::vector<coord::Stream> streams(3);
     for (coord::Stream& stream : streams) stream = device.create_stream();
-    // after[s][t]: how many operations of t all later work of s comes after, by brute force.
+    // after[s][t]: how many operations of t precede all later work of s, by brute force.
     std::size_t after[3][3] = {}, count[3] = {};
     std::vector<std::vector<std::array<std::size_t, 3>>> clock(3);
     std::vector<std::vector<OperationHandle>> operations(3);
     std::vector<Held> held;
     struct Piece {
       char *from, *to;
-      std::size_t stream, number;  // freed after so many operations of the stream
+      std::size_t stream, number;  // freed after this many operations of the stream
     };
     std::vector<Piece> freed;
     for (int step = 0; step < 150; ++step) {
@@ -267,7 +267,7 @@ TEST_F(Allocator, UseAcrossStreamsWithoutAnOrderIsFound) {
   EXPECT_EQ(memory.statistics().misuses, 3u);
 }
 
-TEST_F(Allocator, GivesFreeArenasBack) {
+TEST_F(Allocator, ReturnsFreeArenas) {
   void* const large = memory.allocate(a, 10 * kMiB);
   void* const small = memory.allocate(a, 1000);
   memory.free(a, large);
@@ -281,12 +281,12 @@ TEST_F(Allocator, GivesFreeArenasBack) {
   EXPECT_EQ(memory.statistics().peak_reserved, 12 * kMiB);
 }
 
-TEST_F(Allocator, GivesUnusedMemoryBackBeforeItTakesMoreThanEver) {
+TEST_F(Allocator, ReturnsUnusedMemoryBeforeItExceedsItsPeak) {
   for (std::size_t size = 2; size <= 32; size += 2) memory.free(a, memory.allocate(a, size * kMiB));
   EXPECT_EQ(memory.statistics().peak_reserved, 32 * kMiB) << "not the sum of all";
 }
 
-TEST_F(Allocator, WaitsForOtherStreamsWhenTheDeviceHasNoMore) {
+TEST_F(Allocator, WaitsForOtherStreamsWhenTheDeviceIsOutOfMemory) {
   StreamOrderedAllocator small(coordinator, {.limit_bytes = 4 * kMiB});
   void* const block = small.allocate(a, 4 * kMiB);
   const OperationHandle use = work(a, {}, 1ms);
@@ -301,7 +301,7 @@ TEST_F(Allocator, WaitsForOtherStreamsWhenTheDeviceHasNoMore) {
   EXPECT_TRUE(coordinator.completed(use)) << "the stream has waited for it";
 }
 
-TEST_F(Allocator, SaysWithFiguresThatNothingIsLeft) {
+TEST_F(Allocator, ReportsOutOfMemoryWithFigures) {
   StreamOrderedAllocator small(coordinator, {.limit_bytes = 4 * kMiB, .name = "small"});
   (void)small.allocate(a, 3 * kMiB);
   std::string text;
@@ -310,7 +310,7 @@ TEST_F(Allocator, SaysWithFiguresThatNothingIsLeft) {
   EXPECT_NE(text.find("\"small\""), std::string::npos) << text;
   EXPECT_NE(text.find("4194304"), std::string::npos) << text;
   EXPECT_EQ(kind_thrown([&] { (void)small.allocate(a, 0); }), coord::ErrorKind::kInvalidArgument);
-  EXPECT_NE(small.allocate(a, kMiB / 2), nullptr) << "it goes on";
+  EXPECT_NE(small.allocate(a, kMiB / 2), nullptr) << "it continues";
 }
 
 TEST_F(Allocator, RecoversFromADeviceThatRefuses) {
@@ -327,7 +327,7 @@ TEST_F(Allocator, RecoversFromADeviceThatRefuses) {
   EXPECT_NE(memory.allocate(b, 16 * kMiB), nullptr);
 }
 
-TEST_F(Allocator, MemoryOfAGraphIsTheGraphsUntilItIsOver) {
+TEST_F(Allocator, MemoryOfAGraphBelongsToItUntilItEnds) {
   void* const live = memory.allocate(b, 1000);
   work(b);
   memory.free(b, live);
@@ -346,7 +346,7 @@ TEST_F(Allocator, MemoryOfAGraphIsTheGraphsUntilItIsOver) {
   EXPECT_EQ(memory.allocate(a, 1000), inside);
 }
 
-TEST_F(Allocator, TellsHowFreeMemoryIsBrokenUp) {
+TEST_F(Allocator, ReportsFragmentationOfFreeMemory) {
   std::vector<void*> pieces;
   for (int i = 0; i < 8; ++i) pieces.push_back(memory.allocate(a, kMiB / 4));
   EXPECT_EQ(memory.statistics().fragmentation(), 0.0) << "nothing is free";
@@ -360,7 +360,7 @@ TEST_F(Allocator, TellsHowFreeMemoryIsBrokenUp) {
   EXPECT_EQ(memory.statistics().peak_in_use, 2 * kMiB);
 }
 
-TEST_F(Allocator, IsToldToAnObserver) {
+TEST_F(Allocator, IsReportedToAnObserver) {
   fake_observer::start();
   {
     StreamOrderedAllocator pool(coordinator, {.limit_bytes = 8 * kMiB, .name = "activations"});
@@ -376,7 +376,7 @@ TEST_F(Allocator, IsToldToAnObserver) {
   EXPECT_EQ(observed.pool_samples[1].high_water, kMiB);
 }
 
-TEST_F(Allocator, ThreadsUseStreamsOfTheirOwn) {
+TEST_F(Allocator, ThreadsUseTheirOwnStreams) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {

@@ -61,7 +61,7 @@ TEST(Barrier, OrdersAllBeforeItBeforeAllAfterIt) {
   }
 }
 
-TEST(Barrier, ASecondOneWithNothingInBetweenIsFree) {
+TEST(Barrier, ASecondOneWithoutWorkInBetweenIsFree) {
   const Device device = Device::open("sim");
   const Streams streams(device, 4);
   Coordinator coordinator(device, {.polled = true});
@@ -125,7 +125,7 @@ TEST(Barrier, GivesAHandleToWaitForAfterPostedOperations) {
   }
 }
 
-TEST(Barrier, RefusesNoStreamsAndTheSameTwice) {
+TEST(Barrier, RefusesAnEmptyListAndDuplicates) {
   const Device device = Device::open("sim");
   const Streams streams(device, 1);
   Coordinator coordinator(device, {.polled = true});
@@ -227,7 +227,7 @@ TEST(ForkJoin, AnExceptionInBetweenLeavesNothingUnjoinedAndNoEventInUse) {
   EXPECT_EQ(coordinator.event_utilization().in_use, 0u);
 }
 
-TEST(ForkJoin, AFailedForkGivesItsEventsBack) {
+TEST(ForkJoin, AFailedForkReturnsItsEvents) {
   const Device device = Device::open("sim");
   const Streams streams(device, 2);
   Coordinator coordinator(device, {.polled = true});
@@ -289,7 +289,7 @@ TEST(Capture, MakesAGraphWithOnlyTheEdgesThatAreNeeded) {
 
   const coord::ExecutableGraph executable = graph.instantiate();
   executable.launch(streams.refs[0]);
-  // Afterwards, the streams are what they were.
+  // Afterwards the streams are unchanged.
   const auto later = coordinator.submit({.stream = streams.refs[1]}, work);
   coordinator.wait(coordinator.submit({.stream = streams.refs[0], .after = {later}}, work));
   EXPECT_THROW(coordinator.submit({.stream = streams.refs[2], .after = {right}}, work),

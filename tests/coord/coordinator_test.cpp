@@ -99,7 +99,8 @@ TEST(Elision, PlacesTheTransitiveReductionOnRandomPrograms) {
       for (std::size_t before : operation.after) after.push_back(handles[before]);
       handles.push_back(coordinator.submit(
           {.stream = streams[operation.stream], .after = after}, [&, i](coord::StreamRef stream) {
-            // Whatever starts before its dependencies have ended shows that order was lost.
+            // An operation that starts before its dependencies have ended shows that order was
+            // lost.
             const auto check = [&, i] {
               for (std::size_t before : program.operations[i].after)
                 ordered = ordered && ended[before];
@@ -130,14 +131,14 @@ TEST(Elision, AWaitNeverCoversWhatIsSubmittedAfterTheDependency) {
   device.synchronize();
 }
 
-TEST(Elision, NeedsNoWaitForWhatTheHostHasSeenCompleted) {
+TEST(Elision, NeedsNoWaitForWhatTheHostHasObservedToComplete) {
   const Device device = Device::open("sim");
   const Stream a = device.create_stream(), b = device.create_stream(), c = device.create_stream();
   Coordinator coordinator(device, {.polled = true});
   const auto first = coordinator.submit({.stream = a}, kNothing);
   const auto second = coordinator.submit({.stream = b, .after = {first}}, kNothing);
   coordinator.wait(second);
-  EXPECT_TRUE(coordinator.completed(first));  // known without asking the device
+  EXPECT_TRUE(coordinator.completed(first));  // known without querying the device
   coordinator.submit({.stream = c, .after = {first, second}}, kNothing);
   const auto metrics = coordinator.metrics();
   EXPECT_EQ(metrics.waits_placed, 1u);
@@ -156,7 +157,7 @@ TEST(Elision, CountsADependencyNamedTwiceOnce) {
   EXPECT_EQ(coordinator.metrics().waits_elided, 0u);
 }
 
-TEST(Completion, IsProvedByTheDeviceAndNotBySubmission) {
+TEST(Completion, IsReportedByTheDeviceAndNotBySubmission) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   Coordinator coordinator(device, {.polled = true});
@@ -228,7 +229,7 @@ TEST(Completion, TheDestructorLosesNoCallback) {
   EXPECT_EQ(called, 3);
 }
 
-TEST(Failure, OfTheFunctionPassesThroughAndEndsTheOperation) {
+TEST(Failure, OfTheFunctionPropagatesAndEndsTheOperation) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   Coordinator coordinator(device, {.polled = true});
@@ -324,7 +325,7 @@ TEST(Submission, ManyThreadsOnTheirOwnStreams) {
   EXPECT_EQ(callbacks.load(), 800);
 }
 
-TEST(Submission, ForgetsWhatNobodyAsksFor) {
+TEST(Submission, ForgetsWhatNobodyWaitsFor) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   Coordinator coordinator(device, {.polled = true});

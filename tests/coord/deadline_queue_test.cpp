@@ -36,7 +36,7 @@ class DeadlineQueue : public OneStream {
   coord::Coordinator coordinator{device};
 };
 
-TEST_F(DeadlineQueue, GivesTheEarliestDeadlineFirstAndEqualOnesInTheirOrder) {
+TEST_F(DeadlineQueue, RunsTheEarliestDeadlineFirstAndEqualOnesInOrder) {
   coord::DeadlineQueue queue(coordinator, stream, {.in_flight = 1});
   std::vector<int> order;
   const auto piece = [&](int number) {
@@ -47,7 +47,7 @@ TEST_F(DeadlineQueue, GivesTheEarliestDeadlineFirstAndEqualOnesInTheirOrder) {
   };
   coord::Stream other = device.create_stream();
   const OperationHandle gate = coordinator.register_operation({.stream = other});
-  queue.submit(in(1s), piece(0), {.after = {gate}});  // holds the one place
+  queue.submit(in(1s), piece(0), {.after = {gate}});  // takes the only slot
   const TimeNs same = in(5ms);
   queue.submit(in(9ms), piece(1));
   queue.submit(same, piece(2));
@@ -61,7 +61,7 @@ TEST_F(DeadlineQueue, GivesTheEarliestDeadlineFirstAndEqualOnesInTheirOrder) {
   EXPECT_EQ(queue.metrics().waiting + queue.metrics().in_flight, 0u);
 }
 
-TEST_F(DeadlineQueue, KeepsBackWhatIsMoreThanMayBeInFlight) {
+TEST_F(DeadlineQueue, HoldsBackPiecesBeyondTheInFlightLimit) {
   coord::DeadlineQueue queue(coordinator, stream, {.in_flight = 3});
   std::size_t most = 0;
   for (int i = 0; i < 20; ++i) {
@@ -74,7 +74,7 @@ TEST_F(DeadlineQueue, KeepsBackWhatIsMoreThanMayBeInFlight) {
   EXPECT_EQ(most, 3u);
 }
 
-TEST_F(DeadlineQueue, CountsWhatIsLate) {
+TEST_F(DeadlineQueue, CountsMissedDeadlines) {
   coord::DeadlineQueue queue(coordinator, stream);
   queue.submit(in(50us), kernel(200us));
   queue.submit(in(10ms), kernel(200us));
@@ -86,7 +86,7 @@ TEST_F(DeadlineQueue, CountsWhatIsLate) {
   EXPECT_LE(metrics.worst_lateness, 400us);
 }
 
-TEST_F(DeadlineQueue, GoesOnAfterAPieceThatFailsOrWasCancelled) {
+TEST_F(DeadlineQueue, ContinuesAfterAPieceThatFailedOrWasCancelled) {
   coord::DeadlineQueue queue(coordinator, stream, {.in_flight = 1});
   coord::Stream other = device.create_stream();
   const OperationHandle gate = coordinator.register_operation({.stream = other});
@@ -105,7 +105,7 @@ TEST_F(DeadlineQueue, GoesOnAfterAPieceThatFailsOrWasCancelled) {
   EXPECT_EQ(queue.metrics().failed, 2u);
 }
 
-TEST_F(DeadlineQueue, FunctionsMayBringMore) {
+TEST_F(DeadlineQueue, FunctionsMaySubmitMore) {
   coord::DeadlineQueue queue(coordinator, stream);
   std::atomic<int> runs{0};
   std::function<void(StreamRef)> piece = [&](StreamRef to) {
@@ -117,7 +117,7 @@ TEST_F(DeadlineQueue, FunctionsMayBringMore) {
   EXPECT_EQ(runs, 10);
 }
 
-TEST_F(DeadlineQueue, CancelsWhatWaitsWhenItEnds) {
+TEST_F(DeadlineQueue, CancelsWaitingPiecesWhenItEnds) {
   coord::Stream other = device.create_stream();
   const OperationHandle gate = coordinator.register_operation({.stream = other});
   OperationHandle waiting;
@@ -144,7 +144,7 @@ TEST_F(DeadlineQueue, WorksWithCallbacksThatArePolled) {
   EXPECT_EQ(queue.metrics().completed, 5u);
 }
 
-TEST_F(DeadlineQueue, RefusesWhatMakesNoSense) {
+TEST_F(DeadlineQueue, RefusesInvalidUse) {
   EXPECT_EQ(kind_thrown([&] { coord::DeadlineQueue(coordinator, stream, {.in_flight = 0}); }),
             coord::ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_thrown([&] { coord::DeadlineQueue(coordinator, StreamRef()); }),
@@ -154,7 +154,7 @@ TEST_F(DeadlineQueue, RefusesWhatMakesNoSense) {
             coord::ErrorKind::kInvalidArgument);
 }
 
-TEST_F(DeadlineQueue, ThreadsMayBringPiecesAtATime) {
+TEST_F(DeadlineQueue, ThreadsMaySubmitConcurrently) {
   coord::DeadlineQueue queue(coordinator, stream);
   constexpr int kThreads = 16, kPieces = 40;
   std::atomic<int> runs{0};
@@ -176,7 +176,7 @@ TEST_F(DeadlineQueue, ThreadsMayBringPiecesAtATime) {
   EXPECT_EQ(queue.metrics().completed, static_cast<std::uint64_t>(kThreads * kPieces));
 }
 
-/// The least lateness of the worst piece in any order, one after the other.
+/// The minimum delay of the worst piece over all orders, one piece at a time.
 std::int64_t least_worst(const std::vector<std::int64_t>& takes,
                          const std::vector<std::int64_t>& deadlines) {
   std::vector<std::size_t> order(takes.size());
@@ -193,7 +193,7 @@ std::int64_t least_worst(const std::vector<std::int64_t>& takes,
   return least;
 }
 
-TEST_F(DeadlineQueue, NoOtherOrderMakesTheWorstPieceLessLate) {
+TEST_F(DeadlineQueue, NoOtherOrderReducesTheWorstDelay) {
   std::mt19937 random(4);
   for (int round = 0; round < 60; ++round) {
     const std::size_t count = 2 + random() % 5;

@@ -5,7 +5,8 @@
 // against brute force: no order is lost, none is gained beyond the order of the streams themselves,
 // and there are never more waits than the transitive reduction over the streams needs.
 //
-// STREAMSCOPE_ELISION_PROGRAMS says how many (default 2000); the million is for `./dev elision`.
+// STREAMSCOPE_ELISION_PROGRAMS sets their number (default 2000); the million is for `./dev
+// elision`.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ struct Program {
     };
     Program program;
     program.devices = pick(1, 3);
-    program.streams = pick(1, 6);  // with more, the device is asked for proofs in between
+    program.streams = pick(1, 6);  // with more, the device is queried for proofs in between
     const std::size_t count = pick(1, kMost);
     Set nameable = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -81,8 +82,8 @@ struct Program {
 
 /// What must hold, by brute force.
 struct Truth {
-  std::vector<Set> before;  // all that an operation comes after, itself included
-  std::vector<Set> proved;  // what the host had seen ended when it was submitted
+  std::vector<Set> before;  // all operations before an operation, itself included
+  std::vector<Set> proved;  // what the host had observed to end when it was submitted
   std::size_t waits = 0;
 
   explicit Truth(const Program& program) {
@@ -92,7 +93,7 @@ struct Truth {
       const Program::Operation& operation = program.operations[i];
       if (operation.host_waits_first) seen |= before[*operation.host_waits_first];
       Set& row = stream[operation.stream];
-      // The dependencies that nothing else brings along.
+      // The dependencies that no other one implies.
       const Set open = operation.after & ~row & ~seen;
       for (std::size_t d = 0; d < i; ++d) {
         if ((open >> d & 1) == 0) continue;
@@ -111,7 +112,8 @@ struct Truth {
   }
 };
 
-/// What the calls to the driver do: each wait is for the operation whose record its event had last.
+/// What the calls to the driver order: each wait is for the operation whose record the event had
+/// last.
 std::vector<Set> order_of_calls(const Program& program, const fake_observer::Observed& observed,
                                 const std::map<std::uint32_t, std::size_t>& numbers,
                                 std::size_t& waits) {
@@ -145,7 +147,7 @@ TEST(ElisionAgainstBruteForce, RandomProgramsKeepTheirOrderWithTheFewestWaits) {
   std::vector<coord::Device> devices;
   std::vector<coord::Stream> streams;
   for (std::uint64_t trial = 0; trial < programs; ++trial) {
-    if (trial % 256 == 0) {  // devices are dear, and their streams may be used again
+    if (trial % 256 == 0) {  // devices are expensive, and their streams can be reused
       streams.clear();
       devices = coord::sim::open_devices({}, 3);
       for (std::size_t i = 0; i < 6 * 3; ++i) streams.push_back(devices[i % 3].create_stream());

@@ -28,7 +28,7 @@ using coord::EventPool;
 using coord::EventRef;
 using streamscope::test::Deadline;
 
-TEST(EventPool, AnEventGivenBackTwiceIsAnErrorAndKeepsOneOwner) {
+TEST(EventPool, AnEventReturnedTwiceIsAnErrorAndKeepsOneOwner) {
   const Device device = Device::open("sim");
   EventPool pool(device);
   const EventRef first = pool.acquire();
@@ -103,7 +103,7 @@ TEST(EventPool, KeepsClassesApart) {
   EXPECT_EQ(pool.utilization().in_use, 1u);
 }
 
-TEST(EventPool, ABatchIsTakenWholeOrNotAtAll) {
+TEST(EventPool, ABatchIsAcquiredAsAWholeOrNotAtAll) {
   const Device device = Device::open("sim");
   EventPool pool(device, {.capacity = 5, .at_capacity = coord::AtCapacity::kFail});
   std::array<EventRef, 4> batch;
@@ -197,7 +197,7 @@ TEST(EventPool, ShrinksAfterAPeakAndOnRequest) {
   EXPECT_LE(pool.utilization().available, 64u);
 }
 
-TEST(EventPool, TakesBackWhatAThreadThatEndedHadKept) {
+TEST(EventPool, RecoversEventsOfAThreadThatEnded) {
   const Device device = Device::open("sim");
   EventPool pool(device);
   for (int i = 0; i < 20; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs with one bug each, and the same programs repaired: what explore has to find and where it
+// Programs with one bug each, and the same programs fixed: what explore has to find and where it
 // has to stay silent.
 #pragma once
 

@@ -141,9 +141,9 @@ void lost_signal(Run& run, bool repaired) {
     stream.launch({});
     stream.synchronize();
     run.step();
-    signalled = true;  // wakes who waits now
+    signalled = true;  // wakes current waiters
     run.step();
-    if (!repaired) signalled = false;  // and nobody who comes later
+    if (!repaired) signalled = false;  // but no later ones
   });
   run.wait_until([&] { return signalled; });
   run.join();
@@ -158,7 +158,7 @@ void results_of_a_thread_taken_for_ended(Run& run, bool repaired) {
     stream.copy_to_host(host.data(), a.data(), 16);
     if (repaired) stream.synchronize();
   });
-  run.join();  // the thread has ended, its copy has not
+  run.join();  // the thread has ended, but not its copy
   run.reads(host.data(), 16);
   stream.synchronize();
 }
@@ -296,7 +296,7 @@ void poller_breaks_the_capture_of_another_thread(Run& run, bool repaired) {
     if (repaired) device.exchange_capture_mode(coord::CaptureMode::kRelaxed);
     try {
       (void)event.query();
-    } catch (const coord::Error&) {  // whoever captures is told
+    } catch (const coord::Error&) {  // the capturing thread is notified
     }
   });
   stream.begin_capture();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Exploration: it finds the bug of every program of the corpus, is silent on every repaired one,
-// covers every order that differs, and what it finds can be replayed.
+// Exploration: it finds the bug of every program of the corpus, is silent on every fixed one,
+// covers every distinct order, and its findings can be replayed.
 
 #include <coord/explore.h>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST_P(Corpus, BugIsFoundAndReplayed) {
   }
 }
 
-TEST_P(Corpus, RepairedTwinIsClean) {
+TEST_P(Corpus, FixedTwinIsClean) {
   const corpus::Case& bug = GetParam();
   const Report report = explore([&](coord::sim::Run& run) { bug.program(run, true); }, bug.options);
   EXPECT_TRUE(report.clean()) << text_of(report);
@@ -126,7 +126,7 @@ TEST(Explore, RunsIndependentStreamsOnce) {
   EXPECT_EQ(report.runs, 1u);
 }
 
-TEST(Explore, SeesBothAnswersOfAQuery) {
+TEST(Explore, ExploresBothAnswersOfAQuery) {
   std::set<bool> answers;
   const Report report = coord::sim::explore([&](coord::sim::Run& run) {
     const Stream stream = run.device().create_stream();
@@ -139,7 +139,7 @@ TEST(Explore, SeesBothAnswersOfAQuery) {
 }
 
 TEST(Explore, FindsABugThatNeedsFourStepsInOneOrder) {
-  // The value is 1, 2, 3 on the way; only one order lets the wait see nothing but the last.
+  // The value is 1, 2, 3 on the way; in only one order does the wait see just the last.
   const Program program = [](coord::sim::Run& run) {
     const auto& device = run.device();
     const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -193,7 +193,7 @@ TEST(Explore, EndsWorkThatTheProgramDoesNotWaitFor) {
   EXPECT_EQ(ran, static_cast<int>(report.runs));
 }
 
-TEST(Explore, GivesUpOnAProgramWithoutEnd) {
+TEST(Explore, GivesUpOnAnEndlessProgram) {
   const Report report = coord::sim::explore(
       [](coord::sim::Run& run) {
         for (;;) run.step();
@@ -204,7 +204,7 @@ TEST(Explore, GivesUpOnAProgramWithoutEnd) {
   EXPECT_THAT(report.findings[0].text, HasSubstr("no end after 100 steps"));
 }
 
-TEST(Explore, CollectsAsManyFindingsAsAreWanted) {
+TEST(Explore, CollectsAsManyFindingsAsRequested) {
   const Report report = coord::sim::explore(
       [](coord::sim::Run& run) {
         const auto& device = run.device();
@@ -222,7 +222,7 @@ TEST(Explore, CollectsAsManyFindingsAsAreWanted) {
   EXPECT_TRUE(report.exhaustive);
 }
 
-TEST(Explore, TellsThatAProgramDependsOnMoreThanTheOrder) {
+TEST(Explore, ReportsThatAProgramDependsOnMoreThanTheOrder) {
   int runs = 0;
   const Report report = coord::sim::explore([&runs](coord::sim::Run& run) {
     const auto& device = run.device();
@@ -235,7 +235,7 @@ TEST(Explore, TellsThatAProgramDependsOnMoreThanTheOrder) {
   EXPECT_THAT(report.findings[0].text, HasSubstr("depends on more than the order"));
 }
 
-TEST(Explore, TellsThatAScheduleDoesNotFit) {
+TEST(Explore, ReportsThatAScheduleDoesNotFit) {
   const Program program = [](coord::sim::Run& run) { run.device().synchronize(); };
   EXPECT_THROW((void)replay(program, Schedule{{7}}), coord::Error);
   EXPECT_THROW((void)Schedule::parse("1 2 x"), coord::Error);
@@ -243,7 +243,7 @@ TEST(Explore, TellsThatAScheduleDoesNotFit) {
   EXPECT_EQ(Schedule::parse("3x0 1"), (Schedule{{0, 0, 0, 1}}));
 }
 
-TEST(Explore, RefusesConfigsThatMakeNoDevice) {
+TEST(Explore, RefusesInvalidConfigs) {
   EXPECT_THROW((void)coord::sim::explore([](coord::sim::Run&) {}, {.config = {.sm_count = 0}}),
                coord::Error);
 }

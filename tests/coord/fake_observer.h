@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// An observer for tests: keeps everything that libcoord tells, in order.
+// An observer for tests: keeps everything that libcoord reports, in order.
 //
-// It is exported by the test program as a profiler would export it, and libcoord finds it by
-// itself.
+// The test program exports it as a profiler would, and libcoord finds it automatically.
 #pragma once
 
 #include <coord/observer.h>
@@ -97,7 +96,7 @@ struct Observed {
   std::vector<Stream> streams;
   std::vector<std::pair<std::uint64_t, std::string>> event_names;
   std::vector<Operation> operations;
-  std::size_t of_kinds = 0;  // of these, told by the number of their kind
+  std::size_t of_kinds = 0;  // of these, reported by the number of their kind
   std::vector<Dependency> dependencies;
   std::vector<State> states;
   std::vector<Call> calls;
@@ -120,18 +119,18 @@ struct Observed {
   [[nodiscard]] Op op_named(const std::string& name) const;
 };
 
-/// Has libcoord tell its waits.
+/// Makes libcoord report its waits.
 void ask_for_waits();
-/// Of each batch of tasks of a run, no more than so many are taken from now on.
+/// From now on, accepts no more than this many of each batch of tasks of a run.
 void take_tasks(std::uint32_t most);
-/// The ends of submissions are stored for the thread that makes them instead of being told, and
-/// operations that have much in common are told by numbers.
+/// The ends of submissions are stored for the thread that makes them instead of being reported, and
+/// operations that have much in common are reported by numbers.
 void keep_ends(bool keep);
 /// The calling thread's latest one since it entered an operation; 0: there is none.
 std::uint64_t last_end();
-/// Forgets what was told so far. While off, everything is ignored.
+/// Forgets what was reported so far. While off, everything is ignored.
 void start();
-/// What was told since start(); nothing is kept from then on.
+/// What was reported since start(); nothing is kept from then on.
 Observed stop();
 
 }  // namespace fake_observer

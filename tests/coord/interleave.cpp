@@ -21,7 +21,7 @@ struct Thread {
   ucontext_t context{};
   std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
   std::function<void()> body;
-  std::uint64_t history = 0;  // of its steps and what they saw
+  std::uint64_t history = 0;  // of its steps and what they read
   bool ended = false;
   const void* sleeps_on = nullptr;
   std::uint32_t bits = 0;
@@ -107,7 +107,7 @@ class Explorer {
     thread_count = program.threads.size();
     while (threads.size() < thread_count) threads.emplace_back();
     for (std::size_t i = 0; i < thread_count; ++i) start(threads[i], program.threads[i]);
-    bool known = false;  // this order goes on like one before
+    bool known = false;  // this order continues like an earlier one
     for (std::size_t depth = 0;; ++depth) {
       std::vector<std::size_t> enabled;
       bool all_ended = true;

@@ -4,11 +4,10 @@
 // Runs a few short threads in every order of their steps.
 //
 // The threads are contexts of one real thread, which takes a step of one of them at a time: one
-// operation on a model::Atomic, or one model::Platform::wait or wake, which stand for std::atomic
-// and the futex in the code under test.
-// Everything is sequentially consistent, as that code asks for. Orders that lead to the same memory
-// with every thread having seen the same values are followed once. A sleep never ends by itself, so
-// a lost wake-up shows as a deadlock.
+// operation on a model::Atomic, or one model::Platform::wait or wake, which replace std::atomic and
+// the futex in the code under test. Everything is sequentially consistent, as that code requires.
+// Orders that lead to the same memory with every thread having read the same values are followed
+// once. A sleep never ends by itself, so a lost wake-up shows as a deadlock.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace model {
 
 /// Before a step of the calling thread.
 void step();
-/// What a step saw or wrote, which decides what its thread does next.
+/// What a step read or wrote, which decides what its thread does next.
 void saw(std::uint64_t value);
 /// A word of shared memory, as part of the state.
 void add_word(const void* address, std::function<std::uint64_t()> value);
@@ -111,9 +110,9 @@ struct Platform {
   static void wake(Atomic<std::uint32_t>& word, std::uint32_t bits = ~0u) { wake_on(&word, bits); }
 };
 
-/// A mutex; taking it is a step. Who gets it sees how often it was taken before: what it protects
-/// follows from that order, and so is part of what the threads have seen. Giving it back is none:
-/// it only lets others go on.
+/// A mutex; locking it is a step. The thread that gets it sees how often it was locked before: what
+/// it protects follows from that order, and so is part of what the threads have read. Unlocking is
+/// not a step: it only lets others continue.
 class Mutex {
  public:
   Mutex();
@@ -145,7 +144,7 @@ class Condition {
   void sleep();
 };
 
-/// One run: its threads, and what has to hold once all have ended (empty: it does).
+/// One run: its threads, and the check once all have ended (empty: it holds).
 struct Program {
   std::vector<std::function<void()>> threads;
   std::function<std::string()> check;
@@ -156,7 +155,7 @@ struct Result {
   std::uint64_t orders = 0, states = 0;
 };
 
-/// Runs what `make` makes, afresh each time, in every order; stops at the first that fails.
+/// Runs what `make` returns, newly made each time, in every order; stops at the first that fails.
 Result explore(const std::function<Program()>& make);
 
 }  // namespace model

@@ -71,7 +71,7 @@ TEST_F(EveryOrder, WakesAWaiterOfATimeline) {
   EXPECT_GT(result.orders, 20u) << "there is more than one order";
 }
 
-TEST_F(EveryOrder, WakesOneWhoWaitsForALaterSignal) {
+TEST_F(EveryOrder, WakesAWaiterForALaterSignal) {
   EXPECT_EQ(timeline<Word>({{2}, {-1, -2}}, 2).failure, "");
 }
 
@@ -98,7 +98,7 @@ TEST_F(EveryOrder, AFailureWakesWaiters) {
   EXPECT_EQ(timeline<Word>({{2}, {-1}, {0}}, 1).failure, "");
 }
 
-/// The defect of an earlier timeline: what a signal changes is not looked at once more between
+/// The defect of an earlier timeline: the state that a signal changes is not checked again between
 /// "not reached" and going to sleep.
 struct SleepsWithoutLooking : Word {
   void sleep(std::uint64_t, std::int64_t until_ns) {
@@ -109,7 +109,7 @@ struct SleepsWithoutLooking : Word {
   }
 };
 
-/// And its twin: whether somebody sleeps is looked at before the value is changed.
+/// And its twin: whether somebody sleeps is checked before the value is changed.
 struct LooksBeforeItSignals : Word {
   bool raise(std::uint64_t& from, std::uint64_t to) {
     const bool wake = sleepers.load() != 0;
@@ -121,7 +121,7 @@ struct LooksBeforeItSignals : Word {
   }
 };
 
-TEST_F(EveryOrder, FindsALostWakeUpWhereThereIsOne) {
+TEST_F(EveryOrder, FindsALostWakeUp) {
   EXPECT_NE(timeline<SleepsWithoutLooking>({{1}, {-1}}, 1).failure, "");
   EXPECT_NE(timeline<LooksBeforeItSignals>({{1}, {-1}}, 1).failure, "");
 }
@@ -156,12 +156,12 @@ model::Result doorbell(int ringers) {
   });
 }
 
-TEST_F(EveryOrder, HearsEveryRingOfADoorbell) {
+TEST_F(EveryOrder, ReceivesEveryRingOfADoorbell) {
   EXPECT_EQ(doorbell<coord::BasicDoorbell<model::Platform>>(1).failure, "");
   EXPECT_EQ(doorbell<coord::BasicDoorbell<model::Platform>>(2).failure, "");
 }
 
-/// Counts after it has looked whether anybody sleeps.
+/// Counts after checking whether anybody sleeps.
 struct DeafDoorbell {
   model::Atomic<std::uint64_t> rung{0};
   model::Atomic<std::uint32_t> asleep{0};

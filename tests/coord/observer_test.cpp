@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a profiler is told, and that it can put it together.
+// What a profiler is notified of, and that it can put it together.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 using coord::Device;
 using coord::Stream;
 
-TEST(Observer, IsToldTheDeviceAndEveryStreamFromTheLegacyOneOn) {
+TEST(Observer, IsNotifiedOfTheDeviceAndAllStreamsIncludingTheLegacyOne) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -233,7 +233,7 @@ TEST(Observer, CallsBelongToNoOperationThatEndsBeforeOneBegunWithinIt) {
   EXPECT_EQ(launches.at(1).operation, COORD_NONE);
 }
 
-TEST(Observer, IsToldOnceWhatOperationsHaveInCommon) {
+TEST(Observer, IsNotifiedOnceOfSharedPropertiesOfOperations) {
   fake_observer::keep_ends(true);
   fake_observer::start();
   const Device device = Device::open("sim");
@@ -281,7 +281,7 @@ TEST(Observer, IsToldOnceWhatOperationsHaveInCommon) {
   EXPECT_EQ(observed.of_kinds, 4u + 2u);
 }
 
-TEST(Observer, IsAskedAgainForAKindThatItDidNotWant) {
+TEST(Observer, IsQueriedAgainForAKindThatItDeclined) {
   fake_observer::start();
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
@@ -296,7 +296,7 @@ TEST(Observer, IsAskedAgainForAKindThatItDidNotWant) {
   EXPECT_EQ(observed.of_kinds, 2u) << "all but the two before, and the one that makes the kind";
 }
 
-TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetween) {
+TEST(Observer, GetsTheEndOfASubmissionUnlessAnotherOneCameInBetween) {
   fake_observer::keep_ends(true);
   fake_observer::start();
   const Device device = Device::open("sim");
@@ -308,7 +308,7 @@ TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetwe
   coord::OperationHandle inner;
   const auto outer = coordinator.submit({.stream = stream}, [&](coord::StreamRef) {
     inner = coordinator.submit({.stream = other}, work);
-    EXPECT_EQ(fake_observer::last_end(), 0u) << "the outer operation goes on";
+    EXPECT_EQ(fake_observer::last_end(), 0u) << "the outer operation continues";
   });
   const std::uint64_t stored_of_outer = fake_observer::last_end();
   const auto by_another_thread = coordinator.register_operation({.stream = stream});
@@ -331,7 +331,7 @@ TEST(Observer, FindsTheEndOfASubmissionWhereItWantsItUnlessAnotherOneCameInBetwe
   EXPECT_EQ(ends_reported(outer), 1);
 }
 
-TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
+TEST(Observer, IsNotifiedOfOperationsWithTheirWorkAndTheirWaits) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -368,10 +368,9 @@ TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
     dependencies.emplace_back(each.operation - base, each.depends_on - base, each.elided);
     EXPECT_FALSE(each.inferred);
   }
-  EXPECT_THAT(dependencies,
-              testing::ElementsAre(std::tuple{1u, 0u, true},     // same stream
-                                   std::tuple{2u, 0u, true},     // second brings it along
-                                   std::tuple{2u, 1u, false}));  // the one wait
+  EXPECT_THAT(dependencies, testing::ElementsAre(std::tuple{1u, 0u, true},     // same stream
+                                                 std::tuple{2u, 0u, true},     // second implies it
+                                                 std::tuple{2u, 1u, false}));  // the one wait
 
   for (const char* name : {"simLaunchKernel", "simStreamWaitEvent"}) {
     EXPECT_EQ(observed.calls_named(name).at(0).operation,
@@ -388,7 +387,7 @@ TEST(Observer, IsToldOperationsWithWhatTheyIssuedAndWhatTheyWaitedFor) {
   }
 }
 
-TEST(Observer, IsToldWhyAWaitWasNotNeeded) {
+TEST(Observer, IsNotifiedWhyAWaitWasNotNeeded) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -414,7 +413,7 @@ TEST(Observer, IsToldWhyAWaitWasNotNeeded) {
                                    COORD_ELIDED_EARLIER_WAIT, COORD_ELIDED_SAME_STREAM));
 }
 
-TEST(Observer, HearsOfDeferredOperationsBeforeTheyBegin) {
+TEST(Observer, IsNotifiedOfDeferredOperationsBeforeTheyBegin) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -437,7 +436,7 @@ TEST(Observer, HearsOfDeferredOperationsBeforeTheyBegin) {
   EXPECT_EQ(observed.dependencies[0].because, std::uint32_t{COORD_WAITED});
 }
 
-TEST(Observer, IsToldEveryActOfATimeline) {
+TEST(Observer, IsNotifiedOfEveryActionOfATimeline) {
   fake_observer::start();
   std::uint64_t handle = 0;
   {
@@ -475,7 +474,7 @@ TEST(Observer, IsToldEveryActOfATimeline) {
   EXPECT_EQ(observed.timeline_acts[0].stream, handle);
 }
 
-TEST(Observer, IsToldPoolsAndWhatIsInThem) {
+TEST(Observer, IsNotifiedOfPoolsAndTheirContent) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -498,7 +497,7 @@ TEST(Observer, IsToldPoolsAndWhatIsInThem) {
   EXPECT_EQ(observed.pool_samples.back().available, 2u);
 }
 
-TEST(Observer, IsToldBarriersWithTheirStreams) {
+TEST(Observer, IsNotifiedOfBarriersWithTheirStreams) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -520,7 +519,7 @@ TEST(Observer, IsToldBarriersWithTheirStreams) {
   EXPECT_EQ(observed.barriers[0].streams[1].elided, 0u);
 }
 
-TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
+TEST(Observer, IsNotifiedOfAccessedMemoryByTraceAddresses) {
   fake_observer::start();
   std::uint32_t operation = 0;
   {
@@ -560,7 +559,7 @@ TEST(Observer, IsToldWhatMemoryIsTouchedByTheAddressesOfTraces) {
   EXPECT_GE(observed.accesses[4].time_ns, set.facts.end_ns);
 }
 
-TEST(Observer, IsToldWhenItAsksWhoIsMissingAtABarrier) {
+TEST(Observer, CanQueryWhoIsMissingAtABarrier) {
   fake_observer::start();
   std::uint64_t operation = 0;
   {
@@ -610,7 +609,7 @@ TEST(Observer, IsToldWhenItAsksWhoIsMissingAtABarrier) {
   EXPECT_TRUE(linked(barrier, last));
 }
 
-TEST(Observer, IsToldTheCycleThatAWaitIsGivenUpFor) {
+TEST(Observer, IsNotifiedOfTheCycleThatMakesAWaitFail) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");
@@ -635,7 +634,7 @@ TEST(Observer, IsToldTheCycleThatAWaitIsGivenUpFor) {
       4);
 }
 
-TEST(Observer, IsToldWhenTheHostBroughtEachStreamToABarrier) {
+TEST(Observer, IsNotifiedWhenEachStreamArrivesAtABarrier) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");

@@ -47,7 +47,7 @@ class Operations : public testing::Test {
          c = device.create_stream({.name = "c"});
 };
 
-TEST_F(Operations, OneThatDependsOnWorkNotYetSubmittedIsDeferredNotLetThrough) {
+TEST_F(Operations, OneThatDependsOnWorkNotYetSubmittedIsDeferred) {
   Coordinator coordinator(device, {.polled = true});
   const auto first = coordinator.register_operation({.stream = a, .description = "first"});
   std::vector<int> order;
@@ -68,7 +68,7 @@ TEST_F(Operations, OneThatDependsOnWorkNotYetSubmittedIsDeferredNotLetThrough) {
   EXPECT_EQ(metrics.waits_placed, 2u);
 }
 
-TEST_F(Operations, OneThatDependsOnWorkNotYetSubmittedIsRefusedIfAskedFor) {
+TEST_F(Operations, OneThatDependsOnWorkNotYetSubmittedIsRefusedOnRequest) {
   Coordinator coordinator(device, {.unsubmitted = coord::Unsubmitted::kRefuse, .polled = true});
   const auto first = coordinator.register_operation({.stream = a, .description = "first"});
   const auto error =
@@ -94,7 +94,7 @@ TEST_F(Operations, BeginRefusesWhatIsNotReady) {
   coordinator.wait(second);
 }
 
-TEST_F(Operations, TheEventStandsForTheWorkAndNotForWhatWasThereBefore) {
+TEST_F(Operations, TheEventCoversTheWorkAndNotWhatWasThereBefore) {
   Coordinator coordinator(device, {.polled = true});
   bool ran = false, before = true;
   const auto slow = coordinator.submit({.stream = a}, [&](coord::StreamRef stream) {
@@ -119,7 +119,7 @@ TEST_F(Operations, DependenciesAreWaitedForOnTheDeviceNotOnTheHost) {
   EXPECT_GE(device.now().value, 1'000'000'000);
 }
 
-TEST_F(Operations, ReadyOnesAreSubmittedByPriorityWhateverTheOrderTheyCameIn) {
+TEST_F(Operations, ReadyOnesAreSubmittedByPriorityWhateverTheirOrder) {
   Coordinator coordinator(device, {.ageing = 1h, .polled = true});
   const auto gate = coordinator.register_operation({.stream = a});
   std::vector<OperationPriority> order;
@@ -157,7 +157,7 @@ TEST_F(Operations, AnUrgentOneRaisesWhatItDependsOn) {
   EXPECT_THAT(order, ElementsAre("low", "critical", "normal"));
 }
 
-TEST_F(Operations, WaitingMakesMoreUrgent) {
+TEST_F(Operations, PriorityRisesWithWaitingTime) {
   Coordinator coordinator(device, {.ageing = 1us, .polled = true});
   const auto gate = coordinator.register_operation({.stream = a});
   std::vector<int> order;
@@ -196,7 +196,7 @@ TEST_F(Operations, ACycleIsRefusedAtRegistrationAndNamed) {
     EXPECT_THAT(error.what(), HasSubstr(name));
   EXPECT_EQ(error_of([&] { coordinator.add_dependency(first, first); }).kind(),
             coord::ErrorKind::kCycle);
-  // A refusal leaves nothing behind: what is no cycle is still none.
+  // A refusal leaves nothing behind: what was not a cycle is still none.
   coordinator.add_dependency(third, first);
   for (const auto operation : {first, second, third}) {
     coordinator.begin(operation);
@@ -205,7 +205,7 @@ TEST_F(Operations, ACycleIsRefusedAtRegistrationAndNamed) {
   coordinator.wait(third);
 }
 
-TEST_F(Operations, AThenBFollowedByBThenAIsNoCycle) {
+TEST_F(Operations, AThenBFollowedByBThenAIsNotACycle) {
   Coordinator coordinator(device, {.polled = true});
   OperationHandle last;
   for (int i = 0; i < 10; ++i) {
@@ -275,7 +275,7 @@ TEST_F(Operations, WaitForGivesUpInTime) {
   EXPECT_TRUE(coordinator.wait_for(held, 10s));
 }
 
-TEST_F(Operations, AGroupIsOneOperationToTheOutside) {
+TEST_F(Operations, AGroupIsOneOperationFromOutside) {
   Coordinator coordinator(device, {.polled = true});
   const auto before = coordinator.submit(
       {.stream = c}, [](coord::StreamRef s) { s.launch({.name = "before", .duration = 1ms}); });
@@ -415,7 +415,7 @@ TEST_F(Operations, TheHostMustWaitBeforeItTouchesWhatTheDeviceWrites) {
   coordinator.wait(read);
 }
 
-TEST_F(Operations, EverythingIsKnownAboutThem) {
+TEST_F(Operations, AllTheirPropertiesAreReported) {
   Coordinator coordinator(device, {.polled = true, .history = 4});
   const auto first = coordinator.submit({.stream = a}, kNothing);
   const auto second = coordinator.submit({.type = coord::OperationType::kReduction,
@@ -481,7 +481,7 @@ TEST_F(Operations, ACallbackThatIsNeverPolledForStillComes) {
       done.wait_until(lock, std::chrono::system_clock::now() + 20s, [&] { return called; }));
 }
 
-TEST_F(Operations, MoreBlockedStreamsThanHardwareQueuesIsSaid) {
+TEST_F(Operations, MoreBlockedStreamsThanHardwareQueuesIsReported) {
   const auto flag = device.allocate_host<std::uint64_t>(1);
   Coordinator coordinator(device, {.polled = true});
   const auto gate = coordinator.submit(
@@ -497,7 +497,7 @@ TEST_F(Operations, MoreBlockedStreamsThanHardwareQueuesIsSaid) {
   coordinator.wait(last);
 }
 
-TEST_F(Operations, BlockedStreamsAreHeldBelowTheHardwareQueuesIfAskedFor) {
+TEST_F(Operations, BlockedStreamsAreLimitedToTheHardwareQueuesOnRequest) {
   const auto flag = device.allocate_host<std::uint64_t>(1);
   Coordinator coordinator(device, {.connections = coord::Connections::kHold, .polled = true});
   const auto gate = coordinator.submit(
@@ -526,7 +526,7 @@ TEST_F(Operations, ManyStreamsThatComeAndGoLeaveNothingBehind) {
   EXPECT_EQ(coordinator.metrics().waits_placed, 1u);
 }
 
-TEST_F(Operations, AHostWaitInsideTheOperationItWaitsForIsADeadlockAndSaid) {
+TEST_F(Operations, AHostWaitInsideTheAwaitedOperationIsReportedAsADeadlock) {
   Coordinator coordinator(device, {.polled = true});
   OperationHandle inner;
   const auto outer = coordinator.register_operation({.stream = a, .description = "outer"});
@@ -542,7 +542,7 @@ TEST_F(Operations, AHostWaitInsideTheOperationItWaitsForIsADeadlockAndSaid) {
   coordinator.wait(inner);
 }
 
-TEST_F(Operations, WaitingForWhatAnotherThreadWillSubmitIsNoDeadlock) {
+TEST_F(Operations, WaitingForWorkOfAnotherThreadIsNotADeadlock) {
   Coordinator coordinator(device, {.polled = true});
   const auto first = coordinator.register_operation({.stream = a});
   std::thread other([&] {

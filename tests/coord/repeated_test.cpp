@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sections that repeat: when a graph is kept, and that no run is lost or done twice where it is
-// not.
+// Sections that repeat: when a graph is kept, and that no run is lost or done twice if it is not.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -38,7 +37,7 @@ struct Counting {
   int done = 0;
 };
 
-TEST(Repeated, KeepsSubmittingWhereAGraphIsNotCheaper) {
+TEST(Repeated, KeepsSubmittingIfAGraphIsNotCheaper) {
   coord::sim::Config config;
   config.calibration.graph_launch_ns = 1'000'000;
   Counting counting(config);
@@ -53,7 +52,7 @@ TEST(Repeated, KeepsSubmittingWhereAGraphIsNotCheaper) {
   EXPECT_GT(metrics.launch_time, metrics.submission_time);
 }
 
-TEST(Repeated, IsPromotedWhereAGraphIsCheaper) {
+TEST(Repeated, IsPromotedIfAGraphIsCheaper) {
   Counting counting;
   for (int i = 0; i < 10; ++i) counting.run();
   counting.device.synchronize();
@@ -74,7 +73,7 @@ TEST(Repeated, SubmitsTheRunWhoseLaunchFails) {
   EXPECT_FALSE(counting.section.promoted());
 }
 
-TEST(Repeated, NoticesInTheCaptureThatTheSectionHasChanged) {
+TEST(Repeated, DetectsDuringCaptureThatTheSectionHasChanged) {
   Counting counting;
   counting.run(10);
   counting.run(10);
@@ -89,7 +88,7 @@ TEST(Repeated, NoticesInTheCaptureThatTheSectionHasChanged) {
   EXPECT_TRUE(counting.section.promoted());
 }
 
-TEST(Repeated, PassesOnWhatItsBodyThrowsAndStartsAnew) {
+TEST(Repeated, PropagatesExceptionsOfItsBodyAndRestarts) {
   Counting counting;
   const auto failing = [](Section&) { throw std::runtime_error("no"); };
   for (int i = 0; i < 2; ++i) counting.run();
@@ -101,7 +100,7 @@ TEST(Repeated, PassesOnWhatItsBodyThrowsAndStartsAnew) {
   EXPECT_EQ(counting.done, 30);
 }
 
-TEST(Repeated, IsNoGraphIfItDependsOnOperationsOfOthers) {
+TEST(Repeated, IsNotAGraphIfItDependsOnOtherOperations) {
   Counting counting;
   const auto other = counting.coordinator.submit({.stream = counting.stream}, [](StreamRef) {});
   for (int i = 0; i < 5; ++i) {

@@ -13,7 +13,7 @@
 
 namespace {
 
-/// What the lock protects: torn by whoever gets in while another one is inside.
+/// What the lock protects: torn if two threads are inside.
 struct Account {
   coord::ShortLock lock;
   std::uint64_t one = 0, other = 0;
@@ -38,7 +38,7 @@ TEST(ShortLock, IsTakenFromTheThreadThatItFavors) {
   EXPECT_EQ(account.one, 50 * (kFavored + 1));
 }
 
-TEST(ShortLock, LetsInOneAtATimeWhileFavorsComeAndGo) {
+TEST(ShortLock, AdmitsOneAtATimeWhileFavorsChange) {
   constexpr unsigned kThreads = 8;
   constexpr int kBursts = 40;
   Account account;

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the simulated device shares with hardware and programs seldom think of: hardware queues, the
-// front end, full streams, blocks that spin, pools, peers; and the errors that it can be told to
-// make.
+// What the simulated device shares with hardware and programs rarely consider: hardware queues, the
+// front end, full streams, blocks that spin, pools, peers; and the errors that can be injected.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -51,7 +50,7 @@ int stalled_streams(std::uint32_t connections, int blocked) {
 
 TEST(SimConnections, StallOthersOnceTooManyStreamsAreBlocked) {
   // As observed on an H200: none up to two below the number of queues, half at one below, all from
-  // there.
+  // there on.
   EXPECT_EQ(stalled_streams(8, 6), 0);
   EXPECT_NEAR(stalled_streams(8, 7), 25 / 2, 1);
   EXPECT_EQ(stalled_streams(8, 8), 24);
@@ -60,7 +59,7 @@ TEST(SimConnections, StallOthersOnceTooManyStreamsAreBlocked) {
   EXPECT_EQ(stalled_streams(32, 12), 0);
 }
 
-TEST(SimConnections, PendingWaitsWithNothingBehindStallNobody) {
+TEST(SimConnections, PendingWaitsWithNothingBehindThemStallNoStream) {
   run({.max_connections = 1}, [](const Device& device) {
     const auto gate = device.allocate_host<std::uint64_t>(1);
     const Stream blocked = device.create_stream(), free = device.create_stream();
@@ -91,7 +90,7 @@ TEST(SimConnections, DeadlockReportNamesTheFalseDependency) {
   });
 }
 
-TEST(SimFrontEnd, StartsKernelsOneAfterTheOther) {
+TEST(SimFrontEnd, StartsKernelsOneAfterAnother) {
   const auto observed = run({}, [](const Device& device) {
     const auto gate = device.allocate_host<std::uint64_t>(1);
     std::vector<Stream> streams;
@@ -132,7 +131,7 @@ TEST(SimFrontEnd, TimedRecordsOfAllStreamsQueueUpThere) {
             makespan(coord::EventClass::kNoTiming) + 12 * h200().record_timing_dispatch_ns);
 }
 
-TEST(SimKernels, BlocksOfALargeGridMakeRoomForAMoreUrgentKernel) {
+TEST(SimKernels, BlocksOfALargeGridYieldToAMoreUrgentKernel) {
   const auto observed = run({.sm_count = 10}, [](const Device& device) {
     const Stream low = device.create_stream();
     const Stream high = device.create_stream({.priority = coord::StreamPriority::kHigh});
@@ -145,7 +144,7 @@ TEST(SimKernels, BlocksOfALargeGridMakeRoomForAMoreUrgentKernel) {
   EXPECT_EQ(low.end_ns, low.begin_ns + 410'000);
 }
 
-TEST(SimKernels, BlocksShareMultiprocessorsAsTheySay) {
+TEST(SimKernels, BlocksShareMultiprocessorsByTheirResources) {
   for (const unsigned per_sm : {2u, 4u}) {
     const auto observed = run({.sm_count = 10}, [&](const Device& device) {
       const Stream stream = device.create_stream();
@@ -167,7 +166,7 @@ TEST(SimKernels, TrafficTakesItsTimeAtTheMemorysBandwidth) {
             3'000 + 8'000'000'000 / h200().device_bytes_per_us);
 }
 
-TEST(SimCopies, BothWaysAtOnceShareTheBus) {
+TEST(SimCopies, BothDirectionsShareTheBus) {
   constexpr std::size_t kBytes = 8 << 20;
   const auto observed = run({}, [](const Device& device) {
     const Stream up = device.create_stream({.name = "up"}), down = device.create_stream();
@@ -191,7 +190,7 @@ TEST(SimCopies, BothWaysAtOnceShareTheBus) {
               static_cast<double>(alone) * 100 / static_cast<double>(h200().both_ways_percent), 2);
 }
 
-TEST(SimKernels, SpinUntilTheHostStoresTheValueAndHoldTheirPlace) {
+TEST(SimKernels, SpinUntilTheHostStoresTheValueAndKeepTheirSlots) {
   const auto observed = run({.sm_count = 1}, [](const Device& device) {
     const auto flag = device.allocate_host<std::uint64_t>(1);
     const Stream spins = device.create_stream(), other = device.create_stream();
@@ -208,7 +207,7 @@ TEST(SimKernels, SpinUntilTheHostStoresTheValueAndHoldTheirPlace) {
   EXPECT_GE(observed.op_named("other").facts.begin_ns, observed.op_named("spin").facts.end_ns);
 }
 
-TEST(SimKernels, ThatSpinForWhatCannotRunBesideThemAreADeadlock) {
+TEST(SimKernels, ThatSpinForWorkThatCannotRunConcurrentlyDeadlock) {
   run({.sm_count = 1, .deadlock_patience = 0ms}, [](const Device& device) {
     const auto flag = device.allocate_host<std::uint64_t>(1);
     const Stream spins = device.create_stream({.name = "spins"});
@@ -232,7 +231,7 @@ TEST(SimStream, BlocksTheHostWhenItIsFull) {
     const Stream stream = device.create_stream();
     const coord::Event event = device.create_event();
     for (int i = 0; i < 5; ++i) {
-      stream.record(event);  // takes no place
+      stream.record(event);  // takes no slot
       stream.launch({.name = "k" + std::to_string(i), .duration = 1ms});
     }
     stream.synchronize();
@@ -242,7 +241,7 @@ TEST(SimStream, BlocksTheHostWhenItIsFull) {
   EXPECT_GE(launches.at(4).facts.begin_ns, observed.op_named("k0").facts.end_ns);
 }
 
-TEST(SimStream, ThatIsFullForGoodIsADeadlock) {
+TEST(SimStream, ThatStaysFullIsADeadlock) {
   run({.stream_queue_depth = 4, .deadlock_patience = 0ms}, [](const Device& device) {
     const auto flag = device.allocate_host<std::uint64_t>(1);
     const Stream stream = device.create_stream();
@@ -278,7 +277,7 @@ TEST(SimPool, FaultsOnUseBeforeTheAllocation) {
   });
 }
 
-TEST(SimPool, GivesFreedMemoryOutAgainInItsStream) {
+TEST(SimPool, ReusesFreedMemoryInItsStream) {
   run({}, [](const Device& device) {
     const Stream stream = device.create_stream(), other = device.create_stream();
     stream.launch({.duration = 1ms});
@@ -318,7 +317,7 @@ TEST(SimPeers, ShareAClockAndWaitForEachOther) {
   EXPECT_NE(observed.op_named("consume").facts.context, observed.op_named("produce").facts.context);
 }
 
-TEST(SimPeers, HaveResourcesOfTheirOwn) {
+TEST(SimPeers, HaveTheirOwnResources) {
   std::int64_t both_ns = 0;
   const auto devices = coord::sim::open_devices({.sm_count = 1}, 2);
   const Stream a = devices[0].create_stream(), b = devices[1].create_stream();
@@ -331,7 +330,7 @@ TEST(SimPeers, HaveResourcesOfTheirOwn) {
   EXPECT_LT(both_ns, 1'100'000);
 }
 
-TEST(SimPeers, OfAnotherMachineAreOutOfReach) {
+TEST(SimPeers, OfAnotherMachineAreUnreachable) {
   const Device one = Device::open("sim"), other = Device::open("sim");
   const auto from = one.allocate<float>(1), to = other.allocate<float>(1);
   const Stream stream = one.create_stream();
@@ -360,7 +359,7 @@ TEST(SimInjection, FailsTheNthCallOfThatNameOnly) {
       });
 }
 
-TEST(SimInjection, OfADeviceFailureIsForGood) {
+TEST(SimInjection, OfADeviceFailureIsPermanent) {
   run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     coord::sim::inject(device, {.call = "*", .nth = 2, .code = 700});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The simulated device: virtual time, resources, determinism, and what it says of a deadlock.
+// The simulated device: virtual time, resources, determinism, and its deadlock reports.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -141,7 +141,7 @@ TEST(SimTime, ThreadsThatUseOneStreamFollowEachOther) {
             observed.calls_named("simEventRecord").at(0).facts.end_ns);
 }
 
-TEST(SimKernels, BlocksThatFindNoRoomStartLater) {
+TEST(SimKernels, BlocksThatDoNotFitStartLater) {
   for (const unsigned blocks : {66u, 67u}) {
     const auto observed = run({}, [&](const Device& device) {
       const Stream a = device.create_stream(), b = device.create_stream();
@@ -165,7 +165,7 @@ TEST(SimKernels, GridLargerThanTheDeviceRunsInWaves) {
   EXPECT_EQ(duration_ns(observed.op_named("three")), 30'000);
 }
 
-TEST(SimKernels, NoMoreRunAtOnceThanTheLimit) {
+TEST(SimKernels, NoMoreRunConcurrentlyThanTheLimit) {
   const auto observed = run({.concurrent_kernels = 2}, [](const Device& device) {
     std::vector<Stream> streams;
     for (int i = 0; i < 5; ++i) {
@@ -245,7 +245,7 @@ TEST(SimHostFunctions, RunOneAtATimeAcrossStreams) {
   EXPECT_FALSE(overlap(observed.ops[0], observed.ops[1]));
 }
 
-TEST(SimMemory, AStoreReleasesAWaitWhenItIsMadeAndNotBefore) {
+TEST(SimMemory, AStoreReleasesAWaitWhenItHappensAndNotBefore) {
   const auto observed = run({}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -265,7 +265,7 @@ TEST(SimMemory, AStoreComesAfterTheCallBeforeIt) {
     const Stream stream = device.create_stream(), other = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
     stream.wait_value(flag.data(), 1);
-    // The wait looks at the flag while this launch is being issued.
+    // The wait reads the flag while this launch is being issued.
     coord::sim::host_work(device,
                           coord::Nanoseconds(h200().launch_latency_ns - h200().wait_value_ns - 1));
     other.launch({.name = "k"});
@@ -277,7 +277,7 @@ TEST(SimMemory, AStoreComesAfterTheCallBeforeIt) {
   EXPECT_GE(observed.op_named("memory wait").facts.end_ns, stored_ns);
 }
 
-TEST(SimMemory, IsLimitedAndComesBack) {
+TEST(SimMemory, IsLimitedAndReusable) {
   run({.memory_bytes = 1000}, [](const Device& device) {
     { const auto first = device.allocate<std::uint8_t>(600); }
     const auto second = device.allocate<std::uint8_t>(600);
@@ -296,7 +296,7 @@ TEST(SimMemory, ReleasingWaitsForTheDevice) {
   });
 }
 
-TEST(SimFailure, AThrowingKernelFailsTheDeviceForGood) {
+TEST(SimFailure, AThrowingKernelFailsTheDevicePermanently) {
   run({}, [](const Device& device) {
     const Stream stream = device.create_stream(), other = device.create_stream();
     stream.launch({.name = "faulty", .function = [] { throw std::runtime_error("address 0x40"); }});
@@ -331,7 +331,7 @@ TEST(SimFailure, KernelsMayNotCallTheDevice) {
   });
 }
 
-TEST(SimFailure, ConfigThatMakesNoDeviceIsRefused) {
+TEST(SimFailure, InvalidConfigIsRefused) {
   EXPECT_THROW((void)Device::open(coord::sim::Config{.sm_count = 0}), coord::Error);
   EXPECT_THROW((void)Device::open(coord::sim::Config{.jitter = -1}), coord::Error);
 }
@@ -366,7 +366,7 @@ TEST(SimDeadlock, NamesTheStreamsTheirOperationsAndTheCycle) {
     }
   });
   EXPECT_THAT(observed.marks, testing::ElementsAre("deadlock"));
-  // What never ended is told as such when the device is closed.
+  // What never ended is reported as such when the device is closed.
   EXPECT_EQ(observed.op_named("late").facts.begin_ns, -1);
   EXPECT_EQ(observed.op_named("late").facts.end_ns, -1);
   EXPECT_EQ(observed.op_named("memory wait").facts.end_ns, -1);
@@ -374,7 +374,7 @@ TEST(SimDeadlock, NamesTheStreamsTheirOperationsAndTheCycle) {
   EXPECT_EQ(observed.calls_named("simStreamSynchronize").at(0).facts.result, 999);
 }
 
-TEST(SimDeadlock, SaysIfNobodyWritesTheValue) {
+TEST(SimDeadlock, ReportsAValueThatNobodyWrites) {
   run({.deadlock_patience = 0ms}, [](const Device& device) {
     const Stream stream = device.create_stream({.name = "lonely"});
     const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -390,7 +390,7 @@ TEST(SimDeadlock, SaysIfNobodyWritesTheValue) {
   });
 }
 
-TEST(SimDeadlock, IsNoneIfAnotherThreadStoresTheValueInTime) {
+TEST(SimDeadlock, IsNotReportedIfAnotherThreadStoresTheValueInTime) {
   run({.deadlock_patience = 10s}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -404,7 +404,7 @@ TEST(SimDeadlock, IsNoneIfAnotherThreadStoresTheValueInTime) {
   });
 }
 
-TEST(SimDeadlock, IsNoneIfAnotherThreadSubmitsTheWriteInTime) {
+TEST(SimDeadlock, IsNotReportedIfAnotherThreadSubmitsTheWriteInTime) {
   run({.deadlock_patience = 10s}, [](const Device& device) {
     const Stream stream = device.create_stream(), writer = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -418,7 +418,7 @@ TEST(SimDeadlock, IsNoneIfAnotherThreadSubmitsTheWriteInTime) {
   });
 }
 
-TEST(SimDeadlock, CanBeResolvedAndTheDeviceGoesOn) {
+TEST(SimDeadlock, CanBeResolvedAndTheDeviceContinues) {
   run({.deadlock_patience = 0ms}, [](const Device& device) {
     const Stream stream = device.create_stream();
     const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -430,7 +430,7 @@ TEST(SimDeadlock, CanBeResolvedAndTheDeviceGoesOn) {
   });
 }
 
-/// A program with some of everything.
+/// A program with a bit of everything.
 void mixed_program(const Device& device) {
   std::vector<Stream> streams;
   for (int i = 0; i < 4; ++i)
@@ -453,8 +453,8 @@ void mixed_program(const Device& device) {
   device.synchronize();
 }
 
-/// Everything that happened, but for the number of the device and of the calls, which count on in a
-/// process.
+/// Everything that happened, except the numbers of the device and of the calls, which continue to
+/// count within a process.
 std::string trace_of(const fake_observer::Observed& observed) {
   std::string text;
   const auto add = [&](auto... values) { ((text += std::to_string(values) + " "), ...); };

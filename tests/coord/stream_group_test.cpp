@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Groups of streams: the order between what their streams are given, whoever gives it and whenever.
+// Groups of streams: the order between the work of their streams, whoever submits it and whenever.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ class Workbench {
     group.emplace(coordinator, refs, options);
   }
 
-  /// A kernel that notes `name` when it ends.
+  /// A kernel that records `name` when it ends.
   auto kernel(std::string name, coord::Nanoseconds duration = 10us) {
     return [this, name = std::move(name), duration](StreamRef stream) {
       stream.launch({.duration = duration});
@@ -56,7 +56,7 @@ class Workbench {
   OperationHandle promise(std::size_t stream, const std::string& name) {
     return group->register_operation({.stream = (*group)[stream], .description = name});
   }
-  /// The next piece of `stream` comes after what `other` has been given.
+  /// The next piece of `stream` comes after what `other` has received so far.
   void put_after(std::size_t stream, std::size_t other) {
     group->add_dependency((*group)[stream], (*group)[other]);
   }
@@ -70,7 +70,7 @@ class Workbench {
 
 // Order
 
-TEST(StreamGroup, AStreamComesAfterWhatAnotherWasGivenAndNothingLater) {
+TEST(StreamGroup, AStreamFollowsWhatAnotherHasReceivedSoFar) {
   Workbench bench(2);
   bench.give(0, "a1", 100us);
   bench.put_after(1, 0);
@@ -80,7 +80,7 @@ TEST(StreamGroup, AStreamComesAfterWhatAnotherWasGivenAndNothingLater) {
   EXPECT_THAT(bench.done, ElementsAre("a1", "b1", "a2"));
 }
 
-TEST(StreamGroup, AThenBAndLaterBThenAIsNoCycle) {
+TEST(StreamGroup, AThenBAndLaterBThenAIsNotACycle) {
   Workbench bench(2);
   for (int round = 0; round < 50; ++round) {
     bench.give(0, "a", 20us);
@@ -105,7 +105,7 @@ TEST(StreamGroup, ACycleOfPendingWorkIsRefusedAndNamed) {
   EXPECT_THAT(text, HasSubstr("first"));
   EXPECT_THAT(text, HasSubstr("second"));
   EXPECT_THAT(text, HasSubstr("third"));
-  // What was refused leaves nothing behind: neither these nor others are called a cycle now.
+  // A refusal leaves nothing behind: neither these nor others are now called a cycle.
   EXPECT_EQ(kind_thrown([&] { bench.coordinator.add_dependency(a, b); }), ErrorKind::kCycle);
   const OperationHandle d = bench.promise(0, "fourth");
   bench.coordinator.add_dependency(d, c);
@@ -141,7 +141,7 @@ TEST(StreamGroup, AStreamKeepsItsOrderWhileItWaitsForWorkToBeSubmitted) {
   EXPECT_THAT(bench.done, ElementsAre("a1", "a2", "b1", "b2"));
 }
 
-TEST(StreamGroup, DependenciesDoNotAddUp) {
+TEST(StreamGroup, DependenciesDoNotAccumulate) {
   Workbench bench(2);
   for (int i = 0; i < 100; ++i) {
     bench.give(0, "a", 1us);
@@ -171,7 +171,7 @@ TEST(StreamGroup, ABarrierWaitsForEveryStreamAndNotForTheLastOnly) {
   }
 }
 
-TEST(StreamGroup, ABarrierCoversWhatIsNotSubmittedYet) {
+TEST(StreamGroup, ABarrierCoversWorkNotYetSubmitted) {
   Workbench bench(3);
   const OperationHandle promised = bench.promise(1, "before");
   bench.give(0, "before");
@@ -183,7 +183,7 @@ TEST(StreamGroup, ABarrierCoversWhatIsNotSubmittedYet) {
   EXPECT_THAT(bench.done, ElementsAre("before", "before", "after", "after", "after"));
 }
 
-// Random programs against what they say: pieces, promises, dependencies, barriers.
+// Random programs against their definition: pieces, promises, dependencies, barriers.
 TEST(StreamGroup, KeepsEveryOrderOfRandomPrograms) {
   std::mt19937 random(11);
   const auto pick = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
@@ -247,7 +247,7 @@ TEST(StreamGroup, KeepsEveryOrderOfRandomPrograms) {
 
 // Failures
 
-TEST(StreamGroup, APieceThatFailsIsNoObstacleForLaterOnes) {
+TEST(StreamGroup, AFailedPieceDoesNotBlockLaterOnes) {
   Workbench bench(2);
   StreamGroup& group = *bench.group;
   bench.give(0, "before");
@@ -261,7 +261,7 @@ TEST(StreamGroup, APieceThatFailsIsNoObstacleForLaterOnes) {
   EXPECT_EQ(bench.done.front(), "before");
 }
 
-TEST(StreamGroup, WhatComesAfterACancelledPieceIsCancelledWithIt) {
+TEST(StreamGroup, DependentsOfACancelledPieceAreCancelled) {
   Workbench bench(2);
   StreamGroup& group = *bench.group;
   const OperationHandle promised = bench.promise(0, "never");
@@ -295,7 +295,7 @@ TEST(StreamGroup, APieceThatWaitsForOneBehindItIsADeadlockWithBothNames) {
   EXPECT_THAT(text, HasSubstr("the one behind"));
 }
 
-TEST(StreamGroup, RefusesWhatItCannotDo) {
+TEST(StreamGroup, RefusesInvalidUse) {
   Workbench bench(2);
   const Stream foreign = bench.device.create_stream();
   StreamGroup& group = *bench.group;
@@ -345,7 +345,7 @@ TEST(StreamGroup, ParallelExecutionKeepsItsThreadsAndRunsNothingOnItsCaller) {
   EXPECT_FALSE(threads.contains(std::this_thread::get_id()));
 }
 
-TEST(StreamGroup, ParallelExecutionTellsTheFirstErrorAfterAllPieces) {
+TEST(StreamGroup, ParallelExecutionReportsTheFirstErrorAfterAllPieces) {
   Workbench bench(3, {.threads = 3});
   std::atomic<int> ran{0};
   std::vector<std::function<void(StreamRef)>> pieces(7, [&](StreamRef) { ++ran; });
@@ -365,7 +365,7 @@ TEST(StreamGroup, ParallelExecutionTellsTheFirstErrorAfterAllPieces) {
   EXPECT_TRUE(bench.group->execute_parallel({}).empty());
 }
 
-TEST(StreamGroup, ThreadsMayGiveEachStreamWorkAtATime) {
+TEST(StreamGroup, ThreadsMaySubmitToEachStreamConcurrently) {
   Workbench bench(4);
   StreamGroup& group = *bench.group;
   std::vector<std::thread> threads;
@@ -384,7 +384,7 @@ TEST(StreamGroup, ThreadsMayGiveEachStreamWorkAtATime) {
 
 // Callbacks
 
-TEST(StreamGroup, CallsBackOnceAllHasEndedWithoutAnybodySynchronizing) {
+TEST(StreamGroup, CallsBackOnceAllHasEndedWithoutSynchronization) {
   const Device device = Device::open("sim");
   Coordinator coordinator(device);
   const Stream a = device.create_stream(), b = device.create_stream();

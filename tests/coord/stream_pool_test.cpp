@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pools of streams: which one a lease gets, what the pool knows without asking, and what it learns.
+// Pools of streams: which one a lease gets, what the pool knows without polling, and what it
+// learns.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -37,8 +38,8 @@ coord::StreamRef run(StreamPool& pool, coord::Nanoseconds duration,
 
 void finish(const Device& device) { device.synchronize(); }
 
-// What other pools cannot promise: not one lease of a thousand random programs gets a stream that
-// has work while another one has none, as the device itself tells before and after.
+// What other pools cannot guarantee: not one lease of a thousand random programs gets a stream with
+// work while another one has none, as the device itself confirms before and after.
 TEST(StreamPool, NeverGivesABusyStreamWhileAnIdleOneExists) {
   std::mt19937 random(7);
   int busy_leases = 0, idle_leases = 0;
@@ -103,7 +104,7 @@ TEST(StreamPool, WorkThatIsStillRunningMakesTheNextLeaseGoElsewhere) {
   }
 }
 
-TEST(StreamPool, LoadIsWhatWasLeasedAndHasNotEnded) {
+TEST(StreamPool, LoadIsTheLeasedUnfinishedWork) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2});
   const coord::StreamRef first = run(pool, 1ms), second = run(pool, 50us);
@@ -220,7 +221,7 @@ TEST(StreamPool, WaitingForAFailedDeviceThrows) {
   EXPECT_EQ(kind_thrown([&] { (void)pool.wait_any_ready(1s); }), coord::ErrorKind::kDeviceFailure);
 }
 
-TEST(StreamPool, AReservedStreamIsNobodyElses) {
+TEST(StreamPool, AReservedStreamIsExclusive) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2, .max_size = 3});
   {
@@ -239,7 +240,7 @@ TEST(StreamPool, AReservedStreamIsNobodyElses) {
   EXPECT_EQ(pool.ready_count(), 2u);
 }
 
-TEST(StreamPool, SaysSoIfAllStreamsAreReserved) {
+TEST(StreamPool, ReportsThatAllStreamsAreReserved) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 1, .max_size = 1});
   const coord::ReservedStream mine = pool.reserve();
@@ -283,7 +284,7 @@ TEST(StreamPool, ACapturedLeaseIsNotWaitedFor) {
   EXPECT_TRUE(pool.has_ready());
 }
 
-TEST(StreamPool, MeasuresWhatKindsOfWorkTakeOnTheDevice) {
+TEST(StreamPool, MeasuresDeviceTimeByKindOfWork) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2, .time_one_in = 1});
   for (int i = 0; i < 20; ++i) {
@@ -322,7 +323,7 @@ coord::Nanoseconds makespan(PoolStrategy strategy) {
   return device.now() - begin;
 }
 
-TEST(StreamPool, GoesByTimeWhereTheNumberOfLeasesSaysLittle) {
+TEST(StreamPool, BalancesByTimeIfTheNumberOfLeasesSaysLittle) {
   const coord::Nanoseconds turns = makespan(PoolStrategy::kRoundRobin),
                            time = makespan(PoolStrategy::kWorkload);
   // In turn all 16 long ones come to one stream; by time each has its share.
@@ -330,7 +331,7 @@ TEST(StreamPool, GoesByTimeWhereTheNumberOfLeasesSaysLittle) {
   EXPECT_LT(time, 2200us);
 }
 
-TEST(StreamPool, TunesItsSizeAndStrategyByWhatItMeasured) {
+TEST(StreamPool, TunesItsSizeAndStrategyByMeasurements) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2, .strategy = PoolStrategy::kRoundRobin, .time_one_in = 1});
   EXPECT_FALSE(pool.tune().changed) << "nothing was measured";
@@ -376,7 +377,7 @@ TEST(StreamPool, FindsTheHardwareQueuesOfTheDevice) {
             coord::ErrorKind::kInvalidArgument);
 }
 
-TEST(StreamPool, IsToldToAnObserverWithItsSamples) {
+TEST(StreamPool, IsReportedToAnObserverWithItsSamples) {
   fake_observer::start();
   {
     const Device device = Device::open("sim");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a profiler says of streams, against durations that the simulated device was told.
+// What a profiler reports about streams, compared with durations set on the simulated device.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using coord::WorkKind;
 using coord::WorkTimes;
 using testing::HasSubstr;
 
-/// A profiler that watches streams from its beginning.
+/// A profiler attached to streams from their creation.
 class Watching : public coord::StreamProfiler {
  public:
   Watching(const Device& device, std::initializer_list<coord::StreamRef> streams,
@@ -46,7 +46,7 @@ class StreamProfiler : public OneStream {
   }
 };
 
-/// Beside what a piece of work takes, the gaps between it and its two records.
+/// Besides the duration of the work, the gaps between it and its two records.
 constexpr Nanoseconds kGaps = 4us;
 
 void expect_about(Nanoseconds measured, Nanoseconds expected) {
@@ -90,7 +90,7 @@ TEST_F(StreamProfiler, WorkThatHasNotEndedHasNoTime) {
   stream.synchronize();
   const WorkTimes kernels = profiler.report(stream).of(WorkKind::kKernel);
   EXPECT_EQ(kernels.timed, 2u);
-  expect_about(kernels.longest, 10us);  // waiting for the gate is not its time
+  expect_about(kernels.longest, 10us);  // waiting for the gate is not counted
 }
 
 TEST_F(StreamProfiler, SumsUpEachKindWithItsBytes) {
@@ -114,7 +114,7 @@ TEST_F(StreamProfiler, SumsUpEachKindWithItsBytes) {
   EXPECT_EQ(report.pageable_bytes, std::uint64_t{1} << 20);
 }
 
-TEST_F(StreamProfiler, SeesWhichCopiesAreHiddenBehindKernels) {
+TEST_F(StreamProfiler, ReportsWhichCopiesAreHiddenBehindKernels) {
   const Stream copies = device.create_stream(), math = device.create_stream();
   const auto memory = device.allocate<std::byte>(8 << 20);
   const auto pinned = device.allocate_host<std::byte>(8 << 20);
@@ -158,7 +158,7 @@ TEST_F(StreamProfiler, ASectionIsOnePieceWhateverIsInIt) {
   EXPECT_EQ(report.of(WorkKind::kKernel).timed, 0u) << "they are part of the sections";
 }
 
-TEST_F(StreamProfiler, ASampleStandsForAll) {
+TEST_F(StreamProfiler, ASampleRepresentsAll) {
   Watching profiler(device, {stream}, {.time_one_in = 8});
   run(80, 50us);
   const StreamReport report = profiler.report(stream);
@@ -172,7 +172,7 @@ TEST_F(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
   Watching profiler(device, {stream, other});
   stream.begin_capture();
   for (int i = 0; i < 3; ++i) stream.launch({.duration = 20us});
-  for (int i = 0; i < 200; ++i) {  // in which the profiler looks at events of its own
+  for (int i = 0; i < 200; ++i) {  // in which the profiler polls its own events
     coord::sim::host_work(device, 10ms);
     other.launch({.duration = 20us});
   }
@@ -189,7 +189,7 @@ TEST_F(StreamProfiler, AddsNothingToGraphsAndDoesNotBreakCaptures) {
   EXPECT_GE(report.of(WorkKind::kGraph).average(), 60us);
 }
 
-TEST_F(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
+TEST_F(StreamProfiler, AStreamThatIsNotProfiledCostsNothing) {
   coord::StreamProfiler profiler(device);
   fake_observer::start();
   stream.launch({});
@@ -201,7 +201,7 @@ TEST_F(StreamProfiler, AStreamThatIsNotWatchedCostsNothing) {
   EXPECT_EQ(profiler.report(stream).of(WorkKind::kKernel).count, 0u);
 }
 
-TEST_F(StreamProfiler, WatchesAStreamForOneProfilerAtATime) {
+TEST_F(StreamProfiler, AStreamHasOneProfilerAtATime) {
   const Device elsewhere = Device::open("sim");
   Stream watched = device.create_stream();
   coord::StreamProfiler second(device);
@@ -226,7 +226,7 @@ TEST_F(StreamProfiler, WatchesAStreamForOneProfilerAtATime) {
   EXPECT_EQ(second.report().streams.at(0).of(WorkKind::kKernel).timed, 2u) << "it is gone";
 }
 
-TEST_F(StreamProfiler, ForgetsNothingHoweverMuchIsTimed) {
+TEST_F(StreamProfiler, LosesNothingHoweverMuchIsTimed) {
   Watching profiler(device, {stream}, {.history = 100});
   run(3000, 5us);
   const ProfileReport report = profiler.report();
@@ -234,7 +234,7 @@ TEST_F(StreamProfiler, ForgetsNothingHoweverMuchIsTimed) {
   EXPECT_LE(report.busy, 100 * (5us + kGaps)) << "only of the history";
 }
 
-TEST_F(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
+TEST_F(StreamProfiler, PollsTheDeviceDuringWorkAndKeepsFewEvents) {
   for (const std::uint32_t one_in : {1u, 8u}) {
     fake_observer::start();
     Watching profiler(device, {stream}, {.time_one_in = one_in});
@@ -248,7 +248,7 @@ TEST_F(StreamProfiler, AsksTheDeviceWhileWorkGoesOnAndKeepsFewEvents) {
   }
 }
 
-TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
+TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterTheStart) {
   const Stream a = device.create_stream(), b = device.create_stream();
   Watching profiler(device, {a, b});
   a.launch({.duration = 10us});
@@ -265,7 +265,7 @@ TEST_F(StreamProfiler, PlacesWorkExactlyLongAfterItsBeginning) {
   EXPECT_GT(report.concurrency, 1.6);
 }
 
-TEST_F(StreamProfiler, AFailureOfTheDeviceIsTold) {
+TEST_F(StreamProfiler, AFailureOfTheDeviceIsReported) {
   Watching profiler(device, {stream});
   stream.launch({.duration = 10us});
   coord::sim::inject(device, {.call = "simLaunchKernel", .code = 719});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a stream counts of its work, and what kinds of memory that work touches.
+// What a stream counts of its work, and which kinds of memory that work accesses.
 
 #include <coord/coord.h>
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ TEST_F(StreamMetrics, CountWhatCoordinatorsAndGraphsEnqueue) {
   EXPECT_EQ(second.metrics().launches(), 2u);
 }
 
-TEST_F(StreamMetrics, WhatFailsIsNotCountedAndANewStreamBeginsWithNothing) {
+TEST_F(StreamMetrics, FailuresAreNotCountedAndANewStreamStartsAtZero) {
   {
     const Stream gone = device.create_stream();
     gone.launch({});
@@ -147,7 +147,7 @@ TEST_F(ManagedMemory, IsReadAndWrittenByHostAndDevice) {
   for (const float number : numbers) EXPECT_EQ(number, 7.0f);
 }
 
-TEST_F(ManagedMemory, APrefetchTakesTimeOnlyIfThePagesLieElsewhere) {
+TEST_F(ManagedMemory, APrefetchTakesTimeOnlyIfThePagesAreElsewhere) {
   fake_observer::start();
   const auto bytes = device.allocate_managed<std::byte>(64 << 20);
   for (int i = 0; i < 2; ++i) stream.prefetch_to_device(bytes.data(), bytes.bytes());
@@ -181,7 +181,7 @@ TEST_F(ManagedMemory, NothingElseIsPrefetched) {
             ErrorKind::kInvalidArgument);
 }
 
-TEST_F(MemoryKinds, AreToldApart) {
+TEST_F(MemoryKinds, AreDistinguished) {
   const std::vector<float> plain(4);
   const auto host = device.allocate_host<float>(4);
   const auto memory = device.allocate<float>(4);

@@ -72,7 +72,7 @@ model::Result explore() {
             const std::uint32_t task = Worker::task(worker, turn);
             if (task >= kTasks) break;
             for (std::uint32_t k = kOffsets[task]; k < kOffsets[task + 1]; ++k) {
-              // To look until it changes is to sleep until then.
+              // Polling until it changes is equivalent to sleeping until then.
               auto& word = order.ended[kBefore[k]];
               while (!Worker::has_ended(order, kBefore[k])) ModelPlatform::wait(word, run - 1, 0);
             }
@@ -95,7 +95,7 @@ model::Result explore() {
   return result;
 }
 
-TEST(EveryOrderOfATaskGraph, EachTaskRunsOnceAfterThoseBeforeIt) {
+TEST(EveryOrderOfATaskGraph, EachTaskRunsOnceAfterItsDependencies) {
   const model::Result result = explore<Right>();
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.orders, 3u);
@@ -105,22 +105,22 @@ struct EndsBeforeItRan : Right {
   static constexpr bool kEndsBeforeItRan = true;
 };
 
-TEST(EveryOrderOfATaskGraph, FindsAnEndThatIsToldTooEarly) {
+TEST(EveryOrderOfATaskGraph, FindsAnEndThatIsReportedTooEarly) {
   EXPECT_NE(explore<EndsBeforeItRan>().failure, "");
 }
 
-/// Does not ask in which run the task has ended.
+/// Does not check in which run the task ended.
 struct TakesTheLastRunForThisOne : Right {
   static bool has_ended(const Order& order, std::uint32_t task) {
     return order.ended[task].load() != 0;
   }
 };
 
-TEST(EveryOrderOfATaskGraph, FindsAnEndOfTheRunBefore) {
+TEST(EveryOrderOfATaskGraph, FindsAnEndOfThePreviousRun) {
   EXPECT_NE(explore<TakesTheLastRunForThisOne>().failure, "");
 }
 
-/// Has its tasks the other way around.
+/// Has its tasks in reverse order.
 struct TakesTheLastTaskFirst : Right {
   static std::uint32_t task(std::uint32_t worker, std::uint32_t turn) {
     const std::uint32_t own = (kTasks + kWorkers - 1 - worker) / kWorkers;

@@ -47,7 +47,7 @@ TEST_P(TaskQueues, RunEverythingOnceAlsoWhatTasksSpawn) {
   EXPECT_EQ(queue.metrics().tasks, 1100u);
 }
 
-TEST_P(TaskQueues, RunATaskOnceAllBeforeItHaveEnded) {
+TEST_P(TaskQueues, RunATaskOnceItsDependenciesHaveEnded) {
   TaskQueue queue({.workers = 3, .policy = GetParam()});
   std::atomic<int> ended{0};
   int seen = -1;
@@ -65,7 +65,7 @@ TEST_P(TaskQueues, RunATaskOnceAllBeforeItHaveEnded) {
   EXPECT_TRUE(last.ended());
 }
 
-TEST_P(TaskQueues, RunWhatThereIsNoRoomForWhereItIsSpawned) {
+TEST_P(TaskQueues, RunTasksThatDoNotFitAtTheirSpawner) {
   TaskQueue queue({.workers = 2, .spawned = 2, .policy = GetParam()});
   std::atomic<int> leaves{0};
   std::function<void(int)> grow = [&](int depth) {
@@ -81,7 +81,7 @@ TEST_P(TaskQueues, RunWhatThereIsNoRoomForWhereItIsSpawned) {
   EXPECT_GT(queue.metrics().run_in_line, 0u);
 }
 
-TEST_P(TaskQueues, AnErrorStopsWhatComesAfterAndNothingElse) {
+TEST_P(TaskQueues, AnErrorStopsOnlyDependentTasks) {
   TaskQueue queue({.workers = 2, .policy = GetParam()});
   std::atomic<int> ran{0};
   const auto count = [&](const TaskPlace&) { ++ran; };
@@ -94,7 +94,7 @@ TEST_P(TaskQueues, AnErrorStopsWhatComesAfterAndNothingElse) {
   EXPECT_EQ(ran, 1);
   EXPECT_TRUE(after_next.ended());
   const TaskHandle late = queue.submit(count, {.after = {&next, 1}});
-  EXPECT_NO_THROW(queue.wait()) << "told once";
+  EXPECT_NO_THROW(queue.wait()) << "reported once";
   EXPECT_TRUE(late.ended());
   EXPECT_EQ(ran, 1);
 }
@@ -200,14 +200,14 @@ std::vector<int> spread(TaskQueue& queue, int others) {
   return by_worker;
 }
 
-TEST(TaskQueue, StaticTasksStayWhereTheyWereGiven) {
+TEST(TaskQueue, StaticTasksStayWithTheirWorker) {
   TaskQueue queue({.workers = 2, .policy = TaskPolicy::kStatic});
   EXPECT_EQ(spread(queue, 2), (std::vector{38, 2}));
   EXPECT_EQ(queue.metrics().stolen, 0u);
   EXPECT_GT(queue.metrics().imbalance(), 1.5);
 }
 
-TEST(TaskQueue, DynamicTasksAreTakenByWhoHasNothingToDo) {
+TEST(TaskQueue, DynamicTasksAreTakenByIdleWorkers) {
   TaskQueue queue({.workers = 2, .policy = TaskPolicy::kDynamic});
   const std::vector<int> by_worker = spread(queue, 0);
   EXPECT_GE(by_worker[1], 10);
@@ -227,7 +227,7 @@ TEST(TaskQueue, AHybridQueueTurnsDynamicOnceWorkIsUneven) {
   EXPECT_GE(by_worker[1], 8);
 }
 
-TEST(TaskQueue, RefusesWhatItCannotDo) {
+TEST(TaskQueue, RefusesInvalidUse) {
   EXPECT_EQ(kind_thrown([] { TaskQueue queue({.workers = 1, .spawned = 3}); }),
             coord::ErrorKind::kInvalidArgument);
   TaskQueue queue({.workers = 1});
@@ -252,7 +252,7 @@ std::vector<coord_task> all_tasks(const fake_observer::Observed& observed) {
   return all;
 }
 
-TEST(TaskQueue, TellsWhoRanWhichTaskAndWhen) {
+TEST(TaskQueue, ReportsWhichWorkerRanEachTaskAndWhen) {
   const coord::Device device = coord::Device::open("sim");
   const coord::Stream stream = device.create_stream();
   std::size_t ran_it = COORD_NONE;  // worker 1, unless another one stole the task
@@ -292,7 +292,7 @@ TEST(TaskQueue, TellsWhoRanWhichTaskAndWhen) {
   }
 }
 
-TEST(TaskReporter, TellsTheTasksOfARunInPiecesAndWhatWasLeftOut) {
+TEST(TaskReporter, ReportsTheTasksOfARunInPiecesAndHowManyAreMissing) {
   const coord::Device device = coord::Device::open("sim");  // finds the listener
   std::vector<coord::TaskReporter::Ran> ran;
   for (std::uint32_t i = 0; i < 1000; ++i) ran.push_back({i, i % 7, i % 3, 10 * i, 10 * i + 5});
@@ -320,7 +320,7 @@ TEST(TaskReporter, TellsTheTasksOfARunInPiecesAndWhatWasLeftOut) {
     EXPECT_EQ(observed.tasks[i].facts.last, 0u);
 }
 
-TEST(TaskReporter, GivesUpOnAListenerThatTakesNothing) {
+TEST(TaskReporter, GivesUpOnAListenerThatDoesNotRead) {
   const coord::Device device = coord::Device::open("sim");  // finds the listener
   const std::vector<coord::TaskReporter::Ran> ran(3);
   coord::TaskReporter reporter(coord::TaskReporter::Workers::kWarps, 1, "");

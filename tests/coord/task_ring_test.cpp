@@ -50,7 +50,7 @@ TEST(TaskRing, GivesTheNewestToItsOwnerAndTheOldestToThieves) {
   EXPECT_EQ(held.ring.size(), 1u);
 }
 
-TEST(TaskRing, RefusesWhatItHasNoRoomForUntilSlotsWereTaken) {
+TEST(TaskRing, RefusesTasksWhileItIsFull) {
   RingOf<coord::HostPlatform, 2> held;
   EXPECT_TRUE(held.ring.push(1));
   EXPECT_TRUE(held.ring.push(2));
@@ -61,7 +61,7 @@ TEST(TaskRing, RefusesWhatItHasNoRoomForUntilSlotsWereTaken) {
   EXPECT_TRUE(held.ring.push(3));
 }
 
-TEST(TaskRing, GoesOnWhenPositionsWrapAround) {
+TEST(TaskRing, ContinuesWhenPositionsWrapAround) {
   coord::TaskSpan<coord::HostPlatform> span;
   span.reset(0xfffffffe, 0xfffffffe);
   span.append(4);
@@ -95,8 +95,8 @@ class EveryOrderOfTasks : public testing::Test {
   }
 };
 
-/// Two or three workers with a ring each. Task 0 is there at first; task t spawns what `spawns[t]`
-/// says. A worker gives up after `rounds` looks, so that orders end.
+/// Two or three workers with a ring each. Task 0 exists at first; task t spawns the tasks in
+/// `spawns[t]`. A worker gives up after `rounds` polls, so that orders end.
 template <typename Ring, typename Tally>
 struct Pool {
   static constexpr std::uint32_t kSlots = 2;
@@ -131,7 +131,7 @@ struct Pool {
     }
   }
 
-  /// As a warp does: all tasks of the batch, then what they spawned.
+  /// Like a warp: all tasks of the batch, then what they spawned.
   void run(std::size_t self, const std::vector<Task>& batch) {
     std::vector<Task> children;
     for (const Task task : batch) {
@@ -156,7 +156,7 @@ struct Pool {
     return sum;
   }
 
-  /// What was not run must still be there, for somebody who looks longer.
+  /// What was not run must still be there, for a worker that polls longer.
   [[nodiscard]] std::string check() {
     if (!failure.empty()) return failure;
     for (std::size_t i = 0; i < rings.size(); ++i) work(i, 100);
@@ -195,20 +195,20 @@ model::Result explore(std::size_t workers, int rounds,
 const std::vector<std::vector<Task>> tree = {{1, 2}, {3}, {}, {}};
 const std::vector<std::vector<Task>> more_than_fits = {{1, 2, 3}, {}, {4, 5}, {}, {}, {}};
 
-TEST_F(EveryOrderOfTasks, EachRunsOnceAndNoneIsLeftWhenItIsOver) {
+TEST_F(EveryOrderOfTasks, EachRunsOnceAndNoneIsLeftAtTheEnd) {
   const model::Result result = explore(2, 3, tree);
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.states, 1000u);
   RecordProperty("states", static_cast<int>(result.states));
 }
 
-TEST_F(EveryOrderOfTasks, WhatHasNoRoomIsRunByWhoSpawnsIt) {
+TEST_F(EveryOrderOfTasks, TasksThatDoNotFitAreRunByTheirSpawner) {
   EXPECT_EQ(explore(2, 2, more_than_fits).failure, "");
 }
 
-TEST_F(EveryOrderOfTasks, ThievesShareWhatThereIs) { EXPECT_EQ(explore(3, 1, tree).failure, ""); }
+TEST_F(EveryOrderOfTasks, ThievesShareTheTasks) { EXPECT_EQ(explore(3, 1, tree).failure, ""); }
 
-/// Looks whether there is room by what is not claimed, instead of by what was taken.
+/// Checks for space by what is not claimed, instead of by what was taken.
 struct WritesOverClaimed : Ring {
   bool push(Task task) {
     if (size() >= capacity()) return false;
@@ -222,7 +222,7 @@ TEST_F(EveryOrderOfTasks, FindsASlotThatIsWrittenBeforeItWasTaken) {
   EXPECT_NE(explore<WritesOverClaimed>(2, 2, more_than_fits).failure, "");
 }
 
-/// Opens a position before its task is there.
+/// Opens a position before its task is stored.
 struct PublishesFirst : Ring {
   bool push(Task task) {
     const std::uint32_t position = end();
@@ -237,7 +237,7 @@ TEST_F(EveryOrderOfTasks, FindsAPositionThatIsOpenTooEarly) {
   EXPECT_NE(explore<PublishesFirst>(2, 2, tree).failure, "");
 }
 
-/// Tells of what was spawned as late as of what has ended.
+/// Reports what was spawned as late as what has ended.
 struct TellsTooLate : Tally {
   void before_publishing(coord::TaskCount<ModelPlatform>&) {}
 };
@@ -276,7 +276,7 @@ model::Result explore_gifts() {
       }
       if (!idle.leave(1u << self)) ++awaited[self];
     }
-    std::array<int, 3> awaited{};  // gifts that a worker would go on to wait for
+    std::array<int, 3> awaited{};  // gifts that a worker would otherwise wait for
   };
   return model::explore([&] {
     const auto shared = std::make_shared<Shared>();
@@ -307,11 +307,11 @@ model::Result explore_gifts() {
 
 struct Idle : coord::TaskIdle<ModelPlatform> {};
 
-TEST_F(EveryOrderOfTasks, AGiftReachesWhoWasClaimed) {
+TEST_F(EveryOrderOfTasks, AGiftReachesTheClaimedWorker) {
   EXPECT_EQ(explore_gifts<Idle>().failure, "");
 }
 
-/// Does not look whether it was claimed meanwhile.
+/// Does not check whether it was claimed meanwhile.
 struct LeavesAnyway : Idle {
   bool leave(std::uint32_t bit) {
     (void)Idle::leave(bit);
@@ -332,7 +332,7 @@ struct ClaimsWhoeverWaited : Idle {
   }
 };
 
-TEST_F(EveryOrderOfTasks, FindsAGiftToAWorkerThatDoesNotWaitAnyMore) {
+TEST_F(EveryOrderOfTasks, FindsAGiftToAWorkerThatNoLongerWaits) {
   EXPECT_NE(explore_gifts<ClaimsWhoeverWaited>().failure, "");
 }
 
@@ -371,7 +371,7 @@ model::Result explore_edges() {
 
 struct Edges : coord::TaskEdges<ModelPlatform> {};
 
-/// Looks at the counter and writes it in two steps.
+/// Reads the counter and writes it in two steps.
 struct CountsDownInTwoSteps : Edges {
   template <typename Ready>
   void end(std::uint64_t task, Ready&& ready) const {
@@ -384,7 +384,7 @@ struct CountsDownInTwoSteps : Edges {
   }
 };
 
-TEST_F(EveryOrderOfTasks, TheLastDependencyEnablesASuccessorAndNobodyElse) {
+TEST_F(EveryOrderOfTasks, OnlyTheLastDependencyEnablesASuccessor) {
   EXPECT_EQ(explore_edges<Edges>().failure, "");
 }
 

@@ -42,7 +42,7 @@ streamscope_bench(waiting LINK streamscope::coord Threads::Threads)
 streamscope_bench(sim LINK streamscope::coord)
 streamscope_bench(fidelity LINK streamscope::coord)
 
-# What telling a profiler costs: one loop with libcoord as it is, and with one whose operations know of no observer.
+# The cost of reporting to a profiler: one loop with libcoord, and with one whose operations have no observer.
 if(TARGET streamscope AND TARGET streamscope_collect)
   file(GLOB telling CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/src/coordinator/coordinator*.cpp)
   add_library(coord_untraced OBJECT ${telling})

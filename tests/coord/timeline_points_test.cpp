@@ -27,7 +27,7 @@ class TimelinePoints : public OneStream {
   coord::TimelineSignal timeline{device};
 };
 
-TEST_F(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
+TEST_F(TimelinePoints, AWaitWithZeroTimeoutIsAPollAndNotAnEndlessWait) {
   EXPECT_FALSE(timeline.wait_for(1, 0ns));
   timeline.signal(stream, 1);
   stream.synchronize();
@@ -35,7 +35,7 @@ TEST_F(TimelinePoints, AWaitOfNoTimeIsALookAndNotAWaitForEver) {
   EXPECT_TRUE(timeline.wait_for(1, 0ns)) << "a timeout that is over does not hide what was reached";
 }
 
-TEST_F(TimelinePoints, NobodyPromisesLessThanWasPromised) {
+TEST_F(TimelinePoints, NoPromiseIsLowerThanAnEarlierOne) {
   timeline.signal(stream, 5);
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 5); }), coord::ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_thrown([&] { timeline.signal(stream, 4); }), coord::ErrorKind::kInvalidArgument);
@@ -88,7 +88,7 @@ TEST_F(TimelinePoints, SignalsOfThreadsThatRaceAreReachedInTheOrderOfTheirValues
     for (std::uint64_t seen = 0; seen < kValues / 2;) {
       timeline.wait(seen + 1);
       for (seen = timeline.completed(); std::uint64_t value : {seen, seen / 2}) {
-        // promised[] is set after the signal, so what it says yes to was promised before.
+        // promised[] is set after the signal, so a promise that it shows was made before.
         EXPECT_TRUE(!promised[value] || ended[value]) << value << " of " << seen;
       }
     }

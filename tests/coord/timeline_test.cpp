@@ -37,9 +37,9 @@ TEST(HostTimeline, GrowsOnly) {
   timeline.wait(5);
 }
 
-TEST(HostTimeline, NoWakeUpIsLostBetweenTheLookAndTheSleep) {
+TEST(HostTimeline, NoWakeUpIsLostBetweenThePollAndTheSleep) {
   const Deadline deadline("a wake-up was lost");
-  // Ping-pong: one lost wake-up in either direction would stop it for good.
+  // Ping-pong: one lost wake-up in either direction would stop it forever.
   TimelineSignal ping, pong;
   constexpr std::uint64_t kRounds = 3000;
   std::thread other([&] {
@@ -77,7 +77,7 @@ TEST(HostTimeline, ASignalWakesAllWhoseValueItReaches) {
   for (int i = 4; i < 8; ++i) threads[static_cast<std::size_t>(i)].join();
 }
 
-TEST(HostTimeline, AFailureWakesEverybodyAndStays) {
+TEST(HostTimeline, AFailureWakesAllWaitersAndPersists) {
   const Deadline deadline("the failure did not wake the waiter");
   TimelineSignal timeline;
   std::thread waiter([&] { EXPECT_THROW(timeline.wait(1), std::runtime_error); });
@@ -242,7 +242,7 @@ TEST(DeviceTimeline, AFailureOfTheDeviceIsAFailureOfTheTimeline) {
   EXPECT_EQ(timeline.completed(), 0u) << "an error is not an end";
 }
 
-TEST(DeviceTimeline, AFailureLetsStreamsGo) {
+TEST(DeviceTimeline, AFailureReleasesStreams) {
   const Deadline deadline("the stream was not released");
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
@@ -306,7 +306,7 @@ TEST(SharedTimeline, ReachesAnotherProcess) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST(SharedTimeline, TellsThatItsMakerIsGone) {
+TEST(SharedTimeline, ReportsThatItsCreatorIsGone) {
   const Deadline deadline("the end of the maker was not noticed");
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
@@ -319,7 +319,7 @@ TEST(SharedTimeline, TellsThatItsMakerIsGone) {
     if (write(pipe_ends[1], name.c_str(), name.size() + 1) < 0) _exit(1);
     while (made.completed() == 0) usleep(1000);  // imported
     (void)answer;
-    _exit(0);  // without a word
+    _exit(0);  // without notice
   }
   char name[128] = {};
   ASSERT_GT(read(pipe_ends[0], name, sizeof name - 1), 0);

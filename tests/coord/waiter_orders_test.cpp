@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every order of what can happen to waits: each ends exactly once, by whatever came first.
+// Every order of what can happen to waits: each ends exactly once, by what came first.
 
 #include <coord/coord.h>
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ void run(const std::string& order) {
   stream.synchronize();
 }
 
-TEST(AsyncWaiter, EndsEachWaitOnceInEveryOrderOfWhatHappensToIt) {
+TEST(AsyncWaiter, EndsEachWaitOnceInEveryOrderOfEvents) {
   std::string order = "ceot";
   do {
     run(order);

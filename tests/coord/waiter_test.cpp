@@ -57,7 +57,7 @@ class Outcomes {
   int total_ = 0;
 };
 
-TEST(AsyncWaiter, CallsOnceThePointIsReachedAndNoLaterOne) {
+TEST(AsyncWaiter, CallsOnceThePointIsReachedAndNoLater) {
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
   const auto flag = device.allocate_host<std::uint64_t>(1);
@@ -71,7 +71,7 @@ TEST(AsyncWaiter, CallsOnceThePointIsReachedAndNoLaterOne) {
   EXPECT_EQ(outcomes.count(WaitResult::kReached), 1);
   EXPECT_EQ(waiter.pending(), 1u);
   std::atomic_ref<std::uint64_t>(flag[0]).store(1);
-  stream.launch({});  // lets the simulated device look at its memory
+  stream.launch({});  // lets the simulated device check its memory
   EXPECT_TRUE(outcomes.reach(2));
 }
 
@@ -159,14 +159,14 @@ TEST(AsyncWaiterStress, SixteenThreads) {
   EXPECT_TRUE(outcomes.reach(16 * 60));
 }
 
-TEST(Executor, RunsInOrderWhatWasExpectedAndEndsWithNothingOfIt) {
+TEST(Executor, RunsInOrderAndEndsWithoutMissingFunctions) {
   std::vector<int> ran;
   {
     coord::Executor executor;
     for (int i = 0; i < 1000; ++i) {
       executor.expect();
       executor.post([&ran, i] { ran.push_back(i); });
-      if (i % 100 == 0) std::this_thread::sleep_for(200us);  // longer than its thread looks
+      if (i % 100 == 0) std::this_thread::sleep_for(200us);  // longer than its thread polls
     }
     executor.expect();  // nothing comes: the end does not wait for it
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The waits of an AsyncWaiter in every order of the steps of the program, the device, the thread
-// that looks and the one that runs functions: each wait ends exactly once, and none is forgotten.
+// The waits of an AsyncWaiter in every order of the steps of the program, the device, the polling
+// thread and the one that runs functions: each wait ends exactly once, and none is forgotten.
 
 #include "host/waits.h"
 
@@ -24,8 +24,8 @@ using coord::WaitResult;
 
 constexpr std::int64_t kLater = 1'000'000;  // when timeouts are over
 
-/// Something that threads wait for, looked at and changed in one step each. How the real ones do
-/// that is tested by itself.
+/// Something that threads wait for, read and changed in one step each. How the real ones do that
+/// has its own tests.
 class Place {
  public:
   template <typename Change>
@@ -36,7 +36,7 @@ class Place {
   }
   /// After a change in the calling thread's current step.
   void wake() { changed_.notify_all(); }
-  /// Until `ready`, which is the last thing that is looked at in the same step.
+  /// Until `ready`, which is checked last in the same step.
   template <typename Ready>
   void await(Ready ready) {
     struct Step {
@@ -89,7 +89,7 @@ struct World {
 
   Env env;
   coord::BasicWaits<Env> waits{env};
-  Place bell;  // of the thread that looks
+  Place bell;  // of the polling thread
   Place ran;   // functions have
   std::uint32_t rings = 0;
   bool woken = false, stop = false, stopped = false;
@@ -122,7 +122,7 @@ struct World {
     waits.end_all();
   }
 
-  // As the poller does for its clients. What it would see after a pause, the device rings for.
+  // As the poller does for its clients. The device rings for what it would see after a pause.
   void look() {
     std::uint32_t heard = 0;
     for (bool waiting = false, again = false;;) {
@@ -160,8 +160,8 @@ struct World {
   }
 };
 
-/// The program's acts, and those of the device: the events that are reached, and kLater as a time.
-/// `first_reached`: the first event is from the beginning.
+/// The actions of the program, and those of the device: the events that are reached, and kLater as
+/// a time. `first_reached`: the first event is reached from the start.
 model::Result orders(const std::vector<Act>& acts, const std::vector<std::int64_t>& device,
                      bool first_reached = false) {
   return model::explore([&] {
@@ -226,7 +226,7 @@ TEST_F(EveryOrderOfWaits, OneTimesOutOrIsCancelled) {
   EXPECT_EQ(orders({Act::kAddWithTimeout, Act::kCancelFirst}, {kLater}).failure, "");
 }
 
-TEST_F(EveryOrderOfWaits, ASecondIsAddedWhileTheFirstIsSeenToBeReached) {
+TEST_F(EveryOrderOfWaits, ASecondIsAddedWhileTheFirstIsReached) {
   EXPECT_EQ(orders({Act::kAdd, Act::kAdd}, {}, true).failure, "");
 }
 

@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh" "$1"
 record() { "$bin/streamscope" record --force "$@"; }
 ops() { sql "$1" 'select count(*) from op'; }
 
-# A program that runs until it is told to stop, on a simulated device; it says after every step how many are done.
+# A program that runs until it is stopped, on a simulated device; after every step it prints how many are done.
 start() {
   rm -f t.sqlite steps
   record -o t.sqlite "$@" -- "$worker" forever >steps 2>err.txt &
@@ -24,7 +24,7 @@ stop() {
 more_steps() {  # the program does some more
   local from
   from=$(done_steps)
-  wait_until 20 eval "(( \$(done_steps) > $from + 50 ))" || fail "the program stands still"
+  wait_until 20 eval "(( \$(done_steps) > $from + 50 ))" || fail "the program hangs"
 }
 
 # A delay: the steps before it are not in the trace, those after it are.
@@ -33,9 +33,9 @@ wait_until 20 eval '[[ -f t.sqlite ]] && (( $(ops t.sqlite) > 0 ))' || fail "the
 stop
 recorded=$(ops t.sqlite)
 ((recorded > 0 && recorded < 2 * $(done_steps))) || fail "$recorded ops are in the trace of $(done_steps) steps"
-[[ $(sql t.sqlite "select count(*) from loss") -gt 0 ]] || fail "the pause is not told"
+[[ $(sql t.sqlite "select count(*) from loss") -gt 0 ]] || fail "the pause is not reported"
 
-# A duration: recording stops, the program goes on.
+# A duration: recording stops, the program continues.
 start --duration 0.2
 stopped() {
   local before

@@ -8,7 +8,7 @@ count=${STREAMSCOPE_CAUSES_PROGRAMS:-400}
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/lib.sh" "$1"
 
-batch=100  # each batch has a device of its own kind
+batch=100  # each batch has its own kind of device
 for ((first = 0; first < count; first += batch)); do
   "$bin/streamscope" record --quiet --force -o causes.sqlite -- "$bin/tests/causes" "$batch" "$first" truth.txt \
     2>causes.err || fail "$(cat causes.err)"

@@ -29,7 +29,7 @@ expect_check 1 deadlock.sqlite
 grep -q 'stream [0-9]* left and stream [0-9]* right wait for each other' check.txt || fail "no cycle: $(cat check.txt)"
 grep -q 'SS101 deadlock-cycle' check.txt || fail "no rule: $(cat check.txt)"
 
-# Planted hangs, and their repaired twins.
+# Planted hangs, and their fixed twins.
 "$bin/apps/hangs" --list | while read -r line; do
   echo "$line" >line.json
   [[ $(field line.json simulated) == 1 ]] || continue

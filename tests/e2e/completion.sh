@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Completion as a shell would ask for it, and the manual as man would print it.
+# Completion as a shell requests it, and the manual as man prints it.
 source "$(dirname "$0")/lib.sh" "$1"
 
 "$bin/streamscope" completion bash >bash || fail "completion bash exited $?"

@@ -42,7 +42,7 @@ cell() {
       [[ $complete == 0 ]] || fail "$name calls itself complete"
       [[ $1 == _exit ]] && said="exit-handlers-skipped" || said="process-ended-abruptly"
       [[ $(sql "$name.sqlite" "select count(*) from loss join string on string.id = name_id
-        where value = '$said'") == 1 ]] || fail "$name does not say how it ended" ;;
+        where value = '$said'") == 1 ]] || fail "$name does not report how it ended" ;;
     *) [[ $complete == 1 ]] || fail "$name is not complete" ;;
   esac
   # Times are there, or their loss is counted.
@@ -93,8 +93,8 @@ abandoned() {
   [[ $(field "$name.json" complete) == 0 ]] || fail "$name calls itself complete"
   if [[ $2 == torn ]]; then
     [[ $(sql "$name.sqlite" "select count(*) from loss join string on string.id = name_id where value = 'ring-torn'") == 1 ]] ||
-      fail "$name does not say that a ring was torn"
-  elif [[ $2 == none ]]; then  # a recorder whose disk is full tells the program to record no more
+      fail "$name does not report that a ring was torn"
+  elif [[ $2 == none ]]; then  # a recorder whose disk is full makes the program stop recording
     got=$(calls "$name.sqlite")
     ((got >= said)) || fail "$name has $got calls of $said"
   fi

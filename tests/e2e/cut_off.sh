@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Files of a recording that somebody cuts off while they are in use cost records, which are told, and end nobody.
+# Files of a recording that are truncated while in use cost records, which is reported, and crash nothing.
 source "$(dirname "$0")/lib.sh" "$1"
 
 for file in ring control; do
@@ -26,7 +26,7 @@ for file in ring control; do
     wait $started || code=$?
     [[ $code == 143 ]] || fail "$file, $way: exit code $code: $(cat err.txt)"
     wait_until 20 eval '! compgen -G "t.sqlite?*" >/dev/null' || true
-    grep -q 'streamscope: records are missing' err.txt || fail "$file, $way: nothing is said: $(cat err.txt)"
+    grep -q 'streamscope: records are missing' err.txt || fail "$file, $way: nothing is reported: $(cat err.txt)"
     "$bin/streamscope" info --json t.sqlite >info.json 2>info.err || fail "$file, $way: info exited $?: $(cat info.err)"
     [[ $(field info.json complete) == 0 && -n $(field info.json 'losses[0].name') ]] || fail "$file, $way: no loss: $(cat info.json)"
   done

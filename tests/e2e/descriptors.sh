@@ -44,7 +44,7 @@ for closed in 000 001 010 011 100 101 110 111; do
   done
 done
 
-# Where nobody can read what is said, the program's own end counts.
+# If no message can be read, the program's own exit code counts.
 for code in 0 7; do
   for where in '2>/dev/full' '2>&-' '2> >(exit)' '>/dev/full 2>&1'; do
     rm -rf t.sqlite*
@@ -56,7 +56,7 @@ for code in 0 7; do
 done
 got=0
 "$bin/streamscope" record --force -o /nowhere/t.sqlite -- "$worker" exit 10 0 2>/dev/full || got=$?
-[[ $got == 2 ]] || fail "an error that cannot be said exited $got"
+[[ $got == 2 ]] || fail "an error that cannot be printed exited $got"
 got=0
 "$bin/streamscope" info t.sqlite >&- 2>err.txt || got=$?
 [[ $got == 2 ]] && grep -q 'standard output' err.txt || fail "info with standard output closed exited $got: $(cat err.txt)"

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A disk that fills up harms neither the program nor what was there before, and is told in one line. A limit on the size
-# of files stands in for the disk, of the recorder alone, not of the program.
+# A disk that fills up harms neither the program nor earlier files, and is reported in one line. A limit on the size
+# of files simulates the disk, for the recorder alone, not for the program.
 source "$(dirname "$0")/lib.sh" "$1"
 
 # limited KIB COMMAND...: it may write no larger file
@@ -25,21 +25,21 @@ expect() {
 
 unlimited=(sh -c 'ulimit -S -f unlimited; exec "$0" "$@"')
 
-# The program's own exit code is passed on; where that says success, the missing trace counts.
+# The program's own exit code is passed on; if that is success, the missing trace counts.
 for code in 7 0; do
   expected=$((code ? code : 2))
   expect $expected "exit code $code" limited 400 "$bin/streamscope" record -o "full$code.sqlite" -- \
     "${unlimited[@]}" "$worker" exit 30000 $code
   [[ $(field out.txt launches) == 60000 ]] || fail "the program was disturbed: $(cat out.txt)"
   grep -qE "full$code\.sqlite(\.rings/held-[01])?: cannot be written" err.txt || fail "no file is named: $(cat err.txt)"
-  # What reached the disk is not lost, and what is lost is said.
+  # What reached the disk is not lost, and what is lost is reported.
   "$bin/streamscope" info --json "full$code.sqlite" >info.json 2>/dev/null || fail "info exited $?"
   (($(field info.json counts.op) > 0)) || fail "nothing was kept"
   [[ $(field info.json complete) == 0 ]] || fail "a trace with a gap is called complete"
   expect_one_file "full$code.sqlite"
 done
 
-# No room for a single ring: refused before the program runs. The small disk is ours alone and goes with the shell.
+# No space for a single ring: refused before the program runs. The small disk is ours alone and goes with the shell.
 mkdir small
 if unshare -rm mount -t tmpfs none small 2>/dev/null; then
   expect 2 "is full" unshare -rm sh -c 'mount -t tmpfs -o size=1m none small && exec "$0" "$@"' \
@@ -47,7 +47,7 @@ if unshare -rm mount -t tmpfs none small 2>/dev/null; then
   [[ ! -e ran ]] || fail "it ran"
 fi
 
-# Room for the rows in the log but not in the trace, as at the end of a recording: told, and made good when there is room.
+# Space for the rows in the log but not in the trace, as at the end of a recording: reported, and completed once there is space.
 cat >full_at_the_end.sh <<'END'
 mount -t tmpfs -o size=16m none small
 free() { df --output=avail -k small | tail -1; }
@@ -63,7 +63,7 @@ echo "then: $(ls small | tr '\n' ' ')"
 END
 if unshare -rm mount -t tmpfs none small 2>/dev/null; then
   unshare -rm bash full_at_the_end.sh "$bin/streamscope" "$worker" >full.txt
-  grep -q '^code 2, left: fill t.sqlite t.sqlite-shm t.sqlite-wal t.sqlite.rings' full.txt || fail "a full disk is not told: $(cat full.txt)"
+  grep -q '^code 2, left: fill t.sqlite t.sqlite-shm t.sqlite-wal t.sqlite.rings' full.txt || fail "a full disk is not reported: $(cat full.txt)"
   [[ $(grep -c . full.err) == 1 ]] && grep -q 'the disk is full.*streamscope info' full.err || fail "not one line with the remedy: $(cat full.err)"
   grep -q '^then: t.sqlite $' full.txt || fail "it is not made good: $(cat full.txt)"
   [[ $(field after.json counts.event_record) == $(field full.json records) ]] || fail "records are missing: $(cat after.json)"

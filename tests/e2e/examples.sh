@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Each demo of libcoord, simulated, says what it did; its trace says the same.
+# Each demo of libcoord, simulated, prints what it did; its trace shows the same.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/lib.sh" "$1"
 
@@ -12,7 +12,7 @@ for example in "${examples[@]}"; do
   [[ -x $example && ! -d $example ]] || continue
   name=$(basename "$example")
   expected=0
-  [[ $name != deadlock ]] || expected=3  # it hangs, and libcoord says so
+  [[ $name != deadlock ]] || expected=3  # it hangs, and libcoord reports that
   code=0
   "$bin/streamscope" record -o "$name.sqlite" -- "$example" --device sim >"$name.txt" 2>"$name.err" || code=$?
   [[ $code == "$expected" ]] || fail "$name: exit code $code instead of $expected: $(cat "$name.err")"
@@ -22,7 +22,7 @@ for example in "${examples[@]}"; do
   expect_one_file "$name.sqlite"
 done
 
-# Why their work started late is what their tables say.
+# Their tables show why their work started late.
 python3 "$here/../causes/check_causes.py" "$bin/streamscope" ./*.sqlite || fail "causes and tables disagree"
 
 # So are all tasks of the queue, each with the thread that ran it; of a type with the calls that it made.
@@ -33,7 +33,7 @@ outside=$(sql task_queue.sqlite "select count(*) from api_call where name_id in 
                   and v_task.start_ns <= api_call.start_ns and v_task.end_ns >= api_call.end_ns)")
 [[ $outside == 0 ]] || fail "$outside launches are in no task"
 "$bin/streamscope" report task_queue.sqlite >report.txt
-grep -q "Task queues" report.txt || fail "the report tells nothing of task queues: $(cat report.txt)"
+grep -q "Task queues" report.txt || fail "the report does not mention task queues: $(cat report.txt)"
 
 # Pools of streams and of memory are there with their samples, as of kind 1 and 2.
 for pool in "stream_pool 1 workers" "stream_memory 2 scratch"; do

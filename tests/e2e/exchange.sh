@@ -63,7 +63,7 @@ printf 'speed <= 1\n' >budget.txt
 expect_code 2 check pipeline.sqlite --budget budget.txt
 for format in junit github markdown sarif; do
   expect_code 1 check race.sqlite --format $format
-  [[ -s out.txt ]] || fail "check --format $format says nothing"
+  [[ -s out.txt ]] || fail "check --format $format reports nothing"
 done
 
 # The questions that the documentation answers.
@@ -79,7 +79,7 @@ expect_code 0 merge pipeline.sqlite race.sqlite -o both.sqlite
 [[ $(sql both.sqlite "select count(*) from op") == \
   $(($(sql pipeline.sqlite "select count(*) from op") + $(sql race.sqlite "select count(*) from op"))) ]] || fail "ops are lost"
 
-# What the program was started with stays here: no output carries it, unless it is asked for.
+# The program's arguments and environment stay here: no output contains them, unless requested.
 CUDA_CANARY=secret-variable "$bin/streamscope" record -o own.sqlite -- "$worker" count 8 secret-argument >/dev/null 2>&1 || fail "record exited $?"
 [[ $(grep -aoc 'secret-argument\|secret-variable' own.sqlite) != 0 ]] || fail "the recording does not hold what this test looks for"
 for format in chrome perfetto csv; do expect_code 0 export own.sqlite --to $format -o own.$format; done

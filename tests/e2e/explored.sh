@@ -7,7 +7,7 @@
 count=${STREAMSCOPE_EXPLORED_PROGRAMS:-200}
 source "$(dirname "$0")/lib.sh" "$1"
 
-batch=200  # each program has a device of its own, and the order of so many streams is costly
+batch=200  # each program has its own device, and the order of so many streams is expensive
 for ((first = 0; first < count; first += batch)); do
   ((batch <= count - first)) || batch=$((count - first))
   "$bin/streamscope" record --quiet --force -o explored.sqlite -- "$bin/tests/explored" "$batch" "$first" \

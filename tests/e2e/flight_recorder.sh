@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A flight recorder keeps the newest part and writes it when asked, when the program hangs and at its end; a recorder
+# A flight recorder keeps the newest part and writes it on request, when the program hangs and at its end; a recorder
 # explains a program while it runs.
 source "$(dirname "$0")/lib.sh" "$1"
 
@@ -18,7 +18,7 @@ expect_newest() {
   waits=$(field info.json counts.event_wait)
   ((waits > 1000 && waits < 16384)) || fail "$1 has $waits waits, the program had done $2"
   [[ $(sql "$1" "select count(*) from loss join string on string.id = name_id where value = 'flight-recorder'") == 1 ]] ||
-    fail "$1 does not say that it is a part"
+    fail "$1 does not report that it is a part"
   [[ $(sql "$1" "select count(*) from stream join string on string.id = name_id where value = 'first'") == 1 ]] ||
     fail "$1 has forgotten the names of streams"
   [[ $(sql "$1" 'pragma integrity_check') == ok ]] || fail "$1 is damaged"
@@ -44,7 +44,7 @@ wait "$launcher" || code=$?
 expect_newest f.sqlite "$(wc -l <f.txt)"
 [[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls)"
 
-# Who is not recorded, or not by a flight recorder, is told so in one line.
+# A process without a recorder, or without a flight recorder, is reported in one line.
 expect_refusal() {
   local code=0
   "$bin/streamscope" "$@" >out.txt 2>err.txt || code=$?
@@ -58,7 +58,7 @@ expect_refusal hang --pid 999999999
 child=$bin/tests/collect_child
 [[ -x $child ]] || exit 0
 
-# Nobody watches this one; it is explained because somebody asks, and lives on.
+# This one is not watched; it is explained on request, and lives on.
 "$bin/streamscope" record --hang-timeout 0 -o h.sqlite -- "$child" hang lost-signal >/dev/null 2>h.err &
 launcher=$!
 wait_until 20 eval 'target=$(pgrep -P "$launcher") && grep -q "/control$" "/proc/$target/maps"' || fail "no child"
@@ -86,7 +86,7 @@ grep -q 'hangs: lost-signal' g.err || fail "no verdict: $(cat g.err)"
 [[ $(sql g-1.sqlite "select value from hang join string on string.id = verdict_id") == lost-signal ]] || fail "not in the trace"
 [[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls)"
 
-# The program itself may ask.
+# The program itself may request it.
 "$bin/streamscope" record --flight-recorder 1 -o a.sqlite -- "$child" hang asks-for-dump >/dev/null 2>a.err || fail "$(cat a.err)"
 for trace in a-1.sqlite a.sqlite; do
   [[ $(sql "$trace" 'select count(*) from op') == 10 ]] || fail "$trace: $(sql "$trace" 'select count(*) from op') ops"

@@ -25,12 +25,12 @@ cp job/trace.sqlite base.sqlite
 # The same program again: nothing. Twice the work: a regression.
 expect_gate 0 --base base.sqlite -- "$pipeline" --device sim
 expect_gate 1 --base base.sqlite --max-slowdown 20 -- "$pipeline" --device sim --iterations 40
-grep -q 'regression' job/summary.md || fail "the summary does not tell of it: $(cat job/summary.md)"
+grep -q 'regression' job/summary.md || fail "the summary does not report it: $(cat job/summary.md)"
 # Not slower than the base has been itself: nothing.
 cp job/trace.sqlite slow.sqlite
 expect_gate 0 --base base.sqlite --base-run slow.sqlite --max-slowdown 20 -- "$pipeline" --device sim --iterations 40
 
-# A race that somebody brought in, and the baseline that accepts it.
+# A newly introduced race, and the baseline that accepts it.
 expect_gate 1 -- "$bin/examples/race" --device sim
 grep -q '<failure' job/junit.xml || fail "no failure in $(cat job/junit.xml)"
 "$bin/streamscope" check job/trace.sqlite --quiet --write-baseline baseline.json

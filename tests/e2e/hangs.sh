@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs that stand still are explained while they do, with verdict and culprit; slow ones raise no alarm. The
+# Programs that hang are explained during the hang, with verdict and culprit; slow ones raise no alarm. The
 # driver and CUPTI are stand-ins (tests/collect/hang_scenarios.cpp).
 source "$(dirname "$0")/lib.sh" "$1"
 
@@ -52,12 +52,12 @@ waits_in_coord() {
   "$bin/streamscope" report "$name.sqlite" --quiet | tr -s ' \n' ' ' >"$name.report"
   grep -Eq "$4" "$name.report" || fail "report $name.sqlite does not name it: $(cat "$name.report")"
   "$bin/streamscope" check "$name.sqlite" --quiet >"$name.check" || code=$?
-  # Threads of a simulated device have clocks of their own, which may leave some order open.
+  # Threads of a simulated device have separate clocks, which may leave some order open.
   [[ $code == 1 || $code == 3 ]] && grep -q SS102 "$name.check" || fail "check $name.sqlite: exit code $code: $(cat "$name.check")"
   expect_one_file "$name.sqlite"
 }
 
-# slow NAME: killed after some seconds; until then nobody complained.
+# slow NAME: killed after some seconds; until then nothing was reported.
 slow() {
   local name=$1
   "$bin/streamscope" record -o "$name.sqlite" --hang-timeout $limit -- timeout -s KILL 3 "$child" hang "$name" \
@@ -112,7 +112,7 @@ for name in lost-signal crossed-signals stuck-kernel; do
   grep -q stands_still "$name.err" || fail "$name: no stack: $(cat "$name.err")"
 done
 
-# The simulated device ends a hopeless wait at once; nobody need look.
+# The simulated device ends a hopeless wait at once; no sample is needed.
 code=0
 "$bin/streamscope" demo deadlock --device sim --quiet -o demo.sqlite >/dev/null 2>demo.err || code=$?
 [[ $code == 3 ]] || fail "demo deadlock: exit code $code: $(cat demo.err)"
@@ -137,7 +137,7 @@ threads_when() {
   wait "$launcher" || true
 }
 
-# Without the watch there is no thread for it; with it there is none either until it has to ask.
+# Without the watch there is no thread for it; with it there is none either until it has to query.
 off=$(threads_when 0)
 [[ -n $off && $off != *streamscope-ask* ]] || fail "without the watch the threads are: $off"
 [[ $(threads_when 30) == "$off" ]] || fail "the watch adds threads to: $off"

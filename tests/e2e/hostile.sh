@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Files made to do harm: names that are markup, terminal escapes, formulas or paths, rows that refer to each other in
-# circles, files that claim to be huge. Every command ends by itself, says what it does in plain text and writes
+# cycles, files that claim to be huge. Every command ends by itself, prints what it does in plain text and writes
 # only where it was told to.
 source "$(dirname "$0")/lib.sh" "$1"
 

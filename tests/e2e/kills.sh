@@ -36,7 +36,7 @@ done
 [[ $(alone t.sqlite "$derived") == "$with" ]] || fail "analyze did not write: $(cat out.txt)"
 ! compgen -G '.*streamscope-*' >/dev/null || fail "left behind: $(ls -A)"
 
-# The recorder. The program goes on without it; what it does is in the rings, or in a trace that its own writer makes.
+# The recorder. The program continues without it; what it does is in the rings, or in a trace that its own writer makes.
 STREAMSCOPE_BIN=/none
 export STREAMSCOPE_BIN
 kills=0 recovered=0

@@ -57,7 +57,7 @@ expect_complete() {
   [[ $complete == "$2" ]] || fail "$1: complete is $complete, expected $2"
 }
 
-# expect_one_file TRACE: nothing but the trace is left beside it.
+# expect_one_file TRACE: nothing is left beside the trace.
 expect_one_file() {
   local left
   left=$(ls -d "$1"?* 2>/dev/null || true)

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Under every limit of the system, from useless to just enough, a program ends and says what it ends and says without a
-# recorder. The recorder says what it could not record.
+# Under every limit of the system, from useless to just enough, a program ends and prints what it does without a
+# recorder. The recorder reports what it could not record.
 source "$(dirname "$0")/lib.sh" "$1"
 export STREAMSCOPE_OUTPUT=$work/t.sqlite
 
@@ -20,7 +20,7 @@ run='exec "$worker" exit '$steps' 7'
 # code COMMAND...: its exit code, whatever it is
 code() { local code=0; "$@" >out.txt 2>err.txt || code=$?; echo "$code"; }
 
-# expect_told WAY: the trace has every launch, or says what it lacks, or a line says why there is none.
+# expect_told WAY: the trace has every launch, or reports what it lacks, or a line explains why there is none.
 expect_told() {
   if [[ -f t.sqlite ]]; then
     "$bin/streamscope" info --json t.sqlite >info.json 2>info.err || fail "$1: info exited $?: $(cat info.err)"
@@ -60,7 +60,7 @@ as_bare() {
     esac
     got=$(code "${small[@]}" env limit="$limit" value="$value" "$@")
     if [[ $way == both && $got != 7 ]]; then
-      # The recorder itself cannot begin: then nothing ran, and it says so.
+      # The recorder itself cannot start: then nothing ran, and it reports that.
       [[ $got == 2 || $got == 127 ]] && [[ ! -s out.txt && $(grep -c . err.txt) == 1 ]] ||
         fail "-$limit $value, $way: exit code $got: $(cat err.txt)"
       continue
@@ -68,7 +68,7 @@ as_bare() {
     [[ $got == 7 ]] || fail "-$limit $value, $way: exit code $got: $(cat err.txt)"
     cmp -s out.txt bare.txt || fail "-$limit $value, $way: $(cat out.txt) instead of $(cat bare.txt)"
     if [[ $way == library ]]; then
-      [[ -s t.sqlite || -d t.sqlite.rings || -s err.txt ]] || fail "-$limit $value, $way: nothing is recorded and nothing said"
+      [[ -s t.sqlite || -d t.sqlite.rings || -s err.txt ]] || fail "-$limit $value, $way: nothing is recorded and nothing reported"
       wait_until 20 ended || fail "-$limit $value, $way: the writer does not end"
     fi
     expect_told "-$limit $value, $way"
@@ -84,10 +84,10 @@ for kib in 16 24 32 64; do as_bare s "$kib"; done
 for files in 4 6 9 12; do as_bare n "$files"; done
 for kib in 10000 40000; do as_bare v "$kib"; done
 
-# A thread that the program gives little room, and a ring that may not grow: counted, with the reason.
+# A ring that may not grow because of a file size limit: counted, with the reason.
 rm -rf t.sqlite*
 export worker
 "$bin/streamscope" record --quiet -o t.sqlite -- bash -c "ulimit -f 100; exec \"\$worker\" exit 30000 7" >out.txt 2>err.txt && fail "exit code 0" || code=$?
 [[ $code == 7 ]] || fail "exit code $code with a limit on the size of files: $(cat err.txt)"
 "$bin/streamscope" info t.sqlite >info.txt
-grep -q 'ring-not-grown.*File too large' info.txt || fail "the loss is not told: $(cat info.txt)"
+grep -q 'ring-not-grown.*File too large' info.txt || fail "the loss is not reported: $(cat info.txt)"

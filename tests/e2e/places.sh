@@ -33,4 +33,4 @@ done
 
 # Not if stacks are not wanted.
 "$bin/streamscope" record --stacks none -o bare.sqlite -- "$bin/apps/faults" device_syncs --device sim >/dev/null 2>&1
-[[ $(sql bare.sqlite 'select count(*) from stack') == 0 ]] || fail "stacks that nobody asked for"
+[[ $(sql bare.sqlite 'select count(*) from stack') == 0 ]] || fail "stacks that were not requested"

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# How processes end and what they become: told apart, recorded whole, and nothing claimed that is not known.
+# How processes end and what they become: distinguished, recorded completely, and nothing claimed that is not known.
 source "$(dirname "$0")/lib.sh" "$1"
 program=$bin/tests/processes
 
@@ -45,7 +45,7 @@ record quick_exit 7
 expect_processes quick_exit.sqlite 1
 expect_losses quick_exit.sqlite ''
 expect_complete quick_exit.sqlite 1
-# The signal may come between the last launch and the report of its end: then that is missing, and said to be.
+# The signal may come between the last launch and the report of its end: then that is missing, and reported as missing.
 record handler 7
 case $(sql handler.sqlite 'select count(*) from op where end_ns is null') in
   0) expect_losses handler.sqlite 'exit-handlers-skipped|1 ' ;;
@@ -76,12 +76,12 @@ record exec-true 0
 expect_processes exec-true.sqlite 1
 expect_losses exec-true.sqlite 'exit-handlers-skipped|1 '
 
-# A child made after the first use records what it does on a device of its own.
+# A child forked after the first use records its work on its own device.
 record after-use 0
 expect_processes after-use.sqlite 2
 expect_losses after-use.sqlite ''
 
-# A daemon: the launched program is over at once; the trace is where -o says, with the options of the recording.
+# A daemon: the launched program ends at once; the trace is at the path of -o, with the options of the recording.
 mkdir service
 (cd service && "$bin/streamscope" record --stacks none -o d.sqlite -- "$program" daemon "$work/done" 2>err.txt) || fail "the daemon's launcher exited $?"
 wait_until 20 test -e "done" || fail "the daemon does not work"

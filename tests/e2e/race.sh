@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `demo race` names the two operations that race; the repaired program has no such finding.
+# `demo race` names the two operations that race; the fixed program has no such finding.
 source "$(dirname "$0")/lib.sh" "$1"
 
 "$bin/streamscope" demo race --device sim --iterations 6 -o race.sqlite >race.txt 2>race.err ||
@@ -20,6 +20,6 @@ found=$(races race.sqlite)
   fail "found instead of one race between the load and the sum: $found"
 
 "$bin/streamscope" record -o repaired.sqlite -- "$bin/examples/race" --device sim --repaired >repaired.txt 2>&1 ||
-  fail "the repaired program fails: $(cat repaired.txt)"
+  fail "the fixed program fails: $(cat repaired.txt)"
 found=$(races repaired.sqlite)
-[[ -z $found ]] || fail "the repaired program is said to race: $found"
+[[ -z $found ]] || fail "the fixed program is reported to race: $found"

@@ -32,6 +32,6 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   set_tests_properties(e2e.unfinished e2e.causes e2e.explored e2e.kills PROPERTIES TIMEOUT 1800)
   # Dozens of recordings, one after the other.
   set_tests_properties(e2e.limits PROPERTIES TIMEOUT 600)
-  # It runs several programs at a time, and asks how soon each is explained.
+  # It runs several programs at a time, and checks how soon each is explained.
   set_tests_properties(e2e.hangs PROPERTIES PROCESSORS 2)
 endif()

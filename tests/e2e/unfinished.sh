@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The gate never passes a trace that does not reach the end of its program, whenever it looks. STREAMSCOPE_GATE_TRIES sets how often it is
+# The gate never passes a trace that does not reach the end of its program, whenever it reads. STREAMSCOPE_GATE_TRIES sets how often it is
 # tried (default 30).
 tries=${STREAMSCOPE_GATE_TRIES:-30}
 source "$(dirname "$0")/lib.sh" "$1"
@@ -10,7 +10,7 @@ export STREAMSCOPE_BIN=$bin/streamscope
 
 # code COMMAND...: its exit code, whatever it is
 code() { local code=0; "$@" >out.txt 2>err.txt || code=$?; echo "$code"; }
-# pause LEAST MOST: so many milliseconds, by chance
+# pause LEAST MOST: a random number of milliseconds
 pause() { sleep "$(printf '0.%03d' $(($1 + RANDOM % ($2 - $1 + 1))))"; }
 # trace_of: the trace that is written here, by its rings if it does not exist yet
 trace_of() { local name; name=$(ls -d ./*.sqlite* 2>/dev/null | head -1) || true; name=${name#./}; echo "${name%%.sqlite*}.sqlite"; }
@@ -23,7 +23,7 @@ race=$bin/examples/race
 declare -A seen
 for ((try = 0; try < tries; try++)); do
   clear_folder
-  # Every third looks while the program runs, the others after its end, while the detached writer still drains.
+  # Every third reads while the program runs, the others after its end, while the detached writer still drains.
   LD_PRELOAD=$inject "$race" --device sim >/dev/null 2>race.err &
   program=$!
   if ((try % 3 == 0)); then
@@ -35,7 +35,7 @@ for ((try = 0; try < tries; try++)); do
   if has_trace; then
     trace=$(trace_of)
     at_once=$(code "$bin/streamscope" check "$trace" --wait 0 --quiet)
-    # 2: there is nothing to look at yet.
+    # 2: there is nothing to read yet.
     [[ $at_once == [123] ]] || fail "try $try: check --wait 0 exited $at_once: $(cat out.txt err.txt)"
     [[ $at_once != 2 ]] || grep -q 'not written yet' err.txt || fail "try $try: $(cat err.txt)"
     seen[$at_once]=$((${seen[$at_once]:-0} + 1))
@@ -46,7 +46,7 @@ for ((try = 0; try < tries; try++)); do
 done
 echo "check --wait 0 in $tries tries: 1 (found) ${seen[1]:-0}, 2 (nothing there yet) ${seen[2]:-0}, 3 (unfinished) ${seen[3]:-0}"
 
-# Everything that only shows reads a live trace, and says that it is unfinished; what judges it abstains.
+# Commands that only show data read a live trace, and report that it is unfinished; gates abstain.
 clear_folder
 : >steps.txt
 LD_PRELOAD=$inject "$worker" forever >steps.txt 2>worker.err &
@@ -56,18 +56,18 @@ trace=$(trace_of)
 wait_until 20 test -s "$trace" || fail "no trace of a live program"
 for format in text markdown html json; do
   [[ $(code "$bin/streamscope" report "$trace" --quiet --format $format) == 0 ]] || fail "report --format $format: $(cat err.txt)"
-  grep -q unfinished out.txt || fail "report --format $format does not say that the trace is unfinished"
+  grep -q unfinished out.txt || fail "report --format $format does not report that the trace is unfinished"
 done
 for command in "info" "info --json" "export --to chrome" "export --to csv" "query"; do
   read -ra words <<<"$command"
   arguments=("${words[0]}" "$trace" "${words[@]:1}")
   [[ $command != query ]] || arguments+=("select count(*) from op")
   [[ $(code "$bin/streamscope" "${arguments[@]}") == 0 ]] || fail "$command: $(cat err.txt)"
-  cat out.txt err.txt | grep -q unfinished || fail "$command does not say that the trace is unfinished"
+  cat out.txt err.txt | grep -q unfinished || fail "$command does not report that the trace is unfinished"
 done
 for format in text markdown json junit github sarif; do
   [[ $(code "$bin/streamscope" check "$trace" --quiet --wait 0 --format $format) == 3 ]] || fail "check of a live trace: $(cat out.txt err.txt)"
-  grep -q unfinished out.txt || fail "check --format $format does not say that the trace is unfinished"
+  grep -q unfinished out.txt || fail "check --format $format does not report that the trace is unfinished"
 done
 [[ $(code "$bin/streamscope" check "$trace" --quiet --wait 0 --write-baseline baseline.json) == 3 && ! -e baseline.json ]] ||
   fail "a baseline of a live trace: $(cat err.txt)"
@@ -75,7 +75,7 @@ done
 [[ $(code "$bin/streamscope" merge "$trace" "$trace" --quiet --wait 0 -o both.sqlite) == 0 ]] || fail "merge of live traces: $(cat err.txt)"
 [[ $(code "$bin/streamscope" check both.sqlite --quiet) == 3 ]] || fail "a merge of live traces passes: $(cat out.txt)"
 rm both.sqlite
-# The wait is said, and ends in time.
+# The wait is reported, and ends in time.
 begin=$SECONDS
 [[ $(code "$bin/streamscope" check "$trace" --quiet --wait 1) == 3 ]] || fail "check --wait 1: $(cat out.txt err.txt)"
 ((SECONDS - begin >= 1 && SECONDS - begin < 60)) || fail "check --wait 1 took $((SECONDS - begin)) s"
@@ -89,7 +89,7 @@ ln -s "$trace" link.sqlite
 grep -q 'still being recorded' err.txt || fail "a link hides the recorder: $(cat err.txt)"
 rm -f copy.sqlite link.sqlite
 
-# The recorder is killed and the program goes on: what came later is missing, and nothing can prove that it was clean.
+# The recorder is killed and the program continues: what came later is missing, and nothing can prove that it was clean.
 writer=$(writer_of $program)
 [[ -n $writer ]] || fail "no writer of $program"
 kill -KILL "$writer"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions of libc that the injector replaces. Each asks decide() and then fails, does less,
+// The functions of libc that the injector replaces. Each calls decide() and then fails, does less,
 // or calls the real one.
 
 #include <dirent.h>
@@ -76,7 +76,7 @@ size_t half(size_t bytes) { return bytes > 1 ? bytes / 2 : bytes; }
     VERDICT(name, kinds, file);                                              \
     return pass<result>(verdict, failure, real UNPACK arguments);            \
   }
-// The same for functions that may do a part: `size` is halved.
+// The same for functions that may do only a part: `size` is halved.
 #define WRAP_PART(result, name, parameters, arguments, kinds, file, size)    \
   extern "C" __attribute__((visibility("default"))) result name parameters { \
     REAL(name);                                                              \
@@ -84,7 +84,7 @@ size_t half(size_t bytes) { return bytes > 1 ? bytes / 2 : bytes; }
     if (verdict.is_short) size = half(size);                                 \
     return pass<result>(verdict, -1, real UNPACK arguments);                 \
   }
-// The same for functions that answer with the number of the error.
+// The same for functions that return the error number.
 #define WRAP_CODE(name, parameters, arguments, kinds, file)                                   \
   extern "C" __attribute__((visibility("default"))) int name parameters {                     \
     REAL(name);                                                                               \
@@ -95,7 +95,7 @@ size_t half(size_t bytes) { return bytes > 1 ? bytes / 2 : bytes; }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
 
-// Opening. What may create also takes room and makes a name.
+// Opening. A call that may create also takes disk space and makes a name.
 namespace {
 uint32_t open_kinds(int flags) {
   return kDescriptor | ((flags & O_CREAT) != 0 ? kSpace | kName : 0);
@@ -201,7 +201,7 @@ WRAP_CODE(posix_fallocate64, (int file, off64_t at, off64_t size), (file, at, si
 WRAP(off_t, lseek, (int file, off_t at, int from), (file, at, from), kLook, file, -1)
 WRAP(off64_t, lseek64, (int file, off64_t at, int from), (file, at, from), kLook, file, -1)
 
-// Closing is done whatever it answers, as Linux does it.
+// Closing always happens, whatever it returns, as in Linux.
 #define WRAP_CLOSE(name, type, number)                                    \
   extern "C" __attribute__((visibility("default"))) int name(type file) { \
     REAL(name);                                                           \
@@ -266,7 +266,7 @@ WRAP(int, chmod, (const char* path, mode_t mode), (path, mode), kName, -1, -1)
 WRAP(int, fchmod, (int file, mode_t mode), (file, mode), kName, file, -1)
 WRAP(int, fchown, (int file, uid_t user, gid_t group), (file, user, group), kName, file, -1)
 
-// Questions.
+// Queries.
 WRAP(int, stat, (const char* path, struct stat* facts), (path, facts), kLook, -1, -1)
 WRAP(int, stat64, (const char* path, struct stat64* facts), (path, facts), kLook, -1, -1)
 WRAP(int, lstat, (const char* path, struct stat* facts), (path, facts), kLook, -1, -1)
@@ -361,7 +361,7 @@ extern "C" __attribute__((visibility("default"))) int ioctl(int file, unsigned l
 using Pointer = void*;
 WRAP_REGISTERS(long, ptrace, __ptrace_request, Pointer)
 
-// Calls without libc's wrapper; they are told apart by their number.
+// Calls without libc's wrapper; distinguished by their number.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) {
   REAL(syscall);
   va_list list;
@@ -373,7 +373,7 @@ extern "C" __attribute__((visibility("default"))) long syscall(long number, ...)
   switch (number) {
     case SYS_exit:
     case SYS_exit_group:
-    case SYS_futex:  // no wait that may be broken off
+    case SYS_futex:  // not an interruptible wait
       return real(number, a, b, c, d, e, f);
     case SYS_rt_sigaction:
       name = "syscall:rt_sigaction";
@@ -416,7 +416,7 @@ extern "C" __attribute__((visibility("default"))) int __clone(int (*body)(void*)
   return pass<int>(verdict, -1, real, body, stack, flags, argument);
 }
 
-// What runs before main is the loader's and the libraries' affair.
+// What runs before main belongs to the loader and the libraries.
 namespace {
 using Main = int (*)(int, char**, char**);
 Main their_main = nullptr;

@@ -32,14 +32,14 @@ FAULTS = [
     ("recover", "recorder", "opendir", "remove", "EMFILE", False),
     # The log stayed beside the trace.
     ("record-code-0", "recorder", "fcntl64", "try_to_fold", "ENOLCK", False),
-    # The trace had no start and no tier, and did not say so.
+    # The trace had no start and no tier, and did not report that.
     ("recover-early", "recorder", "mmap", "Drain", "ENOMEM", False),
     ("recover-early", "recorder", "fstat", "Drain", "EACCES", False),
     # The program got limits of nothing.
     ("record-code-0", "recorder", "getrlimit", "RaisedLimits", "EPERM", False),
-    # Nothing was recorded, for want of the library.
+    # Nothing was recorded, because the library was missing.
     ("record-code-0", "recorder", "realpath", "inject_library[abi:cxx11]", "EACCES", False),
-    # The trace was whole, but "exists already" was all that was said.
+    # The trace was complete, but the only message was "exists already".
     ("import", "recorder", "stat64", "open_derived", "EACCES", False),
 ]
 CALLS = {call for _, _, call, _, _, _ in FAULTS}

@@ -1,17 +1,16 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A preloaded library that stands between our code and libc: it counts the calls by which the
-// recorder, the writer and the collector reach the system, and makes one of them fail, or kills the
-// process there.
+// A preloaded library between our code and libc: it counts the calls by which the recorder, the
+// writer and the collector use the system, and makes one of them fail, or kills the process there.
 //
-// A call's place is the way to it: the innermost frames, and the innermost frames of our own code.
+// A call's place is the path to it: the innermost frames, and the innermost frames of our own code.
 // In `streamscope` every call counts; in any other program only those of libstreamscope_inject.so,
 // never the program's own.
 //
-// FAULTS_TABLE names a file of sizeof(Table) bytes that the driver (run.py) has made. It holds what
-// is to be done and, for all processes of a run together, what was seen. Each pair of call and
-// place is also told once in the file FAULTS_LOG.
+// FAULTS_TABLE names a file of sizeof(Table) bytes created by the driver (run.py). It contains what
+// to do and, for all processes of a run together, what was seen. Each pair of call and place is
+// also written once to the file FAULTS_LOG.
 
 #include "injector.h"
 
@@ -36,7 +35,7 @@
 namespace faults {
 namespace {
 
-// libc's functions of these names are replaced here, so the injector itself asks the kernel.
+// libc's functions of these names are replaced here, so the injector itself calls the kernel.
 long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   long result;
   register long r10 asm("r10") = d;
@@ -243,7 +242,7 @@ Verdict decide(const char* call, uint32_t kinds, const void* caller, int file) {
   if (is_memory_call(kinds) && table->heap == 0) return {};
   if (in_streamscope && !in_main) return {};
   if (!in_streamscope && !collector.holds(reinterpret_cast<uintptr_t>(caller))) return {};
-  // As for a disk that stays full: what is of the same kind fails from then on, but not messages.
+  // As for a disk that stays full: calls of the same kind fail from then on, except messages.
   const int error_before = errno;
   ++depth;
   Verdict verdict;

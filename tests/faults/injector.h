@@ -7,19 +7,19 @@
 
 namespace faults {
 
-/// What a call does; a fault that stays strikes every call of its kinds. The driver has the same
+/// What a call does; a persistent fault affects every call of its kinds. The driver has the same
 /// numbers.
 enum Kinds : uint32_t {
   kOther = 0,
   kRead = 1,         // reads a file's data
   kWrite = 2,        // writes a file's data
-  kSpace = 4,        // takes room on a disk
+  kSpace = 4,        // takes disk space
   kName = 8,         // makes, changes or removes a name
   kDescriptor = 16,  // takes a descriptor
   kMapping = 32,     // takes address space
   kTask = 64,        // starts a thread or process
   kSync = 128,       // waits for the disk
-  kLook = 256,       // asks about a file
+  kLook = 256,       // queries a file
   kHeap = 512,       // takes memory from the heap
 };
 
@@ -50,7 +50,7 @@ struct Verdict {
   bool kill_after = false;
 };
 
-/// What is to become of a call that `caller` makes. `file` is the descriptor it is about, or -1.
+/// The fault for a call that `caller` makes. `file` is its descriptor, or -1.
 Verdict decide(const char* call, uint32_t kinds, const void* caller, int file);
 
 /// From here on calls of `streamscope` itself count.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The property: the target ends as it does bare; the trace opens, or a clear line says why not; nothing is lost unsaid; nothing
+"""The property: the target ends as it does bare; the trace opens, or a clear line explains why not; nothing is lost unreported; nothing
 is left behind that is not named."""
 
 import re
@@ -12,7 +12,7 @@ from running import contents
 from scenes import TRACE, filled
 
 UNUSABLE = 2
-# What is said where nothing is wrong.
+# Messages of runs without errors.
 ORDINARY = re.compile(r"^streamscope: (wrote |waiting for |no CUDA call |process \d+ hangs|.* still being recorded;"
                       r"|.* its recorder was killed; added )")
 CRASHES = {-4, -6, -7, -8, -11, 132, 134, 135, 136, 139, -25, 153}
@@ -50,7 +50,7 @@ def own_lines(text):
 
 
 def clear(result):
-    """There is a line that says what is wrong."""
+    """There is a line that names the problem."""
     return any(line.startswith("streamscope: ") and len(line) > 30 and not ORDINARY.match(line) for line in result.err.splitlines())
 
 
@@ -59,7 +59,7 @@ def names_kept(result):
 
 
 def beside(folder):
-    """What lies beside the trace and belongs to it."""
+    """Files beside the trace that belong to it."""
     return sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
 
 
@@ -74,7 +74,7 @@ def again(build, folder):
 
 
 def mute(fault):
-    """The fault hit the message itself, so that it cannot be asked for."""
+    """The fault hit the message itself, so that it cannot be required."""
     return fault is not None and (fault.pair.file in (1, 2) or fault.pair.call in ("fwrite", "fputs", "fflush"))
 
 
@@ -111,7 +111,7 @@ def cannot_remove(fault):
 
 
 def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
-    """What was recorded, and what is said of the rest."""
+    """What was recorded, and what is reported about the rest."""
     # A child of a program that was not recorded is recorded by itself.
     names = [name for name in result.left if name != TRACE and f"streamscope: wrote {name}: " not in result.err]
     kept = names_kept(result) or bool(died) or cannot_remove(fault)
@@ -147,7 +147,7 @@ def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
 
 
 def judge_command(verdict, build, scene, normal, result, folder, fault, died):
-    """A command on a trace: it does its work, or says why not and leaves the trace as good as it was."""
+    """A command on a trace: it does its work, or explains why not and leaves the trace intact."""
     fails = result.code == UNUSABLE
     if died != result.pid:  # a process that only looked up names
         died = 0
@@ -174,7 +174,7 @@ def judge_command(verdict, build, scene, normal, result, folder, fault, died):
         return
     verdict.outcome = "error, said" if fails else "killed, repeated"
     whole = "streamscope analyze" in result.err  # what was made is whole, and only lacks what is derived
-    later = died or whole or cannot_remove(fault) or scene.name.startswith("recover")  # the next command goes on
+    later = died or whole or cannot_remove(fault) or scene.name.startswith("recover")  # the next command continues
     verdict.require("left behind", later or not result.left, f"{result.left}; {result.err}")
     force = ["--force"] if scene.writes else []
     repeated = subprocess.run(filled(scene.words, build, folder) + force, cwd=folder, env=build.environment(), capture_output=True,

@@ -24,7 +24,7 @@ STEPS = {
     "MEMLOCK": [0, 16 * KIB, 64 * KIB],
     "NPROC": [1, 2, 3, 4, 5, 6, 8, 12],
 }
-# What the collector takes of these for itself, as any library would: a program that fails with so much less has no room for it.
+# What the collector uses of these, like any library: a program that fails with this much less has no space for it.
 # Documented in docs/architecture.md, "System limits". Of the stack the dynamic loader takes 2 KiB for any preloaded library,
 # and the kernel moves its begin by up to 8 KiB from run to run.
 TAKEN = {"AS": 32 * MIB, "DATA": 16 * MIB, "STACK": 12 * KIB, "NPROC": 4}

@@ -15,14 +15,14 @@ BYTES = HEADER.size + SLOTS * SLOT.size
 NOTHING, COUNT, ERROR, SHORT, KILL_BEFORE, KILL_AFTER = range(6)
 READ, WRITE, SPACE, NAME, DESCRIPTOR, MAPPING, TASK, SYNC, LOOK, HEAP = (1 << bit for bit in range(10))
 
-# What a fault that stays strikes besides its own call.
+# What a persistent fault affects in addition to its own call.
 FULL_DISK = WRITE | SPACE
 BROKEN_DISK = READ | WRITE | SYNC
 STAYS = {"ENOSPC": FULL_DISK, "EDQUOT": FULL_DISK, "EFBIG": WRITE | SPACE, "EIO": BROKEN_DISK, "EMFILE": DESCRIPTOR,
          "ENFILE": DESCRIPTOR, "ENOMEM": MAPPING | TASK | HEAP, "EAGAIN": TASK, "EROFS": NAME | SPACE | WRITE,
          "EACCES": NAME, "EPERM": NAME}
 
-# The errors that each call can give, the likeliest first; "short" is a part of what was asked for.
+# The errors that each call can give, the likeliest first; "short" is a part of what was requested.
 _OPEN = "EMFILE EACCES ENOSPC EIO ENFILE ENOMEM EROFS EINTR"
 _LOOK = "EACCES EIO ENOMEM ENOENT"
 _ERRORS = {
@@ -137,7 +137,7 @@ def read_log(path, word):
 
 
 def faults_of(pair, count):
-    """Everything that may befall a pair that was seen `count` times, the most telling first."""
+    """Every fault of a pair that was seen `count` times, the most informative first."""
     errors = ERRORS.get(pair.call, ["EIO"])
     numbers = list(dict.fromkeys(n for n in (1, count, (count + 1) // 2, 2) if 0 < n <= count))
     faults = []
@@ -175,7 +175,7 @@ class Names:
         self.known = {}     # frame: the functions that were inlined there, the innermost first
 
     def learn(self, pairs):
-        """Asks for all their frames at once."""
+        """Resolves all their frames at once."""
         wanted = {frame for pair in pairs for frame in pair.frames if frame not in self.known}
         for name, module in self.modules.items():
             frames = sorted(frame for frame in wanted if frame.split("+")[0] == name)

@@ -103,7 +103,7 @@ def known_faults(harness, scenes, names):
 
 
 def plan(harness, scenes, faults, kills, seed):
-    """The faults to try: pair after pair, each one's most telling first, so that any number of them covers many pairs."""
+    """The faults to try: pair after pair, each one's most informative first, so that any number of them covers many pairs."""
     chance = random.Random(seed)
     queues, heap, deaths = [], [], []
     for scene in scenes:
@@ -139,7 +139,7 @@ def look_at(scene):
 def try_fault(case):
     try:
         return harness.try_fault(case)
-    except Exception as error:  # a fault of the harness must not look like none
+    except Exception as error:  # an error of the harness must not look like success
         return (*case, True, error)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a scene once, with all the processes that come of it, and gathers what there is to judge."""
+"""Runs a scene once, with all the processes it starts, and collects the results to check."""
 
 import ctypes
 import os
@@ -16,10 +16,10 @@ import places
 from scenes import TRACE, filled
 
 PR_SET_CHILD_SUBREAPER = 36
-# Computed from the others, or different in every run (which thread comes first decides what stands for a default stream).
+# Computed from the others, or different in every run (which thread comes first decides the id of a default stream).
 NOT_COUNTED = {"string", "stream", "edge", "wait_cause", "critical_path", "finding", "lod", "meta", "loss", "clock_anchor", "overhead", "thread_sample",
                "probe", "sqlite_sequence"}
-# The recorder's own threads are in the trace, too. Whether one of them could be begun says nothing of the program.
+# The recorder's own threads are in the trace, too. Whether one of them could be started does not depend on the program.
 OWN_THREADS = "name_id IN (SELECT id FROM string WHERE value LIKE 'streamscope%')"
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The harness must see what it is there for: a `streamscope` with planted faults, and one injected fault of each kind.
+"""The harness must detect what it tests for: a `streamscope` with planted faults, and one injected fault of each kind.
 
 usage: self_test.py BUILD
 """

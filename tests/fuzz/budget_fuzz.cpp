@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
          report::parse_budgets({reinterpret_cast<const char*>(data), size}, "budget", "step")) {
       if (budget.text().empty() || budget.limit_text().empty()) __builtin_trap();
     }
-  } catch (const Error&) {  // a mistake in the file
+  } catch (const Error&) {  // an error in the file
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Imports a file as the fuzzers of the formats do.
+// Imports a file for the fuzzers of the formats.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// An input that begins as a SQLite file is one. Of any other the bytes choose the rows of an export
-// that is whole, as mutations of a file seldom get past SQLite.
+// An input that begins as a SQLite file is used as one. Otherwise its bytes choose the rows of a
+// complete export, as mutations of a file rarely get past SQLite.
 
 #include <fuzzer/FuzzedDataProvider.h>
 
@@ -19,14 +19,14 @@ using namespace streamscope;
 namespace {
 
 constexpr std::string_view kMagic = "SQLite format 3";
-constexpr int kMostRows = 200;  // more tell nothing new and take longer
+constexpr int kMostRows = 200;  // more reach nothing new and take longer
 
 struct Table {
   const char* name;
   std::vector<const char*> columns;
 };
 
-// What the importer asks for.
+// What the importer queries.
 const std::vector<Table>& tables() {
   static const std::vector<Table> kTables = {
       {"StringIds", {"id", "value"}},
@@ -72,7 +72,7 @@ const std::vector<Table>& tables() {
   return kTables;
 }
 
-// Names that mean something, under the ids 0, 1, ...
+// Meaningful names, under the ids 0, 1, ...
 constexpr const char* kNames[] = {"cudaLaunchKernel_v7000",
                                   "cudaEventRecord_v3020",
                                   "cudaStreamWaitEvent_v3020",

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a process that was killed left in its rings, read as recovery does. An input is a plan and
-// then records; bytes that are no whole record are ignored. Whatever the rings hold, the trace made
-// of them can be read again.
+// What a killed process left in its rings, read as recovery reads it. An input is a plan followed
+// by records; incomplete records are ignored. Whatever the rings contain, the trace made from them
+// can be read again.
 
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ constexpr uint64_t kCapacity = 1024;
 constexpr uint64_t kStart = 1'000'000'000;  // the instant at which the program began
 constexpr size_t kPatches = 12;
 
-// The first record's place of an input.
+// Position of the first record in an input.
 struct Plan {
   enum Flags : uint8_t {
     kTwoRings = 1,    // the second half of the records is another thread's
@@ -61,7 +61,7 @@ struct Ring {
 
 ring::ClockAnchor first_anchor() { return {kStart, kStart, kStart}; }
 
-// What an input says, and back.
+// Encodes and decodes an input.
 struct Input {
   Plan plan{};
   std::vector<Record> records;
@@ -147,7 +147,7 @@ void recover(const std::filesystem::path& folder, const std::filesystem::path& t
   record::Drain(folder, trace::Writer::resume(trace), options, stored).finish();
 }
 
-// What makes records out of chance: few numbers, so that records speak of the same things.
+// Makes records from random numbers: few values, so that records refer to the same things.
 class Dice {
  public:
   explicit Dice(unsigned seed) : random_(seed) {}
@@ -221,7 +221,7 @@ class Records {
     uint64_t value = dice_.number();
     if (dice_.below(3) == 0 && !all_.empty())
       std::memcpy(&value, reinterpret_cast<const char*>(&any()) + at, width);
-    if (at == 0) return;  // what it is stays
+    if (at == 0) return;  // unchanged
     std::memcpy(reinterpret_cast<char*>(&record) + at, &value, width);
   }
 
@@ -252,7 +252,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const trace::Trace trace = trace::read(kTrace);
   try {
     test::use_trace(trace, plan.use);
-  } catch (const Error&) {  // of no use for that
+  } catch (const Error&) {  // useless for that
   }
   return 0;
 }

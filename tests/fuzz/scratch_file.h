@@ -14,7 +14,7 @@
 
 namespace streamscope::test {
 
-/// In the folder that STREAMSCOPE_FUZZ_SCRATCH names, which whoever set it clears away.
+/// In the folder that STREAMSCOPE_FUZZ_SCRATCH names, which the caller cleans up.
 inline std::filesystem::path scratch(const char* name) {
   const char* const own = std::getenv("STREAMSCOPE_FUZZ_SCRATCH");
   const std::filesystem::path folder =

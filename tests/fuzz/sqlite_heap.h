@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Gives SQLite a heap that the sanitizer does not watch: it is not what is fuzzed here, and
-// watching it takes more than half the time of an input. Included by a fuzzer before SQLite is
-// first used.
+// Gives SQLite a heap that the sanitizer does not check: SQLite is not fuzzed here, and checking it
+// takes more than half the time of an input. Included by a fuzzer before SQLite is first used.
 #pragma once
 
 #include <sqlite3.h>
@@ -19,7 +18,7 @@ void* __libc_realloc(void* block, size_t bytes);
 
 namespace streamscope::test {
 
-/// Blocks of the C library, each behind its size.
+/// Blocks of the C library, each after its size.
 struct SqliteHeap {
   struct alignas(16) Head {
     int bytes;

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 
-# What reads files that others made, fed with what nobody made on purpose: `./dev fuzz`. Only in the preset "fuzz".
+# Feeds random input to everything that reads foreign files: `./dev fuzz`. Only in the preset "fuzz".
 if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Traces with a valid schema and hostile values, through all that is made of traces.
+// Traces with a valid schema and hostile values, through everything that uses traces.
 
 #include "fuzz/scratch_file.h"
 #include "fuzz/sqlite_heap.h"

@@ -56,7 +56,7 @@ constexpr int64_t kEdges[] = {0,
                               256,
                               1 << 16};
 
-// Texts that the formats of reports, or what takes names apart, might stumble over.
+// Texts that might break report formats or the parsing of names.
 const std::vector<std::string>& texts() {
   static const std::vector<std::string> kTexts = [] {
     std::vector<std::string> all = {

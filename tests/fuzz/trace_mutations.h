@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a fuzzer makes of a good trace: the schema stays valid and ids stay dense, so that the
-// reader takes the file, but cells hold what no recording would store.
+// reader accepts the file, but cells contain values that no recording would store.
 //
 // An input is a head and a list of mutations, so that libFuzzer can add, drop and change them one
 // by one.

@@ -62,7 +62,7 @@ bool turns_text(std::string_view character) {
          (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
 }
 
-// Nothing that a trace holds steers a terminal, turns the text around, or is no UTF-8.
+// Nothing in the output controls a terminal, changes text direction, or is invalid UTF-8.
 void expect_clean(std::string_view what, const std::string& text) {
   for (size_t at = 0; at < text.size();) {
     const size_t bytes = character_bytes(text, at);
@@ -91,8 +91,8 @@ void expect_document(std::string_view format, const std::string& text) {
   }
 }
 
-// Of the formats, views and the like that one analysis serves, a part of a use takes one: each
-// input is short then.
+// Each use takes only one of the formats, views and the like of an analysis, so that each input is
+// short.
 template <class All>
 const auto& one_of(const All& all, size_t part) {
   return all[part % std::size(all)];
@@ -175,7 +175,7 @@ void derive_it(const trace::Trace& trace, unsigned) {
   (void)analyses.waits();
 }
 
-// As it is, or with its derived tables taken for those of this version and of these rows.
+// Unchanged, or with its derived tables treated as those of this version and of these rows.
 void view_it(const trace::Trace& trace, unsigned part) {
   trace::Trace shown = trace;
   if (part % 2 == 0) shown.meta["analysis_version"] = std::to_string(analysis::kAnalysisVersion);

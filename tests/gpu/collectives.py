@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two NCCL communicators used in opposite order on two GPUs: a hang that is explained while it stands."""
+"""Two NCCL communicators used in opposite order on two GPUs: a hang that is explained while it lasts."""
 
 import glob
 

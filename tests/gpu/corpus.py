@@ -40,7 +40,7 @@ KEPT_BYTES = 40_000_000  # compressed a quarter of that, in the archive that a r
 LONGEST_BARE_SECONDS = 15
 BUILD_SECONDS = 300
 SECONDS_BETWEEN_SAVES = 5
-CAUSES_WAY = "times"  # whose traces are asked whether each cause of waiting was in the stream
+CAUSES_WAY = "times"  # whose traces are checked for whether each cause of waiting was in the stream
 MOST_CAUSES_OPS = 300_000  # of a trace whose causes are checked
 CAUSES_SECONDS = 100
 RUNS_OF_DOUBT = 6
@@ -49,7 +49,7 @@ BUILD_FLAGS = "-arch=sm_90 -O2 -g -w"
 
 
 class Machine:
-    """Where the corpus lies on this machine, and what it is built with."""
+    """Where the corpus is on this machine, and what it is built with."""
 
     def __init__(self, harness, options):
         self.harness, self.options = harness, options
@@ -230,7 +230,7 @@ def look_at_trace(machine, path):
 
 
 def check_causes(machine, path, is_shared):
-    """What tests/causes/check_causes.py says of a trace: "" if nothing is wrong, None if the trace is too large for it.
+    """What tests/causes/check_causes.py reports about a trace: "" if nothing is wrong, None if the trace is too large for it.
     Where programs run side by side, a GPU that another one uses makes what is unknown."""
     trace = Trace(path)
     ops = trace.value("SELECT count(*) FROM op")
@@ -245,7 +245,7 @@ def check_causes(machine, path, is_shared):
 
 
 def traces_of(path):
-    """The traces of one run. Without the launcher, a process that began before its parent used the GPU writes one of its own."""
+    """The traces of one run. Without the launcher, a process that began before its parent used the GPU writes its own."""
     own = re.compile(re.escape(path.stem) + r"-\d+" + re.escape(path.suffix))
     return [path] * path.exists() + sorted(found for found in path.parent.iterdir() if own.fullmatch(found.name))
 
@@ -300,7 +300,7 @@ def record(machine, program, way, bare):
 
 
 def wait_for_writer(path, patience):
-    """Until a trace that another process writes is finished and its rings are gone, or patience is."""
+    """Waits until a trace of another process is finished and its rings are removed, or until a timeout."""
     end = time.monotonic() + patience
     while path.exists() and time.monotonic() < end:
         try:
@@ -315,7 +315,7 @@ def wait_for_writer(path, patience):
 
 
 def keep(harness, program, path, row):
-    """Keeps a trace to look at: the first of each program, as long as they are small together."""
+    """Keeps a trace for inspection: the first of each program, as long as they are small together."""
     kept = list(harness.kept.iterdir())
     if row.get("finished") and not any(other.name.startswith(program.file_name + ".") for other in kept) \
             and sum(other.stat().st_size for other in kept) + row["bytes"] < KEPT_BYTES:
@@ -407,7 +407,7 @@ def try_out(machine, program, library, is_over):
 
 
 def time_alone(machine, program, rounds):
-    """Median seconds of whole runs, unrecorded and recorded in turns; None if one fails. Also what the check of causes says
+    """Median seconds of whole runs, unrecorded and recorded in turns; None if one fails. Also what the check of causes reports
     of a program that has the GPU for itself."""
     spent = collections.defaultdict(list)
     path = machine.harness.work / "timed.sqlite"

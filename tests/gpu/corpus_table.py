@@ -59,7 +59,7 @@ def most_possible(row):
 
 
 def causes(row):
-    """[what the check of causes said] of the program's traces that it looked at; "" is right."""
+    """[result of the check of causes] of the program's traces that it checked; "" is right."""
     said = [*(got.get("causes") for _, got in ways_of(row)), row.get("causes_alone")]
     return [text for text in said if text is not None]
 

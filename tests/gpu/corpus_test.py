@@ -44,7 +44,7 @@ esac
 exit 0
 """
 
-# Runs the program, and leaves a trace of two kernels, spoiled as the program's last argument says.
+# Runs the program, and leaves a trace of two kernels, spoiled according to the program's last argument.
 STREAMSCOPE = """#!{python}
 import json, shutil, sqlite3, subprocess, sys
 words = sys.argv[1:]
@@ -95,7 +95,7 @@ class QuietHarness(Harness):
 
 
 class Corpus(unittest.TestCase):
-    """One run over all programs; each test looks at what it says of some."""
+    """One run over all programs; each test checks its report on some."""
 
     @classmethod
     def setUpClass(cls):
@@ -181,7 +181,7 @@ class Corpus(unittest.TestCase):
         return harness.results
 
     def verdicts(self, program, verdict="FAIL"):
-        """What the run says of a program, without its name."""
+        """What the run reports about a program, without its name."""
         start = f"fake/{program}"
         return [name.removeprefix(start).strip(" :") for _, name, got, _ in self.checks
                 if got == verdict and re.match(re.escape(start) + r"( |:|$)", name)]
@@ -243,7 +243,7 @@ class Corpus(unittest.TestCase):
         self.assertEqual(*failures)
 
     def run_apart(self, name, phases):
-        """The row of the program that behaves, of a run in a folder of its own."""
+        """The row of the program that behaves, of a run in a separate folder."""
         self.run_corpus(corpus_work=self.folder / name, programs=re.compile("^fake/good$"), phases=phases)
         return json.loads((self.folder / name / "results.json").read_text())["programs"]["fake/good"]
 

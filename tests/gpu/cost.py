@@ -50,7 +50,7 @@ class Turns:
             self.process = subprocess.Popen(
                 [str(word) for word in [*command, harness.app("cost_loop"), *self.pipes, *arguments]], cwd=harness.work,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=harness.environment(), start_new_session=True)
-        # Both ends of both pipes are ours too, so that opening and reading never wait for a program that is gone.
+        # Both ends of both pipes are ours too, so that opening and reading never wait for a program that has ended.
         self.go, self.done = (os.open(pipe, os.O_RDWR | os.O_NONBLOCK) for pipe in self.pipes)
 
     def take(self):
@@ -96,7 +96,7 @@ def take_turns(harness, ways):
     failed = None
     try:
         for turn in range(WARM_UP_TURNS + TURNS):
-            first = turn % len(runners)  # nobody always follows the same neighbor
+            first = turn % len(runners)  # none always follows the same neighbor
             for runner in runners[first:] + runners[:first]:
                 failed = runner
                 value = runner.take()
@@ -111,7 +111,7 @@ def take_turns(harness, ways):
     finally:
         ended = {runner: runner.finish() for runner in runners}
     for runner, well in ended.items():
-        # nsys fails to make its report here and says so; what counts is that the loop ran.
+        # nsys reports that it cannot make its report here; what counts is that the loop ran.
         if runner is failed or not (well or runner.way.startswith("nsys")):
             harness.check(f"cost loop, {runner.way}", False, runner.why())
             return None

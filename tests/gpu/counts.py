@@ -40,7 +40,7 @@ def total(lines):
 
 
 def expected_counts(app, processes, nodes):
-    """What `info --json` must say for an app's numbers; `nodes`: nodes of graphs are recorded one by one."""
+    """What `info --json` must report for an app's numbers; `nodes`: nodes of graphs are recorded one by one."""
 
     def in_graphs(what):
         return app[f"graph_{what}"] if nodes else 0
@@ -58,7 +58,7 @@ def expected_counts(app, processes, nodes):
         "query": app["queries"],
         "host_function": app["host_functions"],
     }
-    if not nodes:  # node by node, a launch is told by its nodes
+    if not nodes:  # node by node, a launch is recorded as its nodes
         counts["graph_launch"] = app["graph_launches"]
     for field, name in (("ranges", "range"), ("marks", "mark")):
         if app[field]:

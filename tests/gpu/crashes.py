@@ -32,7 +32,7 @@ def processes_of(path):
 
 
 def check_left(harness, name, how, when, said, path):
-    """What must hold of the trace of a program that said how many calls it had made."""
+    """What must hold for the trace of a program that printed how many calls it had made."""
     if not path.exists():
         harness.check(f"{name}: a program that used no CUDA leaves no trace", when == "before-cuda", str(path))
         return

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Planted performance faults: each is found, and its estimated gain is what its repair gains.
+"""Planted performance faults: each is found, and its estimated gain matches the gain of its fix.
 
 A section of tests/gpu/run; by itself it does the same on the simulated device: tests/gpu/faults.py BUILD [FAULT...]
 """
@@ -56,7 +56,7 @@ def recorded(harness, fault, device, repaired):
     lines, trace = recording
     found = findings(trace)
     trace.close()
-    harness.keep(trace.path)  # so that an estimate that is off can be looked into later
+    harness.keep(trace.path)  # so that a wrong estimate can be investigated later
     return took_ns(lines), found
 
 

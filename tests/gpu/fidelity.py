@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated device's predictions beside what the GPU takes, one check per program (tests/bench/fidelity_bench.cpp)."""
+"""The simulated device's predictions compared with GPU times, one check per program (tests/bench/fidelity_bench.cpp)."""
 
 import re
 import subprocess

@@ -98,7 +98,7 @@ def check_late_attach(harness, app):
     if found is None:
         return
     line = finished.lines()[-1]
-    # Calls, not ops: without graph tracing the device tells only the nodes.
+    # Calls, not ops: without graph tracing the device reports only the nodes.
     launches = found.value("SELECT count(*) FROM v_api_call WHERE name = 'cudaGraphLaunch'")
     harness.equal(f"{app}: graph launches recorded after the attach", line["graph_launches"], launches)
     harness.check(f"{app}: the late attach is stated", found.losses(1), f"losses {found.losses(0)}")

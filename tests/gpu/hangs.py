@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that hang are killed; `check` says why they hung. Their repaired twins pass. Others are explained while they
-stand still, and slow ones raise no alarm."""
+"""Programs that hang are killed; `check` explains why they hung. Their fixed twins pass. Others are explained while they
+hang, and slow ones raise no alarm."""
 
 import json
 import re
 import sqlite3
 
 HUNG_S = 4  # how long each may hang: the detectors believe in a hang after a second
-TIMEOUT_S = 3  # after which a program that stands still is to be explained
+TIMEOUT_S = 3  # after which a hung program must be explained
 DIAGNOSIS_S = 2  # how long that may take
 SLOW_S = 14  # how long the slow ones run
 

@@ -168,7 +168,7 @@ def steps_of(trace):
     """The measured part of a trace, ours or imported, cut behind every third record. [(Step)], ops without a call."""
     span = trace.rows("SELECT range.start_ns, range.end_ns FROM range JOIN string ON string.id = name_id"
                       " WHERE value = 'measured' ORDER BY range.id LIMIT 1")
-    if not span:  # Kineto was told of no ranges: what lies between the two device synchronizations that are farthest apart
+    if not span:  # Kineto has no ranges: use the part between the two device synchronizations that are farthest apart
         syncs = trace.rows("SELECT start_ns, end_ns FROM host_sync WHERE kind = 0 ORDER BY start_ns")
         pairs = list(zip(syncs, syncs[1:]))
         if not pairs:

@@ -11,7 +11,7 @@ import pathlib
 import sys
 import tempfile
 
-# What each part leaves in a trace besides calls and device work: at least so many rows.
+# What each part leaves in a trace besides calls and device work: at least this many rows.
 EXAMPLES = {
     "deadline_queue": {"SELECT count(*) FROM operation JOIN string ON string.id = name_id WHERE value = 'report'": 4},
     "stream_group": {},

@@ -54,7 +54,7 @@ def words(harness, way, under_limit, program, path):
 
 
 def says_what_it_lacks(harness, name, program, path, finished):
-    """There is a trace that has all or says what it lacks, or a line says why there is none."""
+    """There is a trace that has everything or reports what it lacks, or a line explains why there is none."""
     if not path.exists():
         harness.check(f"{name}: no trace, and a line says why", "streamscope" in finished.err, finished.why())
         return

@@ -15,7 +15,7 @@ SCRIPT = REPOSITORY / "tests/apps/torch_streams.py"
 
 
 def is_available(harness):
-    """True if there is a PyTorch that sees a GPU; says so either way."""
+    """True if there is a PyTorch that sees a GPU; prints the result."""
     available = harness.run([harness.python, "-c", "import torch; print(torch.__version__, torch.cuda.is_available())"], 60)
     if available.code != 0 or "True" not in available.out:
         harness.skip("torch", f"no PyTorch with a GPU: {available.why()}")
@@ -25,14 +25,14 @@ def is_available(harness):
 
 
 def inner_profiler(harness):
-    """The program starts torch.profiler itself: it ends normally, its user is warned, the trace says what is missing."""
+    """The program starts torch.profiler itself: it ends normally, its user is warned, the trace reports what is missing."""
     finished, path = harness.record("torch_inner", [harness.python, SCRIPT, "--steps", 10, "--inner-profiler"], timeout=120)
     if not harness.check("a program with its own profiler ends normally", finished.code == 0 and path.exists(), finished.why()):
         return
     info = harness.info(path, "torch_inner")
     said = [line for line in finished.err.splitlines() if "streamscope" in line.lower()]
     harness.check("its user is warned", said, f"stderr: {finished.err[-400:]}")
-    # CUPTI 13.0 refuses the second subscriber: then it is the other profiler that misses everything, and says so.
+    # CUPTI 13.0 refuses the second subscriber: then the other profiler misses everything, and reports that.
     expected = "profiler-refused" if "MULTIPLE_SUBSCRIBERS" in finished.err else "profiler-conflict"
     harness.check(f"the trace marks it as loss {expected}", info and any(loss["name"] == expected for loss in info["losses"]),
                   f"losses {info and info.get('losses')}")
@@ -55,7 +55,7 @@ def two_processes(harness):
 
 
 class Player:
-    """A process of the script that measures when told to."""
+    """A process of the script that measures on request."""
 
     def __init__(self, harness, command):
         self.errors = open(harness.work / f"player-{id(self)}.err", "w+")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Task queues and task graphs on the GPU: tasks per second, how even their work is, DAGs in short levels, beside fixed
+"""Task queues and task graphs on the GPU: tasks per second, how even their work is, DAGs in short levels, compared with fixed
 shares, one queue for all workers and a launch for each level; a thousand random runs; and the checks of
 compute-sanitizer."""
 
@@ -9,7 +9,7 @@ import shutil
 
 
 def figures(harness, name, *arguments, timeout=120):
-    """What a program says of itself, or None after a failed check."""
+    """What a program reports, or None after a failed check."""
     finished = harness.run([harness.app(f"task_queue_{name}"), *arguments], timeout)
     lines = finished.lines()
     if not harness.check(f"{name} runs to its end", finished.code == 0 and lines, finished.why()):

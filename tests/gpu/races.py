@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Planted races and lifetime mistakes: each is found once, at its place, and its repaired twin is silent."""
+"""Planted races and lifetime mistakes: each is found once, at its place, and its fixed twin is silent."""
 
 MEMORY = ("stream-race", "host-race", "use-before-alloc", "use-after-free")
 CERTAIN, POSSIBLE = 0, 2
 
 
 def findings(trace):
-    """[(detector, title, confidence)] of the detectors that look at memory."""
+    """[(detector, title, confidence)] of the memory detectors."""
     marks = ",".join("?" * len(MEMORY))
     return trace.rows(
         "SELECT detector.value, title.value, confidence FROM finding"

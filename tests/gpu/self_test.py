@@ -217,8 +217,8 @@ class Intervals(unittest.TestCase):
 
 
 def race(database):
-    """Two trials on one event. In the first every call stands alone and the wait takes B's record; in the second the
-    wait overlaps A's record, and the GPU says that it took A's."""
+    """Two trials on one event. In the first the calls do not overlap and the wait takes B's record; in the second the
+    wait overlaps A's record, and the GPU shows that it took A's."""
     process = insert(database, "process", os_pid=1)
     thread = insert(database, "thread", process_id=process)
     context = insert(database, "context", process_id=process)

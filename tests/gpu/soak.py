@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A flight recorder over two minutes of the cost loop: memory of the recorder and room on disk must not grow, and what
+"""A flight recorder over two minutes of the cost loop: memory of the recorder and disk space must not grow, and what
 is written at the end is the newest part."""
 
 import pathlib

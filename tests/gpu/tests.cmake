@@ -9,7 +9,7 @@ if(Python3_Interpreter_FOUND)
   add_test(NAME gpu.corpus COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/corpus_test.py)
   set_tests_properties(gpu.corpus PROPERTIES LABELS unit TIMEOUT 180)
 
-  # Planted faults on the simulated device: estimated gains against those of the repaired twins.
+  # Planted faults on the simulated device: estimated gains against those of the fixed twins.
   if(TARGET app_faults AND TARGET streamscope AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
     add_test(NAME faults.simulated
              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/faults.py ${CMAKE_BINARY_DIR})

@@ -6,7 +6,7 @@ import counts
 
 
 def run_apart(harness, name, command, env=None, timeout=60):
-    """Runs a program in an empty folder of its own. Returns what it did and the folder."""
+    """Runs a program in its own empty folder. Returns what it did and the folder."""
     folder = harness.work / f"{name}.folder"
     folder.mkdir()
     return harness.run(command, timeout, env, folder), folder
@@ -37,7 +37,7 @@ def check_untouched(harness, way, variables):
 
 
 def check_same_behavior(harness, app, arguments=()):
-    """A program with habits of its own: the same report with and without the library."""
+    """A program with unusual behavior: the same report with and without the library."""
     name = f"{app} by LD_PRELOAD"
     bare, _ = run_apart(harness, f"{app} bare", [harness.app(app), *arguments])
     if not harness.check(f"{app} bare: runs", bare.code == 0, bare.why()):

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The detectors of deadlocks against the simulated device: random programs with memory waits, host
+// The deadlock detectors against the simulated device: random programs with memory waits, host
 // functions, events, the legacy stream and synchronizations in between are explored in all orders,
-// and their traces are judged without device times. Whether they hang has to agree.
-// STREAMSCOPE_EXPLORED_PROGRAMS=N tries more.
+// and the detectors run on their traces without device times. They must agree on whether a program
+// hangs. STREAMSCOPE_EXPLORED_PROGRAMS=N tries more.
 
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ RandomProgram random_program(uint32_t seed) {
   return program;
 }
 
-// Makes the calls on a device; `told` learns of each, and of a synchronization before and after.
+// Makes the calls on a device; calls `told` for each, and before and after a synchronization.
 template <class Told>
 void run_on(const coord::Device& device, const RandomProgram& program, Told&& told) {
   std::vector<coord::Stream> streams;

@@ -18,7 +18,7 @@ code=0
 message=$("$dev" no-such-verb 2>&1 >/dev/null) || code=$?
 [[ $code == 2 && $message == *"unknown verb 'no-such-verb'"* ]] || { echo "wrong verb: $code $message"; exit 1; }
 
-# A copy in a folder of its own, with one benchmark that keeps a budget and one that misses it.
+# A copy in a separate folder, with one benchmark that keeps a budget and one that misses it.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/build/bin/bench" "$work/tools"

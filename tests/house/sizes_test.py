@@ -13,7 +13,7 @@ import check_sizes  # noqa: E402
 
 
 def function(name, lines, indent=""):
-    """A function of so many lines."""
+    """A function of this many lines."""
     return [f"{indent}int {name}(int a) {{"] + [f"{indent}  a += {{1, 2}};"] * (lines - 2) + [f"{indent}}}"]
 
 

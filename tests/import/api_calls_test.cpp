@@ -27,7 +27,7 @@ TEST(ApiCalls, AreKnownByTheirNamesInHipAndOldReleases) {
   EXPECT_EQ(call_kind(""), CallKind::kOther);
 }
 
-TEST(ApiCalls, LoseTheVersionsThatAnExportGivesThem) {
+TEST(ApiCalls, LoseTheVersionSuffixesOfAnExport) {
   EXPECT_EQ(without_version("cudaStreamWaitEvent_v3020"), "cudaStreamWaitEvent");
   EXPECT_EQ(without_version("cudaEventRecord_ptsz_v7000"), "cudaEventRecord");
   EXPECT_EQ(without_version("cuStreamWaitEvent_ptsz"), "cuStreamWaitEvent");

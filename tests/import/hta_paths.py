@@ -7,7 +7,7 @@
 
 $STREAMSCOPE_HTA is a checkout of github.com/facebookresearch/HolisticTraceAnalysis; exit code 77 without one. HTA's path
 is one of CPU operators, calls and device work: the device work of both must be the same, and every synchronization on ours
-on HTA's too. HTA goes on through all calls of the CPU, where ours says "launch".
+on HTA's too. HTA continues through all calls of the CPU, where ours has "launch".
 """
 import gzip
 import json

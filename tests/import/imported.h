@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Imports a file made in the test and reads the trace that comes of it.
+// Imports a file made in the test and reads the resulting trace.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace {
 
 using Importers = ImportTest;
 
-TEST_F(Importers, EverySampleIsWantedByExactlyOne) {
+TEST_F(Importers, ExactlyOneAcceptsEachSample) {
   const std::filesystem::path samples[] = {database("CREATE TABLE StringIds(id, value);", "a"),
                                            write("[]", "b"), write("\n {}", "c"),
                                            write("\x1f\x8b\x08", "d")};
@@ -23,7 +23,7 @@ TEST_F(Importers, EverySampleIsWantedByExactlyOne) {
   }
 }
 
-TEST_F(Importers, SayWhatAFileIsThatTheyCannotRead) {
+TEST_F(Importers, IdentifyAFileThatTheyCannotRead) {
   const auto cause = [&](const std::filesystem::path& file) {
     try {
       import::importer_of(file);
@@ -39,7 +39,7 @@ TEST_F(Importers, SayWhatAFileIsThatTheyCannotRead) {
   EXPECT_NE(cause(folder_).find("not a plain file"), std::string::npos);
 }
 
-TEST_F(Importers, ReplaceNeitherTheInputNorAnOlderTraceUnasked) {
+TEST_F(Importers, ReplaceNeitherTheInputNorAnOlderTraceUnlessRequested) {
   const auto input = write("{\"traceEvents\": []}");
   const import::Importer& importer = import::importer_of(input);
   EXPECT_THROW(import::import_file(importer, input, input, true), Error);

@@ -109,7 +109,7 @@ TEST_F(KinetoImport, NamesDevicesProcessesAndShapes) {
   EXPECT_EQ(trace.launch_shape.registers[0], 40);
 }
 
-TEST_F(KinetoImport, GivesWorkToTheProcessWhoseCallItIs) {
+TEST_F(KinetoImport, AssignsWorkToTheProcessOfItsCall) {
   const Trace trace = import(write(kHead + call("cudaLaunchKernel", "100", 1, 1, 10) +
                                    call("cudaLaunchKernel", "100", 2, 1, 11) +
                                    kernel("103", 20, 1) + kernel("104", 20, 2) + kTail));
@@ -128,7 +128,7 @@ TEST_F(KinetoImport, ReadsGzip) {
   EXPECT_EQ(import(file).op.size(), 2u);
 }
 
-TEST_F(KinetoImport, KnowsStreamsAgainByTheNamesOfOurExport) {
+TEST_F(KinetoImport, RecognizesStreamsByTheNamesOfOurExport) {
   const Trace trace = import(write(R"([
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1,"args":{"correlation":1}},
     {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":8,"ts":2,"dur":1,
@@ -159,7 +159,7 @@ TEST_F(KinetoImport, MakesRangesOfAnyChromeTrace) {
   EXPECT_EQ(lost(trace, "record-invalid"), 1);
 }
 
-TEST_F(KinetoImport, KeepsWhatStandsBeforeTheEndOfATruncatedFile) {
+TEST_F(KinetoImport, KeepsTheContentOfATruncatedFile) {
   const std::string whole = profile();
   const Trace trace = import(write(whole.substr(0, whole.find("Stream Wait Event") + 5)));
   EXPECT_EQ(trace.op.size(), 1u);
@@ -173,7 +173,7 @@ TEST_F(KinetoImport, CountsHipWaitsThatNameNothing) {
   EXPECT_EQ(lost(trace, "import-unknown-object"), 1);
 }
 
-TEST_F(KinetoImport, RefusesWhatIsNoProfile) {
+TEST_F(KinetoImport, RefusesFilesThatAreNotProfiles) {
   EXPECT_THROW(import(write(R"({"hello": "world"})")), Error);
   EXPECT_THROW(import(write("{")), Error);
   EXPECT_THROW(import(write("[1, 2]")), Error);

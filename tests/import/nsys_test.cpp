@@ -79,7 +79,7 @@ TEST_F(NsysImport, BindsWaitsByTheNumberOfTheRecordNotByTheEvent) {
   EXPECT_EQ(trace.launch_shape.size(), 1u);
 }
 
-TEST_F(NsysImport, TakesQueriesForQueriesWhateverTheirSyncType) {
+TEST_F(NsysImport, TreatsQueriesAsQueriesWhateverTheirSyncType) {
   const Trace trace =
       import(database(std::string(kStrings) + kCalls + kSyncs + call(0, 1, 1, 2) +
                       record(13, 1, 40, 500) + call(20, 1, 2, 4, 600) + sync(-1, 2, 40, 500, 1) +
@@ -91,7 +91,7 @@ TEST_F(NsysImport, TakesQueriesForQueriesWhateverTheirSyncType) {
   EXPECT_EQ(trace.event_wait.size(), 0u);
 }
 
-TEST_F(NsysImport, BindsByEventWhereRecordsHaveNoNumbers) {
+TEST_F(NsysImport, BindsByEventIfRecordsHaveNoNumbers) {
   const Trace trace = import(
       database(std::string(kStrings) + kCalls +
                "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, "
@@ -106,7 +106,7 @@ TEST_F(NsysImport, BindsByEventWhereRecordsHaveNoNumbers) {
   EXPECT_THAT(trace.event_wait.binding, testing::ElementsAre(trace::kBindingExact));
 }
 
-TEST_F(NsysImport, CountsWaitsWhoseRecordIsNotToldAsLost) {
+TEST_F(NsysImport, CountsWaitsWithoutTheirRecordAsLost) {
   const Trace trace = import(database(std::string(kStrings) + kCalls + kSyncs + call(0, 1, 1, 2) +
                                       call(20, 1, 2, 3) + sync(14, 2, 40, 500)));
   EXPECT_THAT(trace.event_wait.binding, testing::ElementsAre(trace::kUnknownHistory));
@@ -135,7 +135,7 @@ TEST_F(NsysImport, ReadsPrioritiesAndKindsOfStreams) {
                                    trace::kBlockingStream));
 }
 
-TEST_F(NsysImport, TellsPageMigrationsFromCopies) {
+TEST_F(NsysImport, DistinguishesPageMigrationsFromCopies) {
   const Trace trace =
       import(database(std::string(kStrings) + kCalls + call(0, 1, 1, 8) +
                       "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, "
@@ -152,7 +152,7 @@ TEST_F(NsysImport, TellsPageMigrationsFromCopies) {
   EXPECT_THAT(trace.host_sync.kind, testing::ElementsAre(trace::kSynchronousCopy));
 }
 
-TEST_F(NsysImport, TakesOnlyWhatIsNeededAndNoEnvironment) {
+TEST_F(NsysImport, ImportsOnlyWhatIsNeededAndNoEnvironment) {
   const Trace trace = import(
       database(std::string(kStrings) + kCalls + call(0, 1, 1, 1) +
                "CREATE TABLE META_DATA_CAPTURE(name, value); INSERT INTO META_DATA_CAPTURE VALUES "
@@ -160,7 +160,7 @@ TEST_F(NsysImport, TakesOnlyWhatIsNeededAndNoEnvironment) {
   for (const std::string& text : trace.strings) EXPECT_EQ(text.find("SECRET"), text.npos) << text;
 }
 
-TEST_F(NsysImport, ImportsAFileWithoutCudaAndSaysSo) {
+TEST_F(NsysImport, ImportsAFileWithoutCudaAndReportsThat) {
   const Trace trace = import(
       database(std::string(kStrings) +
                "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, globalTid, textId, domainId);"
@@ -179,7 +179,7 @@ TEST_F(NsysImport, ImportsAFileWithoutCudaAndSaysSo) {
   EXPECT_EQ(trace.mark.size(), 1u);
 }
 
-TEST_F(NsysImport, CountsTimesThatMakeNoSense) {
+TEST_F(NsysImport, CountsInvalidTimes) {
   const Trace trace =
       import(database(std::string(kStrings) + kCalls + kKernels + call(0, 1, 1, 1) +
                       kernel(9'223'372'036'854'775'000LL, 13, 1) +
@@ -189,8 +189,8 @@ TEST_F(NsysImport, CountsTimesThatMakeNoSense) {
   EXPECT_EQ(lost(trace, "record-invalid"), 3);
 }
 
-TEST_F(NsysImport, LooksAtNoViewOfAHostileFile) {
-  // A view of that name would run for ever.
+TEST_F(NsysImport, ReadsNoViewOfAHostileFile) {
+  // A view of that name would run forever.
   const auto file =
       database(std::string(kStrings) +
                "CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS WITH RECURSIVE n(start) AS (SELECT 1 "
@@ -200,7 +200,7 @@ TEST_F(NsysImport, LooksAtNoViewOfAHostileFile) {
   EXPECT_EQ(import(file).api_call.size(), 0u);
 }
 
-TEST_F(NsysImport, RefusesDatabasesOfOthers) {
+TEST_F(NsysImport, RefusesForeignDatabases) {
   EXPECT_THROW(import(database("CREATE TABLE books(title); INSERT INTO books VALUES ('x');")),
                Error);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.sqlite"));

@@ -26,7 +26,7 @@ LookCall look(Id thread, Ns start, Ns end) {
   return {.process = 0, .thread = thread, .start_ns = start, .end_ns = end};
 }
 
-TEST(Pairing, TakesTheRecordThatTheFileNumbers) {
+TEST(Pairing, UsesTheRecordNumberOfTheFile) {
   const std::vector<RecordCall> records{record(0, 0, 10, 5, 100), record(0, 20, 30, 5, 101)};
   LookCall wait = look(0, 40, 50);
   wait.instance = 100;  // an older one: the numbers of the tool know of a wait before the second
@@ -35,7 +35,7 @@ TEST(Pairing, TakesTheRecordThatTheFileNumbers) {
   EXPECT_EQ(bound.record, 0u);
 }
 
-TEST(Pairing, TakesTheCallThatTheFileNames) {
+TEST(Pairing, UsesTheCallNamedByTheFile) {
   const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 7),
                                         record(0, 20, 30, kNoId, kNoInt, 8)};
   LookCall wait = look(0, 40, 50);
@@ -45,7 +45,7 @@ TEST(Pairing, TakesTheCallThatTheFileNames) {
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
-TEST(Pairing, TakesTheNewestRecordIfEveryRecordNamesItsEvent) {
+TEST(Pairing, UsesTheNewestRecordIfEveryRecordNamesItsEvent) {
   const std::vector<RecordCall> records{record(0, 0, 10, 5), record(0, 20, 30, 5),
                                         record(0, 60, 70, 5)};
   LookCall wait = look(0, 40, 50);
@@ -55,7 +55,7 @@ TEST(Pairing, TakesTheNewestRecordIfEveryRecordNamesItsEvent) {
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
-TEST(Pairing, BelievesNoCallThatCameLaterThanTheLook) {
+TEST(Pairing, IgnoresCallsLaterThanTheQuery) {
   const std::vector<RecordCall> records{record(0, 0, 10, kNoId, kNoInt, 7),
                                         record(0, 60, 70, kNoId, kNoInt, 9)};
   LookCall wait = look(0, 40, 50);
@@ -63,7 +63,7 @@ TEST(Pairing, BelievesNoCallThatCameLaterThanTheLook) {
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
-TEST(Pairing, BelievesTheHistoryOfAnEventMoreThanTheCallThatIsNamed) {
+TEST(Pairing, PrefersTheHistoryOfAnEventToTheNamedCall) {
   const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 7),
                                         record(0, 20, 30, 5, kNoInt, 8),
                                         record(0, 60, 70, 5, kNoInt, 9)};
@@ -82,7 +82,7 @@ TEST(Pairing, GuessesNothingIfSomeRecordMayBeOfTheSameEvent) {
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
-TEST(Pairing, CallsARaceAmbiguousWhateverTheFileSays) {
+TEST(Pairing, CallsARaceAmbiguousWhateverTheFileContains) {
   const std::vector<RecordCall> records{record(0, 0, 10, 5, 100), record(1, 35, 45, 5, 101)};
   LookCall wait = look(0, 40, 50);
   wait.instance = 100;
@@ -92,7 +92,7 @@ TEST(Pairing, CallsARaceAmbiguousWhateverTheFileSays) {
   EXPECT_THAT(bound.candidates, ElementsAre(0u, 1u));
 }
 
-TEST(Pairing, DistrustsNumbersOfCallsWhereRecordsRaced) {
+TEST(Pairing, DistrustsCallNumbersIfRecordsRaced) {
   // Two threads recorded at once; the one with the higher number need not have come last.
   const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 1),
                                         record(1, 5, 15, kNoId, kNoInt, 2)};

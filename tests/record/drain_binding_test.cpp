@@ -38,7 +38,7 @@ TEST_F(DrainTest, BindsWaitsOfOneThreadToRecordsOfAnother) {
   EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0, 1));
 }
 
-TEST_F(DrainTest, NamesTheCandidatesWhereCallsOfTwoThreadsOverlap) {
+TEST_F(DrainTest, NamesTheCandidatesIfCallsOfTwoThreadsOverlap) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);
   const uint64_t t = a.now();
@@ -72,7 +72,7 @@ TEST_F(DrainTest, KnowsTheOrderOfCallsOnASimulatedDeviceWhateverTheirVirtualTime
   EXPECT_EQ(losses(trace)["ambiguous-binding"], 0);
 }
 
-TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
+TEST_F(DrainTest, HoldsAWaitUntilARecordInAnotherThreadHasReturned) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);
   a.call("cudaEventCreate", 0, 0xe1);
@@ -92,7 +92,7 @@ TEST_F(DrainTest, LetsAWaitWaitForARecordThatIsUnderWayInAnotherThread) {
   EXPECT_THAT(trace.event_wait_candidate.event_record_id, testing::UnorderedElementsAre(0, 1));
 }
 
-TEST_F(DrainTest, GoesOnWithoutARecordThatIsStuck) {
+TEST_F(DrainTest, ContinuesWithoutARecordThatIsStuck) {
   FakeThread& a = thread(0);
   FakeThread& b = thread(1);
   a.call("cudaEventCreate", 0, 0xe1);
@@ -117,7 +117,7 @@ TEST_F(DrainTest, GoesOnWithoutARecordThatIsStuck) {
 }
 
 // Threads race on a few events, as a driver would let them: each call takes effect at one instant
-// between its entry and its exit, and notes what it did. Whatever the writer says afterwards must
+// between its entry and its exit, and notes what it did. What the writer reports afterwards must
 // agree with the notes.
 TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   constexpr int kThreads = 4, kCalls = 15'000, kEvents = 3;
@@ -157,7 +157,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
                                               : test::kWait;
         uint32_t found = 0;
         me.perform(kind, 0xaa + i, 0xe0 + event, id, [&] {
-          // Locked operations both, as the driver's lock is one: nothing moves past them.
+          // Both operations are locked, like the driver's lock: nothing moves past them.
           if (is_record) {
             newest[event].exchange(id);
             found = id;
@@ -233,7 +233,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
     trace::Small expected = 1;
     int swapped = 0;
     for (const auto& [end, version] : list) swapped += version != expected++;
-    EXPECT_LE(swapped, 20) << "only ends of the same nanosecond may be told in either order";
+    EXPECT_LE(swapped, 20) << "only ends of the same nanosecond may come in either order";
   }
 }
 
@@ -275,7 +275,7 @@ TEST_F(DrainTest, BindsNothingToFailedCallsAndMarksCapturedOnes) {
   EXPECT_EQ(trace.op.size(), 0u) << "a captured launch runs when its graph is launched";
 }
 
-TEST_F(DrainTest, AsksAboutHandlesWithTheTimeOfTheirLastUse) {
+TEST_F(DrainTest, QueriesHandlesWithTheTimeOfTheirLastUse) {
   FakeThread& a = program_thread();
   a.context(1);
   a.stream(0xaa, 13);
@@ -299,7 +299,7 @@ TEST_F(DrainTest, AsksAboutHandlesWithTheTimeOfTheirLastUse) {
   EXPECT_EQ(questions[1].since, launched);
 }
 
-TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
+TEST_F(DrainTest, KnowsNoHistoryOfUnseenEventsOrAcrossAPause) {
   FakeThread& a = thread(0);
   a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
   a.call("cudaEventRecord", 0xaa, 0xe1);
@@ -323,8 +323,8 @@ TEST_F(DrainTest, KnowsNoHistoryOfWhatItNeverSawNorAcrossAPause) {
   EXPECT_EQ(losses(trace)["paused"], 1);
 }
 
-// What lies between two pauses is complete: a reader must be able to tell.
-TEST_F(DrainTest, EveryPauseHasARowOfItsOwn) {
+// What is between two pauses is complete: a reader must be able to see that.
+TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
   FakeThread& a = thread(0);
   for (int pause = 0; pause < 2; ++pause) {
     auto off = a.make<ring::CollectingRecord>(RecordKind::kCollecting);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libcoord tells: dependencies, barriers, timelines, waits.
+// What libcoord reports: dependencies, barriers, timelines, waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using test::FakeThread;
 using testing::ElementsAre;
 using trace::Trace;
 
-TEST_F(DrainTest, KeepsADependencyThatIsToldTwiceOnce) {
+TEST_F(DrainTest, KeepsADependencyThatIsReportedTwiceOnce) {
   FakeThread& a = program_thread();
   for (const uint16_t elided : {uint16_t{0}, uint16_t{3}}) {
     auto dependencies =
@@ -90,7 +90,7 @@ TEST_F(DrainTest, FindsTheEndsOfSubmissionsInTheNextOperationAndInTheHeadOfTheRi
                           trace::kOperationSubmitted, trace::kOperationSubmitted));
 }
 
-TEST_F(DrainTest, KeepsTheActsOfTimelines) {
+TEST_F(DrainTest, KeepsTheActionsOfTimelines) {
   FakeThread& a = program_thread();
   auto point = a.make<ring::TimelinePointRecord>(RecordKind::kTimelinePoint);
   point.timeline = 5;  // described later
@@ -190,7 +190,7 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
     task.run = number;
     task.sm = 131;
     task.begin =
-        static_cast<uint64_t>(int64_t{-10});  // its block began before the first one's word
+        static_cast<uint64_t>(int64_t{-10});  // its block began before the first one's report
     task.end = 30;
     a.ring.push(task);
     run.ended = 1;
@@ -214,7 +214,7 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
   EXPECT_EQ(trace.text(trace.loss.name_id[1]), "recording-ended-early");
 }
 
-// What libcoord tells: thread 100 waits at a barrier for what comes after operation 7.
+// What libcoord reports: thread 100 waits at a barrier for what comes after operation 7.
 void report_waits(FakeThread& thread, bool given_up, uint32_t links_reported = 2) {
   auto waits = thread.make<ring::WaitsRecord>(RecordKind::kWaits);
   waits.given_up = given_up ? 1 : 0;
@@ -242,7 +242,7 @@ void report_waits(FakeThread& thread, bool given_up, uint32_t links_reported = 2
   thread.ring.push(links);
 }
 
-TEST_F(DrainTest, StoresAWaitThatLibcoordGaveUpAsAHang) {
+TEST_F(DrainTest, StoresAWaitThatLibcoordAbandonedAsAHang) {
   FakeThread& a = thread(0);
   report_waits(a, true);
   a.end();
@@ -262,7 +262,7 @@ TEST_F(DrainTest, StoresAWaitThatLibcoordGaveUpAsAHang) {
   EXPECT_THAT(trace.hang_edge.to_node_id, ElementsAre(0, 2));
 }
 
-TEST_F(DrainTest, KeepsWhatLibcoordAnswersForWhoeverAsked) {
+TEST_F(DrainTest, KeepsTheLastWaitReportOfLibcoord) {
   FakeThread& a = thread(0);
   report_waits(a, false, 1);
   drain().cycle();

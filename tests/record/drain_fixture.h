@@ -45,7 +45,7 @@ class DrainTest : public testing::Test {
     threads_[index]->thread(100 + index);
     return *threads_[index];
   }
-  /// The first thread, of a program that has said who it is.
+  /// The first thread, of a program that has identified itself.
   test::FakeThread& program_thread(uint8_t flags = 0) {
     test::FakeThread& result = thread(0);
     result.flags = flags;
@@ -64,7 +64,7 @@ class DrainTest : public testing::Test {
     return trace::read(file_);
   }
   int64_t ns(uint64_t stamp) const { return static_cast<int64_t>(stamp) - options_.trace_start_ns; }
-  /// A drain sees only calls that ended a little before it looks.
+  /// A drain sees only calls that ended a little before it reads.
   void settle() { usleep(200); }
 
   std::map<std::string, int64_t> losses(const trace::Trace& trace) const {

@@ -115,7 +115,7 @@ TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
 }
 
 // Rings overflowed while rows were stored.
-TEST_F(DrainTest, LosesNothingWhileItIsHeldUpForLongerThanRingsHaveRoom) {
+TEST_F(DrainTest, LosesNothingWhileItIsDelayedBeyondTheCapacityOfRings) {
   FakeThread& a = thread(0, 4096);
   FakeThread& b = thread(1, 4096);
   a.context(1);
@@ -141,7 +141,7 @@ TEST_F(DrainTest, LosesNothingWhileItIsHeldUpForLongerThanRingsHaveRoom) {
     EXPECT_EQ(entry.path().filename(), "names");
 }
 
-TEST_F(DrainTest, TakesUpWhatAKilledWriterHadMovedOutOfTheRings) {
+TEST_F(DrainTest, RecoversWhatAKilledWriterHadMovedOutOfTheRings) {
   FakeThread& a = thread(0, 4096);
   a.context(1);
   drain().cycle();
@@ -159,8 +159,8 @@ TEST_F(DrainTest, TakesUpWhatAKilledWriterHadMovedOutOfTheRings) {
   EXPECT_EQ(losses(trace)["ring-full"], 0);
 }
 
-// exec() keeps pid and start time, and the handles of the program before mean other things.
-TEST_F(DrainTest, TellsTheProgramsOfAProcessApartThoughAWriterIsKilledInBetween) {
+// exec() keeps pid and start time, but earlier handles refer to other things.
+TEST_F(DrainTest, DistinguishesTheProgramsOfAProcessEvenIfAWriterIsKilledInBetween) {
   const auto work = [](FakeThread& thread) {
     thread.context(1);
     thread.call("cudaEventCreateWithFlags", 0, 0xe1);
@@ -194,7 +194,7 @@ TEST_F(DrainTest, TellsTheProgramsOfAProcessApartThoughAWriterIsKilledInBetween)
   EXPECT_EQ(losses(trace)["process-ended-abruptly"], 0);
 }
 
-TEST_F(DrainTest, ShowsAPollThatGoesOn) {
+TEST_F(DrainTest, ShowsAPollInProgress) {
   FakeThread& a = thread(0, 64);
   a.context(1);
   const auto look = [&] {
@@ -217,10 +217,11 @@ TEST_F(DrainTest, ShowsAPollThatGoesOn) {
   poll();
   poll();
   const Trace trace = finish();
-  EXPECT_THAT(trace.host_sync.polls, ElementsAre(2, 2)) << "the program goes on, its writer leaves";
+  EXPECT_THAT(trace.host_sync.polls, ElementsAre(2, 2))
+      << "the program continues, its writer leaves";
 }
 
-TEST_F(DrainTest, TakesNoPollForProgress) {
+TEST_F(DrainTest, DoesNotCountPollsAsProgress) {
   FakeThread& a = thread(0, 64);
   a.context(1);
   settle();
@@ -258,7 +259,7 @@ TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {
   EXPECT_EQ(trace.mark.size(), 1u);
 }
 
-TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
+TEST_F(DrainTest, AcceptsTextsThatArriveAfterTheirUseAndInParts) {
   FakeThread& a = thread(0, 64);
   const std::string name(150, 'n');
   auto mark = a.make<ring::RangeRecord>(RecordKind::kMark);
@@ -279,7 +280,7 @@ TEST_F(DrainTest, AcceptsTextsThatComeAfterTheirUseAndInParts) {
   EXPECT_EQ(losses(trace)["string-missing"], 1);
 }
 
-TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
+TEST_F(DrainTest, CountsInvalidRecords) {
   FakeThread& a = thread(0);
   ring::Record bad{};
   bad.head.kind = static_cast<RecordKind>(200);
@@ -306,7 +307,7 @@ TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
   party.index = 0xffffffff;
   a.ring.push(party);
   auto nameless = a.make<ring::StackRecord>(RecordKind::kStack);
-  nameless.hash = uint64_t{1} << 32;  // its low half says "none"
+  nameless.hash = uint64_t{1} << 32;  // its low half means "none"
   nameless.total_frames = nameless.frame_count = 1;
   a.ring.push(nameless);
   auto shape = a.make<ring::LaunchShapeRecord>(RecordKind::kLaunchShape);
@@ -318,7 +319,7 @@ TEST_F(DrainTest, CountsRecordsThatMakeNoSense) {
   EXPECT_TRUE(trace.complete());
 }
 
-TEST_F(DrainTest, CountsNoFurtherThanThereAreNumbers) {
+TEST_F(DrainTest, CountersSaturate) {
   FakeThread& a = thread(0);
   auto lost = a.make<ring::LossRecord>(RecordKind::kLoss);
   lost.loss = static_cast<uint16_t>(ring::Loss::kNoThreadRing);
@@ -332,14 +333,14 @@ TEST_F(DrainTest, CountsNoFurtherThanThereAreNumbers) {
             trace::kMostBytes);
 }
 
-TEST_F(DrainTest, SaysWhichRingFilesItCannotRead) {
+TEST_F(DrainTest, ReportsWhichRingFilesItCannotRead) {
   thread(0).end();
   std::ofstream(rings_ / "1-2-3.ring") << "torn";
   const Trace trace = finish();
   EXPECT_EQ(losses(trace)["ring-torn"], 1);
 }
 
-TEST_F(DrainTest, TakesARingWhoseMakingWasCutShortForEmpty) {
+TEST_F(DrainTest, TreatsAPartlyCreatedRingAsEmpty) {
   thread(0).end();
   std::ofstream(rings_ / "1-2-3.ring") << std::string(5000, '\0');
   std::ofstream(rings_ / "1-2-4.ring");

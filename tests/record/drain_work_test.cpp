@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Device work and the calls that issued it; the memory it touches.
+// Device work and the calls that issued it; the memory that it accesses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <time.h>
@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using trace::kNoId;
 using trace::Trace;
 
-TEST_F(DrainTest, CountsWorkOfWhichTheDeviceToldNoEnd) {
+TEST_F(DrainTest, CountsWorkForWhichTheDeviceReportedNoEnd) {
   FakeThread& a = thread(0);
   FakeThread& activities = thread(1);
   a.context(1);
@@ -35,7 +35,7 @@ TEST_F(DrainTest, CountsWorkOfWhichTheDeviceToldNoEnd) {
   EXPECT_EQ(losses(trace)["times-not-delivered"], 0);
 }
 
-TEST_F(DrainTest, JoinsDeviceWorkWithItsCallInWhateverOrderTheyCome) {
+TEST_F(DrainTest, JoinsDeviceWorkWithItsCallInAnyOrder) {
   FakeThread& a = thread(0);
   FakeThread& activities = thread(1);
   const auto at = static_cast<int64_t>(a.now());
@@ -138,7 +138,7 @@ TEST_F(DrainTest, CopiesBetweenHostMemoriesAreOpsInTierStructureUnlessEmpty) {
   EXPECT_THAT(trace.op.bytes, ElementsAre(4));
 }
 
-TEST_F(DrainTest, MemoryThatIsGivenOutAgainDuringAnAllocationIsTwoAllocations) {
+TEST_F(DrainTest, MemoryThatIsReusedDuringAnAllocationIsTwoAllocations) {
   options_.run.with = ring::kWithAlloc;
   FakeThread &a = thread(0), &b = thread(1);
   const uint64_t start = a.now();
@@ -168,7 +168,7 @@ TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
   EXPECT_TRUE(losses(trace).empty());
 }
 
-TEST_F(DrainTest, MissesNothingOfAGraphThatRunsUnseen) {
+TEST_F(DrainTest, MissesNoTimesOfAGraphWithoutTracedNodes) {
   constexpr int kKernelNode = 0, kEmptyNode = 5, kAllocationNode = 10, kFreeNode = 11;
   options_.run.with |= ring::kWithGraphNodes;
   FakeThread& a = thread(0);
@@ -176,7 +176,7 @@ TEST_F(DrainTest, MissesNothingOfAGraphThatRunsUnseen) {
   a.graph(2, 0x77, {kAllocationNode, kKernelNode});
   a.call("cudaGraphLaunch", 0xaa, 0x66);
   a.call("cudaGraphLaunch", 0xaa, 0x77);
-  a.call("cudaGraphLaunch", 0xaa, 0x88);  // was made before recording began
+  a.call("cudaGraphLaunch", 0xaa, 0x88);  // was created before recording began
   a.end();
   const Trace trace = finish();
   EXPECT_THAT(trace.op.kind, testing::Each(trace::kGraphLaunch));
@@ -213,7 +213,7 @@ TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
   EXPECT_TRUE(losses(trace).empty());
 }
 
-TEST_F(DrainTest, StoresWhatMemoryIsTouched) {
+TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   FakeThread& a = program_thread();
   const uint32_t call = a.call("cudaMemcpy2DAsync", 0, 1, 20);
   auto copy = a.make<ring::AccessRecord>(RecordKind::kAccess);
@@ -288,7 +288,7 @@ TEST_F(DrainTest, ReadsLaunchesThatRunFarAheadOfTheirReportsInLinearTime) {
   EXPECT_EQ(losses(trace)["times-not-delivered"], 0);
 }
 
-TEST_F(DrainTest, StoresReportsWhoseCallsNeverComeAfterAWhile) {
+TEST_F(DrainTest, StoresReportsWithoutCallsAfterAWhile) {
   FakeThread& a = thread(0);
   FakeThread& activities = thread(1);
   a.context(1);
@@ -306,8 +306,8 @@ TEST_F(DrainTest, StoresReportsWhoseCallsNeverComeAfterAWhile) {
   EXPECT_EQ(std::count(trace.op.api_call_id.begin(), trace.op.api_call_id.end(), kNoId), 2);
 }
 
-// As if somebody had written into the ring.
-TEST_F(DrainTest, CountsValuesThatCannotBeAsALoss) {
+// As if somebody had overwritten the ring.
+TEST_F(DrainTest, CountsImpossibleValuesAsALoss) {
   FakeThread& a = program_thread();
   a.context(1);
   a.stream(0x10, 13);

@@ -28,7 +28,7 @@ EventHistory history(std::vector<EventHistory::Record> records) {
   return result;
 }
 
-TEST(EventBinding, NamesTheNewestRecordThatWasOverBeforeTheWait) {
+TEST(EventBinding, NamesTheNewestRecordThatReturnedBeforeTheWait) {
   auto events = history({{span(10, 20, 0), 1}, {span(30, 40, 1), 2}, {span(90, 95, 0), 3}});
   const Bound bound = events.bind(span(50, 60, 2), kAllKnown);
   EXPECT_EQ(bound.binding, trace::kBindingExact);
@@ -62,7 +62,7 @@ TEST(EventBinding, DoesNotGuessBetweenOneOverlappingRecordAndNone) {
   EXPECT_THAT(bound.candidates, ElementsAre(7));
 }
 
-TEST(EventBinding, FollowsTheProgramWithinAThreadWhereStampsAreEqual) {
+TEST(EventBinding, FollowsProgramOrderWithinAThreadIfStampsAreEqual) {
   auto events =
       history({{span(10, 10, 0, 1), 1}, {span(10, 10, 0, 3), 2}, {span(10, 10, 0, 5), 3}});
   EXPECT_EQ(events.bind(span(10, 10, 0, 4), kAllKnown).record, 2u);
@@ -75,7 +75,7 @@ TEST(EventBinding, MarksRecordsMadeUnderCapture) {
   EXPECT_EQ(events.bind(span(50, 60, 1), kAllKnown).binding, trace::kCaptured);
 }
 
-TEST(EventBinding, SaysUnknownUntilTheEventIsRecordedAgainAfterALoss) {
+TEST(EventBinding, IsUnknownAfterALossUntilTheEventIsRecordedAgain) {
   auto events = history({{span(10, 20), 1}});
   EXPECT_EQ(events.bind(span(50, 60, 1), 30).binding, trace::kUnknownHistory);
   EXPECT_EQ(EventHistory().bind(span(50, 60, 1), 30).binding, trace::kUnknownHistory);
@@ -86,7 +86,7 @@ TEST(EventBinding, SaysUnknownUntilTheEventIsRecordedAgainAfterALoss) {
   EXPECT_EQ(events.bind(span(70, 80, 1), 30).record, 3u);
 }
 
-TEST(EventBinding, TakesARecordThatIsStillOpenAsACandidateUntilItEnds) {
+TEST(EventBinding, TreatsAnOpenRecordAsACandidateUntilItEnds) {
   auto events = history({{span(10, 20), 1}, {span(30, CallSpan::kStillOpen, 1), 2}});
   EXPECT_THAT(events.bind(span(50, 60, 2), kAllKnown).candidates, UnorderedElementsAre(1, 2));
   events.close(2, 70);
@@ -163,7 +163,7 @@ TEST(EventBinding, AgreesWithEveryPossibleOrderOnRandomPrograms) {
 
     for (const CallSpan& wait : waits) {
       const Oracle oracle(records, wait);
-      // What was forgotten can make no difference to a call that begins at the horizon.
+      // What was forgotten cannot matter to a call that begins at the horizon.
       EventHistory forgetful = all;
       for (int i = 0; i < 20; ++i) forgetful.add({span(1000 + 10 * i, 1001 + 10 * i, 9, i), 100});
       forgetful.forget_before(wait.begin);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A collector in miniature: pushes records as the real one does, for tests of the writer and for
-// the small program that those tests record.
+// A collector in miniature: pushes records like the real one, for tests of the writer and for the
+// small program that those tests record.
 #pragma once
 
 #include <unistd.h>
@@ -142,7 +142,7 @@ class FakeThread {
     record.result = ring::kNotReady;
     ring.push_poll(record);
   }
-  /// A call as the real collector tells it: entry stamp, open slot, `effect`, exit stamp, record,
+  /// A call as the real collector reports it: entry stamp, open slot, `effect`, exit stamp, record,
   /// slot cleared.
   template <class Effect>
   void perform(CallName name, uint64_t stream, uint64_t object, uint32_t id, Effect effect) {
@@ -256,7 +256,7 @@ class FakeThread {
 
  private:
   ring::ClockKind clock_;
-  std::unique_ptr<std::filesystem::path> rings_;  // where the ring finds it whenever it grows
+  std::unique_ptr<std::filesystem::path> rings_;  // where the ring finds it when it grows
   uint64_t open_begin_ = 0;
 };
 

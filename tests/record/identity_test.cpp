@@ -13,7 +13,7 @@
 namespace streamscope::record {
 namespace {
 
-TEST(HandleLives, TellsTheLivesOfAReusedHandleApart) {
+TEST(HandleLives, DistinguishesTheLivesOfAReusedHandle) {
   HandleLives lives;
   const uint32_t first = lives.create(0xabc, 20);
   bool is_new = true;
@@ -38,14 +38,14 @@ TEST(HandleLives, KeepsADestructionAwayFromTheLifeThatFollowedDuringIt) {
   EXPECT_EQ(lives[second].destroyed, HandleLives::kNever);
 }
 
-TEST(HandleLives, TakesTwoReportsOfOneCreationAsOne) {
+TEST(HandleLives, MergesTwoReportsOfOneCreation) {
   HandleLives lives;
   const uint32_t life = lives.create_or_join(1, 15, 15);
   EXPECT_EQ(lives.create_or_join(1, 10, 20), life);
   EXPECT_NE(lives.create_or_join(1, 21, 25), life);
 }
 
-TEST(HandleLives, TakesTwoCreationsForTwoThoughTheOneBeganBeforeTheOther) {
+TEST(HandleLives, KeepsTwoCreationsApartEvenIfTheyOverlap) {
   HandleLives lives;
   bool is_new = false;
   const uint32_t first = lives.create(1, 20);
@@ -103,7 +103,7 @@ TEST(FlatMap, BehavesLikeAnOrdinaryMap) {
   }
 }
 
-TEST(FlatMap, MakesWhatIsAbsentOnceAndMayGrowMeanwhile) {
+TEST(FlatMap, CreatesMissingEntriesOnceAndMayGrowMeanwhile) {
   FlatMap<uint32_t, uint32_t> map;
   int made = 0;
   const auto make = [&] {
@@ -141,9 +141,9 @@ double processor_s() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// As the numbers of calls whose work has not been reported do: eight times as many take eight times
+// Like the numbers of calls whose work has not been reported: eight times as many take eight times
 // as long.
-TEST(SequenceMap, TakesTheSameTimeForAKeyHoweverManyThereAre) {
+TEST(SequenceMap, TakesTheSameTimePerKeyForAnySize) {
   const auto seconds_of = [](uint32_t count) {
     SequenceMap<std::array<char, 72>> map;
     const double begin = processor_s();

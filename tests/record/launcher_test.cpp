@@ -77,7 +77,7 @@ class Recording : public testing::Test {
     return pid;
   }
 
-  /// Leaves the rings of a program that has ended, as a recorder does that is killed.
+  /// Leaves the rings of a program that has ended, like a recorder that is killed.
   void record_and_die() {
     int output = -1;
     const pid_t writer = in_child(
@@ -189,7 +189,7 @@ TEST_F(Recording, RefusesAnExistingFileBeforeAnythingRuns) {
   EXPECT_EQ(trace().event_wait.size(), 1u);
 }
 
-TEST_F(Recording, SaysThatAProgramIsNotThere) {
+TEST_F(Recording, ReportsAMissingProgram) {
   try {
     run(options_, {"no-such-program-here"});
     ADD_FAILURE() << "no error";
@@ -247,7 +247,7 @@ TEST_F(Recording, PassesSignalsOn) {
 }
 
 TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
-  // What the collectors are told before the first step, and at last.
+  // What collectors receive before the first step, and at the end.
   const auto reported = [&] {
     Session session(options_.output, options_);
     const fs::path control = session.rings() / ring::kControlFile;
@@ -277,7 +277,7 @@ TEST_F(Recording, SwitchesCollectorsByDelayAndDuration) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(Recording, KnowsHowLongAKilledProgramStoodStill) {
+TEST_F(Recording, KnowsHowLongAKilledProgramHung) {
   record({"killed", "10", "400"});
   const Trace trace = this->trace();
   ASSERT_EQ(trace.process.size(), 1u);
@@ -299,7 +299,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     }
     kill(launcher, SIGKILL);
     waitpid(launcher, nullptr, 0);
-    // Until it has made some more calls, or its ring is full: it waits for room then.
+    // Until it has made some more calls, or its ring is full: it then waits for space.
     pollfd more_to_read{.fd = output, .events = POLLIN, .revents = 0};
     for (uint32_t more = 0;
          reported <= 6000u + 9000u * round && poll(&more_to_read, 1, 500) == 1;) {
@@ -337,7 +337,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
   }
 }
 
-TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
+TEST_F(Recording, IsRecoveredIfItsTraceWasBeingCreated) {
   for (const bool begun : {false, true}) {
     record_and_die();
     if (begun) std::ofstream(options_.output) << "";
@@ -351,7 +351,7 @@ TEST_F(Recording, IsRecoveredIfItsTraceWasOnlyBeingMade) {
   }
 }
 
-TEST_F(Recording, IsKeptWhileItsRecoveryCannotLookForRings) {
+TEST_F(Recording, IsKeptWhileItsRecoveryCannotSearchForRings) {
   record_and_die();
   {
     const DescriptorLimit one(1);  // which takes the control file
@@ -366,7 +366,8 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   ASSERT_EQ(pipe(ready), 0);
   int output = -1;
   const fs::path finished = directory_ / "finished";
-  // The program waits for the folder and then execs, as one that starts its own writer would go on.
+  // The program waits for the folder and then execs, as one that starts its own writer would
+  // continue.
   const pid_t target = fork();
   if (target == 0) {
     std::string folder;
@@ -396,8 +397,8 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
-// At 58,000 kernels a second the writer fell behind, and ever further.
-TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
+// At 58,000 kernels a second the writer fell further and further behind.
+TEST_F(Recording, LosesNothingAtAHundredThousandLaunchesASecond) {
 #if defined(__SANITIZE_THREAD__)  // under which everything takes some ten times as long
   constexpr unsigned kLaunches = 50'000, kPerSecond = 20'000;
 #else
@@ -416,8 +417,8 @@ TEST_F(Recording, LosesNothingOfThreadsThatLaunchAHundredThousandTimesASecond) {
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
 }
 
-// Nobody names such a recording again if its name has the number of the process.
-TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorded) {
+// Nobody uses the name of such a recording again if it contains the process id.
+TEST_F(Recording, RemovesFilesOfRecordersKilledBeforeTheyRecorded) {
   const auto killed = [&](const char* name) {
     int output = -1;
     const pid_t writer = in_child(
@@ -441,14 +442,14 @@ TEST_F(Recording, RemovesWhatRecordersLeftThatWereKilledBeforeAnythingWasRecorde
   EXPECT_EQ(files(), std::set<std::string>{}) << "by the next recording beside it";
 }
 
-TEST_F(Recording, LeavesAFolderAloneWhoseRecorderLives) {
+TEST_F(Recording, LeavesTheFolderOfALiveRecorderAlone) {
   const fs::path trace = directory_ / "app-2.sqlite";
   const Session living(trace, options_);
   record({"exit", "0"});
   EXPECT_EQ(files(), std::set<std::string>{"app-2.sqlite.rings"});
 }
 
-TEST_F(Recording, RemovesAFolderWhoseMakingWasCutShort) {
+TEST_F(Recording, RemovesAPartlyCreatedFolder) {
   const fs::path folder = rings_path(options_.output);
   for (const bool with_control : {false, true}) {
     fs::create_directory(folder);
@@ -463,7 +464,7 @@ TEST_F(Recording, RemovesAFolderWhoseMakingWasCutShort) {
 
 #if defined(__x86_64__)
 
-TEST_F(Recording, RemovesAFolderAtOnceWhoseRemovalWasCutShort) {
+TEST_F(Recording, RemovesAPartlyRemovedFolderAtOnce) {
   long kills = 0;
   for (long n = 1;; ++n) {
     int made[2];

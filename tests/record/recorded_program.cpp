@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that records itself into the rings of its run, as the collector would. First argument:
-// what to do.
+// A program that records itself into the rings of its run, as the collector would. The first
+// argument selects its work.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ FakeThread make_thread(uint32_t index, uint64_t capacity = 4096) {
   return thread;
 }
 
-// Waits for room, so that nothing is dropped.
+// Waits for space, so that nothing is dropped.
 void push(FakeThread& thread, const ring::CallRecord& call) {
   while (thread.ring.room() < 8) usleep(100);
   thread.ring.push(call);
@@ -78,7 +78,7 @@ int calls(uint64_t count, uint64_t threads, int exit_code) {
   return exit_code;
 }
 
-// Launches `count` kernels at `rate` a second, whatever room there is; the device reports them
+// Launches `count` kernels at `rate` a second, even if the ring is full; the device reports them
 // every tenth of a second.
 void launch(uint32_t index, uint32_t count, uint32_t rate) {
   constexpr uint64_t kCapacity = 1 << 16;
@@ -94,7 +94,7 @@ void launch(uint32_t index, uint32_t count, uint32_t rate) {
   uint32_t made = 0, reported = 0;
   double report_at = 0;
   while (reported < count) {
-    // A thread that got no processor for a while does not make up for all of it at once.
+    // A thread that got no CPU for a while does not catch up all at once.
     const auto due = std::min(static_cast<uint32_t>(std::min<double>(count, seconds() * rate)),
                               made + rate / 500);
     for (; made < due; ++made) {
@@ -142,7 +142,7 @@ int spawn(const char* self, uint64_t children, const char* count) {
   return 0;
 }
 
-// Leaves a child behind that goes on after this program has ended.
+// Leaves a child behind that continues after this program has ended.
 int leave_behind() {
   int ready[2];
   if (pipe(ready) != 0) return 97;
@@ -159,7 +159,7 @@ int leave_behind() {
   return read(ready[0], &byte, 1) == 1 ? 0 : 96;
 }
 
-// Makes calls without end and says on standard output how many were made.
+// Makes calls forever and prints how many were made.
 int forever() {
   FakeThread thread = make_thread(0, 1 << 14);
   thread.process("/bin/forever");

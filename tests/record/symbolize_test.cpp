@@ -19,7 +19,7 @@
 namespace streamscope::record {
 namespace {
 
-// libdwfl's own search, which looks at every symbol.
+// libdwfl's own search, which checks every symbol.
 class Oracle {
  public:
   explicit Oracle(const std::string& file) {

@@ -25,8 +25,9 @@ using trace::Trace;
 
 constexpr trace::Ns kUs = 1000;
 
-// An error with a call site: the kernel runs before what it should wait for. `first_stream` streams
-// and `at` shift ids and times; `line` and `kernel` say what the program looks like.
+// An error with a call site: the kernel runs before the work that it should wait for.
+// `first_stream` streams and `at` shift ids and times; `line` and `kernel` change the source of the
+// program.
 test::TraceBuilder wait_for_nothing(int first_stream = 0, trace::Ns at = 0,
                                     const char* call_site = "/home/ada/train.py:41 step",
                                     const char* kernel = "consume") {
@@ -86,7 +87,7 @@ TEST(CheckGolden, EveryFormatIsAsApproved) {
                       write_check_text(lossy->trace, check(lossy->trace, {}), {}));
 }
 
-TEST(Check, FailsOnCertainFindingsOfTheSeverityAskedFor) {
+TEST(Check, FailsOnCertainFindingsOfTheRequestedSeverity) {
   EXPECT_EQ(result_of(test::pipeline().trace()), CheckResult::kPassed);
   EXPECT_EQ(result_of(wait_for_nothing().trace()), CheckResult::kFailed);
   const Trace warned = redundant_wait().trace();
@@ -100,7 +101,7 @@ TEST(Check, AbstainsWhenPromisedEvidenceIsMissing) {
   test::TraceBuilder clean = test::pipeline();
   clean.loss("ring-full");
   EXPECT_EQ(result_of(clean.trace()), CheckResult::kNotEvaluable);
-  // What was found may be due to what is missing.
+  // The finding may be caused by missing data.
   test::TraceBuilder suspect = wait_for_nothing();
   suspect.loss("ring-full");
   const Check checked = check(suspect.trace(), {});
@@ -117,7 +118,7 @@ TEST(Check, IgnoresMissingEvidenceThatItsSeverityDoesNotNeed) {
             CheckResult::kNotEvaluable);
 }
 
-TEST(Check, LeavesEvidenceThatWasNeverPromisedAloneUnlessRequired) {
+TEST(Check, IgnoresEvidenceThatWasNeverPromisedUnlessRequired) {
   test::TraceBuilder builder = test::pipeline();
   builder.meta("tier", "structure");
   const Trace trace = builder.trace();
@@ -127,7 +128,7 @@ TEST(Check, LeavesEvidenceThatWasNeverPromisedAloneUnlessRequired) {
   EXPECT_EQ(result_of(test::pipeline().trace(), {.required = {needs_times}}), CheckResult::kPassed);
 }
 
-TEST(Check, NeverFailsOnWhatIsOnlyPossible) {
+TEST(Check, NeverFailsOnPossibleFindings) {
   const Trace trace = possible_races().trace();
   for (auto fail_on :
        {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
@@ -142,13 +143,13 @@ TEST(Check, NeverFailsOnWhatIsOnlyPossible) {
                 testing::AllOf(Not(HasSubstr("::error")), Not(HasSubstr("::warning")),
                                HasSubstr("3 possible findings")));
   }
-  // It says nothing either where evidence is missing.
+  // It is also silent where evidence is missing.
   test::TraceBuilder lossy = possible_races();
   lossy.loss("ring-full");
   EXPECT_EQ(result_of(lossy.trace()), CheckResult::kNotEvaluable);
 }
 
-TEST(Check, FoldsWhatIsOnlyPossibleIntoOneLine) {
+TEST(Check, SummarizesPossibleFindingsInOneLine) {
   const Trace trace = possible_races().trace();
   const Check folded = check(trace, {}), listed = check(trace, {.show_possible = true});
   const std::string line = "3 possible findings (3 stream-race)";
@@ -166,7 +167,7 @@ TEST(Check, FoldsWhatIsOnlyPossibleIntoOneLine) {
   }
 }
 
-TEST(Check, KeepsWhatIsOnlyPossibleInJsonAndSarifAsNotes) {
+TEST(Check, KeepsPossibleFindingsInJsonAndSarifAsNotes) {
   const Trace trace = possible_races().trace();
   const Check checked = check(trace, {});
   const json findings = json::parse(write_check_json(trace, checked, {}))["findings"];
@@ -180,12 +181,12 @@ TEST(Check, KeepsWhatIsOnlyPossibleInJsonAndSarifAsNotes) {
   for (const json& result : results) EXPECT_EQ(result["level"], "note");
 }
 
-TEST(Check, LeavesWhatIsOnlyPossibleOutOfTheBaseline) {
+TEST(Check, LeavesPossibleFindingsOutOfTheBaseline) {
   const Trace trace = possible_races().trace();
   EXPECT_TRUE(json::parse(write_baseline(trace, check(trace, {})))["findings"].empty());
 }
 
-TEST(CheckText, SaysTheResultAndWhatIsMissing) {
+TEST(CheckText, StatesTheResultAndWhatIsMissing) {
   const Trace trace = wait_for_nothing().trace();
   EXPECT_THAT(write_check_text(trace, check(trace, {}), {}),
               testing::AllOf(HasSubstr("failed: 1 finding of severity error or above"),
@@ -248,9 +249,9 @@ TEST(CheckSarif, NamesFileAndLineWithoutTheFolder) {
   EXPECT_THAT(log.dump(), Not(HasSubstr("ada")));
 }
 
-TEST(CheckSarif, TellsAlikeFindingsApart) {
+TEST(CheckSarif, DistinguishesSimilarFindings) {
   test::TraceBuilder builder;
-  // Without names there is nothing to tell two streams apart by.
+  // Without names nothing distinguishes two streams.
   for (const char* stream : {"a", "b"})
     builder.stream(stream).wait(std::string("never ") + stream).kernel("same", 10, 20);
   for (Id stream = 0; stream < 2; ++stream) builder.columns().stream.name_id[stream] = trace::kNoId;

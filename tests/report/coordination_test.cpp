@@ -36,10 +36,10 @@ void add_point(trace::Trace& trace, trace::TimelineAct act, trace::Int value) {
   ++rows.row_count;
 }
 
-TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
+TEST(Coordination, ReportsWhyWaitsWereNotNeeded) {
   test::TraceBuilder builder;
   trace::Trace trace = builder.trace();
-  EXPECT_EQ(coordination_text(coordination_of(trace)), "") << "nothing was told";
+  EXPECT_EQ(coordination_text(coordination_of(trace)), "") << "nothing was reported";
   add_dependency(trace, 0, trace::kNoSmall);
   add_dependency(trace, 1, 1);
   add_dependency(trace, 1, 1);
@@ -58,7 +58,7 @@ TEST(Coordination, SaysWhyWaitsWereNotNeeded) {
             "stream's own order), 1 (already completed).");
 }
 
-TEST(Coordination, SaysHowFarTimelinesCame) {
+TEST(Coordination, ReportsTheProgressOfTimelines) {
   test::TraceBuilder builder;
   trace::Trace trace = builder.trace();
   trace.timeline.process_id.push_back(trace::kNoId);

@@ -97,7 +97,7 @@ TEST(PerfettoExport, NamesTheWorkThatEachOpWaitedFor) {
   EXPECT_GT(begins, 0);
 }
 
-// Writes it and asks graphviz for a picture.
+// Writes it and has graphviz draw it.
 int graphviz(const std::string& text) {
   const auto file = std::filesystem::path(testing::TempDir()) / "export_test.dot";
   std::ofstream(file) << text;
@@ -113,7 +113,7 @@ TEST(DotExport, IsAGraphThatGraphvizDraws) {
   EXPECT_NE(graphviz(text + "}"), 0);
 }
 
-TEST(DotExport, ShowsAnOpWithItsNearestRelatives) {
+TEST(DotExport, ShowsAnOpWithItsNearestNeighbors) {
   TraceBuilder builder;
   for (int i = 0; i < 3'000; ++i) builder.stream("math").kernel("k", 10 * i, 10 * i + 5);
   const Trace trace = builder.trace();
@@ -125,7 +125,7 @@ TEST(DotExport, ShowsAnOpWithItsNearestRelatives) {
   EXPECT_THROW(report::export_dot(trace, {.around = 4'000}), Error);
 }
 
-TEST(ChromeExport, TakesOnlyANumberForTheStartOfTheTrace) {
+TEST(ChromeExport, AcceptsOnlyANumberForTheStartOfTheTrace) {
   for (const char* text : {"</script>", "1, \"x\": 2", "", "9223372036854775807"}) {
     test::TraceBuilder builder = pipeline();
     builder.meta("trace_start_realtime_ns", text);
@@ -139,7 +139,7 @@ TEST(ChromeExport, TakesOnlyANumberForTheStartOfTheTrace) {
             std::string::npos);
 }
 
-TEST(CsvExport, TextsAreNoFormulasAndSteerNothing) {
+TEST(CsvExport, TextsAreNeverFormulasOrControlCodes) {
   using report::csv_text;
   for (const char* formula : {"=1+1", "+A1", "-A1", "@SUM(A1)", "＝1", "-1+cmd|' /C calc'!A0"})
     EXPECT_EQ(csv_text(formula), std::string("'") + formula) << formula;

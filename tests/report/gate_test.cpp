@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What makes check a gate for builds: baselines, budgets, and the formats of build servers.
+// Check as a gate for builds: baselines, budgets, and the formats of CI servers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,21 +46,21 @@ std::map<std::string, uint64_t> baseline_of(const Trace& trace) {
   return read_baseline(write("baseline.json", write_baseline(trace, check(trace, {}))));
 }
 
-TEST(Baseline, LetsKnownFindingsPassWheneverTheyHappen) {
+TEST(Baseline, IgnoresKnownFindingsWheneverTheyOccur) {
   const auto known = baseline_of(waits_for_nothing(2).trace());
   EXPECT_EQ(known.size(), 2u);
   EXPECT_EQ(check(waits_for_nothing(2, 500 * kUs).trace(), {.baseline = known}).result,
             CheckResult::kPassed);
 }
 
-TEST(Baseline, FailsOnWhatIsNew) {
+TEST(Baseline, FailsOnNewFindings) {
   const auto known = baseline_of(waits_for_nothing(1).trace());
   const Check result = check(waits_for_nothing(3).trace(), {.baseline = known});
   EXPECT_EQ(result.result, CheckResult::kFailed);
   EXPECT_EQ(result.failing, 2u);
 }
 
-TEST(Baseline, IsRefusedIfItIsNone) {
+TEST(Baseline, IsRefusedIfInvalid) {
   for (const char* text :
        {"", "[]", "{}", R"({"schema": 2, "findings": []})", R"({"schema": 1, "findings": [1]})",
         R"({"schema": 1, "findings": [{"fingerprint": "x", "count": -1}]})"}) {
@@ -84,7 +84,7 @@ std::vector<BudgetResult> measured(const std::string& text) {
   return check(trace, {.budgets = parse_budgets(text, "budget.txt", "step")}).budgets;
 }
 
-TEST(Budget, MeasuresWhatItNames) {
+TEST(Budget, MeasuresItsQuantities) {
   const auto results = measured(
       "# limits\ncritical-path <= 1 ms\n\noverlap >= 50 % # of copies\nwaits-per-iteration <= 1\n");
   ASSERT_EQ(results.size(), 3u);
@@ -95,7 +95,7 @@ TEST(Budget, MeasuresWhatItNames) {
   EXPECT_EQ(measured("waits-per-iteration <= 0.5")[0].outcome, BudgetOutcome::kExceeded);
 }
 
-TEST(Budget, NamesFileAndLineOfAMistake) {
+TEST(Budget, NamesFileAndLineOfAnError) {
   const auto message = [](const char* text) {
     try {
       parse_budgets(text, "budget.txt", "");
@@ -155,7 +155,7 @@ DiffVerdict verdict_of(const Trace& base, const Trace& now) {
   return judge(std::move(diff), {run}, 0.05);
 }
 
-TEST(DiffVerdict, IsThatOfAStepWhateverTheStartUp) {
+TEST(DiffVerdict, IsThatOfAStepRegardlessOfStartUp) {
   const Trace slow = steps(20, 400 * kUs), fast = steps(20, 100 * kUs, 90'000 * kUs);
   const DiffVerdict faster = verdict_of(slow, fast);
   EXPECT_FALSE(faster.regressed());
@@ -170,7 +170,7 @@ TEST(DiffVerdict, IsThatOfAStepWhateverTheStartUp) {
   EXPECT_THAT(to_markdown(diff_document(slower)), HasSubstr("regression: a repetition is slower"));
 }
 
-TEST(DiffVerdict, IsARegressionIfTheSameStepComesMoreOften) {
+TEST(DiffVerdict, IsARegressionIfTheSameStepRunsMoreOften) {
   const DiffVerdict verdict = verdict_of(steps(20, 100 * kUs), steps(40, 100 * kUs));
   EXPECT_FALSE(verdict.slower);
   EXPECT_TRUE(verdict.more_often);
@@ -178,7 +178,7 @@ TEST(DiffVerdict, IsARegressionIfTheSameStepComesMoreOften) {
               HasSubstr("regression: 40 repetitions instead of 20"));
 }
 
-TEST(DiffVerdict, OfAnUnfinishedRunIsNoneUnlessItIsTooSlowAlready) {
+TEST(DiffVerdict, OfAnUnfinishedRunIsNoneUnlessItIsAlreadyTooSlow) {
   DiffVerdict verdict = verdict_of(steps(20, 100 * kUs), steps(20, 100 * kUs));
   EXPECT_EQ(verdict.result(), CheckResult::kPassed);
   verdict.new_unfinished = true;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Values that no recording would store, one column at a time, through everything that is reported.
-// Under the sanitizers this is also the test of their arithmetic.
+// Values that no recording would store, one column at a time, through every report. Under the
+// sanitizers this also tests the arithmetic of the reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

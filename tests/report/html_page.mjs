@@ -62,7 +62,7 @@ if (await findings.count() > 0) {
   expect('a finding is not shown', (await page.textContent('#facts')) === (await findings.first().getAttribute('data-title')));
 }
 
-// Pictures say what they show, and nothing that they draw lies outside of them.
+// Pictures have descriptions, and nothing that they draw is outside of them.
 wrong.push(...await page.evaluate(() => [...document.querySelectorAll('svg.picture')].flatMap(svg => {
   const faults = [], frame = svg.getBoundingClientRect();
   if (!svg.getAttribute('aria-label')) faults.push('a picture without a name');

@@ -24,7 +24,7 @@ using analysis::short_kernel_name;
 using analysis::stack_lines;
 using testing::ElementsAre;
 
-TEST(Units, ChooseAUnitThatReadsWell) {
+TEST(Units, ChooseAReadableUnit) {
   EXPECT_EQ(format_duration(0), "0 ns");
   EXPECT_EQ(format_duration(999), "999 ns");
   EXPECT_EQ(format_duration(1000), "1.00 µs");
@@ -144,7 +144,7 @@ TEST(Labels, UntrustedTextIsMadePrintable) {
   EXPECT_EQ(printable("a\nb\tc", true), "a\nb c");
 }
 
-TEST(Labels, WhatTurnsTheDirectionOfATextIsWrittenOut) {
+TEST(Labels, CharactersThatChangeTextDirectionAreEscaped) {
   EXPECT_EQ(printable("\u202Eabc\u202C"), "[U+202E]abc[U+202C]");
   EXPECT_EQ(printable("\u2066x\u2069 \u200E\u200F \u061C"),
             "[U+2066]x[U+2069] [U+200E][U+200F] [U+061C]");
@@ -164,7 +164,7 @@ TEST(Table, AlignsByCodePoints) {
               ElementsAre("  name   time", "  a      5 µs", "  bcd   12 µs"));
 }
 
-TEST(Table, TextGivesWayToTheWidth) {
+TEST(Table, TextIsShortenedToTheWidth) {
   const auto text = lines({{"n", true}, {"text"}}, {{"1", std::string(100, 'x')}}, 30);
   EXPECT_EQ(display_width(text[1]), 30u);
   EXPECT_THAT(text[1], testing::EndsWith("…"));
@@ -180,7 +180,7 @@ TEST(Table, NumbersThatDoNotFitContinueBelow) {
               ElementsAre("  x  first", "  a      1", "  x  second", "  a       2"));
 }
 
-TEST(Table, NeighborsOfAGroupHaveACommonHead) {
+TEST(Table, AdjacentRowsOfAGroupHaveACommonHeading) {
   EXPECT_THAT(
       lines({{"x"}, {"launch", true, "waiting"}, {"event", true, "waiting"}}, {{"a", "1", "2"}}, 0),
       ElementsAre("     ── waiting ──", "  x  launch  event", "  a       1      2"));

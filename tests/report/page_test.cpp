@@ -53,7 +53,7 @@ TEST(PageLanes, FoldALargeTraceWithoutLosingAnOp) {
   EXPECT_EQ(ops, trace.op.size());
   EXPECT_LT(boxes, 120'001u);
   ASSERT_EQ(lanes.data["edges"].size(), 70u);
-  // The ends of each are in boxes that hold them: the copy starts before the kernel does.
+  // The ends of each are in the boxes that contain them: the copy starts before the kernel does.
   for (const Json& edge : lanes.data["edges"]) {
     const auto start = [&](size_t lane, size_t box) {
       return lanes.data["lanes"][lane]["ops"][4 * box].get<Ns>();
@@ -78,7 +78,7 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   EXPECT_EQ(picture_of(trace, Timeline(trace), {.title = "about nothing with times"}), "");
 }
 
-TEST(Page, HasALineForEveryFindingThatHasNoRoom) {
+TEST(Page, HasALineForEveryFindingThatDoesNotFit) {
   test::TraceBuilder builder;
   for (int i = 0; i < 57; ++i) {
     builder.stream("s" + std::to_string(i)).wait("never " + std::to_string(i));
@@ -96,7 +96,7 @@ TEST(Page, HasALineForEveryFindingThatHasNoRoom) {
               Not(HasSubstr("more finding")));
 }
 
-TEST(Pictures, ShowTheMostThatAPoolHadInUse) {
+TEST(Pictures, ShowTheHighWaterMarkOfAPool) {
   analysis::PoolUsage pool{.name = "events", .capacity = 8, .high_water = 6};
   for (Ns i = 0; i < 6; ++i) pool.steps.push_back({i * kUs, i + 1, 0});
   const std::string picture = picture_of(pool);

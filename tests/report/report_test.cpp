@@ -74,7 +74,7 @@ TEST(Report, FitsTheTerminal) {
   }
 }
 
-TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
+TEST(Report, ARangeNamesTheWorkIssuedInIt) {
   test::TraceBuilder builder;
   builder.range("outer", 0, 100).range("inner", 10, 20);
   builder.at(5).stream("a").kernel("before", 200, 300);
@@ -84,7 +84,7 @@ TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
   const auto& outer = summary.ranges[0].ops;
   const auto& inner = summary.ranges[1].ops;
   ASSERT_EQ(outer.size(), 2u);
-  EXPECT_EQ(outer[0].total_ns, 100) << "dearest first";
+  EXPECT_EQ(outer[0].total_ns, 100) << "most expensive first";
   EXPECT_EQ(outer[1].count, 2u);
   ASSERT_EQ(inner.size(), 1u);
   EXPECT_EQ(inner[0].total_ns, 50);
@@ -93,10 +93,10 @@ TEST(Report, ARangeNamesTheWorkThatWasIssuedInIt) {
   EXPECT_EQ(ranges[1]["ops"][0]["name"], "within");
 }
 
-TEST(Report, WorkOfAThreadThatOpensNoSuchRangeCountsForTheOneThatIsOpen) {
+TEST(Report, WorkOfAThreadWithoutRangesCountsForTheOpenOne) {
   test::TraceBuilder builder;
-  // As PyTorch does it: `main` waits in `step` while `autograd`, which has ranges of its own,
-  // issues the backward pass.
+  // As in PyTorch: `main` waits in `step` while `autograd`, which has its own ranges, issues the
+  // backward pass.
   builder.thread("main").range("step", 0, 1000).range("forward", 10, 100);
   builder.at(20).stream("a").kernel("forward", 2000, 2100);
   builder.thread("autograd").range("node", 290, 400);
@@ -120,8 +120,8 @@ TEST(Report, WorkOfAThreadThatOpensNoSuchRangeCountsForTheOneThatIsOpen) {
       json::parse(written("json", trace, {.by = By::kNvtx}))["ranges"][0]["op_of_other_threads"],
       1);
 
-  // Two threads with a step each: nobody can know whose the third one works for, and what one of
-  // them issues between its own steps belongs to none.
+  // Two threads with a step each: it is unknown for which of them the third one works, and what one
+  // of them issues between its own steps belongs to none.
   builder.thread("second").range("step", 200, 500);
   builder.at(250).stream("b").kernel("own", 2400, 2410);
   builder.thread("second").at(600).stream("b").kernel("between", 2500, 2510);
@@ -139,8 +139,8 @@ TEST(Report, AnotherProcessHasNoPartInARange) {
   EXPECT_EQ(summarize(builder.trace()).ranges[0].op_count, 0u);
 }
 
-TEST(Report, SaysWhatTheGapBeforeAKernelWasFor) {
-  // Launched late and waiting for nothing: the gap is there all the same.
+TEST(Report, ReportsTheCauseOfTheGapBeforeAKernel) {
+  // Launched late without waiting for anything: the gap is reported all the same.
   test::TraceBuilder builder;
   builder.at(0).stream("a").kernel("first", 5'000, 10'000);
   builder.at(1'000'000).stream("a").kernel("late", 1'003'000, 1'010'000);
@@ -154,7 +154,7 @@ TEST(Report, SaysWhatTheGapBeforeAKernelWasFor) {
   EXPECT_THAT(written("text", trace, {.by = By::kKernel}), HasSubstr("993 µs"));
 }
 
-TEST(Report, SaysThatTheCostOfRecordingIsNotMeasured) {
+TEST(Report, ReportsThatTheCostOfRecordingIsNotMeasured) {
   test::TraceBuilder builder = test::pipeline();
   builder.add(trace::Overhead{.start_ns = 0, .end_ns = 2000});
   for (const char* format : {"text", "markdown", "html"}) {
@@ -167,7 +167,7 @@ TEST(Report, SaysThatTheCostOfRecordingIsNotMeasured) {
   const json cost = json::parse(info_json(info))["recording_cost"];
   EXPECT_EQ(cost["measured"], false);
   EXPECT_EQ(cost["reported_by_tools_ns"], 2000);
-  // In virtual time recording costs nothing; of another tool's recording nothing is known.
+  // In virtual time recording costs nothing; for another tool's recording the cost is unknown.
   builder.columns().process.clock[0] = trace::kVirtualClock;
   EXPECT_THAT(written("text", builder.trace()), Not(HasSubstr("recording cost")));
   builder.columns().process.clock[0] = trace::kNoSmall;
@@ -189,7 +189,7 @@ TEST(RecordingCost, IsThatOfTheDocumentation) {
   EXPECT_EQ(typical_cost("nothing"), nullptr);
 }
 
-TEST(Report, WithoutColorThereIsNoEscape) {
+TEST(Report, HasNoEscapesWithoutColor) {
   const trace::Trace trace = test::pipeline().trace();
   EXPECT_THAT(written("text", trace), Not(HasSubstr("\x1b")));
   EXPECT_THAT(written("text", trace, {.color = true}), HasSubstr("\x1b[1m"));
@@ -212,7 +212,7 @@ TEST(Report, StreamSharesSumToTheTimeBetweenFirstAndLastOp) {
   }
 }
 
-TEST(Report, OddTracesAreReportedWithoutFuss) {
+TEST(Report, OddTracesAreReported) {
   test::TraceBuilder builder;
   builder.add(trace::Op{});
   builder.add(
@@ -246,7 +246,7 @@ TEST(Report, OddTracesAreReportedWithoutFuss) {
   EXPECT_NO_THROW(info_text(builder.trace(), info_of(builder.trace())));
 }
 
-TEST(Report, FoldsWhatIsOnlyPossibleIntoOneLine) {
+TEST(Report, SummarizesPossibleFindingsInOneLine) {
   test::TraceBuilder builder;
   builder.meta("kernel_arguments", "1").meta("tier", "times").malloc(0x7000'0000, 4096);
   for (const char* stream : {"left", "right"})
@@ -277,7 +277,7 @@ TEST(Report, JsonIsParsedBackAndHasItsSchema) {
   }
 }
 
-TEST(Report, MarkdownEscapesWhatTheProgramNamed) {
+TEST(Report, MarkdownEscapesNamesOfTheProgram) {
   test::TraceBuilder builder;
   builder.stream("<b>a|b</b>").kernel("k*_x", 10, 20);
   const std::string text = written("markdown", builder.trace(), {.by = By::kKernel});
@@ -297,7 +297,7 @@ TEST(Info, CountsAreThoseOfTheProgram) {
   EXPECT_EQ(counts.event_record, 16u);
   EXPECT_EQ(counts.event_wait, 14u);
   EXPECT_EQ(counts.event_edge, 14u);
-  EXPECT_EQ(counts.host_sync, 2u);  // queries are no synchronizations
+  EXPECT_EQ(counts.host_sync, 2u);  // queries are not synchronizations
   EXPECT_EQ(counts.query, 1u);
   EXPECT_EQ(counts.api_call, 27u + 16 + 14 + 3);
   EXPECT_EQ(counts.range, 1u);
@@ -318,7 +318,7 @@ TEST(Info, JsonHasThePromisedKeys) {
   EXPECT_TRUE(json["complete"].is_boolean());
 }
 
-TEST(Info, LossesAreGradedGravestFirstAndCounted) {
+TEST(Info, LossesAreCountedMostSevereFirst) {
   const auto samples = test::samples();
   const Info info = info_of(samples[1].trace);
   ASSERT_EQ(info.losses.size(), 4u);

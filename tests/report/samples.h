@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Traces whose reports are approved in tests/golden/: one per thing that a report has to say.
+// Traces whose reports are approved in tests/golden/: one per thing to report.
 #pragma once
 
 #include <vector>
@@ -50,7 +50,7 @@ inline std::vector<Sample> samples() {
 
   TraceBuilder lossy = pipeline();
   lossy.meta("complete", "0");
-  // Without a stored grade, that of the kind counts.
+  // Without a stored severity, that of the kind counts.
   for (const auto& [name, count] :
        {std::pair("ring-full", 1234), std::pair("process-ended-abruptly", 1),
         std::pair("graph-nodes-not-recorded", 3), std::pair("from-the-future", 7)}) {

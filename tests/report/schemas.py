@@ -5,7 +5,7 @@
 
     schemas.py STREAMSCOPE
 
-JUnit has no owner: junit.xsd beside this file says what readers expect. $STREAMSCOPE_SCHEMAS names a folder with the
+JUnit has no owner: junit.xsd beside this file defines what readers expect. $STREAMSCOPE_SCHEMAS names a folder with the
 definitions of others that are to be used: sarif-schema-2.1.0.json (OASIS), junit-10.xsd (xUnit plugin of Jenkins),
 perfetto_trace.proto (Perfetto). Exit code 77 if there is nothing to check with.
 """

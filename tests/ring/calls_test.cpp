@@ -16,7 +16,7 @@ TEST(Calls, AreFoundByNameAndAgreeOnTheKindWhereAFunctionHasSeveralVersions) {
   EXPECT_FALSE(find_call("cudaGetDevice"));
 }
 
-TEST(Calls, KnowWhichOnesChangeWhatAHandleMeans) {
+TEST(Calls, KnowWhichOnesChangeTheMeaningOfAHandle) {
   auto kind = [](std::string_view name) { return call_info(*find_call(name)).kind; };
   EXPECT_TRUE(changes_identity(kind("cudaEventRecordWithFlags")));
   EXPECT_TRUE(changes_identity(kind("cudaEventDestroy")));

@@ -82,7 +82,7 @@ LossRecord as_loss(const Record& record) {
   return result;
 }
 
-TEST_F(Ring, OverwritesItsOldestRecordsIfItShould) {
+TEST_F(Ring, OverwritesItsOldestRecordsIfConfigured) {
   for (const uint64_t capacity : {uint64_t{64}, 8 * kFirstRecords}) {
     int error = -1;
     const auto index = static_cast<uint32_t>(capacity);
@@ -200,7 +200,7 @@ TEST_F(Ring, LosesNothingBelowItsCapacityHoweverItIsReadWhileItGrows) {
   }
 }
 
-TEST_F(Ring, KeepsItsSizeWhereItMayNotGrowAndRaisesNoSignal) {
+TEST_F(Ring, KeepsItsSizeIfItMayNotGrowAndRaisesNoSignal) {
   const pid_t child = fork();
   if (child == 0) {
     const rlimit limit{100'000, 100'000};
@@ -250,7 +250,7 @@ TEST_F(Ring, KeepsAFileSizeSignalThatWasPendingBefore) {
   EXPECT_TRUE(fs::is_empty(directory_)) << "a ring that could not be made leaves nothing";
 }
 
-TEST_F(Ring, CountsDropsAndSaysSoBeforeTheNextRecord) {
+TEST_F(Ring, CountsDropsAndReportsThemBeforeTheNextRecord) {
   Producer producer = create(16);
   Consumer consumer = open();
   for (uint32_t i = 0; i < 16; ++i) ASSERT_TRUE(producer.push(call(i)));
@@ -258,7 +258,7 @@ TEST_F(Ring, CountsDropsAndSaysSoBeforeTheNextRecord) {
   for (uint32_t i = 0; i < 3; ++i) EXPECT_FALSE(producer.push(call(100 + i)));
   EXPECT_EQ(consumer.header().dropped.load(), 3u);
 
-  consumer.release(1);  // one place is not enough: the loss needs one too
+  consumer.release(1);  // one slot is not enough: the loss needs one too
   EXPECT_FALSE(producer.push(call(103)));
   consumer.release(3);
   EXPECT_TRUE(producer.push(call(104)));
@@ -274,7 +274,7 @@ TEST_F(Ring, CountsDropsAndSaysSoBeforeTheNextRecord) {
   EXPECT_EQ(as_call(consumer.pending()[14]).correlation_id, 105u);
 }
 
-TEST_F(Ring, IsNeverMadeOverAnExistingFile) {
+TEST_F(Ring, IsNeverCreatedOverAnExistingFile) {
   create(16);
   int error = 0;
   EXPECT_FALSE(Producer::create(directory_.c_str(), 0, 16, ClockKind::kMonotonic, &error).valid());
@@ -299,7 +299,7 @@ TEST_F(Ring, IsClosedAndTakenByANewThread) {
   EXPECT_EQ(consumer.header().tid.load(), 77u);
 }
 
-TEST_F(Ring, RefusesFilesThatAreNoWholeRing) {
+TEST_F(Ring, RefusesIncompleteFiles) {
   const fs::path path = directory_ / "file.ring";
   EXPECT_NE(refusal(path), "");
   std::ofstream(path) << "short";
@@ -352,7 +352,7 @@ TEST_F(Ring, RefusesFilesThatAreNoWholeRing) {
   EXPECT_EQ(refusal(path), "is not as long as its header says");
 }
 
-TEST_F(Ring, NeverReadsPastItsEndWhateverTheFileSays) {
+TEST_F(Ring, NeverReadsPastItsEndWhateverTheFileContains) {
   Producer producer = create(16);
   Consumer consumer = open();
   producer.header().head.store(uint64_t{1} << 40);
@@ -443,11 +443,11 @@ TEST_F(Ring, KeepsEveryRecordOrCountsItWhileTwoThreadsRace) {
   thread.join();
   EXPECT_EQ(seen, accepted);
   EXPECT_EQ(consumer.header().dropped.load(), kCount - accepted);
-  EXPECT_LE(lost, kCount - accepted);  // drops after the last push stand in the header only
+  EXPECT_LE(lost, kCount - accepted);  // drops after the last push are only in the header
   EXPECT_EQ(next + (kCount - accepted - lost), kCount);
 }
 
-TEST_F(Ring, IsGivenUpAndHurtsNobodyIfItsFileIsCutOff) {
+TEST_F(Ring, IsAbandonedSafelyIfItsFileIsTruncated) {
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{kRingHeaderBytes}}) {
     SCOPED_TRACE(bytes);
     const auto index = static_cast<uint32_t>(bytes);
@@ -507,7 +507,7 @@ TEST_F(Ring, CountsARepeatedPollInItsNewestRecord) {
   EXPECT_EQ(last_end(as_call(consumer.pending()[1])), ~uint64_t{7});
 }
 
-TEST_F(Ring, BeginsANewPollForWhatIsNotTheSame) {
+TEST_F(Ring, BeginsANewRecordForADifferentPoll) {
   Producer producer = create(16);
   Consumer consumer = open();
   producer.push_poll(query(1, 100, 104));
@@ -529,7 +529,7 @@ TEST_F(Ring, BeginsANewPollForWhatIsNotTheSame) {
   EXPECT_EQ(polls_of(pending[5]).more(), 0u);
 }
 
-TEST_F(Ring, DropsAPollOnlyIfItHasNoRoom) {
+TEST_F(Ring, DropsAPollOnlyIfItIsFull) {
   Producer producer = create(16);
   Consumer consumer = open();
   for (uint32_t i = 0; i < 15; ++i) producer.push(call(i));
@@ -577,7 +577,7 @@ void expect_calls(const Consumer::Pending& pending, uint32_t from, uint32_t to) 
     EXPECT_EQ(as_call(pending[i]).correlation_id, from + i);
 }
 
-TEST_F(Ring, IsRelievedOfRecordsThatItsConsumerHasNotDealtWith) {
+TEST_F(Ring, CanMoveRecordsThatItsConsumerHasNotProcessed) {
   Producer producer = create(16);
   Consumer consumer = open();
   uint32_t pushed = 0;
@@ -618,11 +618,11 @@ TEST_F(Ring, KeepsWhatWasMovedForTheNextConsumer) {
     first.release(3);
   }
   expect_calls(open().pending(), 2, 32);  // the row of what was released last may not be stored
-  // Killed after the records were moved and before the ring was told.
+  // Killed after the records were moved and before the ring was updated.
   producer.header().tail.store(2);
   producer.header().head.store(16);
   expect_calls(open().pending(), 2, 16);
-  // A backlog that does not fit its ring is none.
+  // A backlog larger than its ring is not moved.
   producer.header().tail.store(30);
   producer.header().head.store(40);
   EXPECT_EQ(open().pending().size(), 10u);
@@ -671,7 +671,7 @@ TEST(Process, IsKnownByPidAndStartTime) {
   waitpid(child, nullptr, 0);
 }
 
-TEST(Process, IsTakenForAliveWhileThereIsNoDescriptorToLookWith) {
+TEST(Process, IsAssumedAliveWhileNoDescriptorIsFree) {
   const uint64_t start = process_start(getpid());
   const DescriptorLimit none(0);
   EXPECT_TRUE(process_alive(getpid(), start));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A bound for tests whose failure would be a hang: threads that wait for each other, a device that
-// never gets on. Waits without a time limit cannot be given up, so the program ends.
+// A time limit for tests whose failure would be a hang: threads that wait for each other, a device
+// that makes no progress. Waits without a time limit cannot be aborted, so the program ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 
 namespace streamscope::test {
 
-/// While it lives: unless it is destroyed in time, the program says which test hangs and in what,
-/// and exits with 1. One at a time; in the child of a fork() it must be made anew.
+/// Unless it is destroyed in time, the program prints which test hangs and where, and exits with 1.
+/// One at a time; in the child of a fork() it must be created again.
 class Deadline {
  public:
   explicit Deadline(const std::string& what, unsigned seconds = 30) {

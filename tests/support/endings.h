@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Every way in which a program may end, at every stage of its work: `HOW WHEN` does it, `--list`
-// prints all of them. Used by programs that are recorded; how they end in CUDA and what their
-// stages are is their own. Needs no CUDA, and C++17 only.
+// prints all of them. Used by recorded programs; each defines how it ends in CUDA and what its
+// stages are. Needs no CUDA, and C++17 only.
 #pragma once
 
 #include <signal.h>
@@ -25,21 +25,22 @@ struct Named {
   const char* name;
   Function function;
 };
-/// Works up to a stage, says what is done by then, and ends so.
+/// Works up to a stage, prints what is done by then, and ends in this way.
 using Stage = Named<void (*)(End)>;
 
-/// Stays until somebody ends it, and its recorder.
+/// Stays until it and its recorder are killed.
 inline void linger() {
   for (;;) pause();
 }
 
-/// The ends that CUDA has a part in; a program that has them supplies them.
+/// The ends that involve CUDA; a program that has them supplies them.
 struct CudaEnds {
   End sticky_error = nullptr;
   End device_reset = nullptr;
 };
 
-/// Does what `arguments` say and returns the exit code, if it comes to that: 2 if they say nothing.
+/// Runs what `arguments` select and returns the exit code, if it gets that far: 2 if they are
+/// invalid.
 template <std::size_t kCount>
 int run(const std::vector<std::string>& arguments, const CudaEnds& cuda,
         const Stage (&stages)[kCount]) {

@@ -18,7 +18,7 @@
 
 namespace kill_points {
 
-/// A usual run of a test takes only one point in so many; ./dev nightly takes all.
+/// A normal run of a test uses only one point in this many; ./dev nightly uses all.
 inline long stride(long usual) { return std::getenv("STREAMSCOPE_ALL_KILLS") ? 1 : usual; }
 
 inline bool changes_files(unsigned long call) {
@@ -51,8 +51,8 @@ inline bool changes_files(unsigned long call) {
 
 #if defined(__x86_64__)
 
-/// Runs `body` in a child and kills that before its `n`-th such call, n from 1. Returns the child's
-/// wait status: SIGKILL if it came so far. Follows its threads, not its children.
+/// Runs `body` in a child and kills it before its `n`-th such call, n from 1. Returns the child's
+/// wait status: SIGKILL if it got that far. Follows its threads, not its children.
 template <class Body>
 int run(long n, const Body& body) {
   const pid_t child = ::fork();

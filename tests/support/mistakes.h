@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs with one mistake each, for tests of whatever tells or draws it.
+// Programs with one mistake each, for tests of everything that reports or draws it.
 #pragma once
 
 #include "support/trace_builder.h"

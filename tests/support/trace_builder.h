@@ -11,8 +11,7 @@
 //
 // Numbers are device times in ns. Every call that issues work takes 1 ns of host time on the
 // current thread, one after the other from 0 on; at() moves the host clock. Waits bind to the
-// newest record of the event, as CUDA's do. What has no word here is added as a row:
-// builder.add(Overhead{...}).
+// newest record of the event, as in CUDA. Other data is added as rows: builder.add(Overhead{...}).
 #pragma once
 
 #include <filesystem>
@@ -47,14 +46,14 @@ class StreamBuilder {
   StreamBuilder& memory_write(trace::Int address, trace::Int value, trace::Ns start_ns,
                               trace::Ns end_ns);
   StreamBuilder& graph_launch(trace::Ns start_ns, trace::Ns end_ns);
-  /// What the last op reads or writes: an argument of its call.
+  /// What the last op reads or writes, given as an argument of its call.
   StreamBuilder& reads(trace::Int address, trace::Int bytes);
   StreamBuilder& writes(trace::Int address, trace::Int bytes);
   /// A parameter of the last kernel that points there, by its index.
   StreamBuilder& parameter(trace::Small index, trace::Int address);
   StreamBuilder& malloc_async(trace::Int address, trace::Int bytes);
   StreamBuilder& free_async(trace::Int address);
-  /// cudaEventRecord; the event comes into being at its first mention.
+  /// cudaEventRecord; creates the event if it does not exist.
   StreamBuilder& record(std::string_view event);
   /// cudaStreamWaitEvent; never_recorded if nobody recorded the event before.
   StreamBuilder& wait(std::string_view event);
@@ -85,9 +84,9 @@ class TraceBuilder {
   /// One process with thread "main", and one device with a context; nothing else.
   TraceBuilder();
 
-  /// The stream of that name in the current context; made, non-blocking, at its first mention.
+  /// The stream of that name in the current context; created, non-blocking, if it does not exist.
   StreamBuilder stream(std::string_view name, trace::StreamKind kind = trace::kNonBlockingStream);
-  /// The calls that follow are made by this thread; made at its first mention.
+  /// The calls that follow are made by this thread; created if it does not exist.
   TraceBuilder& thread(std::string_view name);
   /// The streams that follow belong to a new device.
   TraceBuilder& device(std::string_view name);
@@ -100,7 +99,7 @@ class TraceBuilder {
   TraceBuilder& synchronize_device(trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& synchronize_event(std::string_view event, trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& query_event(std::string_view event, bool ready = true);
-  /// So many queries in vain, as the one row that a recording makes of them.
+  /// This many unsuccessful queries, as the single row that a recording makes of them.
   TraceBuilder& poll_event(std::string_view event, trace::Small polls);
   TraceBuilder& range(std::string_view name, trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& mark(std::string_view name, trace::Ns at_ns);
@@ -115,15 +114,15 @@ class TraceBuilder {
 
   /// A libcoord operation on a stream; tie ops to it with add(OperationOp{...}).
   trace::Id operation(std::string_view name, const StreamBuilder& stream);
-  /// The event of that name; made at its first mention.
+  /// The event of that name; created if it does not exist.
   trace::Id event(std::string_view name);
   trace::Id intern(std::string_view text);
 
-  /// Adds a row of any table as it is and returns its id.
+  /// Adds a row of any table unchanged and returns its id.
 #define STREAMSCOPE_ADD(sql_name, Row, COLUMNS) trace::Id add(const trace::Row& row);
   STREAMSCOPE_TABLES(STREAMSCOPE_ADD)
 #undef STREAMSCOPE_ADD
-  /// For changes that have no word here, e.g. builder.columns().event_wait.binding[0] = kAmbiguous.
+  /// For other changes, e.g. builder.columns().event_wait.binding[0] = kAmbiguous.
   trace::Trace& columns() { return trace_; }
 
   /// The trace so far, packed as the reader leaves one.

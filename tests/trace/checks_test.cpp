@@ -20,10 +20,10 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr Int kLeastInt = std::numeric_limits<Int>::min() + 1;  // the least is NULL
+constexpr Int kLeastInt = std::numeric_limits<Int>::min() + 1;  // the minimum is NULL
 constexpr Int kMostInt = std::numeric_limits<Int>::max();
 
-// The damage that a trace tells of.
+// The damage reported in a trace.
 std::vector<std::string> damage_of(const Trace& trace) {
   std::vector<std::string> all;
   for (Id row = 0; row < trace.loss.size(); ++row) {
@@ -38,7 +38,7 @@ void change(const std::filesystem::path& file, const std::string& sql) {
   Database(file, SQLITE_OPEN_READWRITE).run(sql);
 }
 
-// Two kernels in a stream; their memory is what `access` says.
+// Two kernels in a stream; their memory is given by `access`.
 test::TraceBuilder small_trace() {
   test::TraceBuilder builder;
   builder.stream("math")
@@ -74,7 +74,7 @@ TEST(Checks, TimesAtTheBoundStay) {
   EXPECT_THAT(damage_of(trace), ElementsAre());
 }
 
-TEST(Checks, AnEndBeforeItsStartMakesBothUnknown) {
+TEST(Checks, AnEndBeforeTheStartMakesBothUnknown) {
   TempTrace file;
   small_trace().write(file);
   change(file, "UPDATE op SET end_ns = 150 WHERE id = 1");
@@ -104,7 +104,7 @@ TEST(Checks, MemoryUpToTheLastAddressStays) {
   EXPECT_TRUE(fits_into_memory(kNoInt, 64));
 }
 
-TEST(Checks, ATextInPlaceOfANumberIsALoss) {
+TEST(Checks, ATextInsteadOfANumberIsALoss) {
   TempTrace file;
   small_trace().write(file);
   change(file, "UPDATE op SET end_ns = 'soon' WHERE id = 0");
@@ -113,7 +113,7 @@ TEST(Checks, ATextInPlaceOfANumberIsALoss) {
   EXPECT_THAT(damage_of(trace), ElementsAre("1 of table op: row 0, end_ns = no integer"));
 }
 
-TEST(Checks, WhatStandsForNullInMemoryIsALoss) {
+TEST(Checks, AStoredNullMarkerIsALoss) {
   TempTrace file;
   small_trace().write(file);
   change(file, "UPDATE op SET kind = -2147483648, correlation_id = -9223372036854775808");
@@ -123,7 +123,7 @@ TEST(Checks, WhatStandsForNullInMemoryIsALoss) {
               ElementsAre("4 of table op: row 0, kind = -2147483648, and others"));
 }
 
-TEST(Checks, ARowOfAHangThatLeadsNowhereIsALoss) {
+TEST(Checks, ADanglingHangRowIsALoss) {
   test::TraceBuilder builder = small_trace();
   builder.add(Hang{.process_id = 0, .start_ns = 1});
   builder.add(HangNode{.hang_id = 0, .kind = kHangOp, .object_id = 1});

@@ -37,7 +37,7 @@ TEST(Column, IsWrittenAgainAfterItWasPacked) {
   EXPECT_EQ(column, (Column<Id>{6, 8, 9}));
 }
 
-// Columns that were not read have no values, and their tables may be long all the same.
+// Columns that were not read have no values, even if their tables are long.
 TEST(Column, IsUnknownBeyondItsEndOncePacked) {
   Column<Small> column;
   column.pack();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reader against damaged files: whatever the bytes, it reads or throws Error; it never crashes and
-// never hangs.
+// Reader against damaged files: whatever the bytes, it reads or throws Error; it never crashes or
+// hangs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -31,7 +31,7 @@ std::string small_trace() {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Whether it could be read. Anything but Error is a failure of the test, a crash the more so.
+// Whether it can be read. Anything but Error fails the test, above all a crash.
 bool readable(const std::string& bytes) {
   TempTrace file;
   file.write_text(bytes);
@@ -55,8 +55,8 @@ TEST(Damage, OfSingleBytesIsSurvived) {
   int refused = 0;
   for (int round = 0; round < 400; round++) {
     std::string bytes = good;
-    // Half of the hits go to the header, the schema and the first pages of tables, where they hurt
-    // most.
+    // Half of the hits go to the header, the schema and the first pages of tables, where they do
+    // the most damage.
     size_t range = round % 2 == 0 ? bytes.size() : 4096 * 4;
     for (unsigned hits = random() % 4 + 1; hits > 0; hits--)
       bytes[random() % range] = static_cast<char>(random());

@@ -11,7 +11,7 @@
 namespace streamscope {
 namespace {
 
-TEST(Explain, TellsAUserWhatToDo) {
+TEST(Explain, StatesWhatToDo) {
   EXPECT_EQ(explain(Error("run.sqlite", "is empty", "record it again")),
             "run.sqlite: is empty; record it again");
   EXPECT_EQ(explain(std::bad_alloc()), "out of memory; record or read a shorter part");

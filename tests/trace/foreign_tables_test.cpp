@@ -52,7 +52,7 @@ TEST(ForeignTables, ShowOnlyRowsWithAValue) {
   EXPECT_EQ(count, 2) << "no row has a value in a column that is missing";
 }
 
-TEST(ForeignTables, HaveNoRowsInWhatIsMissingOrNoTable) {
+TEST(ForeignTables, HaveNoRowsIfMissingOrNotATable) {
   const TempTrace file;
   make(file, kThings);
   ForeignTables tables(file);
@@ -65,7 +65,7 @@ TEST(ForeignTables, HaveNoRowsInWhatIsMissingOrNoTable) {
   EXPECT_EQ(tables.highest_row("nothing"), 0);
 }
 
-TEST(ForeignTables, TellTheHighestRowOfTablesThatNumberThem) {
+TEST(ForeignTables, ReportTheHighestRowOfTablesWithRowNumbers) {
   const TempTrace file;
   make(file,
        "CREATE TABLE sparse(a); INSERT INTO sparse(rowid, a) VALUES (3, 1), (70, 2);"
@@ -76,7 +76,7 @@ TEST(ForeignTables, TellTheHighestRowOfTablesThatNumberThem) {
   for (const char* table : {"empty", "below", "keyed"}) EXPECT_EQ(tables.highest_row(table), 0);
 }
 
-TEST(ForeignTables, PassOnWhatTheReaderThrows) {
+TEST(ForeignTables, PropagateExceptionsOfTheReader) {
   const TempTrace file;
   make(file, kThings);
   ForeignTables tables(file);
@@ -91,10 +91,10 @@ TEST(ForeignTables, PassOnWhatTheReaderThrows) {
   EXPECT_EQ(count, 5);
 }
 
-TEST(ForeignTables, SayWhatIsWrongWithADamagedFile) {
+TEST(ForeignTables, ReportTheProblemOfADamagedFile) {
   const TempTrace file;
   make(file, kThings);
-  // The root page of the table becomes nonsense.
+  // Overwrites the root page of the table with garbage.
   ASSERT_EQ(truncate(file.path().c_str(), 8192), 0);
   std::fstream out(file.path(), std::ios::binary | std::ios::in | std::ios::out);
   out.seekp(4096);

@@ -31,13 +31,13 @@ TEST(ShortName, TakesLinkerNames) {
   EXPECT_EQ(demangled("_Zbroken"), "_Zbroken");
 }
 
-TEST(ShortName, TellsTemplates) {
+TEST(ShortName, DetectsTemplateArguments) {
   EXPECT_TRUE(short_name("_Z4gemmIfLi128EEvPKT_S2_PS0_i").has_template_arguments);
   EXPECT_FALSE(short_name("pool<float>::fill(std::vector<int>)").has_template_arguments);
   EXPECT_FALSE(short_name("saxpy").has_template_arguments);
 }
 
-TEST(ShortName, LeavesNamesThatPeopleChose) {
+TEST(ShortName, KeepsNamesThatPeopleChose) {
   for (const char* name : {"load batch 3", "half of step 0", "step (warm up)", "layer(2) of 4",
                            "ampere_sgemm_128x64_tn", "nn/modules/module.py(1532): _call_impl",
                            "phase a::b of c", ""}) {

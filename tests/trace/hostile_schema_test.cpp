@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Traces whose schema holds more, or something else, than a recorder makes.
+// Traces whose schema contains more, or something else, than a recorder writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -34,7 +34,7 @@ std::string error_of(Action action) {
   return "no error";
 }
 
-// As whoever means harm would: without our own care.
+// As an attacker would: without our own protection.
 void tamper(const std::filesystem::path& file, const std::string& sql) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
@@ -107,7 +107,7 @@ TEST_F(HostileSchema, OnlyOurOwnTablesAreRead) {
   }
 }
 
-TEST_F(HostileSchema, TablesOfOthersInATraceAreLeftAlone) {
+TEST_F(HostileSchema, ForeignTablesInATraceAreLeftAlone) {
   tamper(file_, "CREATE TABLE notes(text); INSERT INTO notes VALUES('mine')");
   EXPECT_EQ(read(file_).op.size(), 2u);
   {
@@ -129,7 +129,7 @@ TEST_F(HostileSchema, ViewsAreThoseOfThisVersion) {
               HasSubstr("prohibited"));
 }
 
-TEST_F(HostileSchema, ViewsOfOthersDoNotRun) {
+TEST_F(HostileSchema, ForeignViewsDoNotRun) {
   tamper(file_, "CREATE VIEW mine AS SELECT 1");
   EXPECT_THAT(error_of([&] { query_rows(file_, "SELECT * FROM mine"); }), HasSubstr("prohibited"));
 }

@@ -24,7 +24,7 @@ class Merge : public testing::Test {
   }
   ~Merge() override { fs::remove_all(folder_); }
 
-  // A rank that started then; its copy feeds its kernel.
+  // A rank that started at this time; its copy feeds its kernel.
   fs::path rank(const char* name, const char* start_ns) {
     test::TraceBuilder builder;
     builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
@@ -41,7 +41,7 @@ class Merge : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Merge, PutsRanksOnOneAxisAndKeepsTheirRowsTogether) {
+TEST_F(Merge, PutsRanksOnOneTimelineAndKeepsTheirRowsTogether) {
   const fs::path files[] = {rank("a", "1700000000000001000"), rank("b", "1700000000000000000")};
   const fs::path out = folder_ / "out.sqlite";
   merge(files, out);
@@ -80,7 +80,7 @@ TEST_F(Merge, NamesTracesThatWereNotRecordedAtTheSameTime) {
 }
 
 TEST_F(Merge, OfAnUnfinishedTraceIsUnfinished) {
-  Writer::create(folder_ / "c", {});  // as a recorder leaves it that is killed at once
+  Writer::create(folder_ / "c", {});  // as left by a recorder that is killed at once
   const fs::path both[] = {rank("a", "1700000000000000000"), folder_ / "c"};
   merge(both, folder_ / "out.sqlite");
   EXPECT_TRUE(is_unfinished(read(folder_ / "out.sqlite")));
@@ -95,7 +95,7 @@ TEST_F(Merge, RefusesToWriteOverItsInputs) {
   EXPECT_THROW(merge(files, files[1]), Error);
 }
 
-TEST_F(Merge, LeavesNothingIfATraceIsUnusable) {
+TEST_F(Merge, LeavesNoFileIfATraceIsUnusable) {
   const fs::path files[] = {rank("a", "1700000000000000000"), folder_ / "missing"};
   EXPECT_THROW(merge(files, folder_ / "out.sqlite"), Error);
   EXPECT_FALSE(fs::exists(folder_ / "out.sqlite"));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// SQL that is written for exports of Nsight Systems, run on one of our traces.
+// SQL written for exports of Nsight Systems, run on one of our traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,7 +134,7 @@ TEST_F(NsysViews, CanAllBeRead) {
 }
 
 // Against a real export of the version that the views follow, if the collection of other tools'
-// files is at hand.
+// files is available.
 TEST_F(NsysViews, HaveTheColumnsOfARealExport) {
   const char* corpus = std::getenv("STREAMSCOPE_CORPUS");
   if (corpus == nullptr) GTEST_SKIP() << "STREAMSCOPE_CORPUS names no folder of foreign traces";

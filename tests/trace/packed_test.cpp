@@ -35,7 +35,7 @@ std::vector<T> random_values(unsigned bits, size_t count) {
   return values;
 }
 
-TEST(Packed, GivesBackWhatWasPut) {
+TEST(Packed, ReturnsWhatWasStored) {
   for (const size_t count : {0, 1, 255, 256, 257, 3000}) {
     for (unsigned bits = 0; bits <= 64; ++bits) expect_same(random_values<int64_t>(bits, count));
     for (unsigned bits = 0; bits <= 32; ++bits) expect_same(random_values<uint32_t>(bits, count));
@@ -44,7 +44,7 @@ TEST(Packed, GivesBackWhatWasPut) {
   }
 }
 
-TEST(Packed, HoldsTheEndsOfItsType) {
+TEST(Packed, HoldsTheLimitsOfItsType) {
   using Limits = std::numeric_limits<int64_t>;
   expect_same<int64_t>({Limits::min(), Limits::min() + 1, -1, 0, Limits::max()});
   expect_same<uint32_t>(
@@ -64,7 +64,7 @@ TEST(Packed, TakesFewBytes) {
   EXPECT_LT(Packed<int64_t>(unknown).byte_count(), unknown.size() / 10);
 }
 
-TEST(Packed, TakesNothingPerValueWhereAllAreTheSame) {
+TEST(Packed, TakesNothingPerValueIfAllAreEqual) {
   const std::vector<int64_t> same(100'000, 1'234'567'890'123);
   EXPECT_LT(Packed<int64_t>(same).byte_count(), same.size() / 10);
   expect_same(same);

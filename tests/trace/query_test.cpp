@@ -174,7 +174,7 @@ TEST_F(QueryTest, RefusesEverythingButReading) {
   }
 }
 
-TEST_F(QueryTest, AllowsWhatOnlyTells) {
+TEST_F(QueryTest, AllowsReadOnlyStatements) {
   EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre(std::to_string(kFormatVersion)));
   EXPECT_EQ(rows("PRAGMA table_info(op)").size(), 14u);
   EXPECT_EQ(rows("SELECT name FROM pragma_table_info('op')").size(), 14u);
@@ -184,7 +184,7 @@ TEST_F(QueryTest, AllowsWhatOnlyTells) {
               ElementsAre("6"));
 }
 
-TEST_F(QueryTest, ExplainsMistakes) {
+TEST_F(QueryTest, ExplainsErrors) {
   EXPECT_THAT(error_of("SELECT color FROM op"), HasSubstr("no such column: color"));
   EXPECT_THAT(error_of("SELECT 1; SELECT 2"), HasSubstr("more than one statement"));
   EXPECT_THAT(error_of("UPDATE sqlite_schema SET sql = ''"), HasSubstr("may not be modified"));
@@ -204,7 +204,7 @@ TEST_F(QueryTest, CanBeInterruptedFromAnotherThread) {
   other.join();
 }
 
-TEST_F(QueryTest, HeedsAnInterruptThatCameBeforeItRan) {
+TEST_F(QueryTest, HonorsAnInterruptBeforeItRuns) {
   Query query(file_, "SELECT 1");
   query.interrupt();
   EXPECT_THROW((void)query.next(), Error);

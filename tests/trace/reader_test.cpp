@@ -58,7 +58,7 @@ TEST(Reader, ReadsWhatABuilderWrote) {
   EXPECT_EQ(trace.strings, builder.trace().strings);
 }
 
-TEST(Reader, LeavesOutTablesThatAreNotAskedFor) {
+TEST(Reader, SkipsTablesThatAreNotRequested) {
   TraceBuilder builder;
   builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
   builder.stream("math").wait("loaded").kernel("gemm", 200, 350);
@@ -83,7 +83,7 @@ TEST(Reader, ReportsProgressAndCanBeCancelled) {
   EXPECT_THROW(read(file, {.progress = [](double) { return false; }}), Error);
 }
 
-TEST(Reader, SaysWhatIsWrongWithAFileThatIsNoTrace) {
+TEST(Reader, ReportsWhyAFileIsNotATrace) {
   TempTrace file;
   EXPECT_THAT(error_of(file), HasSubstr("does not exist"));
   EXPECT_THAT(error_of(std::filesystem::temp_directory_path()), HasSubstr("is a folder"));
@@ -126,14 +126,14 @@ TEST(Reader, RefusesAFileOfAnUnreleasedVersion) {
               AllOf(HasSubstr("before the first release"), HasSubstr("record it again")));
 }
 
-TEST(Reader, SeesThatAFileIsTruncated) {
+TEST(Reader, DetectsATruncatedFile) {
   TempTrace file;
   TraceBuilder().write(file);
   std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) / 2);
   EXPECT_THAT(error_of(file), AllOf(HasSubstr("is truncated"), HasSubstr("record it again")));
 }
 
-TEST(Reader, RefusesIdsThatLeadNowhere) {
+TEST(Reader, RefusesDanglingIds) {
   for (const char* damage :
        {"UPDATE op SET stream_id = 77", "UPDATE op SET stream_id = -1",
         "UPDATE op SET name_id = 1 << 40", "UPDATE op SET name_id = 'gemm'", "UPDATE op SET id = 5",
@@ -186,7 +186,7 @@ TEST(Reader, ReadsLargeTablesInParts) {
   EXPECT_THROW((void)read(file, {.progress = cancel}), Error);
 }
 
-TEST(Reader, SeesDamageInAnyPartOfALargeTable) {
+TEST(Reader, DetectsDamageInAnyPartOfALargeTable) {
   TempTrace file;
   write_many(file);
   const auto change = [&](const std::string& sql) {
@@ -249,7 +249,7 @@ TEST(Reader, ReadsOneInstantWhileTheTraceGrows) {
   recorder.join();
 }
 
-TEST(Reader, LeavesTheFileAsItWas) {
+TEST(Reader, LeavesTheFileUnchanged) {
   TempTrace file;
   TraceBuilder().write(file);
   auto before = std::filesystem::last_write_time(file.path());

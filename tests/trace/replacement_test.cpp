@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What stays in a folder when a writer is killed, at every point, and how a copy takes a file's
-// place.
+// What remains in a folder when a writer is killed, at every point, and how a copy replaces a file.
 #include "trace/replacement.h"
 
 #include <fcntl.h>
@@ -51,14 +50,14 @@ class ReplacementTest : public testing::Test {
     return names;
   }
 
-  /// What somebody has who takes the trace alone to another place.
+  /// What a user has who copies only the trace to another place.
   Trace read_alone(const fs::path& file) const {
     const fs::path other = folder_ / "elsewhere";
     fs::create_directory(other);
     fs::copy_file(file, other / "t.sqlite", fs::copy_options::overwrite_existing);
     return trace::read(other / "t.sqlite");
   }
-  /// What somebody has who takes the folder to where nothing can be written.
+  /// What a user has who copies the folder to a read-only place.
   Trace read_with_log(const fs::path& file) const {
     const fs::path other = folder_ / "elsewhere";
     fs::create_directory(other);
@@ -73,7 +72,7 @@ class ReplacementTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(ReplacementTest, TakesThePlaceOfTheFileOnlyAtTheEnd) {
+TEST_F(ReplacementTest, ReplacesTheFileOnlyAtTheEnd) {
   const fs::path file = write("file", "as it was");
   chmod(file.c_str(), 0640);
   fs::create_symlink("file", folder_ / "link");
@@ -93,7 +92,7 @@ TEST_F(ReplacementTest, TakesThePlaceOfTheFileOnlyAtTheEnd) {
   EXPECT_EQ(facts.st_mode & 07777, 0640u);
 }
 
-TEST_F(ReplacementTest, RemovesCopiesThatNobodyWorksOn) {
+TEST_F(ReplacementTest, RemovesAbandonedCopies) {
   const fs::path file = write("file", "text");
   const fs::path left = write(".file.streamscope-Ab12xY", "");
   const fs::path in_use = write(".other.streamscope-Ab12xY", "");
@@ -110,7 +109,7 @@ TEST_F(ReplacementTest, RemovesCopiesThatNobodyWorksOn) {
   EXPECT_FALSE(fs::exists(in_use));
 }
 
-TEST_F(ReplacementTest, SaysWhatIsMissing) {
+TEST_F(ReplacementTest, ReportsWhatIsMissing) {
   try {
     Replacement change(folder_ / "none");
     FAIL();
@@ -121,7 +120,7 @@ TEST_F(ReplacementTest, SaysWhatIsMissing) {
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 
-// Rows enough that many pages are written, each by a call of its own.
+// Enough rows that many pages are written, each by its own call.
 constexpr Id kEdges = 55'000;
 void add_edges(Writer& writer, Small kind) {
   for (Id i = 0; i < kEdges; ++i)
@@ -148,7 +147,7 @@ TEST_F(ReplacementTest, DerivedTablesAreWholeOrAbsentWhereverTheirWriterIsKilled
     });
     killed = WIFSIGNALED(status);
     ASSERT_TRUE(killed || status == 0);
-    // The trace alone is all that there is: no journal or log belongs to it.
+    // Only the trace is left: no journal or log belongs to it.
     EXPECT_FALSE(fs::exists(file.string() + "-journal") || fs::exists(file.string() + "-wal"));
     const Trace trace = read_alone(file);
     ASSERT_EQ(trace.op.size(), 2u) << "killed at " << kills + 1;
@@ -197,7 +196,7 @@ TEST_F(ReplacementTest, AWriterThatIsKilledAtTheEndLeavesAllThatItStored) {
     ++alone;
   }
   EXPECT_GE(kills, 200 / stride);
-  EXPECT_GE(alone, 100 / stride);  // most of the end is the copying of the log
+  EXPECT_GE(alone, 100 / stride);  // most of the end is copying the log
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// schema.sql, tables.def and the enumerations of model.h say the same three times over; here they
-// are compared.
+// schema.sql, tables.def and the enumerations of model.h define the same three times; this compares
+// them.
 #include "trace/schema.h"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST_F(Schema, ListsTheNumbersOfTheEnumerations) {
   EXPECT_EQ(to_string(static_cast<OpKind>(-1)), "unknown");
 }
 
-TEST(CopyKinds, HaveTheNumbersThatTheirNamesStandFor) {
+TEST(CopyKinds, HaveTheNumbersOfTheirNames) {
   const auto name = [](CopyKind kind) { return copy_kind_name(static_cast<Small>(kind)); };
   EXPECT_EQ(name(CopyKind::kHostToDevice), "HtoD");
   EXPECT_EQ(name(CopyKind::kArrayToHost), "AtoH");
@@ -135,7 +135,7 @@ TEST(CopyKinds, HaveTheNumbersThatTheirNamesStandFor) {
   EXPECT_FALSE(is_migration(kNoSmall));
 }
 
-TEST_F(Schema, NumbersTheKindsOfCallsAsTheRingsDo) {
+TEST_F(Schema, NumbersTheKindsOfCallsLikeTheRings) {
   std::string kinds = comment("api_call", "kind");
   std::string last = std::to_string(static_cast<int>(CallKind::kModuleLoad));
   EXPECT_TRUE(kinds.ends_with(" " + last + " module_load")) << kinds;
@@ -151,7 +151,7 @@ TEST_F(Schema, NumbersTheKindsOfCallsAsTheRingsDo) {
   }
 }
 
-TEST_F(Schema, HasTheViewsThatAreStable) {
+TEST_F(Schema, HasTheStableViews) {
   auto views =
       column_of("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'", 0);
   EXPECT_EQ(views, stable_views());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A name for a file that does not exist yet and is gone, with what SQLite left beside it, when the
-// test ends.
+// The name of a file that does not exist yet; the file, and anything that SQLite left beside it, is
+// removed when the test ends.
 #pragma once
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A trace becomes one plain file also where the system refuses locks and removals for a moment.
+// A trace becomes one plain file even if the system refuses locks and removals for a moment.
 #include "trace/wal.h"
 
 #include <fcntl.h>

@@ -59,7 +59,7 @@ class RandomFields {
   std::mt19937_64 random_;
 };
 
-// One function per table keeps each small; together they would take the compiler a minute.
+// One function per table keeps each small; together they would take a minute to compile.
 #define STREAMSCOPE_FILL(type, name) fields.fill(row.name);
 #define STREAMSCOPE_SAME(type, name) same = same && columns.name[i] == row.name;
 #define STREAMSCOPE_HELPERS(sql_name, Row, COLUMNS)                            \
@@ -96,7 +96,7 @@ TEST(Writer, KeepsEveryColumnOfEveryTable) {
     RandomFields fields(1);
 #define STREAMSCOPE_WRITE(sql_name, Row, COLUMNS) write_##sql_name(writer, fields);
     STREAMSCOPE_TABLES(STREAMSCOPE_WRITE)
-    writer.flush();  // the end would add names of kernels to those made up here
+    writer.flush();  // the end would add names of kernels to the invented ones
   }
   Trace trace = read(file);
   RandomFields fields(1);
@@ -121,7 +121,7 @@ TEST(Writer, ReplacesRowsBeforeAndAfterTheyWereStored) {
   EXPECT_EQ(trace.process.name_id[0], 0u);
 }
 
-TEST(Writer, RefusesToReplaceARowThatIsNotThere) {
+TEST(Writer, RefusesToReplaceAMissingRow) {
   TempTrace file;
   Writer writer = Writer::create(file);
   EXPECT_THROW(writer.update(0, Process{}), Error);
@@ -177,7 +177,7 @@ TEST(Writer, GivesKernelsTheirShortNamesAtTheEnd) {
                                  "sum", "sum"));
 }
 
-TEST(Writer, TellsWhatItIsInMeta) {
+TEST(Writer, DescribesItselfInMeta) {
   TempTrace file;
   Writer writer = Writer::create(file);
   writer.set_meta("tier", "times");
@@ -215,7 +215,7 @@ TEST(Writer, LeavesOnePlainPrivateFile) {
   EXPECT_FALSE(read(file).complete());
 }
 
-TEST(Writer, WritesEveryPageOnceIntoAFileThatNobodyReadsMeanwhile) {
+TEST(Writer, WritesEveryPageOnceIntoAFileThatNobodyReads) {
   TempTrace file;
   Writer writer = Writer::create(file, {.read_meanwhile = false});
   for (Small flush = 0; flush < 3; flush++) {
@@ -299,7 +299,7 @@ TEST(Writer, FinishesWhileSomebodyReads) {
   EXPECT_EQ(trace.mark.size(), 2u);
 }
 
-TEST(Writer, OverwritesNothingUnasked) {
+TEST(Writer, NeverOverwritesUnlessRequested) {
   TempTrace file;
   file.write_text("precious");
   EXPECT_THAT(error_of([&] { Writer::create(file); }),
@@ -309,7 +309,7 @@ TEST(Writer, OverwritesNothingUnasked) {
   EXPECT_TRUE(read(file).complete());
 }
 
-TEST(Writer, RefusesLinksFoldersAndPlacesThatMayNotBeWritten) {
+TEST(Writer, RefusesLinksFoldersAndReadOnlyPlaces) {
   TempTrace target, link;
   std::filesystem::create_symlink(target.path(), link.path());
   EXPECT_THAT(error_of([&] { Writer::create(link); }), HasSubstr("exists already"));
@@ -409,8 +409,8 @@ TEST(Writer, ReplacesTheViewsOfADerivedTableWithIt) {
   EXPECT_EQ(after.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), views);
 }
 
-// A limit on the size of files stands in for a full disk: the write fails in the same way.
-TEST(Writer, SaysThatTheDiskIsFullAndKeepsWhatItStored) {
+// A file size limit replaces a full disk: writes fail in the same way.
+TEST(Writer, ReportsAFullDiskAndKeepsWhatItStored) {
   TempTrace file;
   pid_t child = fork();
   if (child == 0) {
@@ -438,7 +438,7 @@ TEST(Writer, SaysThatTheDiskIsFullAndKeepsWhatItStored) {
   EXPECT_EQ(read(file).op.size() % 2000, 0u);
 }
 
-TEST(Writer, LeavesNoHalfMadeFileBehind) {
+TEST(Writer, LeavesNoPartialFileBehind) {
   TempTrace file;
   pid_t child = fork();
   if (child == 0) {

@@ -40,7 +40,7 @@ TEST(Arguments, AreReadInAnyOrder) {
   EXPECT_EQ(arguments.screenshot, "a.png");
 }
 
-TEST(Arguments, NameAFindingAndItsRepair) {
+TEST(Arguments, NameAFindingAndItsFix) {
   const Arguments arguments = parse({"t.sqlite", "--select", "finding:3", "--what-if"});
   EXPECT_EQ(arguments.finding, 3u);
   EXPECT_TRUE(arguments.what_if);
@@ -48,13 +48,13 @@ TEST(Arguments, NameAFindingAndItsRepair) {
   EXPECT_THAT(refusal({"t.sqlite", "--what-if"}), HasSubstr("finding:NUMBER"));
 }
 
-TEST(Arguments, RangeEndsTakeTimesAndPercent) {
+TEST(Arguments, RangeEndsAcceptTimesAndPercent) {
   const TimeRange extent{1000, 5000};
   EXPECT_EQ(parse_range_end("1.5us").resolve(extent), 1500);
   EXPECT_EQ(parse_range_end("25%").resolve(extent), 2000);
 }
 
-TEST(Arguments, AreRefusedInOneLineThatSaysWhatIsRight) {
+TEST(Arguments, AreRefusedInOneLineWithTheCorrectForm) {
   EXPECT_THAT(refusal({"--size", "big"}), HasSubstr("WIDTHxHEIGHT"));
   EXPECT_THAT(refusal({"--size", "10x10"}), HasSubstr("320x200"));
   EXPECT_THAT(refusal({"--range", "5ms"}), HasSubstr("FROM:TO"));
@@ -80,7 +80,7 @@ TEST(Arguments, AreRefusedInOneLineThatSaysWhatIsRight) {
   }
 }
 
-TEST(Arguments, OfOneOptionTheLastCounts) {
+TEST(Arguments, TheLastValueOfAnOptionCounts) {
   const Arguments arguments = parse({"--size", "800x600", "t.sqlite", "--help", "--theme", "light",
                                      "--size", "640x480", "--theme", "dark", "--help"});
   EXPECT_EQ(arguments.width, 640);

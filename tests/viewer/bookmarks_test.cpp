@@ -21,7 +21,7 @@ class BookmarksFile : public ::testing::Test {
       (std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".sqlite");
 };
 
-TEST_F(BookmarksFile, KeepsThemForTheNextTime) {
+TEST_F(BookmarksFile, KeepsThemForTheNextSession) {
   Bookmarks bookmarks;
   bookmarks.open(trace_);
   EXPECT_TRUE(bookmarks.all().empty());
@@ -38,14 +38,14 @@ TEST_F(BookmarksFile, KeepsThemForTheNextTime) {
   EXPECT_THAT(bookmarks.all(), ElementsAre(Bookmark{{500, 900}, "here it stalls"}));
 }
 
-TEST_F(BookmarksFile, LeavesOutLinesThatAreNone) {
+TEST_F(BookmarksFile, SkipsInvalidLines) {
   std::ofstream(trace_.string() + ".bookmarks") << "words\n10 5 backwards\n7 8 good\n\n9\n";
   Bookmarks bookmarks;
   bookmarks.open(trace_);
   EXPECT_THAT(bookmarks.all(), ElementsAre(Bookmark{{7, 8}, "good"}));
 }
 
-TEST(Bookmarks, SayWhyTheyCannotBeKept) {
+TEST(Bookmarks, ReportWhyTheyCannotBeSaved) {
   Bookmarks bookmarks;
   bookmarks.open("/nowhere/at/all.sqlite");
   bookmarks.add({{1, 2}, "note"});

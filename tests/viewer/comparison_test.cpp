@@ -67,10 +67,10 @@ TEST(Comparison, MatchesTheNthWithTheNth) {
   EXPECT_EQ(comparison.match(1, after[4]), Match::kAlone);
 }
 
-TEST(Comparison, ColorsWhatGotSlowerOnBothSides) {
+TEST(Comparison, ColorsSlowerWorkOnBothSides) {
   const auto base = run({}), other = run({.gemm_ns = 200});
   const Comparison comparison(*base, *other);
-  EXPECT_EQ(comparison.work[0].label, "gemm");  // the dearest first
+  EXPECT_EQ(comparison.work[0].label, "gemm");  // the most expensive first
   EXPECT_EQ(comparison.work[0].cost_ns(), 300);
   EXPECT_EQ(comparison.work[0].base_longest, ops_called(*base, "gemm")[0]);
   for (const int side : {0, 1}) {
@@ -82,7 +82,7 @@ TEST(Comparison, ColorsWhatGotSlowerOnBothSides) {
   }
   const Comparison back(*other, *base);
   EXPECT_EQ(back.match(0, ops_called(*other, "gemm")[0]), Match::kFaster);
-  // The bars say so too.
+  // The bars show the same.
   const auto math = std::ranges::find(comparison.lanes, "math", &Comparison::Lanes::title);
   ASSERT_NE(math, comparison.lanes.end());
   const Row& bars = math->bands[1].at(0);
@@ -90,7 +90,7 @@ TEST(Comparison, ColorsWhatGotSlowerOnBothSides) {
   EXPECT_EQ(bars.kind[1], static_cast<uint8_t>(Match::kSame));
 }
 
-TEST(Comparison, TakesATraceWithoutWork) {
+TEST(Comparison, AcceptsATraceWithoutWork) {
   const Document none{trace::Trace{}};
   const auto some = run({});
   EXPECT_TRUE(Comparison(none, none).work.empty());
@@ -98,7 +98,7 @@ TEST(Comparison, TakesATraceWithoutWork) {
   for (const Id op : ops_called(*some, "gemm")) EXPECT_EQ(gone.match(0, op), Match::kAlone);
 }
 
-TEST(Comparer, AnswersTheLastQuestion) {
+TEST(Comparer, AnswersTheLastRequest) {
   const auto base = run({}), other = run({.steps = 4}), third = run({.steps = 5});
   Comparer comparer;
   EXPECT_EQ(comparer.ask(base, nullptr), nullptr);

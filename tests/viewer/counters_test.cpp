@@ -26,7 +26,7 @@ std::vector<Counter::Column> columns_of(const Counter& counter, Ns from, double 
   return columns;
 }
 
-// The highest values of so many pixels from an instant on.
+// The maxima of this many pixels from an instant on.
 std::vector<int64_t> pixels(const Counter& counter, Ns from, double ns_per_px, size_t count) {
   std::vector<int64_t> most;
   for (const Counter::Column& column : columns_of(counter, from, ns_per_px, count))
@@ -63,7 +63,7 @@ TEST(Counter, HoldsEachValueUntilTheNextStep) {
   EXPECT_EQ(counter.most(), 5);
 }
 
-TEST(Counter, CountsWhatIsOpenAndNotWhatEndsWhereAnotherBegins) {
+TEST(Counter, CountsOpenIntervalsAndNotOneThatEndsAsAnotherBegins) {
   const Counter counter = count_open({0, 10, 20, 25}, {10, 20, 30});
   EXPECT_EQ(counter.most(), 2);
   EXPECT_EQ(counter.value_at(10), 1);
@@ -71,7 +71,7 @@ TEST(Counter, CountsWhatIsOpenAndNotWhatEndsWhereAnotherBegins) {
   EXPECT_EQ(counter.value_at(30), 1);  // one never ends
 }
 
-TEST(Counter, ShowsInEachPixelItsHighestValue) {
+TEST(Counter, ShowsTheMaximumOfEachPixel) {
   Counter counter;
   counter.push(10, 1);
   counter.push(14, 7);
@@ -83,7 +83,7 @@ TEST(Counter, ShowsInEachPixelItsHighestValue) {
   EXPECT_THAT(pixels(counter, 14, 0.5, 4), ElementsAre(7, 7, 2, 2));
 }
 
-TEST(Counter, ShowsInEachPixelTheMeanOverTime) {
+TEST(Counter, ShowsTheMeanOverTimeOfEachPixel) {
   Counter counter;
   counter.push(10, 1);
   counter.push(14, 7);
@@ -96,8 +96,8 @@ TEST(Counter, ShowsInEachPixelTheMeanOverTime) {
   EXPECT_THAT(means(counter, 5, 100, 1), ElementsAre((4 * 1 + 7 + 25 * 2) / 100.0));
 }
 
-// A device that runs a kernel a third of the time, whatever the scale.
-TEST(Counter, OfADeviceThatIdlesTwoThirdsIsAThird) {
+// A device that runs a kernel a third of the time, at every scale.
+TEST(Counter, OfADeviceThatIsIdleTwoThirdsIsAThird) {
   std::vector<Ns> begins, ends;
   for (Ns at = 0; at < 30'000'000; at += 300) {
     begins.push_back(at);
@@ -112,7 +112,7 @@ TEST(Counter, OfADeviceThatIdlesTwoThirdsIsAThird) {
   }
 }
 
-// The same from the steps one by one, at odd scales and places.
+// The same from the steps one by one, at odd scales and positions.
 TEST(Counter, ShowsTheMeanOfManyUnevenSteps) {
   Counter counter;
   std::vector<int64_t> each;  // by ns
@@ -147,7 +147,7 @@ TEST(Counter, ShowsPeaksOfManySteps) {
     EXPECT_EQ(columns[column], column == 77 ? 1'000 : 2) << column;
 }
 
-TEST(Counter, TellsItsScale) {
+TEST(Counter, ReportsItsScale) {
   Counter counter(64);
   counter.push(0, 3);
   counter.finish();
@@ -164,17 +164,17 @@ TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
   builder.stream("a").kernel("k", 0, 100).memcpy(test::kHtoD, 100, 200);
   builder.stream("b").kernel("k", 50, 150);
   const Document document(builder.trace());
-  const Lane* lane = counter_lane(document, "Kernels at once");
+  const Lane* lane = counter_lane(document, "Concurrent kernels");
   ASSERT_NE(lane, nullptr);
   EXPECT_EQ(document.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kDevice);
   EXPECT_THAT(pixels(lane->counter, 0, 50, 4), ElementsAre(1, 2, 1, 0));
   EXPECT_EQ(counter_lane(document, "Queue depth"), nullptr);
 }
 
-TEST(CounterLanes, AreNotMadeOfASketch) {
+TEST(CounterLanes, AreAbsentInASketch) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
-  EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Kernels at once"), nullptr);
+  EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Concurrent kernels"), nullptr);
 }
 
 TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {
@@ -210,7 +210,7 @@ TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {
   EXPECT_EQ(lane->counter.most(), 3);
 }
 
-TEST(CounterLanes, OfPoolsStandUnderTheirProcess) {
+TEST(CounterLanes, OfPoolsAreUnderTheirProcess) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
   const Id pool =

@@ -23,7 +23,8 @@ class DamageTest : public testing::Test {
     for (auto& list : lists_) list.reset();
     ImGui::DestroyContext();
   }
-  // The left panel holds a rectangle of this height, the right one likewise; 0 for no such panel.
+  // The left panel contains a rectangle of this height, likewise the right one; 0 for no such
+  // panel.
   std::vector<ImVec4> next(float left, float right, uint64_t ground_content = 0) {
     ImDrawList* shown[2];
     ImDrawData frame;
@@ -51,7 +52,7 @@ class DamageTest : public testing::Test {
   Damage damage_;
 };
 
-TEST_F(DamageTest, IsAllOfTheFirstFrameAndNothingOfTheSameOnceMore) {
+TEST_F(DamageTest, IsAllOfTheFirstFrameAndNothingOfAnEqualOne) {
   EXPECT_EQ(flat(next(30, 30)), (std::vector<float>{0, 0, 200, 100}));
   EXPECT_TRUE(next(30, 30).empty());
   damage_.forget();
@@ -65,7 +66,7 @@ TEST_F(DamageTest, IsWhereAListWasAndIs) {
   EXPECT_EQ(flat(next(10, 0)), (std::vector<float>{110, 20, 160, 50}));
 }
 
-TEST_F(DamageTest, KeepsPlacesThatAreFarFromEachOtherApart) {
+TEST_F(DamageTest, KeepsDistantPlacesApart) {
   next(30, 30);
   EXPECT_EQ(flat(next(40, 50)), (std::vector<float>{10, 20, 60, 60, 110, 20, 160, 70}));
 }
@@ -75,7 +76,7 @@ TEST_F(DamageTest, EndsAtTheClipping) {
   EXPECT_EQ(flat(next(90, 30)), (std::vector<float>{10, 20, 60, 100}));
 }
 
-TEST_F(DamageTest, IsWhereTheGroundChanged) {
+TEST_F(DamageTest, CoversChangesOfTheGround) {
   next(30, 30, 1);
   EXPECT_EQ(flat(next(30, 30, 2)), (std::vector<float>{0, 70, 200, 100}));
 }

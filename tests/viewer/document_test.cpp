@@ -82,7 +82,7 @@ TEST(Document, TiesARecordToTheWaitingOp) {
   EXPECT_EQ(math->passed_waits.size(), 1u);
 }
 
-TEST(Document, DrawsNoWaitWhereTheWorkWasAlreadyDone) {
+TEST(Document, DrawsNoWaitIfTheWorkWasAlreadyDone) {
   TraceBuilder builder;
   builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
   builder.stream("math").kernel("before", 50, 400).wait("loaded").kernel("gemm", 410, 500);
@@ -93,7 +93,7 @@ TEST(Document, DrawsNoWaitWhereTheWorkWasAlreadyDone) {
   EXPECT_EQ(find_lane(document, "math")->waits.size(), 0u);
 }
 
-TEST(Document, TakesAlikeWaitsTogether) {
+TEST(Document, GroupsSimilarWaits) {
   TraceBuilder builder;
   for (const Ns at : {0, 10'000, 20'000}) {
     builder.at(at);
@@ -145,7 +145,7 @@ TEST(Document, KnowsWhatNeverEnded) {
   EXPECT_EQ(document.work().end_ns, document.extent().end_ns);
 }
 
-TEST(Document, StandsOnIssueTimesWhereTheDeviceToldNone) {
+TEST(Document, UsesIssueTimesIfThereAreNoDeviceTimes) {
   TraceBuilder builder = copy_then_gemm();
   for (size_t i = 0; i < 2; ++i) {
     builder.columns().op.start_ns[i] = trace::kUnknownNs;
@@ -175,7 +175,7 @@ TEST(Document, NamesCopiesByDirectionAndSizeAndKernelsByFunction) {
   EXPECT_EQ(document.category({ItemKind::kOp, 0}), Category::kCopyToDevice);
 }
 
-TEST(Document, ShowsNoControlsOfTerminalsOrDirection) {
+TEST(Document, ShowsNoTerminalOrDirectionControls) {
   TraceBuilder builder;
   builder.thread("main\x1b[31m");
   builder.stream("\u202emath").kernel("\u200fgemm", 100, 200).record("\u2066ready");
@@ -199,7 +199,7 @@ TEST(Document, SumsAMarkedRange) {
   EXPECT_EQ(sums.by_stream[1].second.busy_ns, 90);
 }
 
-TEST(Document, TellsWhatIsMissing) {
+TEST(Document, ReportsWhatIsMissing) {
   TraceBuilder builder = copy_then_gemm();
   builder.loss("ring-full", 1204);
   const Document document(builder.trace());
@@ -216,7 +216,7 @@ TEST(Document, SurvivesAnEmptyTrace) {
   EXPECT_EQ(document.activity().kernels.size(), Document::kActivityBuckets);
 }
 
-TEST(Document, SurvivesIdsThatLeadNowhere) {
+TEST(Document, SurvivesDanglingIds) {
   TraceBuilder builder = copy_then_gemm();
   trace::Trace& columns = builder.columns();
   columns.op.stream_id[0] = 77;

@@ -35,7 +35,7 @@ void expect_same(const std::vector<DrawItem>& some, const std::vector<DrawItem>&
   }
 }
 
-TEST(FoldedRows, AreThoseThatFoldingMakesWhereverTheWindowIsPanned) {
+TEST(FoldedRows, EqualFoldWhereverTheWindowIsPanned) {
   const Row row = bars();
   for (const double ns_per_px : {3.0, 20.0, 90.0}) {
     FoldedRows rows;

@@ -30,7 +30,7 @@ TimeRange on_gpu(const Document& document, std::string_view name) {
   return {0, 0};
 }
 
-TEST(GpuRanges, SpanTheWorkThatWasIssuedInThem) {
+TEST(GpuRanges, SpanTheWorkIssuedInThem) {
   test::TraceBuilder builder;
   builder.range("step", 0, 100).range("forward", 10, 50).range("idle", 60, 70);
   test::StreamBuilder math = builder.stream("math"), other = builder.stream("other");
@@ -54,7 +54,7 @@ TEST(GpuRanges, KnowTheirThread) {
   EXPECT_TRUE(lanes_of(Document(builder.trace()), LaneKind::kGpuRanges).empty());
 }
 
-TEST(Copies, OfADirectionStandTogetherAndAreSummedOnce) {
+TEST(Copies, OfADirectionShareALaneAndAreCountedOnce) {
   test::TraceBuilder builder;
   builder.stream("a").memcpy(test::kHtoD, 100, 200).memcpy(test::kDtoH, 300, 350);
   builder.stream("b").memcpy(test::kHtoD, 150, 250).kernel("gemm", 260, 280);

@@ -24,7 +24,7 @@ Document sample() {
   return Document(builder.trace());
 }
 
-TEST(LayOutGraph, TakesOpsTogetherThatNoEdgeTellsApart) {
+TEST(LayOutGraph, MergesOpsThatNoEdgeSeparates) {
   const Document document = sample();
   const GraphLayout graph = lay_out_graph(document);
   ASSERT_EQ(graph.nodes.size(), 3u);
@@ -35,7 +35,7 @@ TEST(LayOutGraph, TakesOpsTogetherThatNoEdgeTellsApart) {
   EXPECT_EQ(math.time, (TimeRange{210, 450}));
 }
 
-TEST(LayOutGraph, PutsWhatFollowsIntoALaterLayer) {
+TEST(LayOutGraph, PutsSuccessorsIntoALaterLayer) {
   const Document document = sample();
   const GraphLayout graph = lay_out_graph(document);
   EXPECT_EQ(graph.layer_count(), 3u);
@@ -94,7 +94,7 @@ TEST(LayOutGraph, ShowsOnlyTheOperationsOfAGroup) {
   EXPECT_EQ(lay_out_graph(document, {.group = second}).lanes.size(), 1u);
 }
 
-TEST(LayOutGraph, EndsWithGroupsThatContainThemselves) {
+TEST(LayOutGraph, TerminatesForGroupsThatContainThemselves) {
   test::TraceBuilder builder;
   test::StreamBuilder a = builder.stream("a");
   const Id odd = builder.operation("odd", a);
@@ -122,11 +122,11 @@ TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
   EXPECT_EQ(graph.first_of_layer.back(), graph.nodes.size());
 }
 
-TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInATime) {
+TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
   const Document document = sample();
   const GraphLayout early = lay_out_graph(document, {.within = TimeRange{100, 300}});
   ASSERT_EQ(early.nodes.size(), 2u);
-  EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without what came later
+  EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without later work
   EXPECT_EQ(early.node_of[4], GraphLayout::kNoNode);
   EXPECT_EQ(early.edges.size(), 1u);
   EXPECT_EQ(early.lanes.size(), 2u);
@@ -150,7 +150,7 @@ TEST(LayOutGraph, KeepsOnlyTheStreamsOfAFilter) {
   EXPECT_EQ(graph.edges.size(), 1u);
 }
 
-TEST(LayOutGraph, IsEmptyOfAnEmptyTrace) {
+TEST(LayOutGraph, IsEmptyForAnEmptyTrace) {
   const Document document{trace::Trace{}};
   EXPECT_TRUE(lay_out_graph(document).nodes.empty());
   EXPECT_EQ(lay_out_graph(document).layer_count(), 0u);

@@ -14,7 +14,7 @@ using streamscope::viewer::Ground;
 
 constexpr ImU32 kRed = IM_COL32(255, 0, 0, 255), kBlue = IM_COL32(0, 0, 255, 255);
 
-// As it looks, top to bottom; '.' is what nothing was put on.
+// As drawn, top to bottom; '.' is where nothing was drawn.
 std::vector<std::string> picture(const Ground& ground) {
   std::vector<std::string> rows;
   const auto pixels = ground.pixels();
@@ -29,7 +29,7 @@ std::vector<std::string> picture(const Ground& ground) {
   return rows;
 }
 
-TEST(Ground, FillsPixelsWhoseMiddleIsCovered) {
+TEST(Ground, FillsPixelsWhoseCenterIsCovered) {
   Ground ground;
   ground.begin_frame(5, 3, {1, 1});
   ground.begin_section({0, 0}, {5, 3});
@@ -64,7 +64,7 @@ TEST(Ground, HasMorePixelsThanUnitsOnAFineDisplay) {
   EXPECT_EQ(picture(ground), (std::vector<std::string>{"..rrbb", "..rrbb"}));
 }
 
-TEST(Ground, TellsWhichSectionsDiffer) {
+TEST(Ground, ReportsWhichSectionsDiffer) {
   Ground ground;
   const auto content = [&](float right, ImU32 color) {
     ground.begin_frame(5, 3, {1, 1});

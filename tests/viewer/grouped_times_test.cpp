@@ -21,7 +21,7 @@ Document sample() {
   return Document(builder.trace());
 }
 
-TEST(Statistics, TellsTheSpreadOfEveryGroupDearestFirst) {
+TEST(Statistics, ReportsTheSpreadOfEveryGroupMostExpensiveFirst) {
   const std::vector<StatisticsRow> rows = statistics(sample(), GroupBy::kName, std::nullopt);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].stream, "copies");
@@ -37,7 +37,7 @@ TEST(Statistics, TellsTheSpreadOfEveryGroupDearestFirst) {
   EXPECT_EQ(std::accumulate(gemm.histogram.begin(), gemm.histogram.end(), 0u), 100u);
 }
 
-TEST(Statistics, CountsOnlyWhatLiesInARange) {
+TEST(Statistics, CountsOnlyWhatIsInARange) {
   const std::vector<StatisticsRow> rows =
       statistics(sample(), GroupBy::kStream, TimeRange{10'005, 20'000});
   ASSERT_EQ(rows.size(), 2u);

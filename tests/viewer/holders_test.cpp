@@ -45,8 +45,8 @@ size_t for_rows(const std::string& file, const std::string& sql, Each each) {
   return rows;
 }
 
-// libcoord counts what it lends itself: who is named must be as many.
-TEST(Holders, OfACoordinatorsEventsAreAsManyAsItsSamplesSay) {
+// libcoord counts what it lends itself: as many holders must be named.
+TEST(Holders, OfACoordinatorsEventsMatchItsSamples) {
   size_t samples = 0;
   for (const char* name :
        {"example_stream_group", "example_stream_memory", "example_deadline_queue"}) {
@@ -65,7 +65,7 @@ TEST(Holders, OfACoordinatorsEventsAreAsManyAsItsSamplesSay) {
   EXPECT_EQ(samples, 15u);
 }
 
-TEST(Holders, OfScratchMemoryIsTheOperationThatIsBeingSubmitted) {
+TEST(Holders, OfScratchMemoryIsTheOperationBeingSubmitted) {
   const std::string file = recording("example_stream_memory");
   const Document document(trace::read(file));
   const PoolUsage& pool = pool_of(document, "scratch");
@@ -100,7 +100,7 @@ TEST(Holders, OfLeasedStreamsAreThoseWithUnfinishedWork) {
   EXPECT_EQ(samples, 35u);
 }
 
-TEST(Holders, OfLiveEventsTellWhoRecordedAndWhoMadeThem) {
+TEST(Holders, OfLiveEventsNameTheirRecorderAndCreator) {
   const std::string file = recording("pipeline");
   const Document document(trace::read(file));
   const PoolUsage& pool = pool_of(document, "events alive");

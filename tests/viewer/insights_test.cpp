@@ -11,7 +11,7 @@
 namespace streamscope::viewer {
 namespace {
 
-TEST(Insights, ListFindingsWithWhatTheyAreAbout) {
+TEST(Insights, ListFindingsWithTheirSubject) {
   test::TraceBuilder builder;
   builder.stream("math").wait("never").kernel("gemm", 100, 200);
   const Document document(builder.trace());
@@ -23,7 +23,7 @@ TEST(Insights, ListFindingsWithWhatTheyAreAbout) {
   EXPECT_FALSE(document.insights().quiet.empty());
 }
 
-TEST(Insights, ListWhatIsOnlyPossibleLastAndAsNotes) {
+TEST(Insights, ListPossibleFindingsLastAndAsNotes) {
   test::TraceBuilder builder;
   builder.meta("kernel_arguments", "1").malloc(0x7000'0000, 4096);
   for (const char* stream : {"left", "right"})
@@ -62,7 +62,7 @@ TEST(Insights, DrawTheCycleOfADeadlock) {
   EXPECT_EQ(std::ranges::count(waits.links, true, &WaitGraph::Link::in_cycle), 4);
 }
 
-TEST(Insights, HaveNoWaitGraphWhereEverythingReturned) {
+TEST(Insights, HaveNoWaitGraphIfEverythingReturned) {
   test::TraceBuilder builder;
   builder.stream("math").kernel("gemm", 100, 200).synchronize(50, 210);
   EXPECT_TRUE(Document(builder.trace()).insights().waits.nodes.empty());

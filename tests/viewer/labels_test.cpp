@@ -10,7 +10,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// With ~ for a space at which no line is broken.
+// With ~ for a space at which no line breaks.
 std::string plain(std::string text) {
   constexpr std::string_view kNoBreak = "\u00a0";
   for (size_t at = 0; (at = text.find(kNoBreak, at)) != std::string::npos;)
@@ -18,7 +18,7 @@ std::string plain(std::string text) {
   return text;
 }
 
-TEST(Numbers, AreThoseOfReportsAndNeverBrokenBeforeTheirUnit) {
+TEST(Numbers, MatchReportsAndNeverBreakBeforeTheirUnit) {
   EXPECT_EQ(plain(format_duration(12'340)), "12.3~\u00b5s");
   EXPECT_EQ(plain(format_duration(-2'500'000'000)), "-2.50~s");
   EXPECT_EQ(plain(format_duration(192'000'000'000)), "3~min~12~s");
@@ -35,7 +35,7 @@ TEST(FormatExact, ShowsEveryNanosecond) {
   EXPECT_EQ(plain(format_exact(std::numeric_limits<Ns>::min())), "-9,223,372,036.854~775~808~s");
 }
 
-TEST(FormatTick, TellsNeighborsApartAndNoMore) {
+TEST(FormatTick, HasJustEnoughDigitsToDistinguishNeighbors) {
   EXPECT_EQ(plain(format_tick(0, 100, 900)), "0~ns");
   EXPECT_EQ(plain(format_tick(500'000, 500'000, 3'000'000)), "0.5~ms");
   EXPECT_EQ(plain(format_tick(15'000'000, 500'000, 40'000'000)), "15.0~ms");
@@ -51,7 +51,7 @@ TEST(Ellipsize, CutsInTheMiddleAndBetweenCharacters) {
   EXPECT_EQ(cut.size() % 2, 1u);  // whole two-byte characters and the three-byte ellipsis
 }
 
-// A sign is one wide.
+// Each character is one wide.
 std::string broken(std::string_view text, float room) {
   return break_lines(text, room,
                      [](std::string_view part) { return static_cast<float>(part.size()); });

@@ -35,7 +35,7 @@ size_t lane(const Document& document, std::string_view title) {
                              document.lanes().begin());
 }
 
-TEST(LaneOrder, ShowsAllLanesAsTheyAre) {
+TEST(LaneOrder, ShowsAllLanesInDocumentOrder) {
   const Document document(three_streams().trace());
   const LaneOrder order;
   EXPECT_EQ(order.shown(document, {}).lanes.size(), document.lanes().size());
@@ -43,7 +43,7 @@ TEST(LaneOrder, ShowsAllLanesAsTheyAre) {
               ElementsAre("copies", "math", "results", "main"));
 }
 
-TEST(LaneOrder, HidesWhatLiesInACollapsedLane) {
+TEST(LaneOrder, HidesTheContentOfACollapsedLane) {
   const Document document(three_streams().trace());
   std::vector<bool> collapsed(document.lanes().size());
   collapsed[lane(document, "Host threads")] = true;
@@ -51,7 +51,7 @@ TEST(LaneOrder, HidesWhatLiesInACollapsedLane) {
               ElementsAre("copies", "math", "results"));
 }
 
-TEST(LaneOrder, KeepsTheGroupsOfWhatAFilterKeeps) {
+TEST(LaneOrder, KeepsTheGroupsOfMatchingLanes) {
   const Document document(three_streams().trace());
   LaneOrder order;
   order.set_filter("MAT");
@@ -91,7 +91,7 @@ TEST(LaneOrder, MovesLanesWithinTheirGroup) {
               ElementsAre("copies", "math", "results", "main"));
 }
 
-TEST(LaneOrder, MovesAGroupWithAllThatIsInIt) {
+TEST(LaneOrder, MovesAGroupWithItsContent) {
   test::TraceBuilder builder = three_streams();
   builder.device("second");
   builder.stream("elsewhere").kernel("k", 10, 20);

@@ -21,7 +21,7 @@ class LoadedFile : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path operator/(const char* name) const { return folder_ / name; }
 
-  // Two streams with so many kernels each, one of which is idle half of the time.
+  // Two streams with this many kernels each, one of which is idle half of the time.
   std::filesystem::path write_dense(int kernels, bool with_derived_tables) const {
     test::TraceBuilder builder;
     test::StreamBuilder full = builder.stream("full"), half = builder.stream("half");
@@ -48,7 +48,7 @@ class LoadedFile : public ::testing::Test {
 using Loading = LoadedFile;
 using Sketch = LoadedFile;
 
-TEST_F(Loading, HappensOnItsOwnThreadAndReportsWhatTheReaderSays) {
+TEST_F(Loading, RunsOnItsOwnThreadAndReportsErrorsOfTheReader) {
   std::atomic<int> calls = 0;
   Loader good(write_dense(1, false), 1000, [&] { ++calls; });
   good.wait();
@@ -141,7 +141,7 @@ TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
     if (lane.kind != LaneKind::kStream) continue;
     titles.push_back(lane.title);
     EXPECT_NEAR(lane.busy_share, lane.title == "full" ? 1 : 0.5, 0.01);
-    // So is what is drawn: a pixel is as bright as it was busy.
+    // The same holds for what is drawn: a pixel is as bright as the stream was busy.
     TimeWindow window{.width_px = 100};
     window.show(document.extent());
     std::vector<DrawItem> bars;
@@ -160,7 +160,7 @@ TEST_F(Sketch, IsAbsentWithoutAPyramid) {
   EXPECT_FALSE(read_sketch(write_dense(30'000, false), 200));
 }
 
-TEST_F(Sketch, IsAbsentOfASmallTrace) { EXPECT_FALSE(read_sketch(write_dense(10, true), 200)); }
+TEST_F(Sketch, IsAbsentForASmallTrace) { EXPECT_FALSE(read_sketch(write_dense(10, true), 200)); }
 
 }  // namespace
 }  // namespace streamscope::viewer

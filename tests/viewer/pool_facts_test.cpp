@@ -20,7 +20,7 @@ class PoolFacts : public ::testing::Test {
                                    .high_water = in_use,
                                    .wait_ns = wait_ns});
   }
-  // Of the only pool of the trace, with the meaning of its color where it has one.
+  // For the only pool of the trace, with the meaning of its color if it has one.
   std::string facts() const {
     const std::vector<analysis::PoolUsage> pools = analysis::pool_usage(builder_.trace());
     EXPECT_EQ(pools.size(), 1u);
@@ -41,7 +41,7 @@ class PoolFacts : public ::testing::Test {
                                             .capacity = 4});
 };
 
-TEST_F(PoolFacts, TellHowOftenAndHowLongWasWaitedForAFreeOne) {
+TEST_F(PoolFacts, ReportHowOftenAndHowLongTheProgramWaitedForAFreeOne) {
   sample(1'000, 4, 0);
   sample(800'000, 3, 0);
   sample(800'000, 4, 700'000);
@@ -54,7 +54,7 @@ TEST_F(PoolFacts, TellHowOftenAndHowLongWasWaitedForAFreeOne) {
             "warning: 1 not returned\n");
 }
 
-TEST_F(PoolFacts, SayThatNobodyWaited) {
+TEST_F(PoolFacts, ReportThatNothingWaited) {
   sample(1'000, 1, 0);
   sample(2'000, 0, 0);
   EXPECT_EQ(facts(),
@@ -63,7 +63,7 @@ TEST_F(PoolFacts, SayThatNobodyWaited) {
             "all returned\n");
 }
 
-TEST(PoolFactsOfCalls, AreSilentAboutWaitsThatNobodyCounts) {
+TEST(PoolFactsOfCalls, DoNotReportWaitsThatAreNotCounted) {
   test::TraceBuilder builder;
   builder.add(trace::Allocation{.process_id = 0,
                                 .kind = trace::kStreamOrderedAllocation,

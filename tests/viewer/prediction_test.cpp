@@ -32,7 +32,7 @@ Prediction predicted(const Document& document, std::vector<size_t> repaired) {
   return predict(document, analysis::Replay(order), std::move(repaired));
 }
 
-TEST(Prediction, MovesTheWorkThatARepairSetsFree) {
+TEST(Prediction, MovesTheWorkThatAFixReleases) {
   const auto document = needless_sync();
   const auto finding = repairable(*document);
   ASSERT_TRUE(finding);
@@ -49,7 +49,7 @@ TEST(Prediction, MovesTheWorkThatARepairSetsFree) {
   EXPECT_LT(prediction.end_ns, document->work().end_ns - 100'000);
 }
 
-TEST(Prediction, IsTheRecordingIfNothingIsRepaired) {
+TEST(Prediction, EqualsTheRecordingIfNothingIsFixed) {
   const auto document = needless_sync();
   const Prediction prediction = predicted(*document, {});
   EXPECT_EQ(prediction.gain_ns, 0);
@@ -61,7 +61,7 @@ TEST(Prediction, IsTheRecordingIfNothingIsRepaired) {
   }
 }
 
-TEST(Predictor, AnswersTheLastQuestion) {
+TEST(Predictor, AnswersTheLastRequest) {
   const auto document = needless_sync();
   const auto finding = repairable(*document);
   ASSERT_TRUE(finding);
@@ -74,7 +74,7 @@ TEST(Predictor, AnswersTheLastQuestion) {
   EXPECT_EQ(predictor.ask(document, {}), nullptr);
 }
 
-TEST(ToggleRepaired, TakesOnlyWhatCanBePredicted) {
+TEST(ToggleRepaired, AcceptsOnlyWhatCanBePredicted) {
   const auto document = needless_sync();
   ViewState state;
   toggle_repaired(*document, state, document->insights().findings.size());

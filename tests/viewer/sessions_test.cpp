@@ -37,7 +37,7 @@ TEST_F(SessionsFile, KeepsTheNewestFirstAndEachTraceOnce) {
   EXPECT_THAT(read_sessions(file_), ElementsAre(later, second));
 }
 
-TEST_F(SessionsFile, ForgetsTracesThatAreGoneAndWhatIsTooMuch) {
+TEST_F(SessionsFile, DropsMissingTracesAndTheOldestBeyondTheLimit) {
   for (size_t i = 0; i < kMostSessions + 5; ++i)
     keep_session(file_, {trace(std::to_string(i)), {0, 1}, ""});
   EXPECT_EQ(read_sessions(file_).size(), kMostSessions);
@@ -45,7 +45,7 @@ TEST_F(SessionsFile, ForgetsTracesThatAreGoneAndWhatIsTooMuch) {
   EXPECT_EQ(read_sessions(file_).size(), kMostSessions - 1);
 }
 
-TEST_F(SessionsFile, SurvivesNonsenseAndAFolderThatCannotBeMade) {
+TEST_F(SessionsFile, SurvivesInvalidLinesAndAFolderThatCannotBeCreated) {
   std::filesystem::create_directories(file_.parent_path());
   std::ofstream(file_) << "nonsense\n1 2\n";
   EXPECT_TRUE(read_sessions(file_).empty());

@@ -21,7 +21,7 @@ std::vector<std::string> titles(const Document& document) {
   return result;
 }
 
-// A queue on the GPU whose workers run from 1000 on, with a task on each of so many SMs.
+// A queue on the GPU whose workers run from 1000 on, with a task on each of this many SMs.
 Id add_device_queue(test::TraceBuilder& builder, Small sms) {
   test::StreamBuilder stream = builder.stream("math");
   stream.kernel("workers", 1000, 2000);
@@ -56,7 +56,7 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
   const Document document(builder.trace());
   EXPECT_THAT(titles(document),
               ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
-                          "  Kernels at once", " Host threads", "  main"));
+                          "  Concurrent kernels", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
   EXPECT_EQ(document.time(second), (TimeRange{1100, 1400}));
   EXPECT_EQ(document.label(second), "task 41");
@@ -80,12 +80,12 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
                           .start_ns = 50,
                           .duration_ns = 900});
   const Document document(builder.trace());
-  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Kernels at once",
+  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Concurrent kernels",
                                             " Tasks", "  worker 2", " Host threads", "  main"));
   EXPECT_EQ(document.extent().end_ns, 950);
 }
 
-TEST(TaskLanes, LeaveOutTasksWhoseTimeIsNotKnown) {
+TEST(TaskLanes, OmitTasksWithoutTimes) {
   test::TraceBuilder builder;
   const Id run = add_device_queue(builder, 1);
   builder.columns().op.start_ns[0] = builder.columns().op.end_ns[0] = trace::kUnknownNs;
@@ -99,7 +99,7 @@ TEST(TaskLanes, LeaveOutTasksWhoseTimeIsNotKnown) {
   }
 }
 
-TEST(TaskLanes, AreCollapsedAtFirstWhereThereAreMany) {
+TEST(TaskLanes, AreCollapsedAtFirstIfThereAreMany) {
   test::TraceBuilder few, many;
   add_device_queue(few, 4);
   add_device_queue(many, 132);

@@ -11,7 +11,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// Relative luminance and contrast as WCAG 2 defines them; 4.5 is what it asks of small text.
+// Relative luminance and contrast as WCAG 2 defines them, which requires 4.5 for small text.
 double luminance(ImU32 color) {
   const auto linear = [&](unsigned shift) {
     const double value = static_cast<double>(color >> shift & 255) / 255;
@@ -26,7 +26,7 @@ double contrast(ImU32 a, ImU32 b) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-TEST(Theme, WritesInColorsThatReadWell) {
+TEST(Theme, UsesReadableTextColors) {
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     const Theme theme(kind, 1);
     for (const Color ground : {Color::kBackground, Color::kPanel}) {

@@ -112,7 +112,7 @@ TEST(Row, SumsUpBlocksOfBlocks) {
   EXPECT_TRUE(row.max_end_ns.empty());
 }
 
-TEST(Row, HasNoBlocksWhereIntervalsOverlap) {
+TEST(Row, HasNoBlocksIfIntervalsOverlap) {
   Row row;
   for (uint32_t i = 0; i < 100; ++i) row.push(i * 10, i * 10 + 15, i);
   row.finish();
@@ -189,7 +189,7 @@ TEST(Fold, IsBoundedByPixelsForAMillionOperations) {
   }
 }
 
-TEST(Fold, IsBoundedByPixelsWhereEverythingOverlaps) {
+TEST(Fold, IsBoundedByPixelsIfEverythingOverlaps) {
   Row row;
   for (uint32_t i = 0; i < 100'000; ++i) {
     row.push(i, Ns{1'000'000} + i * (i % 2), i);
@@ -220,9 +220,9 @@ TEST(Fold, DoesNotFlickerWhenPanned) {
   }
 }
 
-// A cell of a broken number of nanoseconds begins at the one below: what starts there is in it,
+// A cell of a fractional number of nanoseconds begins at the one below: what starts there is in it,
 // wherever the picture begins.
-TEST(Fold, CountsTheNanosecondAtWhichACellBeginsToIt) {
+TEST(Fold, CountsTheFirstNanosecondOfACellToIt) {
   Row row;
   for (uint32_t i = 0; i < 300; ++i) row.push(Ns{i}, Ns{i} + 1, i);
   row.finish();
@@ -255,7 +255,7 @@ TEST(Fold, KeepsAnIdleStretchAmongThousandsOfIntervals) {
   EXPECT_EQ(next, row.size());
 }
 
-TEST(PackRows, PutsOverlappingIntervalsBelowEachOther) {
+TEST(PackRows, PutsOverlappingIntervalsInSeparateRows) {
   const std::vector<Ns> start = {0, 5, 6, 10, 20};
   const std::vector<Ns> end = {10, 8, 30, 12, 21};
   EXPECT_THAT(pack_rows(start, end, 8), ElementsAre(0, 1, 2, 0, 0));

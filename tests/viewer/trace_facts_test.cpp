@@ -85,7 +85,7 @@ void expect_bars_as_info(const trace::Trace& trace, const std::string& name) {
   EXPECT_EQ(total(GroupBy::kRange), counts.range) << name;
 }
 
-TEST(TraceFacts, TellQueriesApartFromHostSyncs) {
+TEST(TraceFacts, DistinguishQueriesFromHostSyncs) {
   test::TraceBuilder builder;
   test::StreamBuilder stream = builder.stream("a").kernel("k", 10, 20).record("done");
   stream.query(false).query(false).query();
@@ -124,7 +124,7 @@ TEST(TraceFacts, AreThoseOfInfoOnEveryImport) {
   std::filesystem::remove(file);
 }
 
-TEST(HeaderFacts, SayWhetherTheRecordingWasFinished) {
+TEST(HeaderFacts, StateWhetherTheRecordingWasFinished) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
   const Document finished(builder.trace());
@@ -144,7 +144,7 @@ TEST(HeaderFacts, SayWhetherTheRecordingWasFinished) {
   EXPECT_EQ(warning(unfinished, true), "");
 }
 
-// A program that was killed, in a trace that was finished: all that is known is here.
+// A program that was killed, in a trace that was finished: everything that is known is present.
 TEST(HeaderFacts, DoNotCallATraceUnfinishedWhoseProgramWasKilled) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);

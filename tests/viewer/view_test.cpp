@@ -96,7 +96,7 @@ TEST(FollowEdge, GoesToTheCauseAndBack) {
   EXPECT_EQ(state.selection, op(3)) << "without an edge, the order of the stream";
 }
 
-TEST(StepToHit, GoesRoundTheHitsOfASearch) {
+TEST(StepToHit, CyclesThroughTheHitsOfASearch) {
   const Document document = sample();
   ViewState state = state_of(document);
   step_to_hit(document, state, 1);
@@ -134,7 +134,7 @@ TEST(JumpToCause, LeadsBetweenOpAndCall) {
   EXPECT_EQ(state.selection, op(2));
 }
 
-TEST(Commands, HaveNamesOfTheirOwnAndKeysOfTheirOwn) {
+TEST(Commands, HaveUniqueNamesAndKeys) {
   std::set<std::string> names, keys;
   for (const Command& command : commands()) {
     EXPECT_TRUE(names.insert(std::string(command.name)).second) << command.name;
@@ -164,7 +164,7 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
   }
 }
 
-// All of a state that commands change, but for what it says.
+// All of a state that commands change, except its status.
 auto changeable(const Document& document, const ViewState& state) {
   const auto window = state.window.range();
   const LaneOrder::Shown shown = state.lane_order.shown(document, state.collapsed);
@@ -185,7 +185,7 @@ auto changeable(const Document& document, const ViewState& state) {
   return text + std::string(state.drawer) + "," + std::string(state.focus);
 }
 
-TEST(Commands, DoSomethingOrSayWhyNot) {
+TEST(Commands, HaveAnEffectOrReportWhyNot) {
   test::TraceBuilder host_bound;
   host_bound.stream("a")
       .kernel("k", 10, 20)
@@ -201,7 +201,7 @@ TEST(Commands, DoSomethingOrSayWhyNot) {
          {Item{}, op(0), op(1), op(2), Item{ItemKind::kApiCall, 0}, Item{ItemKind::kEventWait, 0},
           Item{ItemKind::kHostSync, 0}, op(12345)}) {
       for (const Command& command : commands()) {
-        // Showing all that is shown is what was asked for; Escape may have nothing left to leave.
+        // Showing everything may already be in effect; Escape may have nothing left to close.
         if (command.group == "Move" || command.name == "Clear") continue;
         ViewState state = state_of(document);
         state.selection = item;
@@ -234,7 +234,7 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
     of_no_edge += longest.edge == analysis::WaitPart::kNoEdge;
     EXPECT_EQ(document.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
     EXPECT_EQ(state.selection, op(document.longest_waits(1)[0].op)) << entry.path();
-    // All of the wait is in view.
+    // The whole wait is in view.
     EXPECT_LE(state.window.range().begin_ns,
               document.time(state.selection)->begin_ns - longest.duration_ns)
         << entry.path();
@@ -243,7 +243,7 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
   EXPECT_GT(of_no_edge, 0u);
 }
 
-TEST(WhatIf, TakesTheFirstFindingThatCanBeReplayed) {
+TEST(WhatIf, UsesTheFirstFindingThatCanBeReplayed) {
   const Document document(test::needless_sync_trace(6).trace());
   ViewState state = state_of(document);
   find_command("X")->run(document, state);
@@ -254,7 +254,7 @@ TEST(WhatIf, TakesTheFirstFindingThatCanBeReplayed) {
   EXPECT_TRUE(state.repaired.empty());
 }
 
-TEST(WhatIf, SaysWhyItCannotReplay) {
+TEST(WhatIf, ReportsWhyItCannotReplay) {
   const Document clean = sample();
   ASSERT_TRUE(clean.insights().findings.empty());
   ViewState state = state_of(clean);
@@ -262,7 +262,7 @@ TEST(WhatIf, SaysWhyItCannotReplay) {
   EXPECT_EQ(state.status, "no findings in this trace");
 }
 
-TEST(MatchingCommands, FindWordsInAnyCase) {
+TEST(MatchingCommands, FindWordsIgnoringCase) {
   const auto found = matching_commands("ZOOM in");
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0]->name, "Zoom in");

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// drop_files X Y FILE...: drags files over the window at a place of the screen and drops them, as a
-// file manager does: a source of the X drag-and-drop protocol, version 5. Exit 0 when the window
-// took them, 1 when it did not.
+// drop_files X Y FILE...: drags files to a screen position and drops them, as a file manager does:
+// a source of the X drag-and-drop protocol, version 5. Exits with 0 if the window accepted them,
+// else with 1.
 
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
@@ -62,7 +62,7 @@ class Source {
     return type != None;
   }
 
-  // From the root down to the window that says so of itself.
+  // From the root down to the window that supports drag and drop.
   Window aware_window_at(int x, int y) const {
     const Window root = DefaultRootWindow(display_);
     for (Window at = root; at != None;) {
@@ -86,7 +86,7 @@ class Source {
     XFlush(display_);
   }
 
-  // Until the target sends this message; hands out the files meanwhile.
+  // Sends the files on request until the target sends this message.
   std::optional<XClientMessageEvent> answer(const char* message) const {
     const Atom wanted = atom(message);
     const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -127,7 +127,7 @@ class Source {
   Window window_ = None, target_ = None;
 };
 
-// Everything but letters, digits and what paths are full of is escaped.
+// Escapes everything except letters, digits and the usual characters of paths.
 std::string uri_of(const std::string& path) {
   std::string uri = "file://";
   for (const char c : path) {

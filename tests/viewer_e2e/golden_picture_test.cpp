@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every panel beside the picture of it that somebody looked at and approved
-// (tests/golden/viewer). Compared by blocks of pixels, so that another version of Mesa or FreeType
-// passes and a moved, missing or overlapping thing does not. `cmake --build build --target
-// update-golden` approves what is drawn now; look at the pictures before you commit them.
+// Compares every panel with its approved picture in tests/golden/viewer. Compares blocks of pixels,
+// so that another version of Mesa or FreeType passes and a moved, missing or overlapping element
+// fails. `cmake --build build --target update-golden` approves what is drawn now; check the
+// pictures before you commit them.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr int kBlock = 8;
-// Mean differences of a block, of 255: hinting of a letter makes up to 20, a word that moved by
-// half its height 40 and more.
+// Mean difference of a block, of 255: different hinting of a letter causes up to 20, a word that
+// moves by half its height 40 and more.
 constexpr int kDifferent = 28;
 constexpr double kMostDifferent = 0.004;  // share of the blocks
 
@@ -44,7 +44,7 @@ std::optional<Image> read_png(const std::filesystem::path& file) {
   return image;
 }
 
-// Share of the blocks of which the mean color is another one.
+// Share of the blocks with a different mean color.
 double difference(const Image& a, const Image& b) {
   if (a.width != b.width || a.height != b.height) return 1;
   size_t blocks = 0, different = 0;
@@ -110,7 +110,7 @@ class GoldenPicture : public PictureFixture {
 TEST_F(GoldenPicture, OfEveryPanel) {
   const trace::Trace pipeline = test::pipeline_trace(6).trace();
   for (const std::string_view name : view_names()) {
-    if (name == "sql" || name == "compare") continue;  // the one asks a file, the other two traces
+    if (name == "sql" || name == "compare") continue;  // one needs a file, the other two traces
     const bool hangs = name == "deadlocks" || name == "findings";
     expect_as_approved(std::string(name), hangs ? test::deadlock_trace().trace() : pipeline,
                        panel(name));
@@ -131,7 +131,7 @@ TEST_F(GoldenPicture, OfTwoTracesCompared) {
                      [&](Workspace& workspace) { workspace.set_compared(compared); });
 }
 
-TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndTwiceAsLarge) {
+TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndAt200Percent) {
   const trace::Trace pipeline = test::pipeline_trace(6).trace();
   Arguments all = panel("");
   all.width = 1100;
@@ -156,7 +156,7 @@ TEST_F(GoldenPicture, OfASmallWindow) {
   }
 }
 
-// Letters of 16.5 pixels, so that lines of a text begin between two.
+// Letters of 16.5 pixels, so that lines of text begin between two pixels.
 TEST_F(GoldenPicture, OfANarrowWindow) {
   trace::Trace pipeline = test::pipeline_trace(6).trace();
   pipeline.file = "pipeline_of_six_steps.sqlite";
@@ -167,7 +167,7 @@ TEST_F(GoldenPicture, OfANarrowWindow) {
   expect_as_approved("findings-narrow", pipeline, narrow);
 }
 
-TEST_F(GoldenPicture, OfWhatARepairWouldBring) {
+TEST_F(GoldenPicture, OfTheRunWithAFindingFixed) {
   Arguments arguments = panel("");
   arguments.width = 1100;
   arguments.height = 800;
@@ -185,7 +185,7 @@ TEST_F(GoldenPicture, OfTheHelp) {
                      [](Workspace& workspace) { workspace.press("F1"); });
 }
 
-// The footer says why X does nothing, the header that nobody finished the recording.
+// The footer explains why X has no effect; the header shows that the recording is unfinished.
 TEST_F(GoldenPicture, OfAnUnfinishedTrace) {
   test::TraceBuilder unfinished = test::pipeline_trace(2);
   unfinished.meta("complete", "0").meta("finished", "0");
@@ -195,7 +195,7 @@ TEST_F(GoldenPicture, OfAnUnfinishedTrace) {
                      [](Workspace& workspace) { workspace.press("X"); });
 }
 
-TEST_F(GoldenPicture, OfLanesThatAreDense) {
+TEST_F(GoldenPicture, OfDenseLanes) {
   expect_as_approved("dense", test::dense_trace(200'000), panel("timeline"));
 }
 
@@ -205,7 +205,7 @@ TEST_F(GoldenPicture, OfCounters) {
   expect_as_approved("counters", test::pipeline_trace(6).trace(), arguments);
 }
 
-TEST(GoldenDifference, SeesAMovedWordAndOverlooksAnotherHint) {
+TEST(GoldenDifference, DetectsAMovedWordAndIgnoresOtherHinting) {
   Image a{160, 160, std::vector<uint8_t>(160 * 160 * 3, 40)};
   Image hinted = a, moved = a;
   for (size_t i = 0; i < 3000; ++i) hinted.rgb[i] = 55;

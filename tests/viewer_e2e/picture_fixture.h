@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Draws documents without a display; tests of it are skipped where nothing can.
+// Draws documents without a display; its tests are skipped on machines that cannot.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class PictureFixture : public ::testing::Test {
   static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments = {}) {
     return draw(std::move(document), arguments, [](Workspace&) {});
   }
-  /// What is there once no view waits for anything.
+  /// Draws until no view waits for anything.
   static Image settled(Offscreen& surface, Workspace& workspace) {
     surface.draw(workspace);
     while (workspace.state().busy) surface.draw(workspace);

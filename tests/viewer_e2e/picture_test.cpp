@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Draws every view on every sample without a display and looks at the pixels.
+// Draws every view on every sample without a display and checks the pixels.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Picture : public PictureFixture {
     }
     return found;
   }
-  // Whether it has more colors than so many; looks no further than it must.
+  // Whether it has more than this many colors; stops as soon as that is known.
   static bool has_more_colors(const Image& image, size_t count) {
     std::set<uint32_t> seen;
     uint32_t last = ~uint32_t{0};
@@ -82,7 +82,7 @@ void Picture::show_every_panel(int scale) {
 
 TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) { show_every_panel(1); }
 
-TEST_F(Picture, ShowsEveryPanelTwiceAsLarge) { show_every_panel(2); }
+TEST_F(Picture, ShowsEveryPanelAt200Percent) { show_every_panel(2); }
 
 TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   const auto document = pipeline();
@@ -111,18 +111,18 @@ TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
     surface.render(workspace, 1);
     for (const Command& command : commands()) {
       command.run(*document, workspace.state());
-      workspace.state().scale = 1;  // fonts are made anew for every scale, which takes time
+      workspace.state().scale = 1;  // fonts are rebuilt for every scale, which takes time
       surface.render(workspace, 1);
     }
   }
 }
 
-TEST_F(Picture, IsTheSameBitByBitEachTime) {
+TEST_F(Picture, IsBitIdenticalEachTime) {
   const Image first = draw(pipeline()), second = draw(pipeline());
   EXPECT_EQ(first.rgb, second.rgb);
 }
 
-TEST_F(Picture, IsTheSameDrawnInPartsOrAsAWhole) {
+TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
   const auto document = pipeline();
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
@@ -135,7 +135,7 @@ TEST_F(Picture, IsTheSameDrawnInPartsOrAsAWhole) {
     workspace.state().scale = 1;
     const auto in_parts = frame();
     if (count++ % 6 != 0) continue;
-    // Another theme and back: all of the frame is new.
+    // Another theme and back: all of the frame is redrawn.
     const ThemeKind theme = workspace.state().theme;
     workspace.state().theme = theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
     frame();
@@ -178,7 +178,7 @@ TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
   }
 }
 
-TEST_F(Picture, NamesTheRangeThatWasAskedForInTheHeader) {
+TEST_F(Picture, NamesTheRequestedRangeInTheHeader) {
   Arguments arguments;
   arguments.range = {{parse_range_end("25%"), parse_range_end("75%")}};
   const Image without = draw(pipeline(), arguments);
@@ -191,7 +191,7 @@ TEST_F(Picture, NamesTheRangeThatWasAskedForInTheHeader) {
       std::equal(without.rgb.begin() + header, without.rgb.end(), with.rgb.begin() + header));
 }
 
-TEST_F(Picture, ScrollsTheHelpWhereItDoesNotFit) {
+TEST_F(Picture, ScrollsTheHelpIfItDoesNotFit) {
   const ImU32 panel = Theme(ThemeKind::kDark, 1).color(Color::kPanel);
   for (const float scale : {1.0f, 2.0f}) {
     Arguments arguments;
@@ -202,7 +202,7 @@ TEST_F(Picture, ScrollsTheHelpWhereItDoesNotFit) {
     surface.render(workspace, 1);
     workspace.state().overlay = Overlay::kHelp;
     const Image top = settled(surface, workspace);
-    // All of the box is in the picture: what is around it is shaded.
+    // The whole box is in the picture: everything around it is shaded.
     const auto edge = static_cast<size_t>(top.width) * 3 * 4;
     const Image first{
         top.width, 4, {top.rgb.begin(), top.rgb.begin() + static_cast<ptrdiff_t>(edge)}};
@@ -262,8 +262,8 @@ TEST_F(Picture, CostsPixelsNotOperations) {
   EXPECT_LE(drawn[1], drawn[0] * 6 / 5);
 }
 
-// The highest value of each pixel is 1, but what is filled is the third that it was there.
-TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIdlesTwoThirds) {
+// The maximum of each pixel is 1, but the filled part is a third, its mean over time.
+TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIsIdleTwoThirds) {
   trace::Trace idle = test::dense_trace(200'000);
   for (size_t i = 0; i < idle.op.size(); ++i) {
     idle.op.start_ns[i] = static_cast<Ns>(i) * 300;
@@ -283,7 +283,7 @@ TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIdlesTwoThirds) {
   EXPECT_NEAR(filled / (filled + outlined), 1.0 / 3, 0.06);
 }
 
-TEST_F(Picture, ShadesARunOfShortWaitsByHowMuchTheyTake) {
+TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
   // Kernels that wait for a copy a tenth of the time, about half a pixel each.
   test::TraceBuilder builder;
   test::StreamBuilder copies = builder.stream("copies"), math = builder.stream("math");
@@ -298,12 +298,12 @@ TEST_F(Picture, ShadesARunOfShortWaitsByHowMuchTheyTake) {
   const Image image = draw(document, arguments);
   const Theme theme(arguments.theme, 1);
   ASSERT_TRUE(document->has_waits());
-  // The legend has the color of waiting all the time, in other strengths.
+  // The legend always has the color of waiting, with other strengths.
   EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
       << "as dark as if it waited all the time";
 }
 
-TEST_F(Picture, SaysAtTheBottomWhyAKeyDoesNothing) {
+TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 10, 20);
   const auto document = std::make_shared<const Document>(builder.trace());
@@ -340,7 +340,7 @@ TEST_F(Picture, LabelsATraceThatWasNotFinished) {
   EXPECT_EQ(count(draw(document, Arguments{}, live), warning), 0u);
 }
 
-TEST_F(Picture, IsWrittenAsPngThatSaysItsSize) {
+TEST_F(Picture, IsWrittenAsPngWithItsSize) {
   const auto file = std::filesystem::path(::testing::TempDir()) / "viewer_picture.png";
   write_png(draw(pipeline()), file);
   std::ifstream in(file, std::ios::binary);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The real program without a window: its exit codes, messages and pictures.
+// The real program without a window: exit codes, messages and pictures.
 
 #include "viewer_e2e/window_fixture.h"
 

@@ -106,7 +106,7 @@ Trace dense_trace(size_t ops) {
   TraceBuilder builder;
   builder.stream("dense").kernel("tick", 0, 80);
   Trace trace = builder.trace();
-  // All rows are copies of the first but for their times.
+  // All rows are copies of the first except for their times.
   const auto repeat = [&](auto& column) { column.resize(ops, column[0]); };
 #define STREAMSCOPE_REPEAT(type, name) repeat(trace.op.name);
   STREAMSCOPE_OP_COLUMNS(STREAMSCOPE_REPEAT)

@@ -14,7 +14,7 @@ namespace streamscope::test {
 /// Copies, kernels that wait for them, copies back; two host threads with ranges, libcoord
 /// operations; `steps` rounds.
 TraceBuilder pipeline_trace(int steps);
-/// One stream with so many short kernels.
+/// One stream with this many short kernels.
 trace::Trace dense_trace(size_t ops);
 
 struct NamedTrace {

@@ -18,7 +18,7 @@ class WindowDrop : public Window {
     GTEST_SKIP() << "built without libX11";
 #endif
   }
-  // The exit code of a program that drops them in the middle of the window.
+  // Drops the files in the middle of the window; returns the exit code of the program that does so.
   static int drop(std::vector<std::string> files) {
 #ifdef STREAMSCOPE_DROP_FILES
     files.insert(files.begin(), {"timeout", "60", STREAMSCOPE_DROP_FILES, "600", "400"});
@@ -32,7 +32,7 @@ class WindowDrop : public Window {
 };
 
 TEST_F(WindowDrop, OpensTheTraceInAnEmptyWindow) {
-  // A name that has to be escaped on its way.
+  // A name that needs escaping.
   const std::string file = folder_ / "runs of 100 %, \u00e4.sqlite";
   pipeline_trace(8).write(file);
   open("--theme=dark");
@@ -43,7 +43,7 @@ TEST_F(WindowDrop, OpensTheTraceInAnEmptyWindow) {
   EXPECT_EQ(text("error"), quoted(""));
 }
 
-TEST_F(WindowDrop, ShowsWhatIsDroppedInsteadOfWhatWasOpen) {
+TEST_F(WindowDrop, ReplacesTheOpenTraceByTheDroppedOne) {
   open_pipeline();
   EXPECT_EQ(number("operations"), kOpsOf6);
   pipeline_trace(8).write(folder_ / "other.sqlite");
@@ -51,7 +51,7 @@ TEST_F(WindowDrop, ShowsWhatIsDroppedInsteadOfWhatWasOpen) {
   EXPECT_TRUE(becomes("operations", kOpsOf8));
 }
 
-TEST_F(WindowDrop, SaysInTheWindowThatAFileIsNoTraceAndKeepsWhatWasOpen) {
+TEST_F(WindowDrop, ReportsAFileThatIsNotATraceAndKeepsTheOpenTrace) {
   open_pipeline();
   std::ofstream(folder_ / "letter.txt") << "Dear all, this is no trace.";
   EXPECT_EQ(drop({folder_ / "letter.txt"}), 0);
@@ -62,7 +62,7 @@ TEST_F(WindowDrop, SaysInTheWindowThatAFileIsNoTraceAndKeepsWhatWasOpen) {
   EXPECT_EQ(slurp(folder_ / "err"), "");
   key("Escape");
   EXPECT_TRUE(becomes("notice", quoted("")));
-  // And where nothing was open, in the middle of the window.
+  // The same with no open trace, in the middle of the window.
   program_.reset();
   std::filesystem::remove(state_file());
   open("--theme=dark");
@@ -82,14 +82,14 @@ TEST_F(WindowDrop, ComparesTwoTracesThatAreDroppedTogether) {
     return text("compared") == "true" && text("drawer") == quoted("compare") &&
            number("operations") == kOpsOf6;
   })) << slurp(state_file());
-  // One alone ends the comparison.
+  // A single file ends the comparison.
   EXPECT_EQ(drop({folder_ / "b.sqlite"}), 0);
   EXPECT_TRUE(eventually([&] {
     return text("compared") == "false" && number("operations") == kOpsOf8;
   })) << slurp(state_file());
 }
 
-TEST_F(WindowDrop, SaysThatOfThreeTracesItTakesTwo) {
+TEST_F(WindowDrop, ReportsThatItOpensTwoOfThreeTraces) {
   std::vector<std::string> files;
   for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) {
     files.push_back(folder_ / name);

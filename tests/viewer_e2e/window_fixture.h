@@ -31,7 +31,7 @@ inline std::string slurp(const std::filesystem::path& file) {
 // For a sanitized program that draws: see sanitizer_options.cpp.
 inline const std::string kWithoutLeaks = "ASAN_OPTIONS=detect_leaks=0";
 
-// As text stands in JSON.
+// Text as JSON writes it.
 inline std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 class Folder {
@@ -93,7 +93,7 @@ class Window : public ::testing::Test {
 
   std::string state_file() const { return folder_ / "state"; }
 
-  // Value of a key, as it stands in the JSON.
+  // Value of a key, as in the JSON.
   std::string text(const std::string& key) const {
     const std::string state = slurp(state_file());
     const size_t at = state.find("\"" + key + "\":");
@@ -126,8 +126,7 @@ class Window : public ::testing::Test {
     EXPECT_EQ(run(words, {"DISPLAY=" + display_}), 0);
   }
   void move(int x, int y) const { input({"mousemove", std::to_string(x), std::to_string(y)}); }
-  // Dear ImGui before 1.87 knows where the mouse is once per frame, so a press needs a frame of its
-  // own.
+  // Dear ImGui before 1.87 reads the mouse position once per frame, so a press needs its own frame.
   void press() const {
     input({"mousedown", "1"});
     ASSERT_TRUE(becomes("pressed", "true"));

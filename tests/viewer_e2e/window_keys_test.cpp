@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The window without a mouse: each journey from an open trace to what one came for.
+// The window without a mouse: each task from an open trace to its result.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 class WindowKeys : public Window {
  protected:
-  // The mouse rests beside the window.
+  // The mouse is outside the window.
   void SetUp() override {
     Window::SetUp();
     if (!IsSkipped()) move(1390, 890);
@@ -24,7 +24,7 @@ class WindowKeys : public Window {
     for (const std::string& name : names) key(name);
   }
   void write(const std::string& text) const { input({"type", "--delay", "40", text}); }
-  // The panel of a digit, with the focus.
+  // The panel of a digit, with focus.
   void enter_panel(const std::string& digit, const std::string& name) const {
     key(digit);
     ASSERT_TRUE(becomes("drawer", quoted(name)));
@@ -40,7 +40,7 @@ class WindowKeys : public Window {
     return range;
   }
   bool selects_op() const { return text("selection").find("op:") != std::string::npos; }
-  // Presses a key until something is so; what a panel needs first may take a frame more.
+  // Presses a key until a condition holds; a panel may need another frame first.
   template <class Condition>
   bool presses_until(const std::string& name, Condition condition, int times = 40) const {
     for (int i = 0; i < times; ++i) {
@@ -56,7 +56,7 @@ class WindowKeys : public Window {
 
 TEST_F(WindowKeys, WalkAlongALaneAndToTheNext) {
   open_pipeline();
-  key("Right");  // nothing selected: the first in sight
+  key("Right");  // nothing selected: the first in view
   ASSERT_TRUE(becomes("selection", quoted("op:0")));
   const std::string lane = text("lane");
   key("Right");
@@ -78,7 +78,7 @@ TEST_F(WindowKeys, GoToEveryEndOfTheEdgesOfAnOperation) {
   ASSERT_TRUE(eventually([&] { return selects_op(); }));
   const std::string waiter = text("selection");
   std::vector<std::string> ends;
-  // Around: each end once, until the first comes again.
+  // Around: each end once, until the first is selected again.
   for (int i = 0; i < 8; ++i) {
     const std::string before = text("selection");
     key("braceright");
@@ -98,7 +98,7 @@ TEST_F(WindowKeys, GoToEveryEndOfTheEdgesOfAnOperation) {
   }
 }
 
-TEST_F(WindowKeys, ChooseMoveCollapseAndPinALane) {
+TEST_F(WindowKeys, SelectMoveCollapseAndPinALane) {
   open_pipeline();
   key("Right");
   ASSERT_TRUE(becomes("selection", quoted("op:0")));
@@ -111,7 +111,7 @@ TEST_F(WindowKeys, ChooseMoveCollapseAndPinALane) {
   ASSERT_TRUE(becomes("pinned", 1));
   key("shift+p");
   ASSERT_TRUE(becomes("pinned", 0));
-  // Up to the device, which holds nothing to select, and fold it.
+  // Up to the device, which has nothing to select, and collapse it.
   const double lanes = number("lanes");
   key("shift+Up");
   ASSERT_TRUE(eventually([&] { return text("lane") != lane; }));
@@ -122,7 +122,7 @@ TEST_F(WindowKeys, ChooseMoveCollapseAndPinALane) {
   EXPECT_TRUE(becomes("lanes", static_cast<int>(lanes)));
 }
 
-TEST_F(WindowKeys, TellTheValueOfACounter) {
+TEST_F(WindowKeys, ShowTheValueOfACounter) {
   open_pipeline();
   ASSERT_TRUE(becomes("hovered_value", "null"));
   EXPECT_TRUE(presses_until("shift+Down", [&] { return text("hovered_value") != "null"; }))
@@ -145,7 +145,7 @@ TEST_F(WindowKeys, MeasureFromOneOperationToAnother) {
   EXPECT_EQ(mark().first, from);
 }
 
-TEST_F(WindowKeys, MoveTheFocusAmongPanelsAndBack) {
+TEST_F(WindowKeys, MoveFocusThroughPanelsAndBack) {
   open_pipeline();
   EXPECT_EQ(text("focus"), quoted("timeline"));
   key("6");
@@ -158,7 +158,7 @@ TEST_F(WindowKeys, MoveTheFocusAmongPanelsAndBack) {
   ASSERT_TRUE(becomes("focus", quoted("timeline")));
   key("shift+F6");
   ASSERT_TRUE(becomes("focus", quoted("inspector")));
-  // A link of the inspector: who waited longest.
+  // A link in the inspector: the longest wait.
   ASSERT_EQ(text("selection"), "null");
   key("Return");
   EXPECT_TRUE(eventually([&] { return selects_op(); })) << slurp(state_file());
@@ -175,13 +175,13 @@ TEST_F(WindowKeys, GoFromTheListOfFindingsToAPlace) {
   EXPECT_EQ(text("selection"), "null");
   key("Return");
   EXPECT_TRUE(eventually([&] { return text("selection") != "null"; })) << slurp(state_file());
-  // On to what would become of the run.
+  // On to the predicted run.
   keys({"Tab", "Return"});
   EXPECT_TRUE(eventually([&] { return number("predicted_gain_ns") > 1'000'000; }))
       << slurp(state_file());
 }
 
-TEST_F(WindowKeys, SortATableAndTakeItsFirstRow) {
+TEST_F(WindowKeys, SortATableAndSelectItsFirstRow) {
   open_pipeline();
   enter_panel("5", "statistics");
   key("Return");  // the row with the largest total
@@ -190,12 +190,12 @@ TEST_F(WindowKeys, SortATableAndTakeItsFirstRow) {
   keys({"shift+Tab", "Right", "Right"});    // the heading of the counts
   keys({"Right", "Return"});                // of the totals: largest first
   keys({"Return"});                         // smallest first
-  keys({"Tab", "Home", "Down", "Return"});  // past the headings, which Home leads to
+  keys({"Tab", "Home", "Down", "Return"});  // past the headings, where Home goes
   EXPECT_TRUE(eventually([&] { return selects_op() && text("selection") != largest; }))
       << slurp(state_file());
 }
 
-TEST_F(WindowKeys, AskInSqlAndGoToARow) {
+TEST_F(WindowKeys, RunSqlAndGoToARow) {
   open_pipeline();
   enter_panel("6", "sql");
   key("ctrl+a");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The window with a mouse and keys: what each of them does.
+// The window with mouse and keys: what each of them does.
 
 #include <sstream>
 
@@ -26,7 +26,7 @@ TEST_F(Window, ClickSelectsWhatIsUnderTheMouse) {
   EXPECT_TRUE(becomes("selection", "null"));
 }
 
-TEST_F(Window, DragPansByExactlyThePixelsOfTheMouse) {
+TEST_F(Window, DragPansByExactlyTheMouseMovement) {
   open_pipeline();
   const double begin = number("begin_ns"), scale = number("ns_per_px");
   move(500, kEmptyY);
@@ -80,7 +80,7 @@ TEST_F(Window, KeysFollowTheEdgesOfTheSelection) {
 }
 
 // A kernel that waited for one on another stream, with nothing for a long time between them.
-TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeThatIsOutOfSight) {
+TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeOutOfView) {
   TraceBuilder builder;
   builder.stream("a").kernel("early", 0, 1'000).record("done");
   builder.stream("b").wait("done").kernel("late", 50'000'000, 50'100'000);
@@ -92,7 +92,7 @@ TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeThatIsOutOfSight) {
   key("End");
   for (int i = 0; i < 12; ++i) key("w");
   ASSERT_TRUE(eventually([&] { return number("begin_ns") > 40'000'000; })) << slurp(state_file());
-  // The first lane's tag stands at the left edge, where the plot is otherwise empty.
+  // The tag of the first lane is at the left edge, where the plot is otherwise empty.
   move(kGutter + 14, kCopiesY);
   ASSERT_TRUE(becomes("hovered", quoted("op:0")));
   input({"click", "1"});
@@ -136,7 +136,7 @@ TEST_F(Window, DigitsOpenAndClosePanels) {
 
 TEST_F(Window, AClickOnATabOpensItsPanel) {
   open_pipeline();
-  move(40, 800 - 30 - 16);  // the first tab, in the strip over the legend
+  move(40, 800 - 30 - 16);  // the first tab, in the strip above the legend
   input({"click", "1"});
   EXPECT_TRUE(becomes("drawer", quoted("findings")));
 }
@@ -202,7 +202,7 @@ TEST_F(Window, ShowsOneGroupOfOperationsInTheGraph) {
   EXPECT_TRUE(becomes("graph_group", "null"));
 }
 
-TEST_F(Window, ColorsByEverythingInTurn) {
+TEST_F(Window, CyclesThroughAllColorings) {
   open_pipeline();
   for (const char* by : {"name", "stream", "cause of a late start", "critical path", "kind"}) {
     key("k");
@@ -267,7 +267,7 @@ TEST_F(Window, GoesFromFindingToFinding) {
   EXPECT_TRUE(eventually([&] { return text("finding") != "null"; })) << slurp(state_file());
 }
 
-TEST_F(Window, PredictsTheRunWithAFindingRepaired) {
+TEST_F(Window, PredictsTheRunWithAFindingFixed) {
   needless_sync_trace(6).write(folder_ / "waits.sqlite");
   open(folder_ / "waits.sqlite");
   ASSERT_TRUE(becomes("loaded", "true"));
@@ -280,7 +280,7 @@ TEST_F(Window, PredictsTheRunWithAFindingRepaired) {
   EXPECT_TRUE(becomes("predicted_gain_ns", "null"));
 }
 
-TEST_F(Window, OpensATraceWhereItWasLeft) {
+TEST_F(Window, OpensATraceAtTheRangeLastViewed) {
   open_pipeline();
   move(600, kEmptyY);
   input({"click", "4"});
@@ -330,7 +330,7 @@ TEST_F(Window, ComparesWithASecondTrace) {
            text("drawer") == "\"compare\"";
   })) << slurp(state_file())
       << slurp(folder_ / "err");
-  // The second is longer; all of both is in view, and the axis is that of the timeline.
+  // The second is longer; all of both is in view, on the axis of the timeline.
   EXPECT_TRUE(eventually([&] { return number("end_ns") > 2'400'000; })) << slurp(state_file());
   const double scale = number("ns_per_px");
   move(600, 560);
@@ -357,7 +357,7 @@ TEST_F(Window, ShowsTheReadersMessageForAnUnusableTrace) {
 // User and system time of a process so far, in ticks of the clock.
 long cpu_ticks(pid_t pid) {
   std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
-  stat.erase(0, stat.rfind(')') + 1);  // behind the name, which may hold anything
+  stat.erase(0, stat.rfind(')') + 1);  // after the name, which may contain anything
   std::istringstream fields(stat);
   std::string skipped;
   for (int i = 3; i < 14; ++i) fields >> skipped;
@@ -366,7 +366,7 @@ long cpu_ticks(pid_t pid) {
   return user + system;
 }
 
-TEST_F(Window, TellsTheValueOfTheCounterUnderTheMouse) {
+TEST_F(Window, ShowsTheValueOfTheCounterUnderTheMouse) {
   open_pipeline();
   move(x_of(300'000), kKernelsAtOnceY);  // in the first gemm
   EXPECT_TRUE(becomes("hovered_value", 1));
@@ -390,7 +390,7 @@ TEST_F(Window, CountsWhoHoldsElementsOfThePoolUnderTheMouse) {
   EXPECT_TRUE(becomes("hovered_holders", "null"));
 }
 
-TEST_F(Window, RestsWhenNothingHappens) {
+TEST_F(Window, IsIdleWhenNothingHappens) {
   open_pipeline();
   const auto changed = [&] { return std::filesystem::last_write_time(state_file()); };
   std::this_thread::sleep_for(std::chrono::milliseconds(300));

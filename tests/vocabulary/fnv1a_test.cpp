@@ -8,7 +8,7 @@
 namespace streamscope {
 namespace {
 
-TEST(Fnv1a, GivesThePublishedValues) {
+TEST(Fnv1a, ReturnsThePublishedValues) {
   EXPECT_EQ(fnv1a(""), 0xcbf29ce484222325u);
   EXPECT_EQ(fnv1a("a"), 0xaf63dc4c8601ec8cu);
   EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8u);

@@ -8,7 +8,7 @@
 namespace streamscope {
 namespace {
 
-TEST(TimeText, TakesEveryUnit) {
+TEST(TimeText, AcceptsEveryUnit) {
   EXPECT_EQ(parse_time_ns("1500"), 1500);
   EXPECT_EQ(parse_time_ns("1500ns"), 1500);
   EXPECT_EQ(parse_time_ns("1.5us"), 1500);
@@ -29,7 +29,7 @@ TEST(TimeText, IsExactBeyondTheDigitsOfADouble) {
   EXPECT_EQ(parse_time_ns("9007199254740993"), 9007199254740993);
 }
 
-TEST(TimeText, RefusesWhatIsNoTime) {
+TEST(TimeText, RefusesInvalidTimes) {
   for (const char* text : {"", "ms", "a", "5min", "5 ms", "5msec", " 5", "1e", "nan", "inf", "infs",
                            "9.1e18", "1e10s", "99999999999999999999ns", "1e999s"}) {
     EXPECT_EQ(parse_time_ns(text), std::nullopt) << text;

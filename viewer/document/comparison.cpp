@@ -44,7 +44,7 @@ Comparison::Comparison(const Document& base, const Document& other) {
     sides = {side_of(before, base.trace().op.size(), work),
              side_of(after, other.trace().op.size(), work)};
   }
-  // By lasting name and which of this name it is.
+  // By lasting name and position among the streams of that name.
   std::map<std::pair<std::string, size_t>, size_t> known;
   for (const int side : {0, 1}) {
     const auto at = static_cast<size_t>(side);

@@ -51,7 +51,7 @@ void Counter::finish() {
 }
 
 int64_t Counter::top() const {
-  return std::max({capacity_, most_, int64_t{1}});  // no capacity is less than any
+  return std::max({capacity_, most_, int64_t{1}});  // kNoInt is less than any value
 }
 
 int64_t Counter::value_at(Ns at) const {
@@ -59,7 +59,7 @@ int64_t Counter::value_at(Ns at) const {
   return next == at_ns_.begin() ? 0 : levels_[0][static_cast<size_t>(next - at_ns_.begin()) - 1];
 }
 
-// Of the steps [first, last): whole blocks on the level above, the rest one by one.
+// For the steps [first, last): whole blocks on the level above, the rest one by one.
 int64_t Counter::most_of(size_t first, size_t last) const {
   int64_t most = 0;
   for (size_t level = 0; first < last; ++level) {
@@ -73,13 +73,13 @@ int64_t Counter::most_of(size_t first, size_t last) const {
   return most;
 }
 
-// Value times ns until the next step; of the last step, which has none, nothing.
+// Value times ns until the next step; 0 for the last step, which has no next one.
 double Counter::step_area(size_t step) const {
   if (step + 1 >= at_ns_.size()) return 0;
   return static_cast<double>(levels_[0][step]) * difference_ns(at_ns_[step], at_ns_[step + 1]);
 }
 
-// The same for the steps [first, last), as most_of().
+// The same for the steps [first, last), computed like most_of().
 double Counter::area_of(size_t first, size_t last) const {
   double area = 0;
   for (size_t level = 0; first < last; ++level) {
@@ -94,7 +94,7 @@ double Counter::area_of(size_t first, size_t last) const {
 }
 
 void Counter::in_pixels(const TimeWindow& window, std::vector<Column>& columns) const {
-  size_t next = 0;  // first step behind the begin of the pixel
+  size_t next = 0;  // first step after the start of the pixel
   Ns begin = window.to_ns(0);
   for (size_t column = 0; column < columns.size(); ++column) {
     const Ns end = window.to_ns(static_cast<double>(column + 1));
@@ -160,10 +160,10 @@ void Document::add_counter(Counter counter, std::string title, std::string detai
 }
 
 void Document::add_device_counters(std::span<const Id> streams, int parent) {
-  if (is_sketch_) return;  // cells of the pyramid are no kernels
+  if (is_sketch_) return;  // cells of the pyramid are not kernels
   std::vector<char> is_here(trace().stream.size(), 0);
   for (const Id stream : streams) is_here[stream] = 1;
-  // Of the rows that `is_counted` and begin on these streams; what has no end is still open.
+  // Counts rows on these streams for which `is_counted` is true; one without an end is still open.
   const auto count = [&](const trace::Column<Id>& stream_id, const trace::Column<Ns>& begin_ns,
                          const trace::Column<Ns>& end_ns, auto is_counted) {
     std::vector<Ns> begins, ends;
@@ -180,7 +180,7 @@ void Document::add_device_counters(std::span<const Id> streams, int parent) {
   const auto& op = trace().op;
   add_counter(count(op.stream_id, op.start_ns, op.end_ns,
                     [&](Id id) { return op.kind[id] == trace::kKernel; }),
-              "Kernels at once", "all streams", parent);
+              "Concurrent kernels", "all streams", parent);
   const auto& operation = trace().operation;
   add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
                     [](Id) { return true; }),
@@ -193,7 +193,7 @@ void Document::measure_pools() {
     PoolCurve curve{Counter(pool.capacity, in_bytes), Counter(pool.capacity, in_bytes)};
     for (size_t i = 0; i < pool.steps.size(); ++i) {
       const analysis::PoolUsage::Step& step = pool.steps[i];
-      // Of those at one instant the last is what holds.
+      // Of several steps at one instant, only the last counts.
       if (i + 1 < pool.steps.size() && pool.steps[i + 1].at_ns == step.at_ns) continue;
       curve.in_use.push(step.at_ns, step.in_use);
       curve.made.push(step.at_ns, step.in_use + step.available);
@@ -207,7 +207,7 @@ void Document::measure_pools() {
 void Document::add_pools(Id process, int parent) {
   for (size_t i = 0; i < insights_.pools.size(); ++i) {
     const analysis::PoolUsage& pool = insights_.pools[i];
-    // How many streams and events were alive says little; memory known from calls is worth it.
+    // The number of live streams and events says little, unlike memory counted from calls.
     if (pool.process_id != process || (pool.derived && pool.kind != trace::kMemoryPool)) continue;
     const Counter& in_use = pool_curves_[i].in_use;
     add_counter(in_use, pool.name, "in use, at most " + in_use.text_of_capacity(in_use.most()),

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers over time: kernels that run at once, operations in the queues of a device, what of a pool
-// is in use.
+// Values over time: concurrent kernels, operations in the queues of a device, how much of a pool is
+// in use.
 //
-// Document makes a lane of each when it is built, the timeline draws it as steps. Packed, with the
-// sums and the highest values of blocks, so that a picture costs its pixels and not the steps.
+// Document makes a lane of each when it is built; the timeline draws it as steps. Packed, with sums
+// and maxima of blocks, so that a picture costs its pixels and not the steps.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ using trace::Packed;
 class Counter {
  public:
   Counter() = default;
-  /// `capacity`: what it cannot exceed; kNoInt: nothing.
+  /// `capacity`: the upper limit; kNoInt: none.
   explicit Counter(trace::Int capacity, bool in_bytes = false)
       : capacity_(capacity), in_bytes_(in_bytes) {}
 
-  /// From `at` on it has this value. Times must ascend.
+  /// The counter has this value from `at` on. Times must ascend.
   void push(Ns at, int64_t value);
   /// Call once after the last push; the counter is read only after that.
   void finish();
@@ -37,17 +37,17 @@ class Counter {
   bool empty() const { return at_ns_.empty(); }
   size_t size() const { return at_ns_.size(); }
   int64_t most() const { return most_; }
-  /// The top of its scale: the capacity, or the highest value where that is more; at least 1.
+  /// The top of its scale: the capacity, or the maximum if that is higher; at least 1.
   int64_t top() const;
   int64_t value_at(Ns at) const;
-  /// What a pixel shows: the mean, to which every value adds as long as it held, and the highest.
+  /// What a pixel shows: the mean, weighted by time, and the maximum.
   struct Column {
     double mean = 0;
     int64_t most = 0;
     bool is_steady() const { return mean == static_cast<double>(most); }
     bool operator==(const Column&) const = default;
   };
-  /// Of each pixel of the window, from the left, as many as `columns` has.
+  /// One per pixel of the window, from the left, as many as `columns` has.
   void in_pixels(const TimeWindow& window, std::vector<Column>& columns) const;
   /// "3", "1.5 MiB".
   std::string text(int64_t value) const;
@@ -57,7 +57,7 @@ class Counter {
   std::string text_of_capacity(int64_t value) const;
 
  private:
-  static constexpr size_t kBlock = 16;  // values of a level to one of the next
+  static constexpr size_t kBlock = 16;  // values of a level per value of the next
   int64_t most_of(size_t first, size_t last) const;
   double area_of(size_t first, size_t last) const;
   double step_area(size_t step) const;
@@ -67,12 +67,12 @@ class Counter {
   int64_t most_ = 0;
   int64_t last_ = 0;  // value of the last step
   Packed<Ns> at_ns_;
-  std::vector<Packed<int64_t>> levels_{1};  // values, then the highest of each whole block below
+  std::vector<Packed<int64_t>> levels_{1};  // values, then the maximum of each whole block below
   std::vector<std::vector<double>> areas_;  // the same for values times ns; [0] is of levels_[1]
 };
 
-/// How many things there are at once, of which each begins at one of these instants; those that end
-/// do so at one of the others and are gone at that instant.
+/// How many things are open at each instant: each starts at one of `begins` and ends at one of
+/// `ends`, and is no longer counted at its end.
 Counter count_open(std::vector<Ns> begins, std::vector<Ns> ends);
 
 }  // namespace streamscope::viewer

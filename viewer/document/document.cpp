@@ -75,7 +75,7 @@ void Document::find_extent() {
       extent.end_ns = std::max(extent.end_ns, at);
     }
   }
-  for (size_t i = 0; i < trace().task.size(); ++i) {  // those of a GPU lie within an op
+  for (size_t i = 0; i < trace().task.size(); ++i) {  // tasks on a GPU run within an op
     const Ns at = trace().task.start_ns[i];
     if (at == kUnknownNs) continue;
     extent.begin_ns = std::min(extent.begin_ns, at);
@@ -123,9 +123,9 @@ void Document::link_ops() {
 
 namespace {
 
-constexpr int kDeepestGroup = 64;  // of what a wrong trace says there may be no end
+constexpr int kDeepestGroup = 64;  // limits cycles and deep nesting in invalid traces
 
-// Calls `each` with the groups that an operation is in, from the inside out, until it returns true.
+// Calls `each` with the groups that contain an operation, innermost first, until it returns true.
 template <class Each>
 bool any_group(const trace::Trace& trace, Id operation, Each each) {
   for (int depth = 0; depth < kDeepestGroup && operation < trace.operation.size(); ++depth) {
@@ -183,10 +183,10 @@ void Document::take_derived() {
                     .op = cause.op_id[i],
                     .cause = static_cast<streamscope::WaitCause>(cause.cause[i]),
                     .edge = cause.edge_id[i],
-                    // One of them at most is there.
+                    // At most one of them is set.
                     .because = std::min(
                         {cause.because_op_id[i], cause.host_sync_id[i], cause.call_name_id[i]})});
-  // They are kept in the form above.
+  // Their content is stored in the form above.
   trace_.edge = {};
   trace_.wait_cause = {};
   trace_.lod = {};

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a Document knows of one item: when and where it is drawn, of what kind it is, how it is
-// called.
+// What a Document knows about one item: its time, place, kind and name.
 
 #include <algorithm>
 
@@ -22,7 +21,7 @@ using trace::kUnknownNs;
 
 std::optional<TimeRange> range_of(Ns start_ns, Ns end_ns, Ns open_end_ns) {
   if (start_ns == kUnknownNs) return std::nullopt;
-  // A call that never returned, a range that was never closed: open to the end of the trace.
+  // A call that never returned or a range that was never closed extends to the end of the trace.
   if (end_ns == kUnknownNs) end_ns = open_end_ns;
   return TimeRange{start_ns, std::max(start_ns, end_ns)};
 }
@@ -102,7 +101,7 @@ std::optional<TimeRange> Document::time(Item item) const {
     case ItemKind::kOperation: {
       const auto& operation = trace().operation;
       if (id >= operation.size()) break;
-      // The work itself says best when it ran; "completed" is only when the host learnt of it.
+      // The work itself has the most exact times; "completed" is only when the host observed it.
       if (operation_span_[id].begin_ns != kUnknownNs) return operation_span_[id];
       const Ns begun = operation.begun_ns[id] != kUnknownNs ? operation.begun_ns[id]
                                                             : operation.registered_ns[id];
@@ -219,7 +218,7 @@ std::string Document::label(Item item) const {
   const Id name = name_id(item);
   if (item.kind == ItemKind::kOp && item.id < trace().op.size() &&
       trace().op.kind[item.id] == trace::kMemcpy && trace().op.detail[item.id] != trace::kNoSmall) {
-    // Of a copy the direction and the size matter, whatever it is called.
+    // A copy is labeled by its direction and size, not by its name.
     std::string text(trace::copy_kind_name(trace().op.detail[item.id]));
     if (trace().op.bytes[item.id] != trace::kNoInt)
       text += " " + format_bytes(trace().op.bytes[item.id]);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lanes of a device besides its streams: what the host's NVTX ranges became on it, and the copies
-// of each direction, which share an engine whatever their stream.
+// Lanes of a device besides its streams: the work issued in the host's NVTX ranges, and the copies
+// of each direction, which share an engine across streams.
 
 #include <algorithm>
 #include <map>
@@ -24,14 +24,14 @@ std::string title_of(Category direction) {
                                               : "Copies on device";
 }
 
-// A call or the begin of a range, on the host.
+// A call or the start of a range, on the host.
 struct Moment {
   Ns at_ns;
   bool is_range;
   Id id;
 };
 
-// Those of each thread, in the order of time; a range before the calls that begin with it.
+// Those of each thread, in order of time; a range comes before calls that start with it.
 std::map<Id, std::vector<Moment>> moments_by_thread(const trace::Trace& trace, Id device) {
   std::map<Id, std::vector<Moment>> moments;
   for (Id op = 0; op < trace.op.size(); ++op) {

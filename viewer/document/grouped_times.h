@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long things took, grouped: what the statistics panel counts. No ImGui.
+// Durations, grouped: the content of the statistics panel. Independent of ImGui.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ struct StatisticsRow {
   std::string stream;  ///< kName only: where it ran
   uint64_t count = 0;
   Ns total_ns = 0, shortest_ns = 0, median_ns = 0, p95_ns = 0, longest_ns = 0;
-  Item longest;  ///< of them, to look at
-  /// How many took so long: buckets of equal width on a logarithmic axis from the shortest to the
-  /// longest of all rows.
+  Item longest;  ///< the longest of them, to select
+  /// Histogram of the durations: buckets of equal width on a logarithmic axis from the shortest to
+  /// the longest of all rows.
   std::array<uint32_t, 24> histogram{};
 };
 
-/// The longest first. Of a range of time only what lies in it, with the part that does. O(n log n).
+/// The longest first. With a time range, only the parts of items within it. O(n log n).
 std::vector<StatisticsRow> statistics(const Document& document, GroupBy by,
                                       std::optional<TimeRange> range);
 

@@ -14,7 +14,7 @@ namespace {
 using analysis::Lifetimes;
 using analysis::PoolUsage;
 
-// What is known of a holder, parts that are unknown left out.
+// What is known about a holder; unknown parts are omitted.
 class Details {
  public:
   explicit Details(const Document& document) : document_(document) {}
@@ -60,7 +60,7 @@ class Details {
 
 Id at_or_none(const std::vector<Id>& ids, Id row) { return row < ids.size() ? ids[row] : kNoId; }
 
-// The op of a stream that has not ended at an instant and is the next to do so; kNoId if none is.
+// The op of a stream that is the next to end after an instant; kNoId if there is none.
 Id unfinished_op(const Document& document, Id stream, Ns at) {
   for (const Lane& lane : document.lanes()) {
     if (lane.kind != LaneKind::kStream || lane.object != stream || lane.bands.empty()) continue;

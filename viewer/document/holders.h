@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who held what was lent of a pool at an instant, in words for the panel of pools.
+// Who held elements of a pool at an instant, in words for the pools panel.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Holder {
 
 struct Holders {
   size_t count = 0;            ///< all of them
-  std::vector<Holder> oldest;  ///< at most as many as were asked for
+  std::vector<Holder> oldest;  ///< at most as many as requested
 };
 
 /// O(most * log n).

@@ -18,7 +18,7 @@ using analysis::WaitFor;
 using trace::kNoId;
 using trace::kUnknownNs;
 
-// What a finding is about, most telling first.
+// What a finding is about, the most specific first.
 void set_items(FindingLine& line, Id first_op, Id second_op, Id wait, Id record, Id sync) {
   const std::array<Item, 5> candidates = {{{ItemKind::kOp, first_op},
                                            {ItemKind::kOp, second_op},
@@ -114,7 +114,7 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
     if (step.op >= insights.on_path.size()) insights.on_path.resize(size_t{step.op} + 1);
     insights.on_path[step.op] = true;
   }
-  // Of a large trace the order is expensive to compute, and of no use unless something is still
+  // For a large trace the order is expensive to compute, and useless unless something is still
   // open.
   if (!derived || has_open_calls(trace) || trace.hang.size() > 0) {
     insights.waits = analysis::wait_graph(analyses.wait_for());

@@ -3,7 +3,7 @@
 
 // What the analyses found in a trace, as the panels show it: findings, the critical path, pools,
 // and who waits for whom in a hang. Computed by profiler/analysis on the thread that loads the
-// document; of a very large trace what was derived when it was recorded is taken.
+// document; for a very large trace, read from the tables derived when it was recorded.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace streamscope::viewer {
 
-/// A finding and where it is.
+/// A finding and its location.
 struct FindingLine {
   std::string id;      ///< "over-broad-sync"
   std::string number;  ///< "SS203"
@@ -30,11 +30,11 @@ struct FindingLine {
   uint64_t count = 1;
   trace::Ns gain_ns = trace::kUnknownNs;
   trace::Ns start_ns = trace::kUnknownNs, end_ns = trace::kUnknownNs;
-  Item subject, other;  ///< what to select; nothing if it is about the whole trace
-  std::shared_ptr<const analysis::Change> repair;  ///< of all of them; null if none can be replayed
+  Item subject, other;  ///< what to select; nothing if it concerns the whole trace
+  std::shared_ptr<const analysis::Change> repair;  ///< of all places; null if none can be replayed
 };
 
-/// A detector that found nothing, or could not tell.
+/// A detector that found nothing or could not be evaluated.
 struct QuietDetector {
   std::string id, number, title;
   analysis::Outcome outcome = analysis::Outcome::kClean;
@@ -49,24 +49,24 @@ Item item_of(const WaitGraph::Node& node);
 struct Insights {
   /// Errors first, possible ones last; within these, the most costly first.
   std::vector<FindingLine> findings;
-  /// Of these, the ones that are more than possible: they come first.
+  /// The number of findings that are more than possible; they come first.
   size_t firm_findings() const;
   std::vector<QuietDetector> quiet;
   std::vector<analysis::PathStep> path;
   std::vector<bool> on_path;  ///< by op
-  bool derived = false;       ///< taken from the trace: it is too large to be analyzed here
+  bool derived = false;       ///< read from the trace, which is too large to analyze here
   trace::Ns path_ns = 0;
   std::vector<analysis::PoolUsage> pools;
   analysis::Creators creators;          ///< empty without pools
   std::vector<std::string> call_sites;  ///< by stack; empty without pools
   WaitGraph waits;
-  std::vector<trace::HangReport> hangs;  ///< of the processes that did not go on
+  std::vector<trace::HangReport> hangs;  ///< of the processes that hung
 };
 
-/// Beyond so many ops the derived tables of the trace are taken, if it has them.
+/// With more ops than this, the derived tables of the trace are used if it has them.
 inline constexpr size_t kDeriveUpTo = 2'000'000;
 
-/// `derived`: findings and path are in the derived tables of the trace.
+/// `derived`: findings and path are read from the derived tables of the trace.
 Insights gain_insights(analysis::Analyses& analyses, bool derived);
 
 /// Whether a call of a trace never returned.

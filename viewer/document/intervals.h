@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What lanes are filled from: things with a time, brought into rows.
+// What lanes are filled from: items with a time, distributed over rows.
 #pragma once
 
 #include <vector>
@@ -15,11 +15,11 @@ struct Interval {
   Item item;
 };
 
-/// Of two that start together the longer one comes first: it is outside.
+/// Of two with the same start, the longer one comes first: it encloses the other.
 void sort_by_start(std::vector<Interval>& intervals);
 
-/// Distributes sorted intervals over as many bands as they need, at most `max_rows`; what overlaps
-/// further shares the last.
+/// Distributes sorted intervals over as many bands as they need, at most `max_rows`; further
+/// overlapping ones share the last.
 void add_bands(const Document& document, Lane& lane, BandKind kind,
                const std::vector<Interval>& intervals, size_t max_rows);
 

@@ -28,7 +28,7 @@ enum class ItemKind : uint8_t {
   kTask,
 };
 
-/// What people and --select call them, by kind.
+/// Names of the kinds, for people and for --select.
 inline constexpr std::array<std::string_view, 10> kItemKindNames = {
     "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier", "task"};
 constexpr std::string_view to_string(ItemKind kind) {

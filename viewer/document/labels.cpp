@@ -31,10 +31,10 @@ uint64_t magnitude_of(Ns value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
-// Between groups of digits and before a unit: a line is never broken there.
+// Between groups of digits and before a unit, where a line must not break.
 constexpr std::string_view kNoBreak = "\u00a0";
 
-// As reports have it, but never broken before its unit.
+// As in reports, but never broken before the unit.
 std::string unbroken(std::string text) {
   for (size_t blank = text.find(' '); blank != text.npos; blank = text.find(' ', blank))
     text.replace(blank, 1, kNoBreak);
@@ -117,7 +117,7 @@ std::string ellipsize(std::string_view text, size_t length) {
 std::string break_lines(std::string_view text, float room,
                         const std::function<float(std::string_view)>& width) {
   std::string lines(text);
-  const std::string_view all = lines;  // as long as the text: blanks become line ends
+  const std::string_view all = lines;  // same length as the text: blanks become line breaks
   for (size_t line = 0, blank = all.npos, at = 0; at <= all.size(); ++at) {
     const bool ends = at == all.size() || all[at] == '\n';
     if (!ends && all[at] != ' ') continue;

@@ -13,7 +13,7 @@
 
 namespace streamscope::viewer {
 
-// Numbers as reports have them (analysis/units.h), with no-break spaces.
+// Numbers as in reports (analysis/units.h), with no-break spaces.
 std::string format_duration(Ns duration_ns);
 std::string format_count(int64_t count);
 std::string format_bytes(int64_t bytes);
@@ -27,13 +27,13 @@ std::string format_exact(Ns duration_ns);
 /// enough digits to tell neighbors apart, no more.
 std::string format_tick(Ns at, Ns step_ns, Ns largest_ns);
 
-/// True if `part` is in `text`, in any case (of ASCII).
+/// True if `part` is in `text`, ignoring ASCII case.
 bool contains_text(std::string_view text, std::string_view part);
 /// Cuts `text` to `length` bytes at most, in the middle, with an ellipsis; never inside a UTF-8
 /// character.
 std::string ellipsize(std::string_view text, size_t length);
-/// `text` with its lines broken at blanks, so that none is wider than `room` unless it is one word.
-/// `width` tells how wide a piece of a line is.
+/// `text` with lines broken at blanks, so that none is wider than `room` unless it is one word.
+/// `width` returns the width of a piece of a line.
 std::string break_lines(std::string_view text, float room,
                         const std::function<float(std::string_view)>& width);
 

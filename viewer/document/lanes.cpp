@@ -20,14 +20,13 @@ namespace {
 using trace::kNoSmall;
 using trace::kUnknownNs;
 
-// More rows than this in one lane say less than they cost; what overlaps further shares the last
-// row.
+// More rows in one lane are not worth their cost; further overlapping items share the last row.
 constexpr size_t kMaxOpRows = 4;
 constexpr size_t kMaxOperationRows = 12;
 constexpr size_t kMaxRangeRows = 16;
 constexpr size_t kMaxCallRows = 4;
 
-// A few streams that were made and never used are news; a framework's pool of them is in the way.
+// A few created but unused streams are worth showing; a framework's pool of them is in the way.
 constexpr size_t kUnusedShown = 4;
 
 void append_detail(std::string& detail, const std::string& text) {
@@ -35,7 +34,7 @@ void append_detail(std::string& detail, const std::string& text) {
   detail += text;
 }
 
-// Many edges may share a record or a wait, which is one act.
+// Many edges may share a record or a wait; it is added once.
 void add_instants(Row& row, std::vector<Interval>& instants) {
   std::ranges::sort(instants, {}, [](const Interval& each) {
     return std::pair(each.range.begin_ns, pack(each.item));
@@ -59,10 +58,10 @@ std::vector<std::vector<Id>> group_by(const trace::Column<Id>& column, size_t gr
 
 struct StreamsOfDevice {
   std::vector<Id> shown;
-  size_t left_out = 0;  // unused ones, if they are too many
+  size_t left_out = 0;  // unused streams, if there are too many
 };
 
-// A default stream that nobody used is no news; a stream that the program made and never used is.
+// An unused default stream is not worth showing; an unused stream that the program created is.
 std::map<Id, StreamsOfDevice> streams_of_devices(const trace::Trace& trace, Id process) {
   const auto& stream = trace.stream;
   std::vector<char> touched(stream.size(), 0);
@@ -232,7 +231,7 @@ void Document::add_waits() {
           {{ended->end_ns, ended->end_ns}, {ItemKind::kEventRecord, dependency.record}});
     }
   }
-  // The parts of a gap end where the op starts; those spent waiting for another op are drawn.
+  // The parts of a gap end where the op starts; the parts spent waiting for another op are drawn.
   std::vector<std::vector<Interval>> by_lane(lanes_.size());
   for (size_t first = 0, last = 0; first < why_late_.size(); first = last) {
     const Id op = why_late_[first].op;

@@ -12,7 +12,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// All tables but the pyramid, which a sketch is made from.
+// All tables except the pyramid, from which a sketch is made.
 std::vector<std::string_view> tables_to_read() {
   std::vector<std::string_view> names;
 #define STREAMSCOPE_NAME(sql_name, Row, COLUMNS) names.push_back(#sql_name);

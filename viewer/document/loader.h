@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loads a trace on a thread of its own, so that the window answers meanwhile: first a sketch of a
-// large one, then all of it.
+// Loads a trace on a separate thread so that the window stays responsive: first a sketch of a large
+// one, then all of it.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@
 
 namespace streamscope::viewer {
 
-/// Told how far it is, in [0, 1]; false to give up.
+/// Called with the progress, in [0, 1]; returns false to cancel.
 using Progress = std::function<bool(double)>;
 
-/// Reads a trace into a document. Of one with more ops than `derive_up_to` the derived tables stand
-/// for the analyses, if it has them. Throws Error as trace::read().
+/// Reads a trace into a document. With more than `derive_up_to` ops, the derived tables replace the
+/// analyses if the trace has them. Throws Error like trace::read().
 std::shared_ptr<const Document> read_document(const std::filesystem::path& file,
                                               const Progress& progress = {},
                                               size_t derive_up_to = kDeriveUpTo);
 
-/// Whether a trace file has a log beside it, as while it is being written.
+/// Whether a trace file has a write-ahead log beside it, as while it is being written.
 bool has_log(const std::filesystem::path& file);
 
 /// UI thread only, except `on_change`, which is called from the worker.
@@ -36,9 +36,9 @@ class Loader {
   ~Loader();
 
   double progress() const { return progress_; }
-  /// What there is by now: nothing, a sketch, the document.
+  /// What is loaded so far: nothing, a sketch, or the document.
   std::shared_ptr<const Document> document() const;
-  /// Why there is none, as the reader says it; empty while loading or if all is well.
+  /// Why loading failed, in the reader's words; empty while loading or after success.
   std::string error() const;
   void wait();
 

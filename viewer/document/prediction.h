@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a run would have gone with some findings repaired: the work of every stream at its predicted
-// time, drawn below the recorded one, and how long all of it would take. Replayed by
-// profiler/analysis on a thread of its own, so that the window answers meanwhile.
+// How a run would have gone with some findings fixed: the work of every stream at its predicted
+// time, drawn below the recorded one, and the total duration. Replayed by profiler/analysis on a
+// separate thread so that the window stays responsive.
 #pragma once
 
 #include <atomic>
@@ -21,17 +21,16 @@ struct Prediction {
   std::vector<Row> by_lane;       ///< work of streams; items as in the lane
   Ns recorded_ns = 0;             ///< from the first call or work to the end of the last
   Ns gain_ns = 0;                 ///< how much shorter it would be; negative if longer
-  Ns end_ns = trace::kUnknownNs;  ///< of the last work, if repaired
+  Ns end_ns = trace::kUnknownNs;  ///< end of the last work, if fixed
 };
 
 /// "2 findings fixed: 11.98 ms -> 9.80 ms (-18 %)"
 std::string describe(const Prediction& prediction);
 
-/// True if the finding's repair can be replayed.
+/// True if the run can be replayed with the finding fixed.
 bool can_predict(const Document& document, size_t finding);
 
-/// Findings that cannot be replayed are taken for not repaired. `replay` is of the document's
-/// trace. O(ops + calls).
+/// Ignores findings that cannot be replayed. `replay` is of the document's trace. O(ops + calls).
 Prediction predict(const Document& document, const analysis::Replay& replay,
                    std::vector<size_t> repaired);
 
@@ -43,15 +42,15 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  /// What was predicted last for this document; begins anew if something else is wanted. Nothing
-  /// if nothing is repaired. Does not block.
+  /// The last prediction for this document; starts a new one if other findings are requested. Null
+  /// if no finding is fixed. Does not block.
   std::shared_ptr<const Prediction> ask(const std::shared_ptr<const Document>& document,
                                         const std::vector<size_t>& repaired);
-  /// True while the answer is not that of the last question.
+  /// True while the last request is not answered.
   bool is_busy() const { return worker_.joinable(); }
 
  private:
-  struct Model;  // what a replay needs, of one document; made when it is asked first
+  struct Model;  // what a replay of one document needs; made on the first request
 
   void take_answer();
 
@@ -59,7 +58,7 @@ class Predictor {
   std::shared_ptr<const Prediction> answer_;
   std::thread worker_;
   std::atomic<bool> done_ = false;
-  std::unique_ptr<Model> model_;  // of document_; the worker's until it is done, as is the next
+  std::unique_ptr<Model> model_;  // of document_; like next_, owned by the worker until it is done
   Prediction next_;
 };
 

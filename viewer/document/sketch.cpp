@@ -18,8 +18,8 @@ int64_t integer(const trace::Cell& cell, int64_t none) {
   return value != nullptr ? *value : none;
 }
 
-// The coarsest level whose longest lane still has a cell per pixel; the finest if none has. The
-// levels have at most four times as many rows each, so that a lane's share of them tells.
+// The coarsest level whose longest lane still has a cell per pixel; the finest if none has. A level
+// has at most four times as many rows as the next coarser one, so the cells of one lane decide.
 std::optional<int64_t> level_for(const std::filesystem::path& file, int width_px) {
   trace::Query levels(file,
                       "SELECT level, max(cells) FROM (SELECT level, count(*) AS cells FROM lod"
@@ -52,7 +52,7 @@ std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int w
     op.end_ns = trace::sum_of(op.start_ns, integer(cells.cell(2), 0));
     op.kind = static_cast<trace::Small>(integer(cells.cell(3), trace::kNoSmall));
     op.detail = static_cast<trace::Small>(integer(cells.cell(4), trace::kNoSmall));
-    trace::Damage shown_later;  // once the whole trace was read
+    trace::Damage shown_later;  // shown once the whole trace has been read
     trace::check_row(sketch.op.size(), op, shown_later);
     if (op.start_ns == trace::kUnknownNs || op.stream_id >= sketch.stream.size()) continue;
     sketch.op.append(op);

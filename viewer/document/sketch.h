@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A first look at a large trace, long before all of it is read: its streams, and in place of its
-// ops the cells of the level-of-detail pyramid that recording or `streamscope analyze` left in it.
+// A first view of a large trace, long before it is fully read: its streams, and in place of its ops
+// the cells of the level-of-detail pyramid that recording or `streamscope analyze` stored in it.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@
 
 namespace streamscope::viewer {
 
-/// Each row of `op` stands for all work of one stream in a cell of time that is narrower than a
-/// pixel of a picture `width_px` wide, where the pyramid is that fine: it begins with the first of
-/// them, is as long as the device was busy with them, and is of the kind of the longest. Nothing if
-/// the file has no pyramid of this version, as small traces do not. Throws Error as trace::read().
+/// Each row of `op` stands for all work of one stream in a cell of time narrower than a pixel of a
+/// picture `width_px` wide, if the pyramid is that fine. It begins with the first of this work,
+/// lasts as long as the device was busy with it, and has the kind of the longest. Empty if the file
+/// has no pyramid of this version; small traces have none. Throws Error like trace::read().
 std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int width_px);
 
 }  // namespace streamscope::viewer

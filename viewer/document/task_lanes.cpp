@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lanes of libcoord's task queues: under a device one for each multiprocessor that ran tasks of its
-// warps, under a process one for each worker that is a thread.
+// Lanes of libcoord's task queues: under a device, one for each multiprocessor whose warps ran
+// tasks; under a process, one for each worker thread.
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// All warps of a multiprocessor would take the room of everything else.
+// One row per warp of a multiprocessor would take the space of everything else.
 constexpr size_t kMaxTaskRows = 8;
 
 }  // namespace
@@ -34,7 +34,7 @@ trace::Small Document::worker_of(Id task) const {
   return tasks.task_run_id[task] == kNoId ? tasks.worker[task] : tasks.sm[task];
 }
 
-// Of the queues of the process those whose tasks ran on the device; kNoId: on the host.
+// Queues of the process whose tasks ran on the device; kNoId: on the host.
 void Document::add_tasks(Id process, Id device, int parent) {
   const bool on_host = device == kNoId;
   for (Id queue = 0; queue < tasks_of_queue_.size(); ++queue) {

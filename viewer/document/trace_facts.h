@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the header, the banner and the inspector say of a trace as a whole. Counts, state and losses
-// are those of `streamscope info`; only the wording is made here.
+// What the header, the banner and the inspector say about a trace as a whole. Counts, state and
+// losses are those of `streamscope info`; only the wording is defined here.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Fact {
   std::string name, text;
 };
 
-/// True if nobody finished the recording: it goes on, or its recorder was killed.
+/// True if the recording was not finished: it is still running, or its recorder was killed.
 bool is_unfinished(const Document& document);
 /// "recording…" while it grows, "unfinished" if it was never finished, else "".
 std::string state_label(const Document& document, bool is_live);
@@ -24,11 +24,11 @@ std::string state_label(const Document& document, bool is_live);
 std::string state_text(const Document& document, bool is_live);
 /// The facts of the header, from left to right.
 std::vector<std::string> header_facts(const Document& document, bool is_live);
-/// How much is in the trace, a line each; what it has none of is left out.
+/// How much is in the trace, one line each; zero counts are left out.
 std::vector<Fact> count_facts(const Document& document);
-/// What is missing and what to do about it, most severe first: losses that a reader should know of.
+/// What is missing and what to do about it, most severe first; only losses worth reporting.
 std::vector<std::string> loss_lines(const Document& document);
-/// The warning over the panels; "" if there is nothing to warn of.
+/// The warning above the panels; "" if there is nothing to warn about.
 std::string warning(const Document& document, bool is_live);
 
 }  // namespace streamscope::viewer

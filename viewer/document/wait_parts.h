@@ -40,7 +40,7 @@ class WaitParts {
             .edge = edge_[index],
             .because = because_[index]};
   }
-  /// Those of an op, in order of time.
+  /// The parts of an op's wait, in order of time.
   std::vector<analysis::WaitPart> of(trace::Id op) const {
     std::vector<analysis::WaitPart> parts;
     const auto first = std::ranges::lower_bound(op_, op);

@@ -13,7 +13,7 @@ namespace {
 
 using streamscope::WaitCause;
 
-constexpr float kElsewhere = 0.3f;    // what is not on the critical path steps back
+constexpr float kElsewhere = 0.3f;    // work off the critical path is dimmed
 constexpr size_t kNamedStreams = 10;  // in the legend
 constexpr size_t kNameLength = 24;
 
@@ -25,7 +25,7 @@ constexpr std::array kCauses = {
     WaitCause::kCopyEngine, WaitCause::kSmFull,       WaitCause::kQueueAliasing,
     WaitCause::kMemoryWait, WaitCause::kGraph};
 
-// Stream of an op, or that a call is about.
+// Stream of an op, or the stream that a call is about.
 Id stream_of(const trace::Trace& trace, Item item) {
   switch (item.kind) {
     case ItemKind::kOp:
@@ -45,7 +45,7 @@ Id stream_of(const trace::Trace& trace, Item item) {
   }
 }
 
-// Why the op started late, for the most part.
+// The main reason why the op started late.
 ImU32 cause_color(const Document& document, const Theme& theme, Item item) {
   analysis::WaitPart most;
   if (item.kind == ItemKind::kOp) {
@@ -81,7 +81,7 @@ ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item i
     }
   }
   if (item.kind == ItemKind::kRange) {
-    // The program may have chosen a color: 0xAARRGGBB.
+    // The program may have set a color: 0xAARRGGBB.
     const trace::Int own = document.trace().range.color[item.id];
     if (own != trace::kNoInt && own != 0)
       return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
@@ -98,7 +98,7 @@ std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme
         legend.push_back({"one color per name", theme.color(Color::kAccent)});
       for (size_t i = 0; i < kCategoryCount; ++i) {
         const auto category = static_cast<Category>(i);
-        // The glyphs of records and waits say more than their bars.
+        // The glyphs of records and waits are clearer than their bars.
         if (!document.present()[i] || category == Category::kRecordCall ||
             category == Category::kWaitCall || category == Category::kRange ||
             (by == ColorBy::kName && category <= Category::kGraphLaunch))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which color a bar has, by what the user wants to see, and what the legend says of it.
+// The color of each bar, depending on what the user wants to see, and the legend for it.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct LegendEntry {
   std::string text;
   ImU32 color;
 };
-/// What bars are colored by, the most telling first.
+/// What bars are colored by, the most important first.
 std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme, ColorBy by);
 
 /// "kind", "name", ...

@@ -18,7 +18,7 @@ constexpr float kGutter = 190;
 constexpr float kAxis = 22;
 constexpr float kTickSpacing = 110;
 constexpr float kPitch = 38;
-constexpr double kSame = 0.02;  // a difference of all below this share is none
+constexpr double kSame = 0.02;  // a smaller share of all counts as no difference
 
 std::string signed_duration(Ns ns) { return (ns > 0 ? "+" : "") + format_duration(ns); }
 
@@ -99,7 +99,7 @@ void CompareView::draw(const Document& document, ViewState& state, const Theme& 
         theme, "One trace is open",
         "Shift+C, or streamscope view A.sqlite B.sqlite, compares two. Streams "
         "with the same name are drawn one below the other, and a table lists "
-        "work that became longer or shorter, is new or gone.");
+        "work that takes longer or shorter, is new or is gone.");
   }
   if (!state.comparison) return widgets::label(theme, "comparing\u2026");
   const Comparison& comparison = *state.comparison;
@@ -144,7 +144,7 @@ void CompareView::draw_head(const Document& document, ViewState& state, const Th
          signed_duration(after - before) + " (" + format_percent(std::fabs(change)) +
              (change > 0 ? " longer)" : " shorter)"));
   }
-  // The legend, at the right where there is room.
+  // The legend, at the right if there is space.
   float width = 0;
   for (const Meaning& each : kMeanings)
     width += theme.px(34) + theme.width(Face::kSmall, each.text);
@@ -260,7 +260,7 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
       const bool is_chosen = !selected_ || state.comparison->sides[at].work_of[op] == *selected_;
       const ImU32 color = color_of(static_cast<Match>(bar.kind), theme);
       const float x0 = plot.min.x + bar.x0, x1 = std::max(plot.min.x + bar.x1, x0 + 1);
-      // A gap of a pixel tells neighbors apart.
+      // A gap of a pixel separates neighbors.
       draw.AddRectFilled({x0, top}, {x1 - x0 > 3 ? x1 - 1 : x1, bottom},
                          theme.dim(color, (0.35f + 0.65f * bar.coverage) * (is_chosen ? 1 : 0.3f)));
       if (hovered && mouse.x >= x0 && mouse.x < std::max(x1, x0 + 2)) hit_ = {side, op, bar.count};
@@ -271,7 +271,7 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
 // As in the timeline, which shows the same time.
 void CompareView::handle_input(const Document& document, const Plot& plot, ViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
-  // Pixels of the timeline, which is not as wide.
+  // Pixels of the timeline, which has another width.
   const double px = state.window.width_px / plot.window.width_px;
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
     if (io.KeyCtrl) {

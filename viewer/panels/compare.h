@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two traces on one axis, that of the timeline, both from their first work on a device: streams of
-// the same name below each other with what differs in colors, and a table of what takes longer,
-// shorter, is new or gone.
+// Two traces on the axis of the timeline, each starting at its first work on a device: streams of
+// the same name below each other with differences in color, and a table of work that takes longer,
+// takes shorter, is new or is gone.
 #pragma once
 
 #include "document/comparison.h"
@@ -19,21 +19,21 @@ class CompareView : public View {
   void draw(const Document& document, ViewState& state, const Theme& theme) override;
 
  private:
-  static constexpr float kBar = 13;  // how high, before scaling
+  static constexpr float kBar = 13;  // height, before scaling
   /// The bars of all pairs of streams, and the axis above them.
   struct Plot {
     ImVec2 min, max;
     TimeWindow window;  ///< time since the first work of either
     Ns first_ns[2];     ///< that work
 
-    /// The same of one of the traces, on its own clock.
+    /// The same range for one of the traces, on its own clock.
     TimeWindow of(int side) const;
   };
   /// A bar under the mouse.
   struct Hit {
     int side = 0;
     Id op = kNoId;
-    uint32_t count = 0;  ///< more than 1: so many in a pixel
+    uint32_t count = 0;  ///< more than 1: this many in a pixel
   };
   void refresh(const Comparison& comparison, const Theme& theme);
   void draw_head(const Document& document, ViewState& state, const Theme& theme);
@@ -55,7 +55,7 @@ class CompareView : public View {
   std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
                                 int side, double since_first) const;
   std::optional<Cursor> neighbor(const Comparison& comparison, int by) const;
-  /// Frames the bar and tells of it as the mouse would have it.
+  /// Frames the bar and shows the same tooltip as the mouse.
   void draw_cursor(const Plot& plot, float top, const ViewState& state, const Theme& theme);
 
   uint64_t prepared_[2] = {};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How arrow keys move from bar to bar of two compared traces.
+// How arrow keys move from bar to bar in two compared traces.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace streamscope::viewer {
 
-// The bar of a lane that begins nearest to a time since the first work.
+// The bar of a lane that begins nearest to a time after the first work.
 std::optional<CompareView::Cursor> CompareView::nearest(const Comparison& comparison,
                                                         const Plot& plot, size_t pair, int side,
                                                         double since_first) const {
@@ -34,7 +34,7 @@ std::optional<CompareView::Cursor> CompareView::nearest(const Comparison& compar
   return best;
 }
 
-// The bar that begins next, or began before, in the lane of the cursor.
+// The next bar to begin, or the one that began before, in the lane of the cursor.
 std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& comparison,
                                                          int by) const {
   const std::vector<Row>& bands =
@@ -46,7 +46,8 @@ std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& compa
   std::optional<Cursor> best;
   for (size_t band = 0; band < bands.size(); ++band) {
     const auto& starts = bands[band].start_ns;
-    // The first of this band that comes after the cursor; of its own band by index, for some begin
+    // The first of this band after the cursor; in the cursor's own band by index, as some begin
+    // together.
     // together.
     size_t after = cursor_->index + 1;
     if (band < cursor_->band)
@@ -73,7 +74,8 @@ void CompareView::handle_keys(const Document& document, const Plot& plot, ViewSt
   std::optional<Cursor> next;
   if (cursor_ && steps.right != 0) next = neighbor(comparison, steps.right);
   if (!cursor_ || steps.down != 0) {
-    // The lanes from top to bottom, each first of A, then of B; without a cursor from above them.
+    // The lanes from top to bottom, each first of A, then of B; without a cursor, starting above
+    // them.
     const double at = cursor_ ? since_first(*cursor_)
                               : static_cast<double>(plot.window.to_ns(plot.window.width_px / 2));
     const int by = steps.down < 0 ? -1 : 1;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a number over time looks, in lanes and in the panel of pools: filled to the mean of each
-// pixel, under a bright edge; above it a pale outline of the highest value, so that a peak is seen
-// and is not taken for what was there all the time.
+// How a value over time is drawn, in lanes and in the pools panel: filled to the mean of each
+// pixel, under a bright edge; above it a pale outline of the maximum, so that a peak is visible and
+// is not mistaken for a lasting value.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace streamscope::viewer {
 
 struct CounterLook {
   ImU32 edge, body;       ///< of the mean
-  ImU32 outline, inside;  ///< of the highest value
+  ImU32 outline, inside;  ///< of the maximum
   float edge_height, outline_height;
 
   CounterLook(const Theme& theme, ImU32 color)
@@ -29,8 +29,8 @@ struct CounterLook {
         outline_height(theme.px(1)) {}
 };
 
-/// Calls `fill(min, max, color)` for each part: pixels from `left` on, `bottom` up by `room` for
-/// the value `top`. Neighbors that look alike are one. Returns how many there are.
+/// Calls `fill(min, max, color)` for each part: pixels from `left` on, from `bottom` up, `room`
+/// high for the value `top`. Equal neighbors are merged. Returns the number of parts.
 template <class Fill>
 size_t draw_counter_columns(std::span<const Counter::Column> columns, double top, float left,
                             float bottom, float room, const CounterLook& look, Fill fill) {

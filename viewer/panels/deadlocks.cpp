@@ -24,7 +24,7 @@ std::string where(const Document& document, const WaitGraph::Node& node) {
   return "";
 }
 
-// A thread that waits for a lock is no row that can be selected.
+// A thread that waits for a lock is not a row that can be selected.
 std::string name_of(const Document& document, const WaitGraph::Node& node) {
   const Item item = item_of(node);
   return item.kind == ItemKind::kNone ? "waits for a lock" : document.label(item);
@@ -36,7 +36,7 @@ Id stack_of(const trace::Trace& trace, Item item) {
   return kNoId;
 }
 
-// What the recorder said while the process hung, or what its trace lets us conclude.
+// What the recorder reported while the process hung, or what can be concluded from its trace.
 void draw_report(const trace::HangReport& report, const Theme& theme) {
   std::istringstream lines(report.text);
   bool headline = true;
@@ -67,7 +67,7 @@ void DeadlocksView::draw(const Document& document, ViewState& state, const Theme
         "--hang-timeout, or streamscope hang on the running process; this panel then shows who "
         "waits for whom.");
   }
-  // The words stand beside the picture, or below it where both would be narrow.
+  // The text is beside the picture, or below it if both would be narrow.
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const bool beside = room.x > theme.px(900);
   const float words = std::min(theme.px(420), room.x * 0.4f);
@@ -97,7 +97,7 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
         origin.x + theme.px(4) + column * static_cast<float>(graph.nodes[node].column),
         origin.y + theme.px(28) + theme.px(kRow) * static_cast<float>(graph.nodes[node].row)};
   };
-  // Arrows first, those of the cycle over the others.
+  // Arrows first, those of the cycle on top of the others.
   for (const bool cyclic : {false, true}) {
     for (const WaitGraph::Link& link : graph.links) {
       if (link.in_cycle != cyclic) continue;
@@ -117,9 +117,9 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
       const float tip = theme.px(8), wide = theme.px(4.5f);
       draw.AddTriangleFilled(to, {to.x - tip * dx - wide * dy, to.y - tip * dy - wide * dx},
                              {to.x - tip * dx + wide * dy, to.y - tip * dy + wide * dx}, color);
-      const bool level = dx != 0 && from.y == to.y;  // its text stands above, where there is room
+      const bool level = dx != 0 && from.y == to.y;  // its text is above, where there is space
       const ImVec2 middle{(from.x + to.x) / 2, level ? a.y - theme.px(8) : (from.y + to.y) / 2};
-      if (!cyclic && !graph.cycles.empty()) continue;  // the words would lie over each other
+      if (!cyclic && !graph.cycles.empty()) continue;  // the texts would overlap
       const std::string_view why = to_string(link.why);
       const ImVec2 chip = widgets::chip(nullptr, theme, Face::kSmall, {}, 0, 0, why);
       widgets::chip(&draw, theme, Face::kSmall, {middle.x - chip.x / 2, middle.y - chip.y / 2},
@@ -190,7 +190,7 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
       }
       widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
                     "waits (" + std::string(why) + ") for" +
-                        (i + 1 == cycle.size() ? " the first again" : ""));
+                        (i + 1 == cycle.size() ? " the first one again" : ""));
     }
   }
   widgets::heading(theme, "Blocked calls");
@@ -199,7 +199,7 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
     link(node);
     widgets::text(theme, Face::kSmall, theme.color(Color::kWaiting),
                   "blocked for " + format_duration(node.held_ns) +
-                      (node.stuck ? ", never returned" : ", the awaited work did not end"));
+                      (node.stuck ? ", never returned" : ", the awaited work did not finish"));
     if (const Id stack = stack_of(document.trace(), item_of(node)); stack != kNoId) {
       for (const std::string& line : analysis::stack_lines(document.trace(), stack))
         widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Who waited for whom when a trace ended with calls that never returned: the wait-for graph with
-// its cycles, the same in words, and the stacks of the threads that hang.
+// its cycles, the same as text, and the stacks of the hung threads.
 #pragma once
 
 #include "window/view.h"

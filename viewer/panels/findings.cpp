@@ -50,8 +50,8 @@ void FindingsView::refresh(const Document& document, const ViewState& state, con
   }
   grid_.set({{.title = "Severity", .width = 76},
              {.title = "Rule", .width = 190},
-             {.title = "What"},
-             {.title = "Times", .is_number = true, .width = 64},
+             {.title = "Finding"},
+             {.title = "Count", .is_number = true, .width = 64},
              {.title = "Gain", .is_number = true, .width = 130}},
             std::move(rows));
 }

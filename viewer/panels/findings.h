@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the detectors found, the most severe and most costly first: what it is, why, what repairing
-// it gains, and where it is.
+// What the detectors found, most severe and most costly first: the problem, its cause, the gain
+// from fixing it, and its location.
 #pragma once
 
 #include "grid.h"
@@ -20,13 +20,13 @@ class FindingsView : public View {
   void refresh(const Document& document, const ViewState& state, const Theme& theme);
   void draw_details(const Document& document, ViewState& state, const Theme& theme);
 
-  uint64_t prepared_ = 0;  // serial of the document that the grid is of
+  uint64_t prepared_ = 0;  // serial of the document that the grid shows
   ThemeKind prepared_theme_ = ThemeKind::kDark;
   std::vector<size_t> prepared_repaired_;
   Grid grid_;
   std::vector<size_t> shown_;                            // findings by row of the grid
   std::array<bool, 3> severities_ = {true, true, true};  // note, warning, error
-  bool possible_ = false;                                // lists them, too
+  bool possible_ = false;                                // possible ones are listed, too
 };
 
 }  // namespace streamscope::viewer

@@ -14,16 +14,16 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr float kColumn = 190, kRow = 60;            // at scale 1
-constexpr float kNodeWidth = 140, kNodeHeight = 38;  // the rest is room for edges
+constexpr float kNodeWidth = 140, kNodeHeight = 38;  // the rest is space for edges
 constexpr float kGutter = 130;
-constexpr float kTextFrom = 44;  // narrower nodes carry no text
-// Columns are at least so wide, so that what is drawn is bounded by the width of the panel.
+constexpr float kTextFrom = 44;  // narrower nodes have no text
+// Minimum column width, so that what is drawn is bounded by the width of the panel.
 constexpr float kLeastColumn = 5;
-constexpr float kZoom = 1.2f;        // by one step of the wheel or a key
-constexpr double kMargin = 16;       // on the left of the first layer
-constexpr float kFirstColumn = 104;  // a graph is at first shown as a whole if that leaves so much
+constexpr float kZoom = 1.2f;        // per step of the wheel or a key
+constexpr double kMargin = 16;       // left of the first layer
+constexpr float kFirstColumn = 104;  // at first a graph is shown in full if that leaves so much
 
-// The marked time, the chosen group, and the streams that the filter of lanes leaves.
+// The marked time, the selected group, and the streams that pass the lane filter.
 GraphFilter filter_of(const Document& document, const ViewState& state) {
   GraphFilter filter{.within = state.marked, .group = state.graph_group};
   if (state.lane_order.filter().empty()) return filter;
@@ -41,7 +41,7 @@ struct GraphView::Frame {
   ImDrawList& draw;
   ImVec2 min, max;
   float column, row;     // pixels
-  uint32_t first, last;  // layers in sight, [first, last)
+  uint32_t first, last;  // layers in view, [first, last)
   uint32_t selected = GraphLayout::kNoNode, hovered = GraphLayout::kNoNode;
   double left, top;
 
@@ -79,7 +79,7 @@ void GraphView::center_on(uint32_t node, float width, float height) {
   if (y < top_ || y + kRow * row_scale_ > top_ + height) top_ = y - height / 2;
 }
 
-// Which group is shown, where there are any.
+// Which group is shown, if there are any.
 void GraphView::draw_group(const Document& document, ViewState& state, const Theme& theme) {
   if (document.groups().empty()) return;
   const bool one = state.graph_group != kNoId;
@@ -98,22 +98,22 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   const float gutter = theme.px(kGutter);
   const float width = (std::max(size.x - gutter, 16.0f)) / theme.scale();
   const float height = std::max(size.y, 16.0f) / theme.scale();
-  // A mark that is still being drawn is not followed.
+  // A mark that is still being drawn is ignored.
   GraphFilter filter = filter_of(document, state);
   if (prepared_ != document.serial() || (filter != filter_ && !ImGui::IsMouseDown(0)))
     lay_out(document, std::move(filter), width, height);
   if (graph_.nodes.empty() && filter_ != GraphFilter{}) {
     return widgets::empty_state(
         theme, "No matching operations",
-        "The marked time, the lane filter and the chosen group have no operation in common. Escape "
-        "removes the mark, Shift+F changes the filter, Shift+G the group.");
+        "No operation is in the marked time, the lane filter and the selected group. Escape "
+        "clears the mark, Shift+F changes the filter, Shift+G the group.");
   }
   if (graph_.nodes.empty()) {
     return widgets::empty_state(theme, "No operations",
-                                "The graph shows operations and what orders them; this trace has "
-                                "none with a known time.");
+                                "The graph shows operations and their order; this trace has no "
+                                "operation with a known time.");
   }
-  // What is selected elsewhere comes into sight here.
+  // What is selected elsewhere is brought into view here.
   const uint32_t selected =
       state.selection.kind == ItemKind::kOp && state.selection.id < graph_.node_of.size()
           ? graph_.node_of[state.selection.id]
@@ -226,7 +226,7 @@ void GraphView::handle_mouse(Frame& frame) {
     frame.state.selection = {};
     if (frame.hovered != GraphLayout::kNoNode) {
       select(frame.state, {ItemKind::kOp, graph_.nodes[frame.hovered].first_op});
-      shown_selection_ = frame.state.selection;  // it is in sight: stay
+      shown_selection_ = frame.state.selection;  // it is in view: do not move
     }
   }
   if (frame.hovered != GraphLayout::kNoNode) draw_tooltip(frame, frame.hovered);
@@ -255,7 +255,7 @@ uint32_t GraphView::next_node(const Frame& frame, int right, int down) const {
                            ? node.row == from.row && (right > 0) == (node.layer > from.layer) &&
                                  node.layer != from.layer
                            : node.row != from.row && (down > 0) == (node.row > from.row);
-    // Rows first: the nearest in the next row that has any.
+    // Rows first: the nearest node in the next row that has any.
     const uint64_t distance =
         away(node.row, from.row) * graph_.layer_count() + away(node.layer, from.layer);
     if (ahead && distance < nearest) {
@@ -266,7 +266,7 @@ uint32_t GraphView::next_node(const Frame& frame, int right, int down) const {
   return best;
 }
 
-// What keys asked for since the last frame.
+// What keys requested since the last frame.
 void GraphView::handle_keys(Frame& frame) {
   const CanvasSteps& steps = frame.state.steps;
   const float ui = frame.theme.scale();
@@ -302,13 +302,13 @@ void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
 
 void GraphView::draw_edges(Frame& frame) {
   const Theme& theme = frame.theme;
-  // Edges by the layer they leave: those that may reach into sight begin before it.
+  // Edges by the layer they leave: those that may reach into view begin before it.
   const uint32_t from = frame.first > graph_.longest_edge ? frame.first - graph_.longest_edge : 0;
   const auto layer_of = [&](const GraphEdge& edge) { return graph_.nodes[edge.from].layer; };
   const auto begin = std::ranges::lower_bound(graph_.edges, from, {}, layer_of);
   const auto end = std::ranges::upper_bound(graph_.edges, frame.last, {}, layer_of);
   const float half = frame.node_height() / 2;
-  // The plain ones first, then the critical path, then those of the selection.
+  // Plain edges first, then the critical path, then those of the selection.
   for (int pass = 0; pass < 3; ++pass) {
     for (auto edge = begin; edge < end; ++edge) {
       const GraphNode &a = graph_.nodes[edge->from], &b = graph_.nodes[edge->to];
@@ -383,7 +383,7 @@ void GraphView::draw_rows(Frame& frame) {
   float free_from = frame.min.y - line;
   for (uint32_t i = 0; i < graph_.lanes.size(); ++i) {
     const float y = std::round(frame.y(i) + (frame.row - line) / 2);
-    if (y < free_from || y > frame.max.y) continue;  // no name over another
+    if (y < free_from || y > frame.max.y) continue;  // names do not overlap
     widgets::fit_text(frame.draw, theme, Face::kSmall, {left, y}, theme.px(kGutter - 10),
                       theme.color(Color::kText), frame.document.lanes()[graph_.lanes[i]].title);
     free_from = y + line;

@@ -23,12 +23,12 @@ class GraphView : public View {
   void handle_input(Frame& frame);
   void handle_mouse(Frame& frame);
   void handle_keys(Frame& frame);
-  /// Makes all wider or narrower; the place, in unscaled pixels from the corner, stays.
+  /// Scales by `factor`; the point, in unscaled pixels from the corner, stays in place.
   void zoom_at(float x, float y, float factor);
-  /// The node that an arrow key leads to from the selected one; the first in sight if there is
-  /// none.
+  /// The node that an arrow key leads to from the selected one; the first in view if none is
+  /// selected.
   uint32_t next_node(const Frame& frame, int right, int down) const;
-  /// Its upper left corner, if it is in sight.
+  /// Its upper left corner, if it is in view.
   std::optional<ImVec2> place_of_selected(const Frame& frame) const;
   void draw_tooltip(const Frame& frame, uint32_t node);
   void draw_edges(Frame& frame);

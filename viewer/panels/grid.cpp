@@ -15,14 +15,14 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr float kRowHeight = 24;
-// Columns that share what is left have at least so much, and want to show their texts up to so
-// much: the others give way to that, then the table scrolls.
+// Minimum width of columns that share what is left, and the most they want for their texts. The
+// others shrink first, then the table scrolls.
 constexpr float kLeastShare = 110, kMostShare = 340;
 constexpr float kBarRoom = 40;   // beside the text of a cell with a bar
-constexpr float kSignRoom = 14;  // of the order, beside the heading
+constexpr float kSignRoom = 14;  // for the sort arrow, beside the heading
 constexpr size_t kMostMeasured = 300;
 
-// Numbers keep no distance from their units that other programs would not take for a space.
+// No no-break spaces before units, which other programs do not read as spaces.
 std::string csv_field(std::string text, bool is_number) {
   constexpr std::string_view kNoBreak = "\u00a0";
   for (size_t at = 0; (at = text.find(kNoBreak, at)) != std::string::npos;)
@@ -82,7 +82,7 @@ bool Grid::begin(const Theme& theme, TabStops& stops, const char* id) {
     full += fixed ? theme.px(columns_[i].width) : 0;
     least += fixed ? needed_[i] : theme.px(kLeastShare);
   }
-  // In eighths: how far columns of a fixed width are from what they need to what they would have.
+  // In eighths: how far fixed-width columns are from the width they need to their full width.
   const float spare = (room - pads - shared - needed) / std::max(full - needed, 1.0f);
   const int eighths = static_cast<int>(std::clamp(spare * 8, 0.0f, 8.0f));
   const bool scrolls = room < least;
@@ -90,7 +90,7 @@ bool Grid::begin(const Theme& theme, TabStops& stops, const char* id) {
       ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
       ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerH |
       ImGuiTableFlags_NoBordersInBodyUntilResize | (scrolls ? ImGuiTableFlags_ScrollX : 0);
-  // ImGui keeps the widths of a table, so that each way to lay it out is one of its own.
+  // ImGui stores the widths of a table by name, so each layout has its own name.
   const std::string name = std::string(id) + "/" + (scrolls ? "scrolls" : std::to_string(eighths));
   if (!ImGui::BeginTable(name.c_str(), static_cast<int>(columns_.size()), flags, {0, 0},
                          scrolls ? least : 0))
@@ -121,7 +121,7 @@ bool Grid::begin(const Theme& theme, TabStops& stops, const char* id) {
   return true;
 }
 
-// As ImGui's own, with numbers' headings over their right end.
+// Like ImGui's own, with the headings of numbers right-aligned.
 void Grid::draw_headings(const Theme& theme, TabStops& stops) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers, theme.px(kRowHeight));
   heading_has_focus_ = false;
@@ -135,7 +135,7 @@ void Grid::draw_headings(const Theme& theme, TabStops& stops) {
     if (i == 0 && stops.is_next()) compat::focus_last_item();
     heading_has_focus_ |= ImGui::IsItemFocused();
     ImGui::PopID();
-    // Room on the right for the sign of the order.
+    // Space on the right for the sort arrow.
     const bool sorted =
         (ImGui::TableGetColumnFlags(static_cast<int>(i)) & ImGuiTableColumnFlags_IsSorted) != 0;
     const float sign = sorted ? theme.px(kSignRoom) : 0;
@@ -180,7 +180,7 @@ bool Grid::draw_row(const Theme& theme, size_t row, bool selected, bool takes_fo
     const float middle = at.y + (height - theme.px(6)) / 2;
     if (cell.bar >= 0) {
       const float width = std::round(room * std::min(cell.bar, 1.0f));
-      const float strength = selected ? 0.5f : 0.3f;  // to be seen on the color of the choice, too
+      const float strength = selected ? 0.5f : 0.3f;  // visible on the selection color, too
       draw.AddRectFilled({at.x, at.y + theme.px(1)}, {at.x + width, at.y + height - theme.px(7)},
                          theme.dim(theme.color(Category::kKernel), strength));
     }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A table that sorts by a click on its heading, tells which row was clicked and copies itself as
-// CSV. Draws only the rows in sight, so millions of them cost nothing but memory. To the keyboard
-// its headings are one stop and its rows another, in which arrows move.
+// A table that sorts by a click on a heading, reports which row was clicked and copies itself as
+// CSV. Draws only the rows in view, so that millions of them cost only memory. For the keyboard its
+// headings are one stop and its rows another, in which arrow keys move.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,13 @@ struct GridCell {
   std::string text;
   double key = 0;  ///< what numbers are sorted by
   float bar = -1;  ///< share in [0, 1] that is drawn behind the text; negative: none
-  ImU32 ink = 0;   ///< 0: as usual
+  ImU32 ink = 0;   ///< 0: the default
 };
 
 struct GridColumn {
   std::string title;
   bool is_number = false;  ///< right-aligned, sorted by key, largest first
-  float width = 0;         ///< before scaling, less where room is short; 0 shares what is left
+  float width = 0;         ///< before scaling, less if space is short; 0 shares what is left
 };
 
 /// UI thread only.
@@ -33,11 +33,11 @@ class Grid {
  public:
   void set(std::vector<GridColumn> columns, std::vector<std::vector<GridCell>> rows);
   size_t row_count() const { return rows_.size(); }
-  /// In pixels, of the heading and so many rows.
+  /// In pixels, of the heading and this many rows.
   static float height(const Theme& theme, size_t rows);
   double key(size_t row, size_t column) const { return rows_[row][column].key; }
-  /// Draws into the current window with what room is left; the row that was clicked, if one was.
-  /// `is_selected` says which rows are marked.
+  /// Draws into the space left in the current window; returns the row that was clicked, if any.
+  /// `is_selected` returns which rows are marked.
   template <class IsSelected>
   std::optional<size_t> draw(const Theme& theme, TabStops& stops, const char* id,
                              IsSelected is_selected) {
@@ -66,7 +66,7 @@ class Grid {
   bool draw_row(const Theme& theme, size_t row, bool selected, bool takes_focus);
   void end(TabStops& stops);
   void sort(size_t column, bool ascending);
-  /// What each column needs for its heading and the first of its cells.
+  /// The width each column needs for its heading and its first cells.
   void measure(const Theme& theme);
 
   std::vector<GridColumn> columns_;
@@ -74,13 +74,13 @@ class Grid {
   std::vector<size_t> order_;
   std::optional<ImGuiListClipper> clipper_;
   size_t at_ = 0, until_ = 0;
-  bool heading_has_focus_ = false;  // of the keyboard
-  std::vector<float> needed_;       // by column, in pixels at a scale; empty until asked for
+  bool heading_has_focus_ = false;  // keyboard focus
+  std::vector<float> needed_;       // by column, in pixels at a scale; empty until needed
   float needed_scale_ = 0;
 };
 
 inline constexpr std::string_view kCopyTitle = "Copy as CSV";
-/// A button of this title that puts the grid into the clipboard.
+/// A button with this title that copies the grid to the clipboard.
 void copy_button(const Theme& theme, TabStops& stops, const Grid& grid);
 
 }  // namespace streamscope::viewer

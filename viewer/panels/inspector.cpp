@@ -139,7 +139,7 @@ void InspectorView::draw_item(Sheet& sheet) {
   draw_dependencies(sheet);
 }
 
-// Where it stands besides its own time: when it would run, or when the device did the work of a
+// Its times other than its own: when it would run if fixed, or when the device did the work of a
 // range.
 void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
   const Document& document = sheet.document;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// All facts of what is selected, its dependencies in words, sums of a marked range; of nothing, the
-// whole trace.
+// All facts of what is selected, its dependencies in words, sums of a marked range; if nothing is
+// selected, the whole trace.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ class InspectorView : public View {
   void draw_elsewhere(Sheet& sheet, Item item);
   void draw_sums(Sheet& sheet, TimeRange range);
 
-  // Made once per document or range, because they cost more than a frame.
+  // Computed once per document or range, because they cost more than a frame.
   const Document* sums_of_ = nullptr;
   std::optional<TimeRange> sums_range_;
   Sums sums_;

@@ -23,7 +23,7 @@ std::string_view explain(trace::Binding binding) {
     case trace::kBindingExact:
       return "to the record that was newest when the wait was issued";
     case trace::kNeverRecorded:
-      return "to nothing: the event was never recorded before, so this wait is a no-op";
+      return "to nothing: the event was not recorded before, so this wait is a no-op";
     case trace::kCaptured:
       return "into a graph that was being captured";
     case trace::kAmbiguous:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the parts of the inspector share: links, facts and the words for causes.
+// What the parts of the inspector share: links, facts and descriptions of causes.
 #pragma once
 
 #include "analysis/call_sites.h"
@@ -13,7 +13,7 @@ namespace streamscope::viewer {
 
 /// Facts of one frame, one below the other.
 struct InspectorView::Sheet {
-  static constexpr size_t kMaxListed = 50;  // of what there may be thousands of
+  static constexpr size_t kMaxListed = 50;  // of lists that may have thousands of entries
 
   const Document& document;
   ViewState& state;
@@ -22,7 +22,7 @@ struct InspectorView::Sheet {
 
   const trace::Trace& trace() const { return document.trace(); }
   void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
-  // A fact that leads somewhere.
+  // A fact with a link.
   void fact_link(std::string_view name, std::string_view value, Item target) {
     widgets::fact_name(theme, name);
     link(value, target);
@@ -60,7 +60,7 @@ struct InspectorView::Sheet {
   void correlation(trace::Int id) {
     if (id != trace::kNoInt) fact("correlation", std::to_string(id));
   }
-  // Who called, and on which stream; of a row of any table of calls.
+  // The calling thread, and the stream; of a row of any table of calls.
   template <class Calls>
   void caller(const Calls& calls, Id id) {
     fact("thread", document.thread_name(calls.thread_id[id]));
@@ -87,7 +87,7 @@ struct InspectorView::Sheet {
   }
 };
 
-/// What a cause of waiting means, in a sentence.
+/// The meaning of a cause of waiting.
 std::string_view explain(streamscope::WaitCause cause);
 
 }  // namespace streamscope::viewer

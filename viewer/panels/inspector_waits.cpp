@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why an item began late, what it waited for and who waited for it.
+// Why an item started late, what it waited for and who waited for it.
 
 #include <algorithm>
 
@@ -15,15 +15,15 @@ using trace::kUnknownNs;
 std::string_view explain(trace::EdgeKind kind) {
   switch (kind) {
     case trace::kHostEdge:
-      return "by the host, which waited for one before it issued the other";
+      return "by the host, which waited for the first before it issued the second";
     case trace::kLegacyEdge:
       return "by the rules of the legacy default stream";
     case trace::kGraphEdgeKind:
-      return "by an edge of the graph";
+      return "by a graph edge";
     case trace::kOperationEdge:
-      return "by a dependency of libcoord";
+      return "by a libcoord dependency";
     default:
-      return "by the order of the stream";
+      return "by stream order";
   }
 }
 
@@ -56,7 +56,7 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
   for (const analysis::WaitPart& part : parts) gap += part.duration_ns;
   if (gap == 0) return;
   widgets::heading(theme, "Started late by " + format_duration(gap));
-  // The gap before it, from left to right as time went.
+  // The gap before it, from left to right in order of time.
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = theme.px(10);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -98,11 +98,11 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
   if (all.empty()) {
     if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
       widgets::heading(sheet.theme, "Dependencies");
-      sheet.note("None but the order of its own stream.");
+      sheet.note("None except the order of its own stream.");
     }
     return;
   }
-  // From the point of view of a record or a wait every edge has two ends worth naming.
+  // For a record or a wait, both ends of every edge are worth naming.
   for (const bool incoming : {true, false}) {
     size_t listed = 0, left_out = 0;
     for (const uint32_t index : all) {
@@ -111,7 +111,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       const Item other{ItemKind::kOp, incoming ? dependency.from_op : dependency.to_op};
       if (listed == 0) {
         widgets::heading(sheet.theme, item.kind != ItemKind::kOp
-                                          ? (incoming ? "Stands for the work up to" : "Held up")
+                                          ? (incoming ? "Covers the work up to" : "Delayed")
                                       : incoming ? "Waited for"
                                                  : "Who waited for it");
       }
@@ -129,10 +129,10 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
                  to = document.time({ItemKind::kOp, dependency.to_op});
       std::string text;
       if (waited > 0) {
-        text = incoming ? "held this stream up for " + format_duration(waited)
+        text = incoming ? "delayed this stream by " + format_duration(waited)
                         : "waited " + format_duration(waited);
       } else if (from && to) {
-        text = "was already done: " + format_duration(distance_ns(from->end_ns, to->begin_ns)) +
+        text = "no delay: " + format_duration(distance_ns(from->end_ns, to->begin_ns)) +
                " between them";
       }
       widgets::wrapped(sheet.theme, Face::kSmall,

@@ -17,20 +17,20 @@ namespace {
 
 using analysis::PoolUsage;
 
-constexpr float kFacts = 236;  // as wide as the names of lanes
+constexpr float kFacts = 236;  // as wide as the lane names
 constexpr float kChart = 84;
-constexpr float kNamed = 52;         // in a tooltip: one of those who hold, on three lines
-constexpr float kTooltipRest = 120;  // and what is not of them
-constexpr size_t kMostNamed = 6;     // of those who hold, or never returned it
+constexpr float kNamed = 52;         // in a tooltip: one of the holders, on three lines
+constexpr float kTooltipRest = 120;  // the rest of the tooltip
+constexpr size_t kMostNamed = 6;     // holders, or those that never returned it
 
-// How many of those who hold have room in a tooltip that is so high before scaling, perhaps with as
-// many that never returned it.
+// How many holders fit in a tooltip of this height before scaling, possibly with as many that never
+// returned an element.
 size_t most_named(float height, bool twice) {
   const float each = (height - kTooltipRest) / (twice ? 2 * kNamed : kNamed);
   return std::clamp(static_cast<size_t>(std::max(each, 1.0f)), size_t{1}, kMostNamed);
 }
 
-// The step that holds at an instant; none before the first.
+// The step in effect at an instant; none before the first.
 const PoolUsage::Step* step_at(const PoolUsage& pool, Ns at) {
   const auto next = std::ranges::upper_bound(pool.steps, at, {}, &PoolUsage::Step::at_ns);
   return next == pool.steps.begin() ? nullptr : &*(next - 1);
@@ -46,7 +46,7 @@ void draw_chart(const PoolUsage& pool, const Document::PoolCurve& curve, const T
     return max.y - std::round(room * static_cast<float>(value / static_cast<double>(top)));
   };
   std::vector<Counter::Column> columns(static_cast<size_t>(std::max(max.x - min.x, 0.0f)));
-  // What is made and free, behind what is in use.
+  // Elements made and free, behind those in use.
   const ImU32 ink = theme.color(Category::kKernel), free = theme.dim(ink, 0.15f);
   curve.made.in_pixels(window, columns);
   for (size_t column = 0, next = 0; column < columns.size(); column = next) {
@@ -74,7 +74,7 @@ void draw_chart(const PoolUsage& pool, const Document::PoolCurve& curve, const T
     line(pool.high_water, theme.color(Color::kTextDim), "most " + amount(pool, pool.high_water));
 }
 
-// Who holds, one below the other, and how many more there are.
+// The holders, one below the other, and how many more there are.
 void draw_holders(const Theme& theme, const Holders& holders, Ns at) {
   for (const Holder& holder : holders.oldest) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText), ellipsize(holder.name, 80));
@@ -88,7 +88,7 @@ void draw_holders(const Theme& theme, const Holders& holders, Ns at) {
                   "+ " + format_count(holders.count - holders.oldest.size()) + " more");
 }
 
-// What of a pool is in use at an instant, and by whom.
+// How much of a pool is in use at an instant, and by whom.
 void draw_instant(const PoolUsage& pool, const Theme& theme, const Holders& holders, Ns at) {
   const PoolUsage::Step* step = step_at(pool, at);
   const trace::Int in_use = step != nullptr ? step->in_use : 0;

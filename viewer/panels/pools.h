@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How full every pool was over the time that the timeline shows: in use, available, capacity,
-// high-water mark, waits for an element, and what was never given back.
+// high-water mark, waits for an element, and what was never returned.
 #pragma once
 
 #include "window/view.h"

@@ -16,7 +16,7 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr float kNumberWidth = 130;
-constexpr size_t kMostRows = 100'000;  // more is a report, for `streamscope query`
+constexpr size_t kMostRows = 100'000;  // larger results are for `streamscope query`
 
 struct Example {
   const char* title;
@@ -77,7 +77,7 @@ SqlView::Result SqlView::execute(const std::filesystem::path& file, const std::s
     {
       const std::lock_guard lock(self.mutex_);
       self.query_ = std::move(query);
-      if (self.cancelled_) running.interrupt();  // before there was one to interrupt
+      if (self.cancelled_) running.interrupt();  // was set before there was a query to interrupt
     }
     result.columns = running.columns();
     while (running.next()) {
@@ -126,7 +126,7 @@ void SqlView::take_result() {
   for (size_t i = 0; i < shown_.columns.size(); ++i) {
     const std::string& name = shown_.columns[i];
     if (!id_column_ && (name == "op_id" || name == "id")) id_column_ = i;
-    // A column is one of numbers if its first value is one.
+    // A column contains numbers if its first value is one.
     const auto& rows = shown_.rows;
     const bool number = !rows.empty() && !rows[0][i].text.empty() &&
                         rows[0][i].text.find_first_not_of("0123456789+-.e") == std::string::npos;
@@ -180,7 +180,7 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
     widgets::label_beside(theme, format_count(grid_.row_count(), "row") + " in " +
                                      format_duration(static_cast<Ns>(shown_.seconds * 1e9)) +
                                      (shown_.cut ? "; truncated" : "") +
-                                     (id_column_ ? "; a click shows the operation" : ""));
+                                     (id_column_ ? "; click a row to select its operation" : ""));
   }
   if (const auto clicked =
           grid_.draw(theme, state.stops, "result", [&](size_t row) { return selected_ == row; })) {

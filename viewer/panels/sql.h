@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// SQL over the trace file. Queries run on a thread of their own and may only read; a result that
-// names ops (a column id of v_op, or op_id) leads to the timeline by a click.
+// SQL over the trace file. Queries run on a separate thread and are read-only. A click on a row of
+// a result that names ops (a column id of v_op, or op_id) selects the op in the timeline.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class SqlView : public View {
   std::thread worker_;
   std::atomic<bool> running_ = false, cancelled_ = false;
   std::mutex mutex_;                     // of the two below
-  std::unique_ptr<trace::Query> query_;  // while it runs, to interrupt it
+  std::unique_ptr<trace::Query> query_;  // while it runs, so that it can be interrupted
   std::unique_ptr<Result> finished_;
   Result shown_;
   Grid grid_;

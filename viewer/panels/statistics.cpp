@@ -12,7 +12,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// A row of numbers, the largest of which fills the height.
+// A row of bars, the largest of which fills the height.
 void draw_histogram(const Theme& theme, const StatisticsRow& row) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::min(ImGui::GetContentRegionAvail().x, theme.px(360));
@@ -96,9 +96,9 @@ void StatisticsView::draw(const Document& document, ViewState& state, const Them
   if (range_)
     widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
   if (rows_.empty()) {
-    return widgets::empty_state(theme, "Nothing to show",
+    return widgets::empty_state(theme, "No data",
                                 range_ ? "The marked time contains nothing of this kind; Escape "
-                                         "removes the mark."
+                                         "clears the mark."
                                        : "This trace contains nothing of this kind.");
   }
   const float room = ImGui::GetContentRegionAvail().y;
@@ -116,7 +116,7 @@ void StatisticsView::draw(const Document& document, ViewState& state, const Them
   widgets::wrapped(theme, Face::kBold, theme.color(Color::kText),
                    "Durations of " + ellipsize(row.name, 60));
   constexpr std::string_view kScale =
-      "logarithmic scale, the same for all rows; a click on a row selects its longest";
+      "logarithmic scale, the same for all rows; click a row to select its longest item";
   widgets::beside(theme.width(Face::kSmall, kScale));
   widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), kScale);
   draw_histogram(theme, row);

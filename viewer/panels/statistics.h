@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long things took, grouped by name, stream, kind, call, NVTX range or cause of waiting; of the
-// whole trace or of the marked time.
+// Durations grouped by name, stream, kind, call, NVTX range or cause of waiting; for the whole
+// trace or the marked time.
 #pragma once
 
 #include "document/grouped_times.h"

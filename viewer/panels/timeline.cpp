@@ -61,13 +61,13 @@ const LaneBox* TimelineView::box_at(float y) const {
   return box != boxes_.end() ? &*box : nullptr;
 }
 
-// Brings the selection into sight, or the lane that keys chose.
+// Brings the selection, or the lane that keys selected, into view.
 void TimelineView::reveal(const Pane& pane) {
   if (!pane.state.reveal) return;
   pane.state.reveal = false;
   const auto lane = current_lane(pane.document, pane.state);
   if (!lane) return;
-  // Open what hides it.
+  // Opens the lanes that hide it.
   for (int in = pane.document.lanes()[*lane].parent; in >= 0;
        in = pane.document.lanes()[static_cast<size_t>(in)].parent) {
     if (pane.state.is_collapsed(static_cast<size_t>(in)))
@@ -93,7 +93,7 @@ void TimelineView::reveal(const Pane& pane) {
 
 void TimelineView::draw(const Document& document, ViewState& state, const Theme& theme) {
   const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  // Of a narrow timeline the names take less, so that there is one.
+  // In a narrow timeline the names take less, so that some plot is left.
   const float gutter =
       std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
   const float overview = state.show_minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
@@ -120,7 +120,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   scroll_ = std::round(std::clamp(scroll_, 0.0f, std::max(content_height_ - page, 0.0f)));
   lay_out(pane);
 
-  // One invisible item takes the mouse for the whole view; where it is decides what it does.
+  // One invisible item takes mouse input for the whole view; the position decides what it does.
   ImGui::SetCursorScreenPos(origin);
   ImGui::InvisibleButton("timeline", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
   const bool hovered = ImGui::IsItemHovered();
@@ -135,7 +135,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
   state.hovered = hit_.item;
   state.hovered_value.reset();
   if (hit_.counter != nullptr) state.hovered_value = hit_.value.most;
-  // Names have a list of their own, which stays the same while time moves (damage.h).
+  // Names have their own draw list, which stays the same while time moves (damage.h).
   ImGui::SetCursorScreenPos({origin.x, pane.min.y});
   ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,
                     ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground);
@@ -238,7 +238,7 @@ void TimelineView::follow_drag(Pane& pane) {
   const float mouse_px = pane.mouse.x - pane.min.x;
   switch (drag_) {
     case Drag::kPan:
-      // From where the drag began, so that nothing is lost to rounding on the way.
+      // From where the drag began, so that rounding errors do not add up.
       state.window = drag_window_;
       pan(pane.document, state, pane.mouse.x - drag_from_.x);
       scroll_ = drag_scroll_ - (pane.mouse.y - drag_from_.y);
@@ -267,7 +267,7 @@ void TimelineView::end_drag(Pane& pane) {
     if (const LaneBox* box = box_at(pane.mouse.y))
       state.lane_order.move(pane.document, drag_lane_, box->lane);
   }
-  // Released where it was pressed: a click. On a name it opens or closes the lane.
+  // Released where it was pressed: a click. On a name it collapses or opens the lane.
   if (drag_ == Drag::kName) toggle_collapsed(pane.document, state, drag_lane_);
   if (drag_ == Drag::kPending && hovered_finding_) {
     look_at_finding(pane.document, state, *hovered_finding_);

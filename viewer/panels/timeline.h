@@ -4,9 +4,9 @@
 // The timeline: lanes over a nanosecond axis, the overview strip above, the arrows of the selection
 // on top.
 //
-// timeline.cpp lays out, scrolls and handles input; timeline_lanes.cpp draws the content of lanes;
-// timeline_edges.cpp the arrows; timeline_chrome.cpp what is around: axis, overview, names of
-// lanes.
+// timeline.cpp does layout, scrolling and input; timeline_lanes.cpp draws the content of lanes;
+// timeline_edges.cpp the arrows; timeline_chrome.cpp what is around them: axis, overview, lane
+// names.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace streamscope::viewer {
 
-/// Everything that drawing one frame needs; made anew each frame.
+/// Everything that drawing one frame needs; rebuilt each frame.
 struct Pane {
   ImDrawList& draw;
   const Document& document;
@@ -30,7 +30,7 @@ struct Pane {
   ImVec2 mouse;
   bool mouse_in_plot = false;
 
-  /// The same with another list to draw into.
+  /// The same with another draw list.
   Pane into(ImDrawList& other) const {
     return {other, document, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
   }
@@ -39,8 +39,8 @@ struct Pane {
   float px(float length) const { return theme.px(length); }
 };
 
-/// A line of pixels that is the same from `top` to `bottom`: bars of one band, of which a later one
-/// covers an earlier one, on the grid.
+/// A line of pixels repeated from `top` to `bottom`: the bars of one band on the grid, where later
+/// bars cover earlier ones.
 class Strip {
  public:
   /// `grid` is the line of an empty strip.
@@ -50,7 +50,7 @@ class Strip {
   float bottom() const { return bottom_; }
   /// From x0 to x1 from the left end of the plot.
   void fill(float x0, float x1, ImU32 color) { fill(x0, x1, color, color); }
-  /// The lowest two pixels otherwise.
+  /// With another color in the lowest two pixels.
   void fill(float x0, float x1, ImU32 color, ImU32 foot);
   /// Puts it on the ground. Call once, after the last fill.
   void finish() const;
@@ -61,7 +61,7 @@ class Strip {
   std::vector<ImU32> line_, foot_;
 };
 
-/// Distance from band to band, before scaling: what frames the work is lower than the work.
+/// Distance from band to band, before scaling: bands that frame work are lower than the work.
 constexpr float band_pitch(BandKind kind) {
   if (kind == BandKind::kTasks) return 12;  // many warps at a time
   return kind == BandKind::kRanges || kind == BandKind::kOperations || kind == BandKind::kGpuRanges
@@ -69,7 +69,7 @@ constexpr float band_pitch(BandKind kind) {
              : 24;
 }
 
-/// Room for the predicted run below the bands of a stream, before scaling.
+/// Space for the predicted run below the bands of a stream, before scaling.
 inline constexpr float kPredictedPitch = 11;
 
 /// A lane on the screen.
@@ -82,20 +82,20 @@ struct LaneBox {
 /// What is under the mouse.
 struct Hit {
   Item item;
-  uint32_t folded = 0;  ///< more than 1: a run of so many items, of which `item` is one
+  uint32_t folded = 0;  ///< more than 1: a run of this many items, of which `item` is one
   float coverage = 1;
   bool instants = false;  ///< records or waits
   bool waiting = false;   ///< time spent waiting, not work
-  bool is_tag = false;    ///< names what is out of sight; a click goes there
-  /// Where it stands, if that is not its own time: as it would run, or what became of a range.
+  bool is_tag = false;    ///< a tag for something out of view; a click goes there
+  /// Its time, if not its own: predicted, or on the GPU for a range.
   std::optional<TimeRange> elsewhere;
-  const Lane* counter = nullptr;          ///< then there is no item
+  const Lane* counter = nullptr;          ///< if set, there is no item
   Counter::Column value;                  ///< of the counter in this pixel
   float at_x = 0, top_y = 0, foot_y = 0;  ///< of that pixel, and of the lane
   explicit operator bool() const { return static_cast<bool>(item); }
 };
 
-/// True while keys choose a lane: what they chose is told, not what lies under the resting mouse.
+/// True while keys select a lane: the tooltip is for that lane, not for what is under the mouse.
 inline bool is_by_keys(const Pane& pane) {
   return pane.state.by_keys && pane.state.lane_is_chosen() && pane.state.focus == kTimeline;
 }
@@ -138,7 +138,7 @@ class TimelineView : public View {
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
   void draw_path(Pane& pane, const Lane& lane, float top);
   void draw_predicted(Pane& pane, const LaneBox& box, float top);
-  /// Vertical place of a band of an open lane.
+  /// Vertical position of a band of an open lane.
   std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
   ImU32 fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const;
   void draw_tooltip(Pane& pane);
@@ -158,19 +158,20 @@ class TimelineView : public View {
   void draw_overview(Pane& pane, ImVec2 min, ImVec2 max);
   void draw_gutter(Pane& pane);
   void draw_name(Pane& pane, const LaneBox& box, bool selected);
-  /// How busy a lane was, as a number over a small bar that ends at `right`; returns its width.
+  /// The busy share of a lane, as a number over a small bar that ends at `right`; returns its
+  /// width.
   float draw_busy_share(Pane& pane, const LaneBox& box, float right);
   /// The scale of a counter, beside its top and its bottom; returns its width.
   float draw_scale(Pane& pane, const LaneBox& box);
 
   std::vector<LaneBox> boxes_;  // of all lanes that are shown, top to bottom
-  std::vector<int> box_index_;  // by lane, -1 where it is not shown
+  std::vector<int> box_index_;  // by lane, -1 if it is not shown
   float pinned_height_ = 0;
   float content_height_ = 0;
   float scroll_ = 0;
   std::vector<ImU32> grid_;  // a line of pixels of an empty lane
   FoldedRows folded_;
-  uint64_t folded_of_ = 0;  // serial of the document that they are of
+  uint64_t folded_of_ = 0;  // serial of the document that they belong to
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
   std::vector<Counter::Column> columns_;

@@ -32,7 +32,7 @@ void TimelineView::draw_grid(Pane& pane) {
   const float step =
       static_cast<float>(static_cast<double>(marks.minor_step_ns) / pane.state.window.ns_per_px);
   if (!marks.at.empty() && step >= pane.px(8)) {
-    // Minor lines around the first tick in both directions; whole minor steps from it, so never
+    // Minor lines around the first tick in both directions, in whole minor steps from it, so never
     // beside a major line.
     const float first = pane.x(marks.at.front());
     const float begin = first - std::ceil((first - pane.min.x) / step) * step;
@@ -54,7 +54,7 @@ void TimelineView::draw_axis(Pane& pane, float top) {
   const TimeRange shown = window.range();
   const Ns largest = std::max(std::abs(std::max(shown.begin_ns, -std::numeric_limits<Ns>::max())),
                               std::abs(std::max(shown.end_ns, -std::numeric_limits<Ns>::max())));
-  // Deep in a trace the labels are offsets from a base, which stands exactly at the left.
+  // Deep in a trace the labels are offsets from a base, which is shown at the left.
   const bool relative = !marks.at.empty() && largest / marks.step_ns >= 10'000;
   const Ns base = relative ? marks.at.front() : 0;
   const float y = std::round((top + pane.min.y - theme.text(Face::kMonoSmall).size) / 2);
@@ -97,8 +97,8 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   widgets::text(pane.draw, theme, Face::kMonoSmall, {min.x + pane.px(12), min.y + pane.px(24)},
                 pane.color(Color::kText), format_duration(document.extent().duration_ns()));
 
-  // Kernels stand up from the middle line, copies hang below; both to the same scale, the highest
-  // fills its half.
+  // Kernels extend up from the middle line, copies down; both on the same scale, the maximum fills
+  // its half.
   const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
   const Document::Activity& activity = document.activity();
   const float middle = std::round(top + (bottom - top) * 0.6f);
@@ -117,12 +117,12 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   const std::vector<float> kernels = means(activity.kernels), copies = means(activity.copies);
   const float most =
       std::max({1e-6f, *std::ranges::max_element(kernels), *std::ranges::max_element(copies)});
-  // Neighbors of the same height are one rectangle.
+  // Neighbors of the same height are merged into one rectangle.
   const auto draw_columns = [&](const std::vector<float>& values, float room, ImU32 color) {
     float from = pane.min.x, height = 0;
     for (size_t column = 0; column <= columns; ++column) {
       const float x = pane.min.x + width * static_cast<float>(column) / static_cast<float>(columns);
-      float own = -1;  // beyond the end: another height than any
+      float own = -1;  // past the end: differs from any height
       if (column < columns) {
         const float value = values[column];
         own = value <= 0 ? 0 : std::max(1.0f, std::round(value / most * std::fabs(room)));
@@ -136,7 +136,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   };
   draw_columns(kernels, top - middle, theme.color(Category::kKernel));
   draw_columns(copies, bottom - middle, theme.color(Category::kCopyToDevice));
-  // What is in view stays bright.
+  // The range in view stays bright.
   const TimeRange extent = document.extent();
   const double per_px = extent.span_ns() / width;
   const TimeRange shown = pane.state.window.range();
@@ -232,7 +232,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
                       pane.color(Color::kText), lane.title);
     widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(17)},
                       text_right - text_left, pane.color(Color::kTextFaint),
-                      lane.host_times ? "no device times: shown as issued" : lane.detail);
+                      lane.host_times ? "no device times: shown when issued" : lane.detail);
     if (lane.kind == LaneKind::kStream && pane.state.prediction)
       widgets::fit_text(pane.draw, theme, Face::kSmall, {text_left, y + pane.px(31)},
                         text_right - text_left, pane.color(Color::kAccent), "below: if fixed");
@@ -277,7 +277,7 @@ float TimelineView::draw_scale(Pane& pane, const LaneBox& box) {
   return mark(lane.counter.top(), box.top + pane.px(2)) + pane.px(4);
 }
 
-// Where findings are: signs on the axis, and the time of the one that is looked at.
+// Findings: triangles on the axis, and the time of the selected one.
 void TimelineView::draw_findings(Pane& pane) {
   const std::vector<FindingLine>& findings = pane.document.insights().findings;
   const float size = pane.px(9), top = pane.min.y - size;
@@ -297,7 +297,7 @@ void TimelineView::draw_findings(Pane& pane) {
       pane.draw.PopClipRect();
     }
   }
-  // The most severe come first in the list: what follows must not hide them.
+  // The most severe come first in the list, and later ones must not cover them.
   const size_t firm = pane.document.insights().firm_findings();
   std::vector<float> taken;
   for (size_t i = 0; i < firm && taken.size() < kMostSigns; ++i) {
@@ -346,7 +346,7 @@ void TimelineView::draw_bookmarks(Pane& pane, float top) {
   }
 }
 
-// Where the work would end with the repairs.
+// Where the work would end with the findings fixed.
 void TimelineView::draw_prediction(Pane& pane) {
   if (!pane.state.prediction || pane.state.prediction->end_ns == trace::kUnknownNs) return;
   const float x = std::round(pane.x(pane.state.prediction->end_ns));

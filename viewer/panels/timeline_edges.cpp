@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The arrows of the selection: from the op that was waited for, past record and wait, to the op
+// The arrows of the selection: from the op that was waited for, through record and wait, to the op
 // that waited.
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr size_t kMaxArrows = 64;  // beyond this a picture says less than the inspector's list
-constexpr size_t kMaxChips = 6;    // arrows that also carry their time
+constexpr size_t kMaxArrows = 64;  // with more, the inspector's list is clearer
+constexpr size_t kMaxChips = 6;    // arrows that also show their time
 constexpr float kLine = 2;
 constexpr float kHead = 8;
 
@@ -32,7 +32,7 @@ struct Curve {
   }
 };
 
-// Leaves to the right and arrives from the left, as time does.
+// Leaves to the right and arrives from the left, in the direction of time.
 Curve curve_between(ImVec2 from, ImVec2 to, float least) {
   const float reach = std::clamp(std::fabs(to.x - from.x) * 0.5f, least, least * 5);
   return {from, {from.x + reach, from.y}, {to.x - reach, to.y}, to};
@@ -45,10 +45,10 @@ struct Arrow {
   bool direct;
 };
 
-// The op nearest before (after) this one on its stream, itself included, that an edge leads to
-// (leads away from): what it waited for held all that follow it up.
+// The nearest op before (after) this one on its stream, itself included, that an edge leads to
+// (leads away from): what it waited for delayed all later ones.
 Id nearest_with_edges(const Document& document, Id op, bool back) {
-  constexpr size_t kMostSteps = 1000;  // a chain that is further away tells nothing
+  constexpr size_t kMostSteps = 1000;  // more distant chains are not useful
   const auto place = document.place({ItemKind::kOp, op});
   if (!place) return kNoId;
   const Row& row = document.lanes()[place->lane].bands[place->band].row;
@@ -60,7 +60,7 @@ Id nearest_with_edges(const Document& document, Id op, bool back) {
   return kNoId;
 }
 
-// The edges of the selection; of the whole chain also those that led to it and follow from it, the
+// The edges of the selection; for the whole chain also those that led to it and follow from it, the
 // nearest first.
 std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whole_chain) {
   std::vector<Arrow> arrows;
@@ -90,8 +90,7 @@ std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whol
   return arrows;
 }
 
-// What stands at the edge of the plot for an op that is out of sight; its stream only where there
-// is room.
+// The tag at the edge of the plot for an op that is out of view, with its stream if there is space.
 std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
   const Document& document = pane.document;
   const float room = pane.max.x - pane.min.x - pane.px(40);
@@ -113,7 +112,7 @@ std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item ite
   const auto place = pane.document.place(item);
   const auto range = pane.document.time(item);
   if (!place || !range) return std::nullopt;
-  // A lane inside a collapsed one is stood for by the nearest one in sight.
+  // If a lane is inside a collapsed one, the nearest visible ancestor replaces it.
   int lane = static_cast<int>(place->lane);
   const LaneBox* box = nullptr;
   while (lane >= 0 && (box = box_of(static_cast<size_t>(lane))) == nullptr) {
@@ -135,7 +134,7 @@ std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item ite
   return end;
 }
 
-// Draws the arrows of the selection, and above all of them the texts that belong to them.
+// Draws the arrows of the selection, and above all of them their texts.
 class TimelineView::EdgePainter {
  public:
   EdgePainter(TimelineView& view, Pane& pane)
@@ -164,7 +163,7 @@ class TimelineView::EdgePainter {
     ImU32 ground, ink, frame;
     std::string text;
   };
-  // One dependency and where its ends are on the screen.
+  // One dependency and the screen positions of its ends.
   struct Drawn {
     const Arrow& arrow;
     Item from_op, to_op;
@@ -175,7 +174,7 @@ class TimelineView::EdgePainter {
   ImVec2 chip_size(const std::string& text) const {
     return widgets::chip(nullptr, theme_, Face::kSmall, {}, 0, 0, text);
   }
-  // A line that leaves upwards or downwards.
+  // A line that leaves up or down.
   void connect(const ImVec2& from, const ImVec2& to, ImU32 color, float width) {
     const float bend = (to.y - from.y) * 0.5f;
     pane_.draw.AddBezierCubic(from, {from.x, from.y + bend}, {to.x, to.y - bend}, to, color,
@@ -220,7 +219,7 @@ class TimelineView::EdgePainter {
     add_tag(drawn.to, to_op, color);
   }
 
-  // Where on the host the order was given: the record and the wait.
+  // The calls on the host that define the order: the record and the wait.
   void tie(Item act, const End& end, ImU32 color) {
     const auto call = view_.end_of(pane_, act, false);
     if (!call || call->left || call->right || call->above || call->below || end.left || end.right)
@@ -242,7 +241,7 @@ class TimelineView::EdgePainter {
     if (drawn.arrow.direct && labeled_) add_time(drawn, curve);
   }
 
-  // How long the later op waited for the earlier one, or came behind it.
+  // How long the later op waited for the earlier one, or the time between them.
   void add_time(const Drawn& drawn, const Curve& curve) {
     const Ns waited = document_.waited_ns(drawn.arrow.dependency);
     const Ns lag =
@@ -261,7 +260,7 @@ class TimelineView::EdgePainter {
                 high = pane_.max.x - size.x - pane_.px(6) -
                        tag_room(drawn.to, drawn.to_op, drawn.to.right);
     ImVec2 at{std::clamp(x, low, std::max(high, low)), std::round(middle.y - size.y / 2)};
-    const auto overlaps = [&](const ImVec2& other) {  // the corner of one that is there
+    const auto overlaps = [&](const ImVec2& other) {  // top left corner of an existing one
       return std::fabs(other.y - at.y) < size.y + 2 && std::fabs(other.x - at.x) < size.x;
     };
     while (std::any_of(chips_.begin(), chips_.end(), overlaps)) at.y += size.y + pane_.px(4);
@@ -270,13 +269,13 @@ class TimelineView::EdgePainter {
         {at, theme_.color(Color::kPanelRaised), theme_.color(Color::kText), drawn.color, text});
   }
 
-  // What the tag of an end to the left or right takes of the width.
+  // The width taken by the tag of an end to the left or right.
   float tag_room(const End& end, Item op, bool out) const {
     if (!out || op == pane_.state.selection) return pane_.px(4);
     return pane_.px(12) + chip_size(tag_of(pane_, end, op)).x;
   }
 
-  // An end out of sight: a tag that says who is there and leads to it.
+  // An end out of view: a tag that names it and links to it.
   void add_tag(const End& end, Item op, ImU32 color) {
     if (!(end.left || end.right || end.above || end.below) || op == pane_.state.selection) return;
     const bool on_left = end.left || (!end.right && end.at.x < (pane_.min.x + pane_.max.x) / 2);
@@ -304,7 +303,7 @@ class TimelineView::EdgePainter {
   Pane& pane_;
   const Document& document_;
   const Theme& theme_;
-  bool labeled_ = false;  // so few arrows that each direct one has its time
+  bool labeled_ = false;  // few enough arrows to label each direct one with its time
   std::vector<Plate> plates_;
   std::vector<ImVec2> chips_;                    // top left corners of times so far
   std::map<std::pair<bool, int>, int> stacked_;  // off-screen tags so far, by side and height

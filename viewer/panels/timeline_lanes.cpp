@@ -17,16 +17,16 @@ namespace streamscope::viewer {
 namespace {
 
 constexpr float kMinPx = 1;          // narrower bars are folded
-constexpr float kGapFromPx = 4;      // wider bars leave a pixel to their neighbor
-constexpr float kLabelFromPx = 26;   // wider bars carry a label
-constexpr float kGrabPx = 3;         // how near the mouse must be to a narrow bar
-constexpr float kGlyphSpacing = 12;  // glyphs that are nearer to each other are a line
-constexpr float kNotFound = 0.22f;   // what a search did not find steps back
-constexpr float kPredicted = 0.5f;   // how much of its color a predicted bar has
-constexpr float kFaintest = 0.2f;    // of its color: what was busy for next to none of a pixel
-constexpr float kFoot = 2;           // pixels at the lower edge that tell of waiting
+constexpr float kGapFromPx = 4;      // wider bars leave a gap of a pixel to the next
+constexpr float kLabelFromPx = 26;   // wider bars have a label
+constexpr float kGrabPx = 3;         // how close the mouse must be to a narrow bar
+constexpr float kGlyphSpacing = 12;  // glyphs closer than this become a line
+constexpr float kNotFound = 0.22f;   // dims what a search did not find
+constexpr float kPredicted = 0.5f;   // color strength of predicted bars
+constexpr float kFaintest = 0.2f;    // color strength if almost none of a pixel was busy
+constexpr float kFoot = 2;           // pixels at the lower edge that show waiting
 
-// A label that fits: of a CUDA call first the prefix goes, which all share.
+// A label that fits: the common prefix of CUDA calls is dropped first.
 std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
   const bool call = item.kind == ItemKind::kApiCall || item.kind == ItemKind::kHostSync ||
                     item.kind == ItemKind::kEventRecord || item.kind == ItemKind::kEventWait;
@@ -37,7 +37,7 @@ std::string_view shortened(const Pane& pane, Item item, std::string_view label, 
   return label;
 }
 
-// The pixels from x0 to x1: those whose middle lies there, at least one.
+// The pixels from x0 to x1: those whose center is in between, at least one.
 struct Pixels {
   float first, end;
 };
@@ -46,10 +46,10 @@ Pixels pixels_of(float x0, float x1) {
   return {first, std::max(std::floor(x1 + 0.5f), first + 1)};
 }
 
-// Where a bar ends as it is drawn.
+// Where a bar ends as drawn.
 float drawn_end(const DrawItem& bar) { return bar.x1 - bar.x0 >= kGapFromPx ? bar.x1 - 1 : bar.x1; }
 
-// Whether the bars leave nothing of the width free.
+// Whether the bars leave no free space in this width.
 bool cover(std::span<const DrawItem> bars, float width) {
   float covered = 0;
   for (const DrawItem& bar : bars) {
@@ -84,7 +84,7 @@ void Strip::finish() const {
 
 ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
   const auto category = static_cast<Category>(bar.kind);
-  // Without a look at the item, which lies elsewhere in memory.
+  // Without reading the item, which is elsewhere in memory.
   if (pane.state.color_by == ColorBy::kKind && category != Category::kRange)
     return pane.theme.color(category);
   return bar_color(pane.document, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
@@ -125,7 +125,7 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     bars_.clear();
     waits_.clear();
     folded_.fold(band.row, pane.state.window, kMinPx, bars_);
-    // Where the work hides the waiting, nobody looks for it.
+    // Waiting is not drawn if the work covers it.
     if (index == 0 && !cover(bars_, pane.max.x - pane.min.x))
       folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
     pane.state.drawn_items += bars_.size() + waits_.size();
@@ -149,7 +149,7 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
       columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
       CounterLook(pane.theme, pane.color(Color::kCounter)),
       [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.ground.fill(min, max, color); });
-  // Under the mouse, or else of the lane that keys chose.
+  // Under the mouse, or else in the lane that keys selected.
   const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
   const auto chosen = current_lane(pane.document, pane.state);
   const bool is_chosen = chosen && &pane.document.lanes()[*chosen] == &lane && is_by_keys(pane);
@@ -164,7 +164,7 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
             .foot_y = bottom};
 }
 
-// The same work as it would have run, pale and half as high.
+// The same work as predicted, pale and half as high.
 void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
   const Row& row = pane.state.prediction->by_lane[box.lane];
   bars_.clear();
@@ -202,7 +202,7 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
         !pane.document.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
       fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
-      // Pale with a bright beginning: this is when the host issued it, not when the device ran it.
+      // Pale with a bright start: this is when the host issued it, not when the device ran it.
       strip.fill(bar.x0, bar.x0 + pane.px(2), fill);
       fill = pane.theme.dim(fill, 0.25f);
       strip.fill(bar.x0 + pane.px(2), x1, fill);
@@ -226,7 +226,7 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
 void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar, const Strip& strip,
                               ImU32 fill) {
   const Item item = unpack(band.row.item[bar.first]);
-  // The label stays in sight while any of the bar is.
+  // The label stays in view while any of the bar is.
   const float from = std::max(pane.min.x + bar.x0, pane.min.x) + pane.px(5),
               to = std::min(pane.min.x + bar.x1 - 1, pane.max.x) - pane.px(4);
   const float y =
@@ -266,7 +266,7 @@ void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) 
 void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
   const ImU32 color = pane.color(Color::kWaiting);
   for (const DrawItem& bar : waits_) {
-    // Of a run of short ones as much as they take of it.
+    // A run of short waits is as strong as their share of it.
     strip.fill(bar.x0, bar.x1, pane.theme.dim(color, 0.13f * bar.coverage),
                pane.theme.dim(color, 0.8f * bar.coverage));
     const float x0 = pane.min.x + bar.x0, x1 = pane.min.x + bar.x1;
@@ -284,7 +284,7 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
                                                                     lane.waits.end_ns[bar.first]));
     const float width = pane.theme.width(Face::kSmall, text);
     if (width > to - from) continue;
-    // In the middle: arrows begin and end at the sides.
+    // In the middle: arrows start and end at the sides.
     const float y =
         std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
     widgets::text(pane.draw, pane.theme, Face::kSmall, {(from + to - width) / 2, y}, color, text);
@@ -296,7 +296,7 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
   bars_.clear();
   folded_.fold(lane.path, pane.state.window, kMinPx, bars_);
   pane.state.drawn_items += bars_.size();
-  // Those that touch are one.
+  // Adjacent ones are merged.
   for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
     Pixels all = pixels_of(bars_[i].x0, bars_[i].x1);
     for (next = i + 1; next < bars_.size(); ++next) {
@@ -311,14 +311,14 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
 
 void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
   const float size = pane.px(7);
-  // Lines of records lie below those of waits, glyphs stand where both would.
+  // Lines of records are below those of waits; glyphs are drawn where both would be.
   const auto draw_all = [&](const Row& row, Category category, float line, auto glyph) {
     const ImU32 color = pane.theme.color(category);
     const float spacing = pane.px(kGlyphSpacing);
     bars_.clear();
     folded_.fold(row, pane.state.window, spacing, bars_);
     for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
-      // Those that stand close together are a line, from the first to the last.
+      // Those close together become a line, from the first to the last.
       for (next = i + 1; next < bars_.size() && bars_[next].x0 - bars_[next - 1].x0 <= spacing;)
         ++next;
       ++pane.state.drawn_items;

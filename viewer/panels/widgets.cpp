@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kEllipsis = "\u2026";
 constexpr float kFactColumn = 112;
 
-// Pushes a face for the time of a scope.
+// Pushes a face for the lifetime of a scope.
 class PushFace {
  public:
   PushFace(const Theme& theme, Face face) {
@@ -27,9 +27,8 @@ class PushFace {
   PushFace& operator=(const PushFace&) = delete;
 };
 
-// A sign of the font, standing on the middle of its lower edge: two triangles, where a smooth shape
-// takes a dozen. Of the sizes that the fonts have the one that is nearest to `height`, for pixels
-// of letters are never stretched.
+// A glyph of the font, standing on the middle of its lower edge: two triangles, where a smooth
+// shape takes a dozen. Uses the font size nearest to `height`, as glyphs are never scaled.
 void sign(ImDrawList& draw, const Theme& theme, ImWchar code, ImVec2 foot, float height,
           ImU32 color) {
   const ImFontGlyph* best = nullptr;
@@ -66,7 +65,7 @@ float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float
   const Text& style = theme.text(face);
   const char* end = content.data() + content.size();
   const char* cut = nullptr;
-  // A bar of a hundred pixels never holds thousands of characters: measure no more than can fit.
+  // A bar of a hundred pixels never holds thousands of characters: measure only what can fit.
   const char* measured = std::min(end, content.data() + 512);
   const float whole =
       style.font->CalcTextSizeA(style.size, width, 0, content.data(), measured, &cut).x;
@@ -137,7 +136,7 @@ void text(const Theme& theme, Face face, ImU32 color, std::string_view content) 
   if ((room <= 0 || width(content) <= room) && content.find('\n') == content.npos) {
     ImGui::TextUnformatted(content.data(), content.data() + content.size());
   } else {
-    // ImGui would break numbers behind their point, too, and put only the first line on whole
+    // ImGui would also break numbers after their point, and put only the first line on whole
     // pixels.
     const std::string lines = room > 0 ? break_lines(content, room, width) : std::string(content);
     ImGui::BeginGroup();
@@ -180,7 +179,7 @@ bool link(const Theme& theme, TabStops& stops, Face face, std::string_view conte
 
 void focus_frame(const Theme& theme) {
   if (!has_key_focus()) return;
-  // Around what of it is in sight, also where the window ends with it.
+  // Around its visible part, also at the end of the window.
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float room = theme.px(3);
   const ImVec2 low = draw.GetClipRectMin(), high = draw.GetClipRectMax();
@@ -196,7 +195,7 @@ void focus_frame(const Theme& theme) {
 
 void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const bool left = min.x > size.x / 2, above = min.y > size.y - max.y;  // where more room is
+  const bool left = min.x > size.x / 2, above = min.y > size.y - max.y;  // of more space
   const float room = theme.px(8);
   ImGui::SetNextWindowPos({left ? max.x : min.x, above ? min.y - room : max.y + room},
                           ImGuiCond_Always, {left ? 1.0f : 0.0f, above ? 1.0f : 0.0f});

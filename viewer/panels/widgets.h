@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Small pieces that views are drawn from: text in a face, links, chips, facts, glyphs, arrows.
+// Small building blocks of views: text in a face, links, chips, facts, glyphs, arrows.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace streamscope::viewer::widgets {
 
-// On a draw list, at a place.
+// On a draw list, at a position.
 
 /// Draws one line of text with its top left corner at `at`.
 void text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, ImU32 color,
           std::string_view text);
-/// Draws as much of the text as `width` holds, with an ellipsis if it was cut; nothing if that
-/// would be a letter or two. Returns the width used.
+/// Draws as much of the text as fits in `width`, with an ellipsis if it was cut; nothing if only a
+/// letter or two would fit. Returns the width used.
 float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float width, ImU32 color,
                std::string_view text);
-/// Text on a rounded ground; returns its size. With `draw` null only measures.
+/// Text on a rounded background; returns its size. With a null `draw` it only measures.
 ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 ground, ImU32 color,
             std::string_view text);
 /// The glyph of a record: a triangle standing on `bottom`.
@@ -30,7 +30,7 @@ void record_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, f
 /// The glyph of a wait: a diamond standing on `bottom`.
 void wait_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
                 ImU32 color);
-/// The sign of a finding: a triangle that points down at `bottom`.
+/// The glyph of a finding: a triangle that points down at `bottom`.
 void finding_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
                    ImU32 color);
 /// A triangle that points right, or down if `open`.
@@ -38,39 +38,40 @@ void disclosure(ImDrawList& draw, ImVec2 center, float size, bool open, ImU32 co
 
 // Windows.
 
-/// Flags of a window that has nothing of a window.
+/// Flags of a window without decorations or behavior of its own.
 inline constexpr ImGuiWindowFlags kPlain =
     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav;
-/// Begins one at a place, without padding; `flags` are added. End it with ImGui::End().
+/// Begins such a window at a position, without padding; `flags` are added. End it with
+/// ImGui::End().
 void begin_panel(const char* id, ImVec2 at, ImVec2 size, ImGuiWindowFlags flags);
 
 // In the flow of an ImGui window.
 
 void text(const Theme& theme, Face face, ImU32 color, std::string_view text);
-/// Text that breaks at the window's edge, also within words that are longer than a line.
+/// Text that wraps at the window's edge, also within words that are longer than a line.
 void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view text);
-/// Text to click on; `id` tells equal texts apart. True when clicked.
+/// A text link; `id` distinguishes equal texts. True when clicked.
 bool link(const Theme& theme, TabStops& stops, Face face, std::string_view text, int id);
-/// Frames the item drawn last if it has the focus of the keyboard; ImGui does so for its own.
+/// Frames the last item if it has keyboard focus; ImGui does so for its own.
 void focus_frame(const Theme& theme);
-/// The next tooltip stands above or below a box instead of at the mouse.
+/// Places the next tooltip above or below a box instead of at the mouse.
 void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max);
-/// Until ImGui::PopFont(), texts of ImGui's own widgets are monospaced.
+/// Until ImGui::PopFont(), ImGui's own widgets use a monospaced font.
 void push_mono(const Theme& theme);
-/// A button; `is_on` for the chosen one of several. True when clicked.
+/// A button; `is_on` for the selected one of several. True when clicked.
 bool button(const Theme& theme, TabStops& stops, std::string_view text, bool is_on);
 float button_width(const Theme& theme, std::string_view text);
-/// What comes next, so wide, stands beside what was drawn last, or below it if there is no room.
-/// A negative gap is that between controls.
+/// Puts the next item, of this width, beside the last one, or below it if there is no space. A
+/// negative gap means the default between controls.
 void beside(float width, float gap = -1);
-/// Text on one button's height, to stand beside buttons.
+/// Text as high as a button, to put beside buttons.
 void label(const Theme& theme, std::string_view text);
-/// Beside what was drawn last, or below it.
+/// The same beside the last item, or below it.
 void label_beside(const Theme& theme, std::string_view text);
-/// What a panel says when it has nothing to show: what that means, and what to do.
+/// What a panel shows if it has no content: what that means, and what to do.
 void empty_state(const Theme& theme, std::string_view title, std::string_view text);
-/// A heading with room above it.
+/// A heading with space above it.
 void heading(const Theme& theme, std::string_view text);
 /// Name on the left, value on the right.
 void fact(const Theme& theme, std::string_view name, std::string_view value);

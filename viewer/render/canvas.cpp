@@ -19,7 +19,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// What lies on whole pixels needs no mixing of neighbors, which software pays for.
+// Content on whole pixels needs no blending of neighbors, which is expensive in software.
 void make_sharp(GLuint texture) {
   glBindTexture(GL_TEXTURE_2D, texture);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -34,11 +34,11 @@ ImVec4 intersection(const ImVec4& a, const ImVec4& b) {
 
 void set_up_imgui() {
   IMGUI_CHECKVERSION();
-  // Dear ImGui uses what it is given without a look.
+  // Dear ImGui does not check allocations; operator new throws.
   ImGui::SetAllocatorFunctions([](size_t bytes, void*) { return ::operator new(bytes); },
                                [](void* memory, void*) { ::operator delete(memory); });
   ImGui::CreateContext();
-  ImGui::GetIO().IniFilename = nullptr;  // layout is our own business
+  ImGui::GetIO().IniFilename = nullptr;  // the viewer has its own layout
   ImGui::GetIO().LogFilename = nullptr;
 }
 
@@ -56,7 +56,7 @@ bool Canvas::resize(int width, int height) {
   if (width == width_ && height == height_) return true;
   damage_.forget();
   make_sharp(pixels_);
-  // In the order of bytes that windows have, which the ground has, too: it is copied as it is.
+  // In the byte order of windows and of the ground: it is copied unchanged.
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_BGRA, GL_UNSIGNED_BYTE, nullptr);
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, pixels_, 0);
@@ -73,7 +73,7 @@ void Canvas::draw_part(ImDrawData& frame, const ImVec4& part, const Ground& grou
             right = std::min(static_cast<int>(std::ceil(part.z * scale.x)), width_),
             bottom = std::min(static_cast<int>(std::ceil(part.w * scale.y)), height_);
   if (left >= right || top >= bottom) return;
-  // GL counts rows from the bottom, and so does the ground.
+  // GL counts rows from the bottom, like the ground.
   glBindTexture(GL_TEXTURE_2D, pixels_);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, width_);
@@ -82,7 +82,7 @@ void Canvas::draw_part(ImDrawData& frame, const ImVec4& part, const Ground& grou
       GL_UNSIGNED_BYTE,
       ground.pixels().data() + static_cast<ptrdiff_t>(height_ - bottom) * width_ + left);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-  // The renderer skips commands whose clipping leaves nothing.
+  // The renderer skips commands whose clip rectangle is empty.
   std::vector<ImVec4> clips;
   for (int i = 0; i < frame.CmdListsCount; ++i) {
     for (ImDrawCmd& command : frame.CmdLists[i]->CmdBuffer) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pixels that frames are drawn into. They stay from frame to frame and only what changed is
-// drawn anew; a window copies them, a picture is read from them.
+// The pixels that frames are drawn into. They persist from frame to frame, and only what changed is
+// redrawn; a window copies them, a picture is read from them.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace streamscope::viewer {
 
 /// The version of GLSL that ImGui's renderer is set up with.
 inline constexpr const char* kGlsl = "#version 330 core";
-/// Makes the ImGui context that a canvas is drawn with.
+/// Creates the ImGui context that a canvas draws with.
 void set_up_imgui();
 
-/// Needs the same current GL and ImGui context from its construction to its end. UI thread only.
+/// Needs the same current GL and ImGui context for its whole lifetime. UI thread only.
 class Canvas {
  public:
   Canvas();
@@ -25,8 +25,8 @@ class Canvas {
   Canvas(const Canvas&) = delete;
   Canvas& operator=(const Canvas&) = delete;
 
-  /// Draws one frame; `new_frame` is the platform's part of it. False if GL has no frame buffer of
-  /// this size; afterwards the canvas is bound.
+  /// Draws one frame; `new_frame` is the platform's part of it. False if GL cannot create a frame
+  /// buffer of this size. Afterwards the canvas is bound.
   bool draw(Workspace& workspace, int width, int height, const std::function<void()>& new_frame);
   /// Copies it to the frame buffer of the window.
   void present() const;

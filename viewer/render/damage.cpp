@@ -20,7 +20,7 @@ ImVec4 join(const ImVec4& a, const ImVec4& b) {
   return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.z, b.z), std::max(a.w, b.w)};
 }
 
-// Where a command draws; nothing lies outside its clipping.
+// Where a command draws; it draws nothing outside its clip rectangle.
 ImVec4 box_of(const ImDrawList& list, const ImDrawCmd& command) {
   ImVec4 box{FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX};
   for (unsigned i = 0; i < command.ElemCount; ++i) {
@@ -34,7 +34,7 @@ ImVec4 box_of(const ImDrawList& list, const ImDrawCmd& command) {
           std::ceil(std::min(box.z, clip.z)), std::ceil(std::min(box.w, clip.w))};
 }
 
-// Two that are drawn sooner as one become one.
+// Two rectangles that are cheaper to draw as one are merged.
 void add(std::vector<ImVec4>& boxes, ImVec4 box) {
   if (box.x >= box.z || box.y >= box.w) return;
   for (size_t i = 0; i < boxes.size();) {
@@ -45,7 +45,7 @@ void add(std::vector<ImVec4>& boxes, ImVec4 box) {
     }
     box = both;
     boxes.erase(boxes.begin() + static_cast<ptrdiff_t>(i));
-    i = 0;  // it has grown and may meet those before
+    i = 0;  // it has grown and may meet earlier ones
   }
   boxes.push_back(box);
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which parts of a frame differ from the frame before: of its ground, or of what ImGui draws over
+// Which parts of a frame differ from the previous frame: of its ground, or of what ImGui draws over
 // it.
 //
-// Who pans the timeline changes neither its names nor the inspector: where pixels are made by
-// software, drawing those again is most of the cost of a frame. Knows no GL.
+// Panning the timeline changes neither its names nor the inspector; with software rendering,
+// redrawing those is most of the cost of a frame. Independent of GL.
 #pragma once
 
 #include <imgui.h>
@@ -16,7 +16,7 @@
 
 namespace streamscope::viewer {
 
-/// A part of a frame: the same content at the same place in the order looks the same.
+/// A part of a frame: equal content at the same place in the order looks the same.
 struct Layer {
   uint64_t content;
   std::vector<ImVec4> boxes;  ///< where it draws: {left, top, right, bottom}
@@ -32,10 +32,10 @@ uint64_t combine(uint64_t a, uint64_t b);
 /// UI thread only.
 class Damage {
  public:
-  /// What differs from the last frame, in the coordinates of the frame: rectangles of whole
-  /// pixels; they may overlap. What textures hold must not change.
+  /// What differs from the last frame, in frame coordinates: rectangles of whole pixels, which may
+  /// overlap. The content of textures must not change.
   std::vector<ImVec4> next(const ImDrawData& frame, const std::vector<Layer>& ground);
-  /// The next frame differs everywhere.
+  /// Makes the next frame differ everywhere.
   void forget() { size_ = {}; }
 
  private:

@@ -9,7 +9,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// The first pixel whose middle lies at or behind this coordinate.
+// The first pixel whose center is at or after this coordinate.
 int first_px(float at, float scale) {
   return static_cast<int>(std::floor(std::clamp(at * scale, -1e6f, 1e6f) + 0.5f));
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What differs between Dear ImGui 1.86 and 1.92, in one place; everything else is written in their
-// common language.
+// The differences between Dear ImGui 1.86 and 1.92, in one place; all other code uses their common
+// API.
 #pragma once
 
 #include <backends/imgui_impl_opengl3.h>
@@ -12,7 +12,7 @@
 
 namespace streamscope::viewer::compat {
 
-/// Rasterises with FreeType instead of stb_truetype.
+/// Rasterizes with FreeType instead of stb_truetype.
 inline void use_freetype(ImFontAtlas& atlas) {
 #if IMGUI_VERSION_NUM >= 19200
   atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
@@ -30,7 +30,7 @@ inline void set_hinting(ImFontConfig& config) {
 #endif
 }
 
-/// Fonts of 1.92 have any size; earlier ones have the size they were made with.
+/// Fonts of 1.92 have any size; earlier ones have the size they were built with.
 inline void push_font(ImFont* font, [[maybe_unused]] float size) {
 #if IMGUI_VERSION_NUM >= 19200
   ImGui::PushFont(font, size);
@@ -39,7 +39,7 @@ inline void push_font(ImFont* font, [[maybe_unused]] float size) {
 #endif
 }
 
-/// A sign of a font in the atlas; nullptr if the font has none of this code.
+/// A glyph of a font in the atlas; nullptr if the font does not have this code point.
 inline const ImFontGlyph* find_glyph(ImFont* font, [[maybe_unused]] float size, ImWchar code) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->GetFontBaked(size)->FindGlyphNoFallback(code);
@@ -48,13 +48,13 @@ inline const ImFontGlyph* find_glyph(ImFont* font, [[maybe_unused]] float size, 
 #endif
 }
 
-/// The width that text has here, where it is to be wrapped; 0 where it is not.
+/// The width at which text wraps here; 0 if it does not wrap.
 inline float room_to_wrap() {
   const ImGuiWindowTempData& flow = ImGui::GetCurrentWindow()->DC;
   return flow.TextWrapPos < 0 ? 0 : ImGui::CalcWrapWidthForPos(flow.CursorPos, flow.TextWrapPos);
 }
 
-/// Tells the renderer that the font atlas was made anew; 1.92 sees that by itself.
+/// Notifies the renderer that the font atlas was rebuilt; 1.92 detects that itself.
 inline void upload_fonts() {
 #if IMGUI_VERSION_NUM < 19200
   if (ImGui::GetIO().Fonts->TexID == ImTextureID{})
@@ -74,8 +74,8 @@ inline ImTextureID font_texture() {
 #endif
 }
 
-/// Shows which item has the focus of the keyboard; from 1.87 on a focus that the program sets is
-/// not shown by itself.
+/// Shows which item has keyboard focus; from 1.87 on, a focus set by the program is not shown
+/// automatically.
 inline void show_focus() {
 #if IMGUI_VERSION_NUM >= 19140
   ImGui::SetNavCursorVisible(true);
@@ -84,7 +84,7 @@ inline void show_focus() {
 #endif
 }
 
-/// Gives the item drawn last the focus of the keyboard.
+/// Moves keyboard focus to the last item.
 inline void focus_last_item() {
   ImGui::SetKeyboardFocusHere(-1);
   show_focus();

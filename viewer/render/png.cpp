@@ -7,7 +7,7 @@
 
 #include "trace/error.h"
 
-// Own copy of the few functions used: the system's library is not everywhere where the header is.
+// Own copy of the few functions used: some systems have the header without the library.
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
 #pragma GCC diagnostic push
@@ -27,7 +27,7 @@ void write_png(const Image& image, const std::filesystem::path& file) {
   out.close();
   if (made == 0 || !out) {
     throw Error(file.string(), "cannot be written",
-                "name a file in a folder that may be written, and check free space");
+                "name a file in a writable folder, and check free disk space");
   }
 }
 

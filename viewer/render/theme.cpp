@@ -115,12 +115,12 @@ constexpr Categories kLightCategories = {
     rgb(0xb9cf7a),  // task
 };
 
-// Alternating lightness, so that neighbors differ even without hue; none looks like waiting.
+// Alternating lightness, so that neighbors differ even without hue; none resembles waiting.
 constexpr Names kNameColors = {rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xf0e442),
                                rgb(0x3f7fd0), rgb(0x7fb800), rgb(0xcc79a7), rgb(0x9fd8c8),
                                rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};
 
-// A frame mixes a color for each pixel of each lane: neither divisions nor calls of functions.
+// A frame blends a color for each pixel of each lane: neither divisions nor function calls.
 constexpr std::array<float, 256> kShares = [] {
   std::array<float, 256> shares{};
   for (size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<float>(i) / 255;
@@ -132,7 +132,7 @@ ImVec4 to_vec(ImU32 color) {
           kShares[color >> IM_COL32_B_SHIFT & 255], kShares[color >> IM_COL32_A_SHIFT & 255]};
 }
 
-// Of a number that is not negative.
+// For a non-negative number.
 ImU32 rounded(float value) { return static_cast<ImU32>(double{value} + 0.5); }
 
 struct FaceSpec {
@@ -257,7 +257,7 @@ void Theme::apply() {
 }
 
 void Theme::set_style() const {
-  ImGuiStyle style;  // default sizes, so that a second apply() starts from the same place
+  ImGuiStyle style;  // default sizes, so that a second apply() starts from the same state
   style.WindowRounding = style.ChildRounding = style.ScrollbarRounding = 0;
   style.FrameRounding = style.PopupRounding = style.GrabRounding = 4;
   style.WindowBorderSize = style.ChildBorderSize = style.FrameBorderSize = 0;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Colors by meaning, fonts and sizes: the one place that knows how things look.
+// Colors by meaning, fonts and sizes: the only code that defines how things look.
 //
-// Hues of categories follow Okabe and Ito's palette, which people with any color vision can tell
-// apart; light and dark theme share hues and differ in lightness. Drawing code names meanings and
+// Hues of categories follow Okabe and Ito's palette, which people with any color vision can
+// distinguish; light and dark theme share hues and differ in lightness. Drawing code uses meanings,
 // never numbers.
 #pragma once
 
@@ -71,13 +71,13 @@ class Theme {
   ImU32 color(analysis::FindingSeverity severity) const;
   /// A color for a name, the same in every run.
   ImU32 color_of_name(std::string_view name) const;
-  /// A color for one of many things that are numbered.
+  /// A color for one of many numbered things.
   ImU32 color_of_number(size_t number) const { return names_[number % names_.size()]; }
-  /// Text that reads well on a fill.
+  /// A text color that is readable on a fill.
   ImU32 on(ImU32 fill) const;
   /// The color with `alpha` in [0, 1].
   static ImU32 fade(ImU32 color, float alpha);
-  /// The color laid over the timeline's background with `alpha`, opaque.
+  /// The color blended over the timeline's background with `alpha`, opaque.
   ImU32 dim(ImU32 color, float alpha) const;
 
   const Text& text(Face face) const { return texts_[static_cast<size_t>(face)]; }

@@ -8,7 +8,7 @@
 namespace streamscope::viewer {
 namespace {
 
-// What is folded on both sides of the window: a few steps of a hand.
+// Folded beyond each side of the window: a few pan steps.
 constexpr double kMarginPx = 120;
 // As far outside the window as fold() draws.
 constexpr float kOutsidePx = 2;
@@ -19,7 +19,7 @@ void FoldedRows::fold(const Row& row, const TimeWindow& window, double min_px,
                       std::vector<DrawItem>& out) {
   if (row.size() == 0) return;
   Kept& kept = kept_[&row];
-  // Where the window begins in what is kept.
+  // Where the window begins in the kept range.
   const auto begin_px = [&] {
     return kept.window.to_px(window.begin_ns) + window.begin_fraction / window.ns_per_px;
   };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folded rows, kept while the timeline rests or is panned: frames at one scale fold what comes
-// into view, not what was there.
+// Folded rows, kept while the timeline is unchanged or panned: frames at one scale fold only what
+// comes into view.
 #pragma once
 
 #include <unordered_map>
@@ -15,15 +15,15 @@ namespace streamscope::viewer {
 /// UI thread only.
 class FoldedRows {
  public:
-  /// As viewer::fold(), of a row that stays as and where it is until clear().
+  /// Like viewer::fold(), for a row that neither changes nor moves in memory until clear().
   void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out);
   void clear() { kept_.clear(); }
-  /// Rows that were folded so far; the others were there.
+  /// Number of rows folded so far; the others were reused.
   size_t fold_count() const { return fold_count_; }
 
  private:
   struct Kept {
-    TimeWindow window;  // wider than what was asked for
+    TimeWindow window;  // wider than requested
     double min_px = 0;
     std::vector<DrawItem> items;
   };

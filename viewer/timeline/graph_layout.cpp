@@ -77,7 +77,7 @@ void make_edges(const Document& document, GraphLayout& graph) {
     if (from != GraphLayout::kNoNode && to != GraphLayout::kNoNode && from != to)
       graph.edges.push_back({from, to, edge.kind, i});
   }
-  // Steps of the critical path that follow each other.
+  // Consecutive steps of the critical path.
   std::vector<std::pair<uint32_t, uint32_t>> path;
   uint32_t before = GraphLayout::kNoNode;
   for (const analysis::PathStep& step : document.insights().path) {
@@ -92,7 +92,7 @@ void make_edges(const Document& document, GraphLayout& graph) {
     edge.on_path = std::ranges::binary_search(path, std::pair(edge.from, edge.to));
 }
 
-// Each node stands one layer after the last of those before it.
+// Each node is one layer after the last of its predecessors.
 void set_layers(GraphLayout& graph) {
   std::vector<uint32_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -101,14 +101,14 @@ void set_layers(GraphLayout& graph) {
   for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   std::ranges::sort(graph.edges, {}, [&](const GraphEdge& edge) { return rank[edge.from]; });
   for (const GraphEdge& edge : graph.edges) {
-    // Against time there is no edge; what a trace with odd times says of it is drawn all the same.
+    // Edges do not run back in time; if they do in a trace with odd times, they are still drawn.
     if (rank[edge.from] < rank[edge.to])
       graph.nodes[edge.to].layer =
           std::max(graph.nodes[edge.to].layer, graph.nodes[edge.from].layer + 1);
   }
 }
 
-// Brings nodes and edges into the order of layers.
+// Sorts nodes and edges by layer.
 void sort_by_layer(GraphLayout& graph) {
   std::vector<uint32_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the nodes of the dependency graph stand: rows are streams, columns are layers of time.
+// Positions of the nodes in the dependency graph: rows are streams, columns are layers of time.
 //
-// A node is a run of ops of one stream that no edge of another stream enters or leaves but at its
-// ends, so that a graph shows coordination and not every kernel. Knows nothing of ImGui.
+// A node is a run of ops of one stream that edges of other streams enter or leave only at its ends,
+// so that a graph shows coordination and not every kernel. Independent of ImGui.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct GraphNode {
 struct GraphEdge {
   uint32_t from = 0, to = 0;  ///< nodes
   trace::EdgeKind kind = trace::kFifoEdge;
-  uint32_t dependency = kNoDependency;  ///< of the document; none for the order of a stream
+  uint32_t dependency = kNoDependency;  ///< of the document; none for stream order
   bool on_path = false;
 
   static constexpr uint32_t kNoDependency = UINT32_MAX;
@@ -36,8 +36,8 @@ struct GraphLayout {
   std::vector<size_t> lanes;             ///< by row: lane of its stream
   std::vector<GraphNode> nodes;          ///< by layer, then by row; no two in one place
   std::vector<GraphEdge> edges;          ///< by layer of `from`
-  std::vector<uint32_t> node_of;         ///< by op; kNoNode where it has none
-  std::vector<uint32_t> first_of_layer;  ///< index into nodes, one more at the end
+  std::vector<uint32_t> node_of;         ///< by op; kNoNode if it has none
+  std::vector<uint32_t> first_of_layer;  ///< index into nodes, plus the end
   uint32_t longest_edge = 1;             ///< most layers that an edge spans
 
   static constexpr uint32_t kNoNode = UINT32_MAX;

@@ -24,7 +24,7 @@ void LaneOrder::move(const Document& document, size_t lane, size_t to) {
     order_.resize(lanes.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
   }
-  // A lane and those in it stay together: the deeper ones that follow it.
+  // A lane stays together with its descendants: the deeper lanes that follow it.
   const auto block_of = [&](size_t which) {
     const auto first = std::ranges::find(order_, which);
     const auto last = std::find_if(first + 1, order_.end(), [&](size_t each) {
@@ -47,7 +47,7 @@ LaneOrder::Shown LaneOrder::shown(const Document& document,
   const auto is_collapsed = [&](size_t lane) { return lane < collapsed.size() && collapsed[lane]; };
   std::vector<char> left_out(lanes.size(), 0), kept(lanes.size(), 0);
   if (!filter_.empty()) {
-    // Groups stay with what is in them, which comes after them.
+    // A group is kept if any of its lanes is; these follow it.
     for (size_t lane = lanes.size(); lane-- > 0;) {
       left_out[lane] =
           is_group(lanes[lane].kind) ? !kept[lane] : !contains_text(lanes[lane].title, filter_);

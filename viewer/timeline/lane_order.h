@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which lanes the timeline shows and in which order: pinned ones first, then the rest as the user
-// dragged them, without what a filter leaves out. Knows nothing of ImGui.
+// Which lanes the timeline shows and in which order: pinned ones first, then the rest in the user's
+// order, without those that a filter hides. Independent of ImGui.
 #pragma once
 
 #include <span>
@@ -20,17 +20,17 @@ class LaneOrder {
   void reset() { *this = {}; }
 
   bool is_pinned(size_t lane) const { return lane < pinned_.size() && pinned_[lane]; }
-  /// Pinned lanes stay on top, whatever is scrolled. Groups of lanes cannot be pinned.
+  /// Pinned lanes stay on top while the others scroll. Groups of lanes cannot be pinned.
   void toggle_pinned(const Document& document, size_t lane);
-  /// Puts a lane, with those in it, in the place of another of the same group; nothing if they are
-  /// of different ones.
+  /// Moves a lane, with its descendants, to the place of another of the same group; does nothing if
+  /// they are in different groups.
   void move(const Document& document, size_t lane, size_t to);
-  /// Only lanes with this in their name, in any case, and the groups they are in.
+  /// Shows only lanes whose name contains this text, ignoring case, and the groups they are in.
   void set_filter(std::string text) { filter_ = std::move(text); }
   const std::string& filter() const { return filter_; }
 
-  /// Lanes to show, top to bottom; `collapsed` hides what lies in a lane. The first `pinned_count`
-  /// are pinned.
+  /// Lanes to show, top to bottom; `collapsed` hides the content of a lane. The first
+  /// `pinned_count` are pinned.
   struct Shown {
     std::vector<size_t> lanes;
     size_t pinned_count = 0;

@@ -20,18 +20,18 @@ Ns clamp_wide(Wide value) {
 }
 
 Wide to_wide(double value) {
-  // Far beyond the axis the exact value no longer matters, only that it stays there.
+  // Far outside the axis the exact value no longer matters, only that it stays outside.
   return static_cast<Wide>(std::clamp(value, -1e30, 1e30));
 }
 
-// std::floor() without a call, which processors older than 2008 would need.
+// std::floor() without the function call that code for CPUs before 2008 needs.
 double floor_of(double value) {
   if (!(std::fabs(value) < 0x1p52)) return value;  // whole already
   const auto whole = static_cast<double>(static_cast<Ns>(value));
   return whole > value ? whole - 1 : whole;
 }
 
-// What does not fit in 64 bits, kept out of what a picture asks a hundred thousand times.
+// Results beyond 64 bits, kept out of functions that a picture calls a hundred thousand times.
 [[gnu::noinline]] Ns far_distance_ns(Ns from, Ns to) { return clamp_wide(Wide{to} - from); }
 [[gnu::noinline]] Ns add_far_ns(Ns at, double by) { return clamp_wide(at + to_wide(by)); }
 
@@ -143,7 +143,7 @@ void Row::finish() {
     max_end_ns.finish();
     return;
   }
-  // The finest level from the intervals, each further one from the one before it.
+  // The finest level is made from the intervals, each further one from the one before it.
   std::vector<Ns> longest(size() / kBlock);
   if (longest.empty()) return;
   Level& finest = levels.emplace_back();
@@ -183,7 +183,7 @@ void Row::finish() {
 
 IndexRange visible(const Row& row, TimeRange range) {
   const Packed<Ns>& ends = row.max_end_ns.empty() ? row.end_ns : row.max_end_ns;
-  // An empty interval at the very begin is still inside: it is drawn as a hairline there.
+  // An empty interval at the very start is still inside: it is drawn as a hairline there.
   const auto first = std::lower_bound(ends.begin(), ends.end(), range.begin_ns);
   const auto last = std::upper_bound(row.start_ns.begin(), row.start_ns.end(), range.end_ns);
   const size_t begin = static_cast<size_t>(first - ends.begin());
@@ -195,7 +195,7 @@ namespace {
 
 using viewer::first_not_before;
 
-// A few neighbors of a column, read at once.
+// A few adjacent values of a column, read together.
 class Neighbors {
  public:
   Neighbors(const Packed<Ns>& column, size_t from, size_t to) : from_(from) {
@@ -205,7 +205,7 @@ class Neighbors {
 
  private:
   size_t from_;
-  Ns values_[Row::kBlock + 1];  // what is not read is not asked for
+  Ns values_[Row::kBlock + 1];  // only values that were read are used
 };
 
 size_t first_not_before(const Neighbors& sorted, size_t from, size_t to, Ns at) {
@@ -235,8 +235,8 @@ class Folding {
   }
 
  private:
-  // A cell of time, counted from time 0, not from the window: it begins and ends at the nanosecond
-  // below, so that each belongs to one cell.
+  // A cell of time, counted from time 0, not from the window. Its ends are rounded down to a
+  // nanosecond, so that each nanosecond belongs to one cell.
   struct Cell {
     double number, px;
     Ns end_ns;
@@ -248,7 +248,7 @@ class Folding {
     const double number = -floor_of(-(static_cast<double>(at) + 1) / cell_ns_) - 1;
     return cell_of(number, add_ns(0, number * cell_ns_));
   }
-  // To the cell of an instant behind all it was moved to before: mostly the same or the next.
+  // Moves to the cell of an instant; instants must ascend. It is mostly the same cell or the next.
   const Cell& move_to(Ns at) {
     if (at < cell_.end_ns) return cell_;
     cell_ = cell_of(cell_.number + 1, cell_.end_ns);
@@ -256,14 +256,14 @@ class Folding {
     return cell_;
   }
 
-  // Whether it is to be drawn for itself, with nothing of it left of `from`.
+  // Whether the interval is drawn on its own, with nothing of it left of `from`.
   bool is_wide(Ns start, Ns end, double from = -std::numeric_limits<double>::infinity()) const {
     return distance_ns(start, end) >= least_wide_ns_ &&
            window_.to_px(end) - std::max(window_.to_px(start), from) >= min_px_;
   }
 
-  // A run of intervals that begin in the cell, the first of them at `start`; one that follows
-  // another of the same cell joins it. It is busy so much of `span_ns`.
+  // Adds a run of intervals that begin in the cell, the first of them at `start`; it is merged with
+  // an earlier run of the same cell. The run is busy for `busy_ns` of `span_ns`.
   void add_run(Ns start, size_t first, size_t count, double busy_ns, double span_ns, uint8_t kind) {
     const auto coverage = static_cast<float>(std::clamp(busy_ns / span_ns, 0.05, 1.0));
     const bool joins = cell_.px == run_px_;
@@ -281,9 +281,9 @@ class Folding {
     run.coverage = std::min(run.coverage + coverage, 1.0f);
   }
 
-  // Of the intervals [i, end), which lie in one block of the level above, whole blocks of this
-  // level where one is narrower than half a cell, the rest block by block on the level below;
-  // level 0 are the intervals themselves.
+  // Folds the intervals [i, end), which lie in one block of the level above: whole blocks of this
+  // level if they are narrower than half a cell, the rest block by block on the level below. Level
+  // 0 is the intervals themselves.
   void fold_blocks(size_t level, size_t i, size_t end) {
     if (level == 0) {
       const Neighbors starts(row_.start_ns, i, end), ends(row_.end_ns, i, end);
@@ -291,7 +291,7 @@ class Folding {
     }
     const Row::Level& blocks = row_.levels[level - 1];
     const size_t bits = kBlockBits * level, size = size_t{1} << bits;
-    // Those before this one end in the range, and the next begins at a known time.
+    // Blocks before this one end in the range, and the start of the next is known.
     const size_t whole = std::min(blocks.start_ns.size() - 1, end >> bits);
     const Neighbors starts(blocks.start_ns, i >> bits, whole + 1);
     const auto is_narrow = [&](size_t block) {
@@ -307,9 +307,9 @@ class Folding {
       }
       const Ns start = starts[block];
       size_t next = first_not_before(starts, block + 1, whole, move_to(start).end_ns);
-      // Of the blocks that begin in the cell only the last may be wide.
+      // Of the blocks that begin in the cell, only the last may be wide.
       while (next > block + 1 && !is_narrow(next - 1)) --next;
-      // A whole run is about as long as a cell, not exactly: of its own length it is busy.
+      // A whole run is about as long as a cell, not exactly; the busy share is of its own length.
       const auto span = static_cast<double>(distance_ns(start, starts[next]));
       add_run(start, i, (next - block) << bits,
               static_cast<double>(blocks.busy_before_ns[next]) -
@@ -330,9 +330,9 @@ class Folding {
                         static_cast<float>(std::min(x1, right_)), static_cast<uint32_t>(i), 1,
                         row_.kind[i], 1});
         drawn_to_ = x1;
-        run_px_ = std::numeric_limits<double>::quiet_NaN();  // what follows joins no run before it
+        run_px_ = std::numeric_limits<double>::quiet_NaN();  // later intervals join no earlier run
         ++i;
-        if (overlap) {  // what does not reach further is hidden behind this one
+        if (overlap) {  // intervals that do not extend further are hidden behind this one
           const auto further =
               std::upper_bound(row_.max_end_ns.begin() + static_cast<ptrdiff_t>(i),
                                row_.max_end_ns.end(), window_.to_ns(drawn_to_ + min_px_));
@@ -342,7 +342,7 @@ class Folding {
       }
       const Ns cell_end = move_to(start).end_ns;
       size_t next = first_not_before(starts, i + 1, end, std::max(cell_end, add_ns(start, 1)));
-      // The last of the run may be wide: it is drawn for itself.
+      // The last of the run may be wide; it is then drawn on its own.
       if (next - i > 1 && is_wide(starts[next - 1], ends[next - 1])) --next;
       double busy = 0;
       const size_t step = (next - i + kMostSummed - 1) / kMostSummed;
@@ -355,16 +355,16 @@ class Folding {
 
   static constexpr size_t kBlockBits = 3;
   static_assert(size_t{1} << kBlockBits == Row::kBlock);
-  // Of more intervals that share a cell, as where they overlap, so many stand for all.
+  // If more intervals share a cell, as when they overlap, this many of them are sampled.
   static constexpr size_t kMostSummed = 32;
-  // Beyond this nothing is seen, and float stays exact.
+  // Nothing beyond this is visible, and float stays exact.
   static constexpr double kLeft = -2;
 
   const Row& row_;
   const TimeWindow& window_;
   const double min_px_, cell_ns_, right_ = window_.width_px + 2;
   const Ns half_cell_ns_;
-  const Ns least_wide_ns_;  // what is shorter is not wide; what is not may be
+  const Ns least_wide_ns_;  // anything shorter is not wide; anything longer may be
   std::vector<DrawItem>& out_;
   Cell cell_{};  // of the last run
   double drawn_to_ = kLeft;

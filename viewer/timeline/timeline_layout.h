@@ -4,9 +4,9 @@
 // The arithmetic of a timeline: nanoseconds to pixels and back, ticks, rows, and folding of what is
 // too small to see.
 //
-// Used by the views and by Document; knows neither Dear ImGui nor traces, so all of it is tested as
-// plain functions. Cost follows pixels: what a row draws is bounded by its width, whatever the
-// number of events.
+// Used by the views and by Document; independent of Dear ImGui and of traces, so that all of it is
+// tested as plain functions. Cost depends on pixels: what a row draws is bounded by its width,
+// whatever the number of events.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ using trace::Packed;
 /// Nanoseconds on the trace clock, as in trace/model.h.
 using Ns = int64_t;
 
-/// `to - from`, or the largest Ns where that does not fit.
+/// `to - from`, or the largest Ns if that does not fit.
 Ns distance_ns(Ns from, Ns to);
 /// `at + by`, clamped to the range of Ns.
 Ns add_ns(Ns at, double by);
@@ -41,17 +41,17 @@ struct TimeRange {
   Ns begin_ns = 0;
   Ns end_ns = 0;
 
-  /// The duration, or the largest Ns where it does not fit; `span_ns` is right (to 53 bits) there
-  /// too.
+  /// The duration, or the largest Ns if it does not fit; `span_ns` is right (to 53 bits) in that
+  /// case, too.
   Ns duration_ns() const { return distance_ns(begin_ns, end_ns); }
   double span_ns() const { return difference_ns(begin_ns, end_ns); }
   bool operator==(const TimeRange&) const = default;
 };
 
-/// The part of time that a width of pixels shows. The first pixel is at `begin_ns +
-/// begin_fraction`, so that panning by single pixels works when a nanosecond is wider than a pixel.
-/// Exact: an instant less than 2^53 ns from `begin_ns` loses nothing on its way to pixels, wherever
-/// on the int64 axis it is.
+/// The part of time shown by a width of pixels. The first pixel is at `begin_ns + begin_fraction`,
+/// so that panning by single pixels works when a nanosecond is wider than a pixel. Exact: an
+/// instant less than 2^53 ns from `begin_ns` is converted to pixels without loss, wherever it is on
+/// the int64 axis.
 struct TimeWindow {
   Ns begin_ns = 0;
   double begin_fraction = 0;  ///< in [0, 1)
@@ -70,7 +70,7 @@ struct TimeWindow {
   void zoom(double px, double factor);
   /// Shows `range` with a margin of `margin` of its width on both sides.
   void show(TimeRange range, double margin = 0);
-  /// Shows the same range in another width.
+  /// Shows the same range at another width.
   void resize(double width);
 };
 
@@ -91,9 +91,9 @@ Ticks ticks(const TimeWindow& window, double min_spacing_px);
 struct Row {
   Packed<Ns> start_ns;
   Packed<Ns> end_ns;
-  Packed<uint32_t> item;  ///< what the interval is; its owner says what the number means
-  Packed<uint8_t> kind;   ///< of what sort it is, as its owner counts sorts
-  Packed<Ns> max_end_ns;  ///< per interval, the latest end so far; empty where no two overlap
+  Packed<uint32_t> item;  ///< what the interval is; its owner defines the number
+  Packed<uint8_t> kind;   ///< its sort, as its owner numbers them
+  Packed<Ns> max_end_ns;  ///< per interval, the latest end so far; empty if no two overlap
 
   /// Blocks of intervals, for pictures in which thousands share a pixel.
   struct Level {
@@ -104,18 +104,18 @@ struct Row {
     void finish();
   };
   static constexpr size_t kBlock = 8;  ///< intervals of the finest level, then blocks of the next
-  std::vector<Level> levels;  ///< the finest first; whole blocks only; none where two overlap
+  std::vector<Level> levels;           ///< the finest first; whole blocks only; none if two overlap
 
   size_t size() const { return start_ns.size(); }
   void push(Ns start, Ns end, uint32_t what, uint8_t sort = 0);
   /// Latest end of the intervals 0 ... `index`.
   Ns reach(size_t index) const { return max_end_ns.empty() ? end_ns[index] : max_end_ns[index]; }
-  /// Fills what is derived from starts and ends. Call once after the last push; the row is read
+  /// Computes what is derived from starts and ends. Call once after the last push; the row is read
   /// only after that.
   void finish();
 };
 
-/// As std::lower_bound over [from, to), looking near `from` first: the next pixel is near.
+/// Like std::lower_bound over [from, to), searching near `from` first: the next pixel is near.
 size_t first_not_before(const Packed<Ns>& sorted, size_t from, size_t to, Ns at);
 
 struct IndexRange {
@@ -127,24 +127,24 @@ struct IndexRange {
 /// last that starts before its end. Logarithmic.
 IndexRange visible(const Row& row, TimeRange range);
 
-/// One thing to draw: an interval at least a pixel wide, or a run of intervals that share less than
-/// that.
+/// One thing to draw: an interval at least a pixel wide, or a run of narrower intervals in one
+/// pixel.
 struct DrawItem {
   float x0 = 0, x1 = 0;
   uint32_t first = 0;  ///< index in the row
   uint32_t count = 0;  ///< 1, or the number of intervals folded into this run
-  uint8_t kind = 0;    ///< of the interval; of a run that of one of the longest
+  uint8_t kind = 0;    ///< of the interval; for a run, of one of the longest
   float coverage = 1;  ///< busy part of a folded run, in (0, 1]
 };
 
 /// What to draw of `row`, left to right: at most a few items per pixel. Intervals narrower than
-/// `min_px` are folded into cells of that width which lie on fixed multiples of time, so that
-/// panning does not make them flicker. Costs pixels, not intervals: of many to a pixel only their
-/// blocks are looked at, which move the edge of a run by half a cell at most.
+/// `min_px` are folded into cells of that width at fixed multiples of time, so that they do not
+/// flicker when panning. Costs pixels, not intervals: if many share a pixel, only their blocks are
+/// read, which move the edge of a run by half a cell at most.
 void fold(const Row& row, const TimeWindow& window, double min_px, std::vector<DrawItem>& out);
 
-/// Puts intervals, ordered by start, into the fewest rows in which none overlap. What finds no
-/// place among `max_rows` goes to the last row. Returns the row of each.
+/// Puts intervals, ordered by start, into the fewest rows in which none overlap. Those that do not
+/// fit into `max_rows` go to the last row. Returns the row of each.
 std::vector<uint16_t> pack_rows(std::span<const Ns> start_ns, std::span<const Ns> end_ns,
                                 size_t max_rows);
 

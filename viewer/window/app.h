@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a workspace is drawn: a GLFW window, or a surface without a display. The one place that
-// knows GLFW, EGL and GL.
+// What a workspace is drawn on: a GLFW window, or a surface without a display. Only this part uses
+// GLFW, EGL and GL.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,18 @@
 
 namespace streamscope::viewer {
 
-/// A drawing surface without a display server (EGL surfaceless), with an ImGui context of its own.
-/// Create it before the workspace that it draws. UI thread only.
+/// A drawing surface without a display server (EGL surfaceless), with its own ImGui context. Create
+/// it before the workspace that it draws. UI thread only.
 class Offscreen {
  public:
-  /// Throws Error if this machine's EGL cannot do that.
+  /// Throws Error if EGL on this machine does not support that.
   Offscreen(int width, int height);
   ~Offscreen();
 
   /// Draws a frame and waits until it is done.
   void draw(Workspace& workspace);
-  /// Draws so many frames (a layout settles in three) and returns the last. Same input, same bits.
+  /// Draws this many frames (a layout settles in three) and returns the last. The same input gives
+  /// the same bits.
   Image render(Workspace& workspace, int frames = 3);
 
  private:
@@ -30,7 +31,7 @@ class Offscreen {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Reads the trace and draws one picture into arguments.screenshot. Throws Error.
+/// Reads the trace and draws one picture to arguments.screenshot. Throws Error.
 void run_screenshot(const Arguments& arguments);
 
 /// Opens a window and returns when it is closed. Throws Error if there is no display.

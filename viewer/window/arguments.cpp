@@ -47,7 +47,7 @@ void parse_range(Arguments& arguments, std::string_view value) {
                      parse_range_end(value.substr(colon + 1))};
 }
 
-// What --select takes, but for findings: "op:ID, call:ID, …, ".
+// What --select accepts, except findings: "op:ID, call:ID, …, ".
 std::string rows() {
   std::string text;
   for (size_t kind = 1; kind < kItemKindNames.size(); ++kind)
@@ -97,9 +97,8 @@ class CommandLine {
            "what to select; a picture selects the longest wait by default:\n" + rows() +
                "\nfinding:NUMBER or none",
            parse_select);
-    app_.add_flag(
-        "--what-if", arguments.what_if,
-        "show how the run would be with the selected finding fixed, below the recorded one");
+    app_.add_flag("--what-if", arguments.what_if,
+                  "show the run with the selected finding fixed, below the recorded run");
     option("--panel", "NAME", "show only this panel", arguments.panel)
         .check(CLI::IsMember(view_names()));
     option("--theme", "NAME", "dark (default) or light", theme_)
@@ -115,7 +114,8 @@ class CommandLine {
 
   void parse(std::span<const char* const> words) {
     try {
-      app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 wants it
+      app_.parse(std::vector<std::string>(words.rbegin(),
+                                          words.rend()));  // in reverse order, as CLI11 requires
     } catch (const CLI::ParseError& error) {
       throw Error("arguments", error.what(), std::string(kHelpHint));
     }
@@ -125,7 +125,7 @@ class CommandLine {
     if (theme_ == "light") arguments_.theme = ThemeKind::kLight;
   }
 
-  // Without the usage line and the arguments, which CLI11 writes first.
+  // Without the usage line and the arguments, which CLI11 prints first.
   std::string options() const {
     std::string text = app_.help();
     text.erase(0, text.find("\nOptions:"));
@@ -144,7 +144,8 @@ class CommandLine {
               name, [this, &read](const std::string& text) { read(arguments_, text); }, help),
           value);
   }
-  // The name of the value in messages and in help. Of several values the last one counts.
+  // The name of the value in messages and in help. If a value is given several times, the last one
+  // counts.
   static CLI::Option& named(CLI::Option& option, const char* value) {
     return *option.type_name(value)->option_text(value)->take_last();
   }
@@ -169,7 +170,7 @@ RangeEnd parse_range_end(std::string_view text) {
   } else if (const auto ns = parse_time_ns(text)) {
     return {.ns = *ns};
   }
-  throw Error("--range " + std::string(text), "an instant is a number with ns, us, ms, s or %",
+  throw Error("--range " + std::string(text), "a time is a number with ns, us, ms, s or %",
               std::string(kHelpHint));
 }
 
@@ -177,10 +178,9 @@ Arguments parse_arguments(std::span<const char* const> words) {
   Arguments result;
   CommandLine(result).parse(words);
   if (result.what_if && !result.finding)
-    throw Error("--what-if", "no finding is selected", "name one: --select finding:NUMBER");
+    throw Error("--what-if", "no finding is selected", "add --select finding:NUMBER");
   if (!result.screenshot.empty() && result.trace.empty() && !result.help && !result.version) {
-    throw Error("--screenshot", "no trace is named",
-                "name one: streamscope-viewer TRACE --screenshot PNG");
+    throw Error("--screenshot", "no trace given", "run streamscope-viewer TRACE --screenshot PNG");
   }
   return result;
 }
@@ -190,7 +190,7 @@ std::string usage() {
   return "usage: streamscope-viewer [OPTIONS] [TRACE [OTHER]]\n\n"
          "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n"
          "Given two traces, the compare panel shows what differs.\n" +
-         CommandLine(none).options() + "\nPress F1 in the window for the keys.\n";
+         CommandLine(none).options() + "\nPress F1 in the window to list the keys.\n";
 }
 
 }  // namespace streamscope::viewer

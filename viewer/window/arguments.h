@@ -15,37 +15,37 @@
 
 namespace streamscope::viewer {
 
-/// One end of --range: an instant or a share of the trace.
+/// One end of --range: a time or a share of the trace.
 struct RangeEnd {
   bool is_percent = false;
   double percent = 0;
   Ns ns = 0;
 
-  /// The instant in a trace of this extent. Instants count from the trace's own zero.
+  /// The instant in a trace of this extent. Times count from the trace's own zero.
   Ns resolve(TimeRange extent) const;
 };
 
 struct Arguments {
   std::filesystem::path trace;       ///< empty: none
-  std::filesystem::path compared;    ///< a second one to compare with; empty: none
+  std::filesystem::path compared;    ///< a second trace to compare with; empty: none
   std::filesystem::path screenshot;  ///< empty: open a window
   std::filesystem::path
-      state_file;  ///< where the state is written whenever it changes; empty: nowhere
+      state_file;  ///< file that the state is written to whenever it changes; empty: none
   int width = 1600;
   int height = 1000;
   std::optional<std::pair<RangeEnd, RangeEnd>> range;
   Item select;
-  std::optional<size_t> finding;  ///< to look at, as the panel numbers them
-  bool what_if = false;           ///< with it repaired
+  std::optional<size_t> finding;  ///< to select, as the panel numbers them
+  bool what_if = false;           ///< with the finding fixed
   bool select_nothing = false;    ///< otherwise a screenshot selects the longest wait
   std::string panel;              ///< the only panel to show; empty: all
   ThemeKind theme = ThemeKind::kDark;
-  std::optional<float> scale;  ///< none: what the display says
+  std::optional<float> scale;  ///< none: that of the display
   bool help = false;
   bool version = false;
 };
 
-/// Throws streamscope::Error that names the argument, what is wrong and what is right.
+/// Throws streamscope::Error that names the argument, the problem and the correct form.
 Arguments parse_arguments(std::span<const char* const> words);
 
 /// Text of --help.

@@ -43,10 +43,10 @@ void Bookmarks::remove(size_t index) {
 void Bookmarks::save() {
   error_.clear();
   if (file_.empty()) {
-    error_ = "This trace is not a file: its bookmarks are lost when the window closes.";
+    error_ = "This trace has no file: its bookmarks are lost when the window closes.";
     return;
   }
-  // A whole new file takes the place of the old one, so that none is lost half-way.
+  // A complete new file replaces the old one, so that a failure loses none.
   const std::filesystem::path fresh = file_.string() + ".new";
   std::ofstream out(fresh);
   for (const Bookmark& each : all_)

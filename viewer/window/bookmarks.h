@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Places in a trace that the user wants to find again, with a note each, kept in a text file beside
-// the trace (TRACE.bookmarks): one line "BEGIN_NS END_NS NOTE" each, which people may edit.
+// Places in a trace that the user wants to find again, each with a note, kept in a text file beside
+// the trace (TRACE.bookmarks): one line "BEGIN_NS END_NS NOTE" each, which users may edit.
 #pragma once
 
 #include <filesystem>
@@ -23,13 +23,13 @@ struct Bookmark {
 /// UI thread only. Changes are written at once.
 class Bookmarks {
  public:
-  /// Reads those of a trace; lines that are none are left out, and out of the file at the next
-  /// change. Of a trace made in memory there are none.
+  /// Reads the bookmarks of a trace. Invalid lines are skipped, and removed from the file at the
+  /// next change. A trace without a file has none.
   void open(const std::filesystem::path& trace);
 
-  /// By begin.
+  /// Sorted by begin.
   const std::vector<Bookmark>& all() const { return all_; }
-  /// Why the last change could not be written; empty if it was.
+  /// Why the last change could not be written; empty if it was written.
   const std::string& error() const { return error_; }
 
   void add(Bookmark bookmark);

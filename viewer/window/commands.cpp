@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPanStep = 0.1;  // of the width
 
-// The graph has a scale and a place of its own; all else that can be zoomed and panned shows the
+// The graph has its own scale and position; everything else that can be zoomed and panned shows the
 // time of the timeline.
 bool is_on_graph(const ViewState& state) { return state.focus == "graph"; }
 
@@ -44,7 +44,7 @@ void page(ViewState& state, float by) {
   (is_on_graph(state) ? state.steps.pan_y : state.scroll_pages) += by;
 }
 
-// Arrow keys move in the canvas with the focus, or among what the timeline shows.
+// Arrow keys move in the focused canvas, or among what the timeline shows.
 void step_across(const Document& document, ViewState& state, int by) {
   if (state.canvas_has_focus) {
     state.steps.right += by;
@@ -61,7 +61,7 @@ void step_down(const Document& document, ViewState& state, int by) {
   }
 }
 
-// From the timeline to the panels, in a panel from one stop to the next.
+// From the timeline to the panels, and within a panel from stop to stop.
 void step_stop(ViewState& state, int by) {
   if (state.focus == kTimeline) {
     step_focus(state, by);
@@ -135,8 +135,8 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Select", "Bookmarks", "Shift+B", [](D, S s) { s.overlay = Overlay::kBookmarks; }},
     {"Select", "Clear", "Escape", escape},
 
-    {"Lanes", "Choose the lane below", "Shift+Down", [](D d, S s) { choose_lane(d, s, 1); }},
-    {"Lanes", "Choose the lane above", "Shift+Up", [](D d, S s) { choose_lane(d, s, -1); }},
+    {"Lanes", "Select the lane below", "Shift+Down", [](D d, S s) { choose_lane(d, s, 1); }},
+    {"Lanes", "Select the lane above", "Shift+Up", [](D d, S s) { choose_lane(d, s, -1); }},
     {"Lanes", "Move the lane down", "Ctrl+Down", [](D d, S s) { move_lane(d, s, 1); }},
     {"Lanes", "Move the lane up", "Ctrl+Up", [](D d, S s) { move_lane(d, s, -1); }},
     {"Lanes", "Collapse or open the lane", "C", toggle_current_lane},

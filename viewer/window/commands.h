@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every action of the viewer once: its name, its keys and its effect. Key handling, the help
-// overlay and the command palette are made from this table, so none can know an action that the
-// others do not.
+// Every action of the viewer, defined once: its name, its keys and its effect. Key handling, the
+// help overlay and the command palette use this table, so that all have the same actions.
 #pragma once
 
 #include <span>
@@ -15,7 +14,7 @@
 
 namespace streamscope::viewer {
 
-/// A key press, by the name that the table uses: "F", "Ctrl+P", "Left", "F1", "?".
+/// A key press, by its name in the table: "F", "Ctrl+P", "Left", "F1", "?".
 using Key = std::string;
 
 struct Command {
@@ -29,8 +28,8 @@ std::span<const Command> commands();
 
 /// The command of a key; nullptr if it has none.
 const Command* find_command(const Key& key);
-/// Commands whose names hold all words of `text`, in any case; best match first. All of them for
-/// "".
+/// Commands whose names contain all words of `text`, ignoring case; best match first. All commands
+/// for "".
 std::vector<const Command*> matching_commands(std::string_view text);
 
 }  // namespace streamscope::viewer

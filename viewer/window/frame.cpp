@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a workspace draws around its panels: header, banner of losses, tabs, legend, and what it
-// says while there is no trace.
+// What a workspace draws around its panels: header, banner of losses, tabs, legend, and the message
+// while there is no trace.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ void Workspace::draw_header(float width, float height) {
     widgets::text(draw, theme_, face, {x, top_of(face)}, ink, text);
     return x + theme_.width(face, text);
   };
-  // The mark: two lanes and an edge between them.
+  // The logo: two lanes and an edge between them.
   const float unit = theme_.px(4), left = theme_.px(14);
   draw.AddRectFilled({left, middle - 2 * unit}, {left + 3 * unit, middle - unit},
                      theme_.color(Category::kCopyToDevice));
@@ -54,7 +54,7 @@ void Workspace::draw_header(float width, float height) {
     const auto add = [&](const std::string& fact) {
       facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
     };
-    // A picture that was asked for by its range says so.
+    // A picture of a requested range shows this range.
     if (arguments_.range && !arguments_.screenshot.empty()) {
       const TimeRange shown = state_.window.range();
       add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
@@ -98,7 +98,7 @@ float Workspace::draw_banner(float top, float width) {
   return top + height;
 }
 
-// The names of the panels below the timeline; the strip is dragged to make room for one.
+// The names of the panels below the timeline; dragging the strip resizes them.
 void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   widgets::begin_panel("tabs", at, size, 0);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -116,7 +116,7 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
     if (const size_t count = insights.firm_findings(); name == "findings" && count > 0)
       tabs.back().text += "  " + std::to_string(count);
   }
-  // Where room is short they move together, then get smaller; some of it is left to drag by.
+  // If space is short they move together, then get smaller; some of it is left to drag by.
   float x = at.x + theme_.px(6);
   const auto pad_of = [&](Face face) {
     float room = size.x - theme_.px(6 + 18);
@@ -145,7 +145,7 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
                   theme_.color(ink), text);
     x += width;
   }
-  // What is left of the strip is its handle.
+  // The rest of the strip is the drag handle.
   ImGui::SetCursorScreenPos({x, at.y});
   ImGui::InvisibleButton("handle", {std::max(at.x + size.x - x, 1.0f), size.y});
   if (ImGui::IsItemHovered() || ImGui::IsItemActive())
@@ -174,7 +174,7 @@ void Workspace::draw_footer(float top, float width, float height) {
                     theme_.color(reported ? Color::kAccent : Color::kTextFaint), said);
   right -= theme_.px(24);
 
-  // The legend: what this trace has, in the colors in use.
+  // The legend: what this trace contains, in the current colors.
   float x = theme_.px(14);
   const auto entry = [&](std::string_view text, auto&& swatch) {
     const float needed = theme_.px(16) + theme_.width(Face::kSmall, text);
@@ -246,8 +246,7 @@ void Workspace::draw_message(float width, float height) {
   ImGui::BeginChild("box", {box, height * 0.5f});
   if (is_in_panel()) state_.stops.begin();
   if (!error_.empty()) {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError),
-                     "This trace cannot be shown");
+    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError), "Cannot show this trace");
     ImGui::Spacing();
     widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kText), error_);
   } else if (!reading_.empty()) {

@@ -57,12 +57,12 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
   impl_->height = height;
   const auto get_display = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
       eglGetProcAddress("eglGetPlatformDisplayEXT"));
-  if (get_display == nullptr) throw cannot_draw("no platform displays");
+  if (get_display == nullptr) throw cannot_draw("EGL has no platform displays");
   impl_->display = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-  if (impl_->display == EGL_NO_DISPLAY) throw cannot_draw("no surfaceless platform");
+  if (impl_->display == EGL_NO_DISPLAY) throw cannot_draw("EGL has no surfaceless platform");
   if (!eglInitialize(impl_->display, nullptr, nullptr)) {
     impl_->display = EGL_NO_DISPLAY;
-    throw cannot_draw("the surfaceless platform does not start");
+    throw cannot_draw("the surfaceless platform failed to start");
   }
   if (!eglBindAPI(EGL_OPENGL_API)) throw cannot_draw("no OpenGL");
   constexpr std::array<EGLint, 5> kConfig = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE,
@@ -70,7 +70,7 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
   EGLConfig config = nullptr;
   EGLint count = 0;
   if (!eglChooseConfig(impl_->display, kConfig.data(), &config, 1, &count) || count == 0)
-    throw cannot_draw("no configuration");
+    throw cannot_draw("no matching EGL configuration");
   constexpr std::array<EGLint, 7> kContext = {EGL_CONTEXT_MAJOR_VERSION,
                                               3,
                                               EGL_CONTEXT_MINOR_VERSION,
@@ -81,7 +81,7 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
   impl_->context = eglCreateContext(impl_->display, config, EGL_NO_CONTEXT, kContext.data());
   if (impl_->context == EGL_NO_CONTEXT) throw cannot_draw("no OpenGL 3.3");
   if (!eglMakeCurrent(impl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, impl_->context))
-    throw cannot_draw("no context without a surface");
+    throw cannot_draw("contexts without a surface are not supported");
   set_up_imgui();
   if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw cannot_draw("no OpenGL functions");
   impl_->canvas.emplace();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a workspace shows over everything: help, the command palette, the search.
+// What a workspace shows over everything else: help, the command palette, the search.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr float kPaletteRow = 28;
 constexpr float kMostPaletteRows = 12;
 constexpr size_t kListedHits = 500;
 
-// A window over everything before it, which takes the mouse.
+// A window over everything drawn before, which takes mouse input.
 void begin_overlay(float width, float height) {
   ImGui::SetNextWindowFocus();
   ImGui::SetNextWindowPos({0, 0});
@@ -106,7 +106,7 @@ void Workspace::draw_help(float width, float height) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
 
-  // Groups of commands in columns, as many as there is room for, then what the mouse does.
+  // Groups of commands in as many columns as fit, then the mouse actions.
   struct Line {
     std::string_view left, right;
     bool heading;
@@ -125,7 +125,7 @@ void Workspace::draw_help(float width, float height) {
        {"click", "select", false},
        {"double click", "zoom to it; on empty space: show everything", false},
        {"drag", "pan and scroll; on a lane name: move the lane", false},
-       {"Shift+drag", "mark a time range and sum it up", false},
+       {"Shift+drag", "mark a time range and show its sums", false},
        {"wheel", "zoom at the mouse", false},
        {"Shift+wheel", "pan", false},
        {"Ctrl+wheel", "scroll lanes; over lane names, wheel alone", false}}};
@@ -135,12 +135,12 @@ void Workspace::draw_help(float width, float height) {
   const float fitting = std::clamp(std::floor((width - pad) / column), 1.0f, 3.0f);
   const auto columns = static_cast<size_t>(fitting);
   const size_t rows = (lines.size() + columns - 1) / columns + 1;  // one spare, for what is moved
-  // A heading stays with what is below it.
+  // A heading stays with the line below it.
   for (size_t last = rows - 1; last < lines.size(); last += rows) {
     if (lines[last].heading)
       lines.insert(lines.begin() + static_cast<ptrdiff_t>(last), Line{"", "", false});
   }
-  // What is higher than the window scrolls below its title.
+  // If it is higher than the window, it scrolls below its title.
   const float margin = theme_.px(12), whole = static_cast<float>(rows) * row;
   const float shown = std::min(whole, height - 2 * (pad + margin) - title);
   const ImVec2 size{fitting * column + pad, shown + 2 * pad + title};
@@ -170,7 +170,7 @@ void Workspace::draw_help(float width, float height) {
   }
   ImGui::Dummy({1, whole});
   ImGui::EndChild();
-  // A click closes it, unless it is at the scroll bar.
+  // A click closes it, unless it is on the scroll bar.
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ImGui::IsAnyItemActive())
     state_.overlay = Overlay::kNone;
   ImGui::End();
@@ -238,7 +238,7 @@ Workspace::PalettePrompt Workspace::palette_prompt() const {
   }
 }
 
-// What was typed with a caret behind it, or what to type.
+// The typed text with a caret behind it, or a prompt.
 void Workspace::draw_palette_input(std::string_view ask) {
   const bool empty = palette_text_.empty();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -258,7 +258,7 @@ void Workspace::draw_palette_input(std::string_view ask) {
   ImGui::Dummy(size);
 }
 
-// As many as fit above the lower end of the window, the chosen one among them.
+// As many as fit above the lower end of the window, including the selected one.
 void Workspace::draw_palette_rows(const std::vector<PaletteRow>& found, float height) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const float row = theme_.px(kPaletteRow);

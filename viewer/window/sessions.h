@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Recent traces and what was in view in each, kept over the runs of the program in
+// Recent traces and what was in view in each, kept between runs of the program in
 // $XDG_STATE_HOME/streamscope/sessions (~/.local/state if unset): one line "BEGIN_NS END_NS PANEL
 // FILE" each, the newest first.
 #pragma once
@@ -24,12 +24,12 @@ struct Session {
 
 inline constexpr size_t kMostSessions = 20;
 
-/// The file; empty if this user has no home.
+/// The file; empty if this user has no home directory.
 std::filesystem::path sessions_file();
-/// At most kMostSessions, of files that are still there. What cannot be read is left out.
+/// At most kMostSessions, only files that still exist. Unreadable lines are skipped.
 std::vector<Session> read_sessions(const std::filesystem::path& file);
-/// Puts one on top, in place of an older one of the same trace. That it cannot be written is no
-/// error: nothing depends on it.
+/// Puts one on top and removes an older one of the same trace. A failed write is not an error:
+/// nothing depends on it.
 void keep_session(const std::filesystem::path& file, const Session& session);
 
 }  // namespace streamscope::viewer

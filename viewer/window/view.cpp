@@ -11,15 +11,14 @@ namespace {
 
 constexpr double kMargin = 0.02;
 constexpr const char* kNothingSelected = "nothing is selected";
-constexpr const char* kNoLane = "no lane is chosen: Shift+Up and Shift+Down choose one";
+constexpr const char* kNoLane = "no lane is selected: Shift+Up and Shift+Down select one";
 constexpr const char* kNoFindings = "no findings in this trace";
 constexpr const char* kNoEdges = "no ordering edge begins or ends here";
-constexpr const char* kIssuedNothing = "this issued no work on a device";
-// An item that is zoomed to fills this share of the width, so that its neighbors tell where one
-// is.
+constexpr const char* kIssuedNothing = "the selection issued no work on a device";
+// An item that is zoomed to fills this share of the width, so that its neighbors show where it is.
 constexpr double kItemMargin = 0.75;
 
-// As long as the other trace, too, counted from the first work of both.
+// Also at least as long as the other trace, both counted from their first work.
 TimeRange with_compared(const Document& document, const ViewState& state, TimeRange range) {
   if (state.compared) {
     const TimeRange work = state.compared->work();
@@ -28,7 +27,7 @@ TimeRange with_compared(const Document& document, const ViewState& state, TimeRa
   return range;
 }
 
-// Keeps at least a part of the trace in the window, and the window not much wider than the trace.
+// Keeps part of the trace in the window, and the window not much wider than the trace.
 void clamp_window(const Document& document, ViewState& state) {
   TimeWindow& window = state.window;
   const TimeRange extent = with_compared(document, state, document.extent());
@@ -52,8 +51,8 @@ std::optional<size_t> nearest(const Row& row, Ns at) {
                                                                                         : after;
 }
 
-// Ops at the other ends of an item's edges: what it waited for, then what waited for it, each by
-// time.
+// Ops at the other ends of an item's edges: what it waited for, then what waited for it, each in
+// order of time.
 std::vector<Id> ends_of_edges(const Document& document, Item item) {
   std::vector<Id> before, after;
   for (const uint32_t index : document.dependencies_of(item)) {
@@ -73,7 +72,7 @@ std::vector<Id> ends_of_edges(const Document& document, Item item) {
   return before;
 }
 
-// The first thing in sight of a lane.
+// The first item of a lane that is in view.
 Item first_visible(const Document& document, const ViewState& state, size_t lane) {
   for (const Band& band : document.lanes()[lane].bands) {
     const auto [first, last] = visible(band.row, state.window.range());
@@ -82,7 +81,7 @@ Item first_visible(const Document& document, const ViewState& state, size_t lane
   return {};
 }
 
-// From where an op waited for something on.
+// When an op started to wait for something.
 void widen_to_waits(const Document& document, Id op, std::optional<TimeRange>& range) {
   if (!range) return;
   Ns at = range->begin_ns;
@@ -127,7 +126,7 @@ void zoom_to_selection(const Document& document, ViewState& state) {
   std::optional<TimeRange> range;
   if (state.selection) {
     range = document.time(state.selection);
-    // An op is shown with the ops that its edges lead to: the story, not just the bar.
+    // An op is shown together with the ops that its edges lead to.
     for (const uint32_t index : document.dependencies_of(state.selection)) {
       const Dependency& dependency = document.dependency(index);
       for (const Id op : {dependency.from_op, dependency.to_op}) {
@@ -181,7 +180,7 @@ void step_in_row(const Document& document, ViewState& state, int by) {
     state.status = by > 0 ? "this is the last in its lane" : "this is the first in its lane";
     return;
   }
-  // Nothing selected yet: begin with the first op in sight.
+  // If nothing is selected, start with the first op in view.
   for (const LaneKind kind : {LaneKind::kStream, LaneKind::kThread}) {
     for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
       if (document.lanes()[lane].kind != kind || is_hidden(document, state, lane)) continue;
@@ -233,7 +232,8 @@ void follow_edge(const Document& document, ViewState& state, bool back) {
     const Id other = back ? dependency.from_op : dependency.to_op;
     const auto range = document.time({ItemKind::kOp, other});
     if (!range) continue;
-    // Back: what ended last held the op up. Forward: what started first was held up by it.
+    // Back: the op that ended last delayed it. Forward: the op that started first was delayed by
+    // it.
     const Ns score = back ? range->end_ns : -range->begin_ns;
     if (score > best_score) {
       best_score = score;
@@ -269,7 +269,7 @@ void step_edge(const Document& document, ViewState& state, int by) {
 void jump_to_cause(const Document& document, ViewState& state) {
   if (state.selection.kind == ItemKind::kOp) {
     if (const Item call = document.call_of(state.selection.id)) return select(state, call);
-    state.status = "the call that issued this is not in the trace";
+    state.status = "the call that issued this operation is not in the trace";
   } else if (const Id op = document.op_of(state.selection); op != kNoId) {
     select(state, {ItemKind::kOp, op});
   } else {
@@ -279,14 +279,13 @@ void jump_to_cause(const Document& document, ViewState& state) {
 
 void step_to_hit(const Document& document, ViewState& state, int by) {
   if (state.hits.empty()) {
-    state.status =
-        state.searched.empty() ? "search for a name first: Ctrl+F" : "the search found nothing";
+    state.status = state.searched.empty() ? "search for a name first: Ctrl+F" : "no search hits";
     return;
   }
   const auto at = std::ranges::find(state.hits, state.selection);
   const auto count = static_cast<ptrdiff_t>(state.hits.size());
   ptrdiff_t next = at - state.hits.begin() + by;
-  if (at == state.hits.end()) {  // from what is in the middle of the picture
+  if (at == state.hits.end()) {  // from the middle of the view
     const Ns middle = state.window.to_ns(state.window.width_px / 2);
     next = std::ranges::lower_bound(state.hits, middle, {},
                                     [&](Item item) { return document.time(item)->begin_ns; }) -
@@ -335,9 +334,9 @@ void toggle_repaired(const Document& document, ViewState& state) {
   }
   if (can_predict(document, finding)) return toggle_repaired(document, state, finding);
   state.status = document.insights().derived
-                     ? "this trace is too large to be replayed without a mistake"
-                 : state.finding ? "the run cannot be replayed without this finding"
-                                 : "the run cannot be replayed without any of its findings";
+                     ? "this trace is too large to replay with a finding fixed"
+                 : state.finding ? "the run cannot be replayed with this finding fixed"
+                                 : "the run cannot be replayed with any finding fixed";
 }
 
 void select_longest_wait(const Document& document, ViewState& state) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a view is, the one state that all views share, and the moves that change it.
+// What a view is, the one state that all views share, and the actions that change it.
 //
-// There is one ViewState and never a copy of a selection: a view draws from it and writes user
-// input into it, commands and the command line change it through the moves below.
+// There is one ViewState and the selection is never copied: a view draws from it and writes user
+// input to it; commands and the command line change it through the actions below.
 #pragma once
 
 #include <memory>
@@ -40,39 +40,39 @@ enum class Overlay : uint8_t {
   kCompare
 };
 
-/// The view that has the focus unless another is given it.
+/// The view that has the focus by default.
 inline constexpr std::string_view kTimeline = "timeline";
 
-/// What keys ask of a canvas: a picture in a panel that arrow keys move in.
+/// What keys request from a canvas: a picture in a panel in which arrow keys move.
 struct CanvasSteps {
-  int right = 0, down = 0;     ///< from one thing in it to another
-  float pan_x = 0, pan_y = 0;  ///< in widths and heights of it
+  int right = 0, down = 0;     ///< steps from item to item
+  float pan_x = 0, pan_y = 0;  ///< in widths and heights of the canvas
   int zoom = 0;                ///< steps in
-  bool fit = false;            ///< shows all of it
+  bool fit = false;            ///< shows everything
 };
 
 /// UI thread only.
 struct ViewState {
   TimeWindow window;  ///< what the timeline shows; its width is set by the timeline
   Item selection;
-  /// A lane that keys chose, for as long as the selection is what it was; else it is the lane of
-  /// the selection that they act on.
+  /// The lane selected by keys, until the selection changes; otherwise keys act on the lane of the
+  /// selection.
   struct ChosenLane {
     size_t lane;
     Item selection;
   };
   std::optional<ChosenLane> chosen_lane;
-  /// Whose edge led to the selection.
+  /// The item whose edge led to the selection.
   struct Followed {
     Item from, to;
   };
   std::optional<Followed> followed;
   Item hovered;
-  std::optional<int64_t> hovered_value;   ///< highest of a counter, instead of an item
+  std::optional<int64_t> hovered_value;   ///< maximum of a counter, if no item is hovered
   std::optional<size_t> hovered_holders;  ///< of a pool at an instant, in its panel
   size_t result_rows = 0;                 ///< of the last query, in its panel
   float graph_scale = 0;                  ///< of the columns of the graph, in its panel
-  std::optional<TimeRange> marked;        ///< range of time chosen for sums
+  std::optional<TimeRange> marked;        ///< time range marked for sums
   std::vector<bool> collapsed;            ///< by lane
   LaneOrder lane_order;
   Bookmarks bookmarks;
@@ -90,25 +90,24 @@ struct ViewState {
   bool show_inspector = true;
   bool show_minimap = true;
   bool show_critical_path = true;
-  bool whole_chain = false;   ///< arrows of all that led to the selection and follows from it
-  std::string_view drawer;    ///< name of the view below the timeline; empty: closed
-  float drawer_height = 340;  ///< before scaling
-  std::shared_ptr<const Document> compared;      ///< a second trace to hold the first against
-  std::shared_ptr<const Comparison> comparison;  ///< of both, once it is made
+  bool whole_chain = false;  ///< arrows of everything that led to the selection and follows from it
+  std::string_view drawer;   ///< name of the view below the timeline; empty: closed
+  float drawer_height = 340;                     ///< before scaling
+  std::shared_ptr<const Document> compared;      ///< a second trace to compare the first with
+  std::shared_ptr<const Comparison> comparison;  ///< of both, once computed
   Id graph_group = kNoId;         ///< the graph shows only operations of this group; kNoId: all
-  std::optional<size_t> finding;  ///< the one looked at, as Insights lists them
-  std::vector<size_t> repaired;   ///< findings that the prediction takes for repaired, ascending
-  std::shared_ptr<const Prediction> prediction;  ///< of them, once it is made
+  std::optional<size_t> finding;  ///< the selected one, as Insights lists them
+  std::vector<size_t> repaired;   ///< findings that the prediction assumes fixed, ascending
+  std::shared_ptr<const Prediction> prediction;  ///< for these, once computed
   std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
-  std::vector<Item> hits;      ///< what has them, by time
-  /// What the last key or click has to tell: mostly why it could do nothing. The next one clears
-  /// it.
+  std::vector<Item> hits;      ///< items that have these names, by time
+  /// Message about the last key or click, mostly why it had no effect. Cleared by the next one.
   std::string status;
   bool is_live = false;  ///< the trace is still being recorded
-  bool busy = false;     ///< a view waits for something and wants to be drawn again soon
+  bool busy = false;     ///< a view waits for something and must be redrawn soon
   Overlay overlay = Overlay::kNone;
-  std::filesystem::path open;          ///< a trace that the user asked for; the window opens it
-  std::filesystem::path compare_with;  ///< another to hold the first against
+  std::filesystem::path open;          ///< a trace that the user requested; the window opens it
+  std::filesystem::path compare_with;  ///< another to compare the first with
   bool quit = false;
 
   size_t drawn_items =
@@ -130,24 +129,24 @@ class View {
   virtual void draw(const Document& document, ViewState& state, const Theme& theme) = 0;
 };
 
-/// All panels, in their order; views.cpp holds the only list.
+/// All panels, in order; views.cpp has the only list.
 std::vector<std::unique_ptr<View>> make_views();
 /// Their names.
 std::vector<std::string_view> view_names();
 
-// Moves. All keep the window near the trace, and near a trace it is compared with, and the state
-// consistent. One that finds nothing to do says why in `status`.
+// Actions. All keep the window near the trace, or near a compared trace, and the state consistent.
+// An action without effect reports the reason in `status`.
 
-/// How much wider all gets by one step of the wheel or a key.
+/// Zoom factor per step of the wheel or a key.
 inline constexpr double kZoomStep = 1.25;
 
 void fit(const Document& document, ViewState& state);
-/// fit_work() in a window that had no width yet.
+/// fit_work() in a window that had no width before.
 void first_fit(const Document& document, ViewState& state, double width_px);
-/// The work on the devices fills the width, unless it is most of the trace anyway: making a CUDA
-/// context takes longer than many programs.
+/// Fits the work on the devices to the width, unless it is most of the trace anyway: creating a
+/// CUDA context takes longer than many programs.
 void fit_work(const Document& document, ViewState& state);
-/// Shows `range` with a little around it.
+/// Shows `range` with a small margin.
 void show(const Document& document, ViewState& state, TimeRange range);
 /// Shows the selection, or the marked range if nothing is selected.
 void zoom_to_selection(const Document& document, ViewState& state);
@@ -161,51 +160,53 @@ void step_in_row(const Document& document, ViewState& state, int by);
 /// Nearest item in the row below (+1) or above (-1).
 void step_to_row(const Document& document, ViewState& state, int by);
 /// From an op to the one it waited for longest (back) or the first one that waited for it
-/// (forward). An op without such edges: its neighbor in the stream. A record or wait: the op at
-/// that end of its edge.
+/// (forward); for an op without such edges, to its neighbor in the stream. From a record or wait to
+/// the op at that end of its edge.
 void follow_edge(const Document& document, ViewState& state, bool back);
-/// From whose edge led to the selection, or else from it, to the next (+1) or previous (-1) end of
-/// its edges, around: what it waited for, then what waited for it, each by time.
+/// Among the edges of the item whose edge led to the selection, or else of the selection, to the
+/// next (+1) or previous (-1) end, wrapping around: what it waited for, then what waited for it,
+/// each in order of time.
 void step_edge(const Document& document, ViewState& state, int by);
 /// Between an op and the call that issued it.
 void jump_to_cause(const Document& document, ViewState& state);
-/// What is collapsed in a picture that nobody has touched, by lane: queues of tasks with more lanes
-/// than there is room for beside all else.
+/// What is collapsed at first, by lane: task queues with more lanes than fit beside everything
+/// else.
 std::vector<bool> collapsed_at_first(const Document& document);
 void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
 /// The lane that keys act on.
 std::optional<size_t> current_lane(const Document& document, const ViewState& state);
-/// Goes from it to the lane below (+1) or above (-1), also to one that holds nothing to select.
+/// Selects the lane below (+1) or above (-1) it, also one that contains nothing to select.
 void choose_lane(const Document& document, ViewState& state, int by);
 /// Moves it past its neighbor below (+1) or above (-1) in the same group.
 void move_lane(const Document& document, ViewState& state, int by);
-/// Marks the time of the selection; nothing selected: the instant in the middle of the window. With
-/// `extend` the mark reaches from what it was to there.
+/// Marks the time of the selection, or the instant in the middle of the window if nothing is
+/// selected. With `extend`, extends the existing mark to it.
 void mark(const Document& document, ViewState& state, bool extend);
-/// Collapses the lane that keys act on, or opens it.
+/// Collapses or opens the lane that keys act on.
 void toggle_current_lane(const Document& document, ViewState& state);
-/// Keeps the lane that keys act on in sight while the others scroll, or no longer.
+/// Pins or unpins the lane that keys act on; a pinned lane stays in view while the others scroll.
 void toggle_pinned(const Document& document, ViewState& state);
-/// Collapses, or opens, all lanes of one kind together.
+/// Collapses or opens all lanes of one kind together.
 void collapse_all(const Document& document, ViewState& state, LaneKind kind);
-/// Where those look who have no mouse: at the marked time if it is in sight, else in the middle.
+/// The instant that keyboard users inspect: the start of the marked time if in view, else the
+/// middle.
 Ns instant_of_keys(const ViewState& state);
-/// Selects the hit after (+1) or before (-1) the selection, from the end to the start again.
+/// Selects the hit after (+1) or before (-1) the selection, wrapping around.
 void step_to_hit(const Document& document, ViewState& state, int by);
-/// Shows what a finding is about and opens the panel that says it.
+/// Shows what a finding is about and opens the findings panel.
 void look_at_finding(const Document& document, ViewState& state, size_t finding);
 /// Goes to the next (+1) or previous (-1) finding.
 void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by);
-/// Takes a finding for repaired, or no longer; nothing if its repair cannot be replayed.
+/// Assumes a finding fixed, or no longer; does nothing if the fix cannot be replayed.
 void toggle_repaired(const Document& document, ViewState& state, size_t finding);
-/// The same for the finding that is looked at, or else for the first that can be replayed.
+/// The same for the selected finding, or else for the first that can be replayed.
 void toggle_repaired(const Document& document, ViewState& state);
 /// Selects the op that waited longest, of all waits that the inspector lists.
 void select_longest_wait(const Document& document, ViewState& state);
-/// Opens the drawer with a view, or closes it if that is there already.
+/// Opens the drawer with a view, or closes it if it already shows this view.
 void toggle_drawer(ViewState& state, std::string_view view);
-/// Gives the focus to the next (+1) or previous (-1) of timeline, drawer and inspector, as far as
-/// they are there.
+/// Moves the focus to the next (+1) or previous (-1) of timeline, drawer and inspector, skipping
+/// those that are closed.
 void step_focus(ViewState& state, int by);
 
 }  // namespace streamscope::viewer

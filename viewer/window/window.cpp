@@ -27,10 +27,10 @@ namespace {
 
 // After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
 constexpr int kSettleFrames = 4;
-constexpr double kBusyPauseS = 0.05;  // between looks at something that a view waits for
-constexpr double kLivePauseS = 0.5;   // between looks at a trace that is being recorded
+constexpr double kBusyPauseS = 0.05;  // between polls of what a view waits for
+constexpr double kLivePauseS = 0.5;   // between polls of a trace that is being recorded
 
-// The name that the table of commands uses for a GLFW key; "" for keys it has no names for.
+// The name of a GLFW key in the command table; "" for keys that the table does not use.
 Key key_name(int key, int mods) {
   struct Named {
     int code;
@@ -56,7 +56,7 @@ Key key_name(int key, int mods) {
     for (const Named& named : kNamed) {
       if (named.code == key) name = named.name;
     }
-    // Without Ctrl a sign comes as a character, whatever the layout of the keyboard.
+    // Without Ctrl, a symbol arrives as a character, whatever the keyboard layout.
     if (name.size() == 1 && (mods & GLFW_MOD_CONTROL) == 0) return "";
   }
   if (name.empty()) return "";
@@ -65,7 +65,7 @@ Key key_name(int key, int mods) {
   return name;
 }
 
-// What changes when a trace file grows: it, or the log beside it.
+// What changes when a trace file grows: the file, or the log beside it.
 struct FileState {
   std::filesystem::file_time_type changed, log_changed;
   uintmax_t bytes = 0, log_bytes = 0;
@@ -86,7 +86,7 @@ FileState state_of(const std::filesystem::path& file) {
   return state;
 }
 
-// A trace that was cut off is incomplete for ever; one that is being recorded has a log.
+// A trace that was cut off stays incomplete; one that is being recorded has a log.
 bool is_written(const FileState& state) { return state.log_bytes > 0; }
 
 class Window {
@@ -100,22 +100,22 @@ class Window {
     return *static_cast<Window*>(glfwGetWindowUserPointer(window));
   }
   void open(const std::filesystem::path& trace);
-  /// Holds a second trace against the one that is open.
+  /// Compares the open trace with a second one.
   void compare_with(const std::filesystem::path& trace);
-  /// Opens what was dropped: a trace, or two to compare.
+  /// Opens dropped files: a trace, or two to compare.
   void drop(std::span<const char* const> files);
   void show_title();
-  /// A key that went down or up, or a character.
+  /// A key press or release, or a character.
   struct Typed {
     int key, scancode, action, mods;
     unsigned int character;
   };
   void take_typed();
-  /// True if ImGui is to see it.
+  /// True if ImGui should receive it.
   bool press(const Typed& typed);
   void take_document();
   void take_compared();
-  /// Of a trace that is being recorded: reads it again if there is more.
+  /// Reloads a trace that is being recorded if it has grown.
   void follow();
   void keep_session() const;
   void write_state();
@@ -129,8 +129,8 @@ class Window {
   FileState read_state_;         // of the trace when it was read last
   bool is_live_ = false;
   std::string written_state_;
-  int frames_ = kSettleFrames;  // still to be drawn before it waits for the next event
-  std::deque<Typed> typed_;     // not yet acted on
+  int frames_ = kSettleFrames;  // frames left to draw before waiting for the next event
+  std::deque<Typed> typed_;     // not yet handled
 };
 
 Window::Window(const Arguments& arguments) : arguments_(arguments) {
@@ -165,9 +165,9 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   }
   workspace_.emplace(arguments_);
   canvas_.emplace();
-  // Ours first: ImGui's own handlers call them.
-  // What arrives while the picture settles needs frames of its own: a press and its release that
-  // come together are two.
+  // First our handlers, then ImGui's, which call them.
+  // Input that arrives while the picture settles needs its own frames: a press and its release that
+  // arrive together are two.
   glfwSetMouseButtonCallback(
       window_, [](GLFWwindow* window, int, int, int) { self(window).frames_ = kSettleFrames; });
   glfwSetCursorPosCallback(
@@ -180,7 +180,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     if (count > 0) self(window).drop(std::span(paths, static_cast<size_t>(count)));
   });
   ImGui_ImplGlfw_InitForOpenGL(window_, true);
-  // In place of ImGui's, which gets what means nothing here.
+  // Replaces ImGui's handler, which receives what the workspace does not use.
   glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int scancode, int action, int mods) {
     self(window).typed_.push_back({key, scancode, action, mods, 0});
     self(window).frames_ = kSettleFrames;
@@ -230,21 +230,21 @@ bool Window::press(const Typed& typed) {
   return name.empty() || !workspace_->press(name);
 }
 
-// What was typed between two frames can be more than ImGui sees at once: it looks at which keys are
-// down, and a focus that moves arrives a frame later. So a frame takes releases, then one press and
-// its text. What is left waits for the next frame.
+// Input between two frames can be more than ImGui handles at once: it polls which keys are down,
+// and a focus that moves arrives a frame later. So a frame takes releases, then one press and its
+// text. The rest waits for the next frame.
 void Window::take_typed() {
   bool pressed = false;
-  std::vector<int> released;  // ImGui would not see that they went down again
+  std::vector<int> released;  // otherwise ImGui would miss that they were pressed again
   while (!typed_.empty() && !workspace_->state().stops.is_moving()) {
     Typed next = typed_.front();
-    // To ImGui Space presses, and Enter edits.
+    // In ImGui, Space presses and Enter edits.
     const bool enter = next.key == GLFW_KEY_ENTER || next.key == GLFW_KEY_KP_ENTER;
     if (next.character != 0) {
       workspace_->type(next.character);
       ImGui_ImplGlfw_CharCallback(window_, next.character);
     } else if (next.action == GLFW_RELEASE) {
-      if (pressed) break;  // of Ctrl, too: the key was pressed with it
+      if (pressed) break;  // also of Ctrl: the key was pressed with it
       released.push_back(next.key);
       ImGui_ImplGlfw_KeyCallback(window_, next.key, next.scancode, next.action, next.mods);
       if (enter)
@@ -312,11 +312,11 @@ void Window::take_document() {
   auto document = loader_->document();
   if (!error.empty() || (document && !document->is_sketch())) loader_.reset();
   if (!error.empty() && workspace_->document() == nullptr) return workspace_->set_error(error);
-  if (!error.empty()) {  // what was open stays
+  if (!error.empty()) {  // the open trace stays open
     workspace_->set_notice(error);
     trace_ = workspace_->document()->trace().file;
     read_state_ = state_of(trace_);
-    if (workspace_->document()->is_sketch()) open(trace_);  // its details were being read
+    if (workspace_->document()->is_sketch()) open(trace_);  // its details were being loaded
     return show_title();
   }
   if (!document || document.get() == workspace_->document()) return;
@@ -345,7 +345,7 @@ void Window::run() {
       --frames_;
       glfwPollEvents();
     } else {
-      write_state();  // of a picture that has settled
+      write_state();  // once the picture has settled
       if (workspace_->state().busy) {
         glfwWaitEventsTimeout(kBusyPauseS);
       } else if (is_live_) {
@@ -368,7 +368,8 @@ void Window::run() {
     glfwGetFramebufferSize(window_, &width, &height);
     if (width == 0 || height == 0) continue;  // minimized
     if (!canvas_->draw(*workspace_, width, height, [] { ImGui_ImplGlfw_NewFrame(); })) {
-      throw Error("window", "GL has no frame buffer of its size", "make the window smaller");
+      throw Error("window", "GL cannot create a frame buffer of its size",
+                  "make the window smaller");
     }
     canvas_->present();
     glfwSwapBuffers(window_);

@@ -22,9 +22,9 @@ constexpr float kFooter = 30;
 constexpr float kInspector = 372;
 constexpr float kTabs = 32;
 constexpr float kLeastTimeline = 84;
-constexpr size_t kPaletteLength = 200;  // a path may be asked for
+constexpr size_t kPaletteLength = 200;  // the text may be a path
 constexpr size_t kMostHits = 100'000;
-constexpr size_t kReportedLanes = 100;  // of a state
+constexpr size_t kReportedLanes = 100;  // lanes listed in the state
 
 using Json = nlohmann::ordered_json;
 
@@ -50,7 +50,7 @@ Workspace::Workspace(Arguments arguments)
 Workspace::~Workspace() = default;
 
 void Workspace::set_document(std::shared_ptr<const Document> document) {
-  // Where a sketch gives way to all details, stay where the user went.
+  // When the full document replaces a sketch, the view stays where the user moved it.
   const bool stay = document_ && document_->is_sketch() && !is_fitted();
   if (document_ && !document_->is_sketch() && !document->is_sketch() &&
       !document->trace().file.empty() && document_->trace().file == document->trace().file)
@@ -81,7 +81,7 @@ void Workspace::set_compared(std::shared_ptr<const Document> document) {
   if (fitted) fit_work(*document_, state_);
 }
 
-// The same trace, further on: all stays where it is, and who looked at its end still does.
+// The same trace, grown: everything stays in place, and a view of its end follows the end.
 void Workspace::take_news(std::shared_ptr<const Document> document) {
   const bool fitted = is_fitted();
   const std::shared_ptr<const Document> before = std::move(document_);
@@ -144,7 +144,7 @@ void Workspace::apply_arguments() {
   const Item wanted = arguments_.select;
   if (wanted && !document_->time(wanted)) {
     throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
-                "no such id in this trace", "list the ids of a table with streamscope query");
+                "this trace has no such id", "list the ids of a table with streamscope query");
   }
   if (restored_ && !arguments_.range && !wanted) {
     const auto names = view_names();
@@ -157,18 +157,19 @@ void Workspace::apply_arguments() {
     }
   }
   restored_.reset();
-  // The timeline fits the window to its own width when it is drawn first; a range given here is
+  // The timeline fits the window to its own width when it is first drawn; a range given here is
   // kept.
   if (arguments_.range) {
     const TimeRange extent = document_->extent();
     const TimeRange range{arguments_.range->first.resolve(extent),
                           arguments_.range->second.resolve(extent)};
     if (range.end_ns <= range.begin_ns) {
-      throw Error("--range", "it ends before it begins", "write FROM:TO with FROM before TO");
+      throw Error("--range", "the range ends before it begins",
+                  "write FROM:TO with FROM before TO");
     }
     if (range.end_ns <= extent.begin_ns || range.begin_ns >= extent.end_ns) {
-      throw Error("--range", "is outside the trace",
-                  "it runs from " + std::to_string(extent.begin_ns) + "ns to " +
+      throw Error("--range", "the range is outside the trace",
+                  "the trace runs from " + std::to_string(extent.begin_ns) + "ns to " +
                       std::to_string(extent.end_ns) + "ns");
     }
     state_.window.width_px = static_cast<double>(arguments_.width);
@@ -182,7 +183,7 @@ void Workspace::apply_arguments() {
       zoom_to_selection(*document_, state_);
     }
   } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
-    // A picture should show what the tool is for: what hangs, else who waited for whom.
+    // A picture should show the most important: what hangs, else the longest wait.
     const std::vector<Id> hanging = document_->never_ended_ops();
     if (!hanging.empty() && !arguments_.range) {
       state_.selection = {ItemKind::kOp, hanging.front()};
@@ -199,14 +200,14 @@ bool Workspace::press(const Key& key) {
   skips_character_ = false;
   state_.by_keys = true;
   state_.status.clear();
-  // What leaves a text field, and what moves in a panel; the rest of it is ImGui's.
+  // Keys that leave a text field, and keys that move in a panel; the others are ImGui's.
   static constexpr std::array<std::string_view, 5> kLeaving = {"Escape", "Tab", "Shift+Tab", "F6",
                                                                "Shift+F6"};
   static constexpr std::array<std::string_view, 10> kMoving = {
       "Left", "Right", "Up", "Down", "Home", "End", "PageUp", "PageDown", "Enter", "Space"};
   if (is_typing()) {
     if (std::ranges::find(kLeaving, key) == kLeaving.end()) return false;
-    if (key == "Escape" && !is_in_panel()) {  // it was entered with the mouse
+    if (key == "Escape" && !is_in_panel()) {  // the field was focused with the mouse
       had_focus_ = true;
       return true;
     }
@@ -273,7 +274,7 @@ bool Workspace::is_in_panel() const {
 
 void Workspace::apply_focus() {
   ImGuiIO& io = ImGui::GetIO();
-  // ImGui refuses to walk where there is no keyboard, as in a picture without a window.
+  // ImGui does not navigate without a keyboard, as in a picture without a window.
   const bool has_focus = is_in_panel() && io.BackendPlatformUserData != nullptr;
   if (has_focus) {
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
@@ -313,7 +314,7 @@ void Workspace::type(unsigned int character) {
     text_changed();
   } else if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != ' ') {
     press(Key(1, c));
-    skips_character_ = false;  // this was it
+    skips_character_ = false;  // this was the character
   }
 }
 
@@ -360,7 +361,7 @@ void Workspace::draw_panels(float top, float width, float height) {
     state_.focus = kTimeline;
   const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);
-  // The timeline keeps its axis.
+  // Keeps the axis of the timeline visible.
   const float most = std::min(height * 0.8f, height - theme_.px(kLeastTimeline)) - strip;
   const float drawer =
       state_.drawer.empty()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The whole picture: header, banner of losses, panels, legend, overlays. The window and the
-// offscreen surface draw the same workspace; tests draw it too.
+// offscreen surface draw the same workspace; so do tests.
 #pragma once
 
 #include <functional>
@@ -22,45 +22,45 @@ namespace streamscope::viewer {
 /// Height of the header, before scaling.
 inline constexpr float kHeader = 44;
 
-/// UI thread only. Needs a current ImGui context from its construction to its end.
+/// UI thread only. Needs a current ImGui context for its whole lifetime.
 class Workspace {
  public:
-  /// What the arguments ask for is applied once a document is there.
+  /// Arguments are applied once a document is set.
   explicit Workspace(Arguments arguments);
   ~Workspace();
 
   ViewState& state() { return state_; }
   const Document* document() const { return document_.get(); }
-  /// Shows a document, a message in its place, or how far loading is. The first throws Error if the
-  /// arguments ask for what the document does not have; it is shown all the same.
+  /// Shows a document; without one, a message or the progress of loading. The first document throws
+  /// Error if the arguments request what it does not have; it is shown all the same.
   void set_document(std::shared_ptr<const Document> document);
-  /// A second trace to hold the first against. A window that showed all shows all of both.
-  /// Null: no longer.
+  /// A second trace to compare the first with; null to stop comparing. A window that showed all of
+  /// the first then shows all of both.
   void set_compared(std::shared_ptr<const Document> document);
-  /// What is being read, for as long as there is no document.
+  /// The file being read, while there is no document.
   void set_reading(std::filesystem::path trace) {
     reading_ = std::move(trace);
     error_.clear();
   }
   void set_error(std::string message) { error_ = std::move(message); }
-  /// A line of text above the panels; Escape takes it away.
+  /// A line of text above the panels; Escape closes it.
   void set_notice(std::string message) { notice_ = std::move(message); }
   void set_progress(double fraction) { progress_ = fraction; }
   /// Traces to offer while none is open.
   void set_recent(std::vector<Session> recent) { recent_ = std::move(recent); }
   /// Whether the trace is still being recorded.
   void set_live(bool is_live) { state_.is_live = is_live; }
-  /// Where the user was when this trace was shown last; for a trace that is not here yet.
+  /// What was in view when this trace was last shown; call it before the trace is set.
   void restore(const Session& session) { restored_ = session; }
-  /// Where the user is now; of no trace, one without a file.
+  /// What is in view now; without a trace, a session without a file.
   Session session() const;
 
-  /// Acts on a key press. False if it means nothing here.
+  /// Handles a key press. False if the key has no meaning here.
   bool press(const Key& key);
-  /// Acts on a typed character: text where text is asked for, else the key of that sign ("?", "+",
-  /// ...).
+  /// Handles a typed character: as text if a text field is active, else as the key of that symbol
+  /// ("?", "+", ...).
   void type(unsigned int character);
-  /// Builds fonts and style anew if theme or scale changed; true if it did, so that the renderer
+  /// Rebuilds fonts and style if theme or scale changed; returns true if so, so that the renderer
   /// can follow.
   bool update_theme();
   /// Draws everything into the current ImGui frame.
@@ -75,18 +75,18 @@ class Workspace {
   void draw_panels(float top, float width, float height);
   void draw_view(std::string_view name, ImVec2 at, ImVec2 size);
   void draw_tabs(ImVec2 at, ImVec2 size);
-  /// True while a text field of a panel takes the keys.
+  /// True while a text field of a panel receives the keys.
   bool is_typing() const;
-  /// True if keys act on what is in a panel, not on the timeline.
+  /// True if keys act on the content of a panel, not on the timeline.
   bool is_in_panel() const;
-  /// What the commands act on: the document, or an empty one while there is none.
+  /// What commands act on: the document, or an empty one while there is none.
   const Document& subject() const;
-  /// The panel with the focus has it also with ImGui.
+  /// Gives ImGui's focus to the panel that has the focus.
   void apply_focus();
   void draw_message(float width, float height);
   void draw_help(float width, float height);
   void draw_palette(float width, float height);
-  /// A line of the palette or of a search: what it says and does.
+  /// A line of the palette or of a search: its text and its action.
   struct PaletteRow {
     std::string left, right;
     const Command* command = nullptr;
@@ -95,7 +95,7 @@ class Workspace {
     std::filesystem::path file;
   };
   std::vector<PaletteRow> palette_rows() const;
-  /// What an overlay asks for, and what else there is to know about it.
+  /// The prompt of an overlay, and a hint.
   struct PalettePrompt {
     std::string_view ask, hint;
   };
@@ -108,7 +108,7 @@ class Workspace {
   void text_changed();
   void apply_arguments();
   void take_news(std::shared_ptr<const Document> document);
-  /// True if the timeline shows what it shows at first.
+  /// True if the timeline shows its initial range.
   bool is_fitted() const;
 
   Arguments arguments_;
@@ -127,9 +127,9 @@ class Workspace {
   std::optional<Session> restored_;
   std::string palette_text_;
   size_t palette_index_ = 0;
-  float help_step_ = 0;           // to scroll the help by, of what is shown of it
-  bool had_focus_ = false;        // a panel, in the last frame
-  bool skips_character_ = false;  // the next one is of the key that asked for text
+  float help_step_ = 0;           // pending scroll of the help, in heights of its visible part
+  bool had_focus_ = false;        // a panel had it in the last frame
+  bool skips_character_ = false;  // the next one belongs to the key that opened a text field
 };
 
 }  // namespace streamscope::viewer

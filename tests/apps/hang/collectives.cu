@@ -6,8 +6,8 @@
 //
 //   collectives [PATH-OF-LIBNCCL]      hangs; exit code 77 without NCCL or a second GPU
 //
-// NCCL is loaded at run time and the few functions needed are declared here: no header of it is
-// asked for.
+// NCCL is loaded at run time and the few functions needed are declared here, so no header of it is
+// required.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 

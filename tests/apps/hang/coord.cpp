@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs of libcoord that stand still for want of a thread that does not come. They hang on a GPU
-// and on the simulated device alike.
+// Programs of libcoord that hang because a thread does not arrive. They hang on a GPU and on the
+// simulated device alike.
 //
 //   coord_hang NAME [--device sim|cuda] | coord_hang --list
 
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 std::mutex desk;
 std::condition_variable never_notified;
 
-// Where the thread stands that should come.
+// Where the missing thread is.
 __attribute__((noinline)) void waits_for_news() {
   std::unique_lock hold(desk);
   never_notified.wait(hold);
@@ -37,7 +37,7 @@ void submit_kernel(coord::Coordinator& coordinator, StreamRef stream, const char
                      [name](StreamRef to) { to.launch({.name = name, .duration = 10us}); });
 }
 
-// Three threads meet at a barrier after each step; in the second one does not come.
+// Three threads meet at a barrier after each step; in the second step one does not arrive.
 void missing_participant(const Device& device) {
   const Stream left = device.create_stream({.name = "left"}),
                right = device.create_stream({.name = "right"}),
@@ -82,7 +82,7 @@ void unsignaled_timeline(const Device& device) {
 struct Program {
   const char* name;
   const char* verdict;  // of analysis/hang/hang.h
-  const char* culprit;  // a regular expression that the explanation must hold
+  const char* culprit;  // a regular expression that must match the explanation
   void (*run)(const Device&);
 };
 

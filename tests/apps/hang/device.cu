@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels that do not end, what comes to stand behind them, and the slow programs.
+// Kernels that do not end, what gets stuck behind them, and the slow programs.
 #include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ void wait_for_stream(cudaStream_t stream) { CHECK(cudaStreamSynchronize(stream))
 
 namespace {
 
-// Spins that ended, so that one that does not is told apart.
+// Spins that ended, so that one that does not can be distinguished.
 void spin_in_vain(cudaStream_t stream, volatile uint32_t* flags) {
   flags[1] = 1;
   for (int i = 0; i < 5; ++i) launch_spin(stream, flags + 1);
@@ -82,7 +82,7 @@ void free_under_spin() {
 }
 
 // Two grids of more blocks than fit: each holds part of the device and waits for the rest of its
-// own.
+// own blocks.
 void persistent_kernels() {
   int processors = 0;
   CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
@@ -117,7 +117,7 @@ constexpr Program kPrograms[] = {
     {"wait-behind-event", "stuck-kernel", "spin on stream .* does not end", wait_behind_event},
 };
 
-// The slow ones: killed after some seconds, and nobody complains.
+// The slow ones: killed after some seconds, and not reported.
 
 void long_kernels() {
   const cudaStream_t stream = make_stream();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that stand still on a GPU, each for one reason, and programs that are merely slow. A
-// program that hangs never returns; somebody ends it. tests/gpu/hangs.py records them all.
+// Programs that hang on a GPU, each for one reason, and programs that are merely slow. A program
+// that hangs must be killed. tests/gpu/hangs.py records them all.
 #pragma once
 
 #include <cuda.h>
@@ -18,7 +18,7 @@ namespace hang {
 struct Program {
   const char* name;
   const char* verdict;  // of analysis/hang/hang.h; "" for a slow one
-  const char* culprit;  // a regular expression that the explanation must hold
+  const char* culprit;  // a regular expression that must match the explanation
   void (*run)();
 };
 
@@ -76,10 +76,10 @@ inline void write_value(cudaStream_t stream, volatile uint32_t* flag, uint32_t v
 
 /// Spins until the flag is not 0.
 void launch_spin(cudaStream_t stream, volatile uint32_t* flag);
-/// Runs so long.
+/// Runs for this long.
 void launch_delay(cudaStream_t stream, double seconds);
 
-/// The calls in which the threads of these programs stand, by name in their stacks.
+/// The calls that the threads of these programs are in, by name in their stacks.
 __attribute__((noinline)) void wait_for_stream(cudaStream_t stream);
 
 }  // namespace hang

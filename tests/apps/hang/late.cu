@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A kernel in a file of its own, so that its code is loaded at its first launch only; and the main
+// A kernel in its own file, so that its code is loaded only at its first launch; and the main
 // program.
 #include <cstring>
 #include <string>
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
       int count = 0;
       if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return 77;
       // Loading a module waits for all work of the device. Only lazy-loading is about that, with a
-      // kernel of this file; the others have theirs before anything stands still.
+      // kernel of this file; the others load theirs before anything hangs.
       const cudaStream_t first = hang::make_stream();
       hang::launch_delay(first, 1e-6);
       CHECK(cudaStreamSynchronize(first));

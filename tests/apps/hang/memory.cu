@@ -65,7 +65,7 @@ void full_queue() {
   flags[0] = 1;
 }
 
-// A graph waits, from outside, for a record that stands behind a blocked stream.
+// A graph waits, from outside, for a record that is behind a blocked stream.
 void graph_behind_record() {
   const cudaStream_t blocked = make_stream(), capturing = make_stream();
   const cudaEvent_t done = make_event();

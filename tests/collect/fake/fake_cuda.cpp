@@ -87,7 +87,7 @@ FAKE_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
   }
   return CUDA_SUCCESS;
 }
-// Unless told otherwise, a kernel has the parameters (pointer, float, number, pointer).
+// By default a kernel has the parameters (pointer, float, number, pointer).
 FAKE_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset,
                                      size_t* size) {
   fake_expect_alive(function, "cuFuncGetParamInfo");
@@ -116,7 +116,7 @@ FAKE_API CUresult cuStreamGetPriority(CUstream stream, int* priority) {
   *priority = -3;
   return CUDA_SUCCESS;
 }
-// Captures are followed from the calls: nobody may ask.
+// Captures are followed from the calls: nobody may query.
 FAKE_API CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus*) {
   std::fputs("asked whether a stream is capturing\n", stderr);
   std::abort();
@@ -157,7 +157,7 @@ struct HostFunction {
   void (*function)(void*);
   void* argument;
 };
-// Not a tail call: the frame is what it is for.
+// Not a tail call: the frame is needed.
 __attribute__((noinline)) void* execute(void* pointer) {
   const HostFunction call = *static_cast<HostFunction*>(pointer);
   delete static_cast<HostFunction*>(pointer);

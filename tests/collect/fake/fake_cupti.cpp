@@ -283,14 +283,14 @@ FAKE_API CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
   return CUPTI_SUCCESS;
 }
 
-// The script's side.
+// The interface for scripts.
 
 FAKE_API void fake_enter(FakeCall* call, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                          const void* parameters, const char* symbol, CUcontext context,
                          const FakeCall* outer) {
   call->domain = domain;
   call->id = id;
-  call->correlation_data = 0x1234567812345678;  // garbage, as CUPTI promises nothing
+  call->correlation_data = 0x1234567812345678;  // garbage, as CUPTI guarantees nothing
   call->result = 0;
   call->data = {};
   call->data.functionName = "fake";

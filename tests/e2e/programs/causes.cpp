@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Random programs on a simulated device that says why each operation did not start earlier: the
-// truth that causes_check compares with what the analysis makes of a recording.
+// Random programs on a simulated device that logs why each operation did not start earlier: the
+// truth that causes_check compares with the analysis of a recording.
 //
 //   causes COUNT FIRST TRUTH
 //
@@ -124,7 +124,7 @@ void run(Objects& objects, std::uint32_t seed) {
   };
   for (std::size_t i = 0; i < kSteps; ++i) {
     if (pick(20) == 0) {  // another thread issues for a while
-      // Threads have virtual clocks of their own; what starts or joins one hands its time on.
+      // Threads have their own virtual clocks; what starts or joins one passes its time on.
       const auto catch_up = [&](coord::TimeNs to) {
         if (device.now() < to) coord::sim::host_work(device, to - device.now());
       };
@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
   if (argc != 4 || !number(1, count) || !number(2, first)) return 2;
   std::FILE* truth = std::fopen(argv[3], "w");
   if (truth == nullptr) return 2;
-  // Devices differ by where work has to queue.
+  // Devices differ in where work has to queue.
   coord::sim::Config config;
   config.max_connections = first % 3 == 0 ? 2 : 8;
   config.copy_engines_per_direction = first % 2 == 0 ? 1 : 2;

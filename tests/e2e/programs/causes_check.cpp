@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compares the parts of every gap in a recording of `causes` with what the simulated device knows:
-// at each instant before an operation, what held its stream up.
+// at each instant before an operation, what delayed its stream.
 //
 //   causes_check TRACE TRUTH
 //
-// Equal to the nanosecond have to be: events, the legacy stream, memory waits, and the host's part
-// by what its thread did. Not told apart by a trace, and compared as one sum: what a device takes
-// to start an operation, and who else used what it needed.
+// These must be equal to the nanosecond: events, the legacy stream, memory waits, and the host's
+// part by what its thread did. A trace does not distinguish, so these are compared as one sum: the
+// time that a device takes to start an operation, and other users of what it needed.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -56,7 +56,7 @@ bool on_device(WaitCause cause) {
   }
 }
 
-// What the calls of a thread say of an instant.
+// What the calls of a thread show about an instant.
 class Threads {
  public:
   explicit Threads(const trace::Trace& trace) : calls_(trace.thread.size()) {
@@ -120,7 +120,7 @@ std::vector<Item> read_truth(const char* path) {
 }
 
 // At every instant of the gap, the first of these that holds: the first wait in the stream whose
-// condition has not come; the legacy stream, once the operation is called; the host, which has not
+// condition is not met; the legacy stream, once the operation is called; the host, which has not
 // called or is in the call; the device.
 Split truth_of(const Item& op, const std::vector<const Item*>& waits, Ns from, Ns returned_ns,
                Id thread, const Threads& threads) {

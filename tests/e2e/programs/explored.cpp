@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Random programs of streams, events, synchronizations, copies, kernels and stream-ordered memory,
-// each explored in its orders and run once on a simulated device of its own, of which a recording
-// is made.
+// each explored in its orders and run once on its own simulated device, which is recorded.
 //
 //   explored COUNT [FIRST]
 //
-// Prints a line per program: its number, the context that traces know its device by, and what
+// Prints a line per program: its number, the context id of its device in traces, and what
 // exploration finds ("clean" if nothing).
 #include <coord/coord.h>
 #include <coord/explore.h>
@@ -194,7 +193,7 @@ void run(const Program& program, const coord::Device& device, const HostAccess& 
 
 std::string explored(const Program& program) {
   coord::sim::ExploreOptions options;
-  // Which accesses are ordered hardly depends on the run, so a few do.
+  // Which accesses are ordered hardly depends on the run, so a few runs suffice.
   options.max_runs = 40;
   options.samples = 10;
   const auto report = coord::sim::explore(
@@ -229,7 +228,7 @@ int main(int argc, char** argv) {
         device.host_access({address, bytes}, writes ? coord::Access::kWrite : coord::Access::kRead);
       });
     } catch (const coord::Error&) {
-      // The device has noticed the mistake, and refuses the rest.
+      // The device has detected the mistake, and refuses the rest.
     }
     std::printf("%u %u %s\n", seed, device.properties().context, verdict.c_str());
   }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace streamscope;
 
-// The detector that is meant by what exploration says.
+// The detector that corresponds to the result of exploration.
 std::string kind_of(const std::string& text) {
   if (text.find("host thread") != text.npos) return "host-race";
   if (text.find("allocation") != text.npos || text.find("before its") != text.npos)
@@ -31,7 +31,7 @@ std::string kind_of(const std::string& text) {
 constexpr const char* kDetectors[] = {"stream-race", "host-race", "use-before-alloc",
                                       "use-after-free"};  // by MemoryConflict::Kind
 
-// Every program has a device of its own.
+// Every program has its own device.
 trace::Small context_of(const trace::Trace& trace, const analysis::MemoryConflict& conflict) {
   trace::Id stream = trace.api_call.stream_id[0];
   for (const trace::Id op : {conflict.first_op, conflict.second_op}) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program to be recorded: does a known amount of work on a simulated device and says how much, as
-// one JSON line.
+// A program to be recorded: does a known amount of work on a simulated device and prints how much,
+// as one JSON line.
 //
 //   worker count N      N steps, then the line
 //   worker exit N CODE  the same, then exit code CODE
@@ -54,7 +54,7 @@ class Work {
     }
   }
 
-  /// Has the device call `function` behind all steps, and waits for that.
+  /// Makes the device call `function` after all steps, and waits for that.
   void call(std::function<void()> function) {
     second_.host_function(std::move(function));
     second_.synchronize();
@@ -85,14 +85,14 @@ class Work {
   long synchronizations_ = 0;
 };
 
-/// One line that is out when this returns, whatever happens to the process next.
+/// One line that is written when this returns, whatever happens to the process next.
 void say(long number) {
   char line[32];
   int length = std::snprintf(line, sizeof line, "%ld\n", number);
   if (write(STDOUT_FILENO, line, static_cast<size_t>(length)) != length) std::_Exit(1);
 }
 
-// How many steps a stage did is said before the end.
+// The number of steps of a stage is printed before the end.
 void started(End end) {
   const Work work;
   say(work.done());

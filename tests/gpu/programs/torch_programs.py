@@ -29,7 +29,7 @@ def train():
 
 
 def host_bound():
-    """A step that asks for its loss each time."""
+    """A step that reads its loss each time."""
     model = network()
     inputs = torch.ones(64, 256, device="cuda")
     return all(model(inputs).sum().isfinite().item() for _ in range(50))
