@@ -8,8 +8,8 @@ namespace streamscope::analysis {
 Analyses::Analyses(const Trace& trace) : trace_(trace) {}
 Analyses::~Analyses() = default;
 
-const Timeline& Analyses::timeline() {
-  return timeline_.get([&] { return Timeline(trace_); });
+const StreamOps& Analyses::stream_ops() {
+  return stream_ops_.get([&] { return StreamOps(trace_); });
 }
 
 const IssueOrder& Analyses::order() {
@@ -36,7 +36,7 @@ const Contention& Analyses::contention() {
 
 WaitExplainer& Analyses::explainer() {
   if (!explainer_)
-    explainer_ = std::make_unique<WaitExplainer>(order(), timeline(), edges(), contention());
+    explainer_ = std::make_unique<WaitExplainer>(order(), stream_ops(), edges(), contention());
   return *explainer_;
 }
 

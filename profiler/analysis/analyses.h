@@ -17,8 +17,8 @@
 #include "analysis/order/edges.h"
 #include "analysis/order/happens_before.h"
 #include "analysis/order/issue_order.h"
-#include "places.h"
-#include "timeline.h"
+#include "locations.h"
+#include "stream_ops.h"
 
 namespace streamscope::analysis {
 
@@ -30,7 +30,7 @@ class Analyses {
   ~Analyses();
 
   const Trace& trace() const { return trace_; }
-  const Timeline& timeline();
+  const StreamOps& stream_ops();
   const IssueOrder& order();
   const HappensBefore& before(Relation relation = Relation::kGuaranteed);
   const Edges& edges();
@@ -61,7 +61,7 @@ class Analyses {
   };
 
   const Trace& trace_;
-  Once<Timeline> timeline_;
+  Once<StreamOps> stream_ops_;
   Once<IssueOrder> order_;
   Once<HappensBefore> guaranteed_, observed_;
   Once<Edges> edges_;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "timeline.h"
+#include "stream_ops.h"
 
 namespace streamscope::analysis {
 

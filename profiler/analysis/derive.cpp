@@ -163,7 +163,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   const std::vector<WaitPart>& waits = analyses.waits();
   const std::vector<PathStep>& path = analyses.path();
   const std::vector<Verdict> verdicts = evaluate_all(analyses);
-  const std::vector<trace::Lod> pyramid = level_of_detail(trace, analyses.timeline());
+  const std::vector<trace::Lod> pyramid = level_of_detail(trace, analyses.stream_ops());
   const std::map<Id, trace::HangReport> hangs = proved_hangs(analyses);
 
   trace::Writer writer = trace::Writer::open_derived(trace.file);

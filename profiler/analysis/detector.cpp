@@ -47,7 +47,7 @@ void locate(const Trace& trace, Finding& finding) {
 
 // The first row with a call site determines the place of the finding.
 void place(const Places& places, Finding& finding) {
-  for (const Place& candidate :
+  for (const Location& candidate :
        {finding.place, places.of_sync(finding.host_sync), places.of_wait(finding.event_wait),
         places.of_record(finding.event_record), places.of_op(finding.second_op),
         places.of_op(finding.first_op)}) {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "analyses.h"
-#include "places.h"
+#include "locations.h"
 #include "trace/loss.h"
 
 namespace streamscope::analysis {
@@ -45,7 +45,7 @@ struct Finding {
   Id event_record = kNoId;
   Id event_wait = kNoId;
   Id host_sync = kNoId;
-  Place place;  ///< of the call to change; filled from the rows named above
+  Location place;  ///< of the call to change; filled from the rows named above
   Confidence confidence = Confidence::kCertain;
   Ns start_ns = kUnknownNs;  ///< the first time; filled from the rows named above if unknown
   Ns end_ns = kUnknownNs;

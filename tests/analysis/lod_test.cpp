@@ -14,7 +14,7 @@ namespace streamscope::analysis {
 namespace {
 
 std::vector<trace::Lod> pyramid_of(const Trace& trace) {
-  return level_of_detail(trace, Timeline(trace));
+  return level_of_detail(trace, StreamOps(trace));
 }
 
 // Kernels of 6 ns every 10 ns, every hundredth of 9 ns.

@@ -287,7 +287,7 @@ TEST(Recordings, ThePartsOfEveryGapSumToIt) {
     }
     for (Id stream = 0; stream < trace.stream.size(); ++stream) {
       Ns busy_until = kUnknownNs;
-      for (Id op : analyses.timeline().ops(stream)) {
+      for (Id op : analyses.stream_ops().ops(stream)) {
         if (!is_timed(trace, op) || trace.op.kind[op] == trace::kMemoryWait) continue;
         const Ns from = busy_until != kUnknownNs ? busy_until : issue_of(trace, op).start_ns;
         const Ns gap = from == kUnknownNs ? 0 : std::max<Ns>(0, trace.op.start_ns[op] - from);

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 #include "memory_trace.h"
 
 namespace streamscope::analysis {

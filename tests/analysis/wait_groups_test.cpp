@@ -14,9 +14,9 @@ using test::StreamBuilder;
 using test::TraceBuilder;
 
 std::vector<WaitGroup> groups_of(const Trace& trace) {
-  const Timeline timeline(trace);
+  const StreamOps stream_ops(trace);
   const Edges edges(trace);
-  return group_waits(trace, edges, explain_waits(trace, timeline, edges));
+  return group_waits(trace, edges, explain_waits(trace, stream_ops, edges));
 }
 
 TEST(WaitGroups, MergeIterationsAndKeepTheLongest) {

@@ -18,7 +18,7 @@ namespace {
 constexpr Ns kUs = 1000;
 
 std::vector<WaitPart> explain(const Trace& trace) {
-  return explain_waits(trace, Timeline(trace), Edges(trace));
+  return explain_waits(trace, StreamOps(trace), Edges(trace));
 }
 
 std::map<WaitCause, Ns> parts_of(const Trace& trace, Id op) {

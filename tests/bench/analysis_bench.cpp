@@ -104,7 +104,7 @@ Cost analyze(const Trace& trace, bool verbose) {
       redundant += order.is_redundant_wait(wait);
     lap("happens-before");
   }
-  analyses.timeline();
+  analyses.stream_ops();
   lap("timeline");
   analyses.edges();
   lap("edges");

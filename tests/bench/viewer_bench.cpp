@@ -21,8 +21,8 @@
 #include "analysis/derive.h"
 #include "bench/big_trace.h"
 #include "bench/budget.h"
-#include "document/loader.h"
-#include "document/sketch.h"
+#include "model/loader.h"
+#include "model/sketch.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
 #include "window/app.h"
@@ -107,7 +107,7 @@ double first_picture_ms(const std::filesystem::path& file) {
   const auto begin = Clock::now();
   std::optional<trace::Trace> sketch = viewer::read_sketch(file, kWidth);
   if (!sketch) sketch = trace::read(file);  // a smoke run's trace is too small for one
-  workspace.set_document(std::make_shared<const viewer::Document>(std::move(*sketch), true));
+  workspace.set_document(std::make_shared<const viewer::TraceModel>(std::move(*sketch), true));
   surface.draw(workspace);
   return ms_since(begin);
 }
@@ -119,11 +119,11 @@ struct Journey {
 
 // Zooms in from the whole trace to nanoseconds in its middle and pans at every level.
 Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
-               std::shared_ptr<const viewer::Document> shown) {
-  const viewer::Document& document = *shown;
+               std::shared_ptr<const viewer::TraceModel> shown) {
+  const viewer::TraceModel& model = *shown;
   workspace.set_document(std::move(shown));
   surface.draw(workspace);
-  fit(document, workspace.state());
+  fit(model, workspace.state());
   std::vector<double> frames, cpu;
   const auto frame = [&] {
     const auto begin = Clock::now();
@@ -134,10 +134,10 @@ Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
   };
   const double middle = workspace.state().window.width_px * 0.45;
   while (workspace.state().window.ns_per_px > viewer::kMinNsPerPx) {
-    zoom(document, workspace.state(), middle, bench::smoke() ? 8 : 1.25);
+    zoom(model, workspace.state(), middle, bench::smoke() ? 8 : 1.25);
     frame();
     for (const double px : {40.0, 40.0, -80.0}) {
-      pan(document, workspace.state(), px);
+      pan(model, workspace.state(), px);
       frame();
     }
   }

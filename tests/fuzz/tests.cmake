@@ -19,9 +19,9 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   target_link_libraries(budget_fuzz PRIVATE streamscope::report)
   target_link_libraries(ring_fuzz PRIVATE streamscope::record)
 
-  # What is made of a trace, the viewer's document included: that needs no display, nor what draws.
+  # What is made of a trace, the viewer's model included: that needs no display, nor what draws.
   add_library(streamscope_trace_uses STATIC ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/use_trace.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/trace_mutations.cpp ${STREAMSCOPE_DOCUMENT_SOURCES})
+    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/trace_mutations.cpp ${STREAMSCOPE_MODEL_SOURCES})
   streamscope_flags(streamscope_trace_uses)
   target_include_directories(streamscope_trace_uses PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/viewer)

@@ -14,9 +14,9 @@
 #include "analysis/delay/what_if.h"
 #include "analysis/derive.h"
 #include "analysis/hang/hang.h"
-#include "document/document.h"
 #include "fuzz/scratch_file.h"
 #include "fuzz/trace_mutations.h"
+#include "model/trace_model.h"
 #include "report/check/check.h"
 #include "report/export/export.h"
 #include "report/formats/exporter.h"
@@ -24,7 +24,7 @@
 #include "trace/error.h"
 #include "trace/merge.h"
 #include "trace/query.h"
-#include "viewer/document/comparison.h"
+#include "viewer/model/comparison.h"
 
 namespace streamscope::test {
 namespace {
@@ -160,9 +160,9 @@ void compare_it(const trace::Trace& trace, unsigned part) {
   if (diff.steady) runs[0].steady = diff.steady->base;
   const report::DiffVerdict verdict = report::judge(std::move(diff), std::move(runs), 0.05);
   expect_json("diff", report::diff_json(verdict));
-  const report::Document document = report::diff_document(verdict);
-  expect_clean("diff", report::to_text(document, {.width = 80}));
-  expect_clean("diff", report::to_markdown(document));
+  const report::TraceModel model = report::diff_document(verdict);
+  expect_clean("diff", report::to_text(model, {.width = 80}));
+  expect_clean("diff", report::to_markdown(model));
 }
 
 void derive_it(const trace::Trace& trace, unsigned) {
@@ -180,18 +180,18 @@ void view_it(const trace::Trace& trace, unsigned part) {
   trace::Trace shown = trace;
   if (part % 2 == 0) shown.meta["analysis_version"] = std::to_string(analysis::kAnalysisVersion);
   if (part % 4 == 0) shown.meta[analysis::kCountsKey] = analysis::counts_to_store(trace);
-  const viewer::Document document(std::move(shown), false, 0);
-  const size_t lanes = document.lanes().size();
+  const viewer::TraceModel model(std::move(shown), false, 0);
+  const size_t lanes = model.lanes().size();
   for (size_t lane = 0; lane < std::min<size_t>(lanes, 20); ++lane)
-    expect_clean("lane", document.lanes()[lane].title);
-  (void)document.sums(document.extent());
-  (void)document.longest_waits(10);
+    expect_clean("lane", model.lanes()[lane].title);
+  (void)model.sums(model.extent());
+  (void)model.longest_waits(10);
   for (trace::Id op = 0; op < std::min<size_t>(trace.op.size(), 50); ++op) {
     const viewer::Item item{viewer::ItemKind::kOp, op};
-    expect_clean("label", document.label_with_stream(item));
-    expect_clean("name", document.name(item));
-    (void)document.why_late(op);
-    (void)document.place(item);
+    expect_clean("label", model.label_with_stream(item));
+    expect_clean("name", model.name(item));
+    (void)model.why_late(op);
+    (void)model.place(item);
   }
 }
 

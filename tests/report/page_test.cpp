@@ -14,7 +14,7 @@
 namespace streamscope::report {
 namespace {
 
-using analysis::Timeline;
+using analysis::StreamOps;
 using testing::HasSubstr;
 using testing::Not;
 using trace::Trace;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/comparison.h"
+#include "model/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Program {
   bool has_copies = true;
 };
 
-std::shared_ptr<const Document> run(const Program& program) {
+std::shared_ptr<const TraceModel> run(const Program& program) {
   test::TraceBuilder builder;
   for (int i = 0; i < program.first_stream; ++i) builder.stream("unused");
   for (int step = 0; step < program.steps; ++step) {
@@ -30,14 +30,14 @@ std::shared_ptr<const Document> run(const Program& program) {
         .kernel("relu", at + 300, at + 310);
     if (program.has_copies) builder.stream("copies").memcpy(test::kHtoD, at, at + 50);
   }
-  return std::make_shared<const Document>(builder.trace());
+  return std::make_shared<const TraceModel>(builder.trace());
 }
 
 // Ops of a name, in the order of their ids.
-std::vector<Id> ops_called(const Document& document, std::string_view name) {
+std::vector<Id> ops_called(const TraceModel& model, std::string_view name) {
   std::vector<Id> ops;
-  for (Id op = 0; op < document.trace().op.size(); ++op) {
-    if (document.label({ItemKind::kOp, op}) == name) ops.push_back(op);
+  for (Id op = 0; op < model.trace().op.size(); ++op) {
+    if (model.label({ItemKind::kOp, op}) == name) ops.push_back(op);
   }
   return ops;
 }
@@ -74,10 +74,10 @@ TEST(Comparison, ColorsSlowerWorkOnBothSides) {
   EXPECT_EQ(comparison.work[0].cost_ns(), 300);
   EXPECT_EQ(comparison.work[0].base_longest, ops_called(*base, "gemm")[0]);
   for (const int side : {0, 1}) {
-    const Document& document = side == 0 ? *base : *other;
-    for (const Id op : ops_called(document, "gemm"))
+    const TraceModel& model = side == 0 ? *base : *other;
+    for (const Id op : ops_called(model, "gemm"))
       EXPECT_EQ(comparison.match(side, op), Match::kSlower);
-    for (const Id op : ops_called(document, "relu"))
+    for (const Id op : ops_called(model, "relu"))
       EXPECT_EQ(comparison.match(side, op), Match::kSame);
   }
   const Comparison back(*other, *base);
@@ -91,7 +91,7 @@ TEST(Comparison, ColorsSlowerWorkOnBothSides) {
 }
 
 TEST(Comparison, AcceptsATraceWithoutWork) {
-  const Document none{trace::Trace{}};
+  const TraceModel none{trace::Trace{}};
   const auto some = run({});
   EXPECT_TRUE(Comparison(none, none).work.empty());
   const Comparison gone(*some, none);
@@ -102,7 +102,7 @@ TEST(Comparer, AnswersTheLastRequest) {
   const auto base = run({}), other = run({.steps = 4}), third = run({.steps = 5});
   Comparer comparer;
   EXPECT_EQ(comparer.ask(base, nullptr), nullptr);
-  const auto answer = [&](const std::shared_ptr<const Document>& with) {
+  const auto answer = [&](const std::shared_ptr<const TraceModel>& with) {
     std::shared_ptr<const Comparison> found;
     while ((found = comparer.ask(base, with)) == nullptr)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

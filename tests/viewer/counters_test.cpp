@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/counters.h"
+#include "model/counters.h"
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <variant>
 
-#include "document/document.h"
+#include "model/trace_model.h"
 #include "support/trace_builder.h"
 #include "trace/query.h"
 
@@ -41,8 +41,8 @@ std::vector<double> means(const Counter& counter, Ns from, double ns_per_px, siz
   return means;
 }
 
-const Lane* counter_lane(const Document& document, std::string_view title) {
-  for (const Lane& lane : document.lanes()) {
+const Lane* counter_lane(const TraceModel& model, std::string_view title) {
+  for (const Lane& lane : model.lanes()) {
     if (lane.kind == LaneKind::kCounter && lane.title == title) return &lane;
   }
   return nullptr;
@@ -163,18 +163,18 @@ TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100).memcpy(test::kHtoD, 100, 200);
   builder.stream("b").kernel("k", 50, 150);
-  const Document document(builder.trace());
-  const Lane* lane = counter_lane(document, "Concurrent kernels");
+  const TraceModel model(builder.trace());
+  const Lane* lane = counter_lane(model, "Concurrent kernels");
   ASSERT_NE(lane, nullptr);
-  EXPECT_EQ(document.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kDevice);
+  EXPECT_EQ(model.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kDevice);
   EXPECT_THAT(pixels(lane->counter, 0, 50, 4), ElementsAre(1, 2, 1, 0));
-  EXPECT_EQ(counter_lane(document, "Queue depth"), nullptr);
+  EXPECT_EQ(counter_lane(model, "Queue depth"), nullptr);
 }
 
 TEST(CounterLanes, AreAbsentInASketch) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
-  EXPECT_EQ(counter_lane(Document(builder.trace(), true), "Concurrent kernels"), nullptr);
+  EXPECT_EQ(counter_lane(TraceModel(builder.trace(), true), "Concurrent kernels"), nullptr);
 }
 
 TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {
@@ -189,8 +189,8 @@ TEST(CounterLanes, OfQueuesAreTheSumOfTheQueueDepthView) {
   submit(a, 20, 110);
   submit(b, 20, 50);
   submit(b, 60, trace::kUnknownNs);
-  const Document document(builder.trace());
-  const Lane* lane = counter_lane(document, "Queue depth");
+  const TraceModel model(builder.trace());
+  const Lane* lane = counter_lane(model, "Queue depth");
   ASSERT_NE(lane, nullptr);
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / "counters_test.sqlite";
@@ -217,10 +217,10 @@ TEST(CounterLanes, OfPoolsAreUnderTheirProcess) {
       builder.add(trace::Pool{.process_id = 0, .name_id = builder.intern("events"), .capacity = 8});
   for (const auto& [at, in_use] : {std::pair<Ns, trace::Int>{10, 2}, {10, 3}, {60, 1}})
     builder.add(trace::PoolSample{.pool_id = pool, .start_ns = at, .in_use = in_use});
-  const Document document(builder.trace());
-  const Lane* lane = counter_lane(document, "events");
+  const TraceModel model(builder.trace());
+  const Lane* lane = counter_lane(model, "events");
   ASSERT_NE(lane, nullptr);
-  EXPECT_EQ(document.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kProcess);
+  EXPECT_EQ(model.lanes()[static_cast<size_t>(lane->parent)].kind, LaneKind::kProcess);
   EXPECT_EQ(lane->detail, "in use, at most 3 of 8");
   EXPECT_EQ(lane->counter.top(), 8);
   EXPECT_THAT(pixels(lane->counter, 0, 20, 4), ElementsAre(3, 3, 3, 1));

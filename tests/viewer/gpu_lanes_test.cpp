@@ -3,26 +3,26 @@
 
 #include <gtest/gtest.h>
 
-#include "document/document.h"
+#include "model/trace_model.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {
 namespace {
 
-std::vector<const Lane*> lanes_of(const Document& document, LaneKind kind) {
+std::vector<const Lane*> lanes_of(const TraceModel& model, LaneKind kind) {
   std::vector<const Lane*> lanes;
-  for (const Lane& lane : document.lanes()) {
+  for (const Lane& lane : model.lanes()) {
     if (lane.kind == kind) lanes.push_back(&lane);
   }
   return lanes;
 }
 
 // Where the work issued in the range of this name ran.
-TimeRange on_gpu(const Document& document, std::string_view name) {
-  for (const Lane* lane : lanes_of(document, LaneKind::kGpuRanges)) {
+TimeRange on_gpu(const TraceModel& model, std::string_view name) {
+  for (const Lane* lane : lanes_of(model, LaneKind::kGpuRanges)) {
     for (const Band& band : lane->bands) {
       for (size_t i = 0; i < band.row.size(); ++i) {
-        if (document.label(unpack(band.row.item[i])) == name)
+        if (model.label(unpack(band.row.item[i])) == name)
           return {band.row.start_ns[i], band.row.end_ns[i]};
       }
     }
@@ -41,33 +41,33 @@ TEST(GpuRanges, SpanTheWorkIssuedInThem) {
   math.kernel("third", 500, 600);
   builder.at(150);
   math.kernel("outside", 700, 800);
-  const Document document(builder.trace());
-  EXPECT_EQ(on_gpu(document, "forward"), (TimeRange{200, 400}));
-  EXPECT_EQ(on_gpu(document, "step"), (TimeRange{200, 600}));
-  EXPECT_EQ(on_gpu(document, "idle"), (TimeRange{0, 0}));
+  const TraceModel model(builder.trace());
+  EXPECT_EQ(on_gpu(model, "forward"), (TimeRange{200, 400}));
+  EXPECT_EQ(on_gpu(model, "step"), (TimeRange{200, 600}));
+  EXPECT_EQ(on_gpu(model, "idle"), (TimeRange{0, 0}));
 }
 
 TEST(GpuRanges, KnowTheirThread) {
   test::TraceBuilder builder;
   builder.thread("loader").range("load", 0, 100);
   builder.thread("main").at(20).stream("math").kernel("gemm", 200, 300);
-  EXPECT_TRUE(lanes_of(Document(builder.trace()), LaneKind::kGpuRanges).empty());
+  EXPECT_TRUE(lanes_of(TraceModel(builder.trace()), LaneKind::kGpuRanges).empty());
 }
 
 TEST(Copies, OfADirectionShareALaneAndAreCountedOnce) {
   test::TraceBuilder builder;
   builder.stream("a").memcpy(test::kHtoD, 100, 200).memcpy(test::kDtoH, 300, 350);
   builder.stream("b").memcpy(test::kHtoD, 150, 250).kernel("gemm", 260, 280);
-  const Document document(builder.trace());
-  const auto lanes = lanes_of(document, LaneKind::kCopies);
+  const TraceModel model(builder.trace());
+  const auto lanes = lanes_of(model, LaneKind::kCopies);
   ASSERT_EQ(lanes.size(), 2u);
   EXPECT_EQ(lanes[0]->title, "Copies to device");
   EXPECT_EQ(lanes[0]->bands.size(), 2u);  // they overlap
   EXPECT_EQ(lanes[1]->title, "Copies to host");
-  const auto sums = document.sums(document.extent());
+  const auto sums = model.sums(model.extent());
   EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kCopyToDevice)].count, 2);
   const Item first{ItemKind::kOp, 0};
-  EXPECT_EQ(document.lanes()[document.place(first)->lane].kind, LaneKind::kStream);
+  EXPECT_EQ(model.lanes()[model.place(first)->lane].kind, LaneKind::kStream);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace streamscope::viewer {
 namespace {
 
 // Copies, then three kernels that wait for the first copy, then a copy back.
-Document sample() {
+TraceModel sample() {
   test::TraceBuilder builder;
   builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
   builder.stream("math")
@@ -21,12 +21,12 @@ Document sample() {
       .kernel("relu", 410, 450)
       .record("done");
   builder.stream("results").wait("done").memcpy(test::kDtoH, 460, 500);
-  return Document(builder.trace());
+  return TraceModel(builder.trace());
 }
 
 TEST(LayOutGraph, MergesOpsThatNoEdgeSeparates) {
-  const Document document = sample();
-  const GraphLayout graph = lay_out_graph(document);
+  const TraceModel model = sample();
+  const GraphLayout graph = lay_out_graph(model);
   ASSERT_EQ(graph.nodes.size(), 3u);
   const GraphNode& math = graph.nodes[graph.node_of[1]];
   EXPECT_EQ(math.count, 3u);
@@ -36,8 +36,8 @@ TEST(LayOutGraph, MergesOpsThatNoEdgeSeparates) {
 }
 
 TEST(LayOutGraph, PutsSuccessorsIntoALaterLayer) {
-  const Document document = sample();
-  const GraphLayout graph = lay_out_graph(document);
+  const TraceModel model = sample();
+  const GraphLayout graph = lay_out_graph(model);
   EXPECT_EQ(graph.layer_count(), 3u);
   ASSERT_EQ(graph.edges.size(), 2u);
   for (const GraphEdge& edge : graph.edges) {
@@ -48,8 +48,8 @@ TEST(LayOutGraph, PutsSuccessorsIntoALaterLayer) {
 }
 
 TEST(LayOutGraph, MarksTheCriticalPath) {
-  const Document document = sample();
-  for (const GraphNode& node : lay_out_graph(document).nodes) EXPECT_TRUE(node.on_path);
+  const TraceModel model = sample();
+  for (const GraphNode& node : lay_out_graph(model).nodes) EXPECT_TRUE(node.on_path);
 }
 
 // Two phases of one job, and an operation that belongs to none.
@@ -75,12 +75,12 @@ TEST(LayOutGraph, ShowsOnlyTheOperationsOfAGroup) {
   work(b, first, 20);
   work(b, second, 30);
   work(a, kNoId, 40);
-  const Document document(builder.trace());
-  ASSERT_EQ(document.groups().size(), 3u);
-  EXPECT_EQ(document.groups()[0].operation, job);
-  EXPECT_EQ(document.groups()[0].members, 5u);  // both phases and their three steps
+  const TraceModel model(builder.trace());
+  ASSERT_EQ(model.groups().size(), 3u);
+  EXPECT_EQ(model.groups()[0].operation, job);
+  EXPECT_EQ(model.groups()[0].members, 5u);  // both phases and their three steps
   const auto ops_of = [&](Id of) {
-    const GraphLayout graph = lay_out_graph(document, {.group = of});
+    const GraphLayout graph = lay_out_graph(model, {.group = of});
     std::vector<Id> ops;
     for (Id op = 0; op < graph.node_of.size(); ++op) {
       if (graph.node_of[op] != GraphLayout::kNoNode) ops.push_back(op);
@@ -91,7 +91,7 @@ TEST(LayOutGraph, ShowsOnlyTheOperationsOfAGroup) {
   EXPECT_EQ(ops_of(second), (std::vector<Id>{2}));
   EXPECT_EQ(ops_of(job), (std::vector<Id>{0, 1, 2}));
   EXPECT_EQ(ops_of(kNoId).size(), 4u);
-  EXPECT_EQ(lay_out_graph(document, {.group = second}).lanes.size(), 1u);
+  EXPECT_EQ(lay_out_graph(model, {.group = second}).lanes.size(), 1u);
 }
 
 TEST(LayOutGraph, TerminatesForGroupsThatContainThemselves) {
@@ -101,8 +101,8 @@ TEST(LayOutGraph, TerminatesForGroupsThatContainThemselves) {
   builder.columns().operation.parent_operation_id[odd] = odd;
   a.kernel("k", 0, 5);
   builder.add(trace::OperationOp{.operation_id = odd, .op_id = 0});
-  const Document document(builder.trace());
-  EXPECT_EQ(lay_out_graph(document, {.group = odd}).nodes.size(), 1u);
+  const TraceModel model(builder.trace());
+  EXPECT_EQ(lay_out_graph(model, {.group = odd}).nodes.size(), 1u);
 }
 
 TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
@@ -112,8 +112,8 @@ TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
     if (i > 0) stream.wait("event " + std::to_string(i - 1));
     stream.kernel("stage", i * 10, i * 10 + 5).record("event " + std::to_string(i));
   }
-  const Document document(builder.trace());
-  const GraphLayout graph = lay_out_graph(document);
+  const TraceModel model(builder.trace());
+  const GraphLayout graph = lay_out_graph(model);
   EXPECT_EQ(graph.nodes.size(), 40u);
   for (size_t i = 1; i < graph.nodes.size(); ++i) {
     EXPECT_LT(std::pair(graph.nodes[i - 1].layer, graph.nodes[i - 1].row),
@@ -123,8 +123,8 @@ TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
 }
 
 TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
-  const Document document = sample();
-  const GraphLayout early = lay_out_graph(document, {.within = TimeRange{100, 300}});
+  const TraceModel model = sample();
+  const GraphLayout early = lay_out_graph(model, {.within = TimeRange{100, 300}});
   ASSERT_EQ(early.nodes.size(), 2u);
   EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without later work
   EXPECT_EQ(early.node_of[4], GraphLayout::kNoNode);
@@ -133,7 +133,7 @@ TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
   test::TraceBuilder builder;
   builder.at(10);
   builder.stream("math").kernel("issued at 10", 500, 600);
-  const Document issued(builder.trace());
+  const TraceModel issued(builder.trace());
   const TimeRange call = *issued.time(issued.call_of(0));
   ASSERT_LT(call.end_ns, 500);
   EXPECT_EQ(lay_out_graph(issued, {.within = call}).nodes.size(), 1u);
@@ -141,19 +141,19 @@ TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
 }
 
 TEST(LayOutGraph, KeepsOnlyTheStreamsOfAFilter) {
-  const Document document = sample();
+  const TraceModel model = sample();
   GraphFilter filter;
-  for (const Lane& lane : document.lanes()) filter.lanes.push_back(lane.title != "copies");
-  const GraphLayout graph = lay_out_graph(document, filter);
+  for (const Lane& lane : model.lanes()) filter.lanes.push_back(lane.title != "copies");
+  const GraphLayout graph = lay_out_graph(model, filter);
   EXPECT_EQ(graph.nodes.size(), 2u);
   EXPECT_EQ(graph.node_of[0], GraphLayout::kNoNode);
   EXPECT_EQ(graph.edges.size(), 1u);
 }
 
 TEST(LayOutGraph, IsEmptyForAnEmptyTrace) {
-  const Document document{trace::Trace{}};
-  EXPECT_TRUE(lay_out_graph(document).nodes.empty());
-  EXPECT_EQ(lay_out_graph(document).layer_count(), 0u);
+  const TraceModel model{trace::Trace{}};
+  EXPECT_TRUE(lay_out_graph(model).nodes.empty());
+  EXPECT_EQ(lay_out_graph(model).layer_count(), 0u);
 }
 
 }  // namespace

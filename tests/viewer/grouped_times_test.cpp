@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/grouped_times.h"
+#include "model/grouped_times.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@
 namespace streamscope::viewer {
 namespace {
 
-Document sample() {
+TraceModel sample() {
   test::TraceBuilder builder;
   test::StreamBuilder math = builder.stream("math");
   for (int i = 0; i < 100; ++i) math.kernel("gemm", i * 1000, i * 1000 + i + 1);
   builder.stream("copies").memcpy(test::kHtoD, 0, 90'000);
   builder.range("step", 0, 50);
-  return Document(builder.trace());
+  return TraceModel(builder.trace());
 }
 
 TEST(Statistics, ReportsTheSpreadOfEveryGroupMostExpensiveFirst) {
@@ -47,9 +47,9 @@ TEST(Statistics, CountsOnlyWhatIsInARange) {
 }
 
 TEST(Statistics, GroupsByEverythingItOffers) {
-  const Document document = sample(), empty{trace::Trace{}};
+  const TraceModel model = sample(), empty{trace::Trace{}};
   for (size_t by = 0; by < kGroupNames.size(); ++by) {
-    EXPECT_FALSE(statistics(document, static_cast<GroupBy>(by), std::nullopt).empty())
+    EXPECT_FALSE(statistics(model, static_cast<GroupBy>(by), std::nullopt).empty())
         << kGroupNames[by];
     EXPECT_TRUE(statistics(empty, static_cast<GroupBy>(by), std::nullopt).empty());
   }

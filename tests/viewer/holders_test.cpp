@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/holders.h"
+#include "model/holders.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "support/trace_builder.h"
 #include "trace/query.h"
 
@@ -24,8 +24,8 @@ std::string recording(const std::string& name) {
   return std::string(STREAMSCOPE_TRACES) + "/" + name + ".sqlite";
 }
 
-const PoolUsage& pool_of(const Document& document, std::string_view name) {
-  const auto& pools = document.insights().pools;
+const PoolUsage& pool_of(const TraceModel& model, std::string_view name) {
+  const auto& pools = model.insights().pools;
   const auto pool = std::ranges::find(pools, name, &PoolUsage::name);
   if (pool == pools.end()) throw std::runtime_error("no such pool");
   return *pool;
@@ -50,13 +50,13 @@ TEST(Holders, OfACoordinatorsEventsMatchItsSamples) {
   size_t samples = 0;
   for (const char* name :
        {"example_stream_group", "example_stream_memory", "example_deadline_queue"}) {
-    const Document document(trace::read(recording(name)));
-    const PoolUsage& pool = pool_of(document, "events");
+    const TraceModel model(trace::read(recording(name)));
+    const PoolUsage& pool = pool_of(model, "events");
     samples += for_rows(recording(name),
                         "SELECT start_ns, in_use FROM pool_sample JOIN pool ON pool.id = pool_id "
                         "WHERE pool.kind = 0",
                         [&](const std::vector<int64_t>& row) {
-                          const Holders holders = holders_at(document, pool, row[0], 1000);
+                          const Holders holders = holders_at(model, pool, row[0], 1000);
                           EXPECT_EQ(holders.count, static_cast<size_t>(row[1]))
                               << name << " " << row[0];
                           EXPECT_EQ(holders.oldest.size(), holders.count);
@@ -67,18 +67,18 @@ TEST(Holders, OfACoordinatorsEventsMatchItsSamples) {
 
 TEST(Holders, OfScratchMemoryIsTheOperationBeingSubmitted) {
   const std::string file = recording("example_stream_memory");
-  const Document document(trace::read(file));
-  const PoolUsage& pool = pool_of(document, "scratch");
+  const TraceModel model(trace::read(file));
+  const PoolUsage& pool = pool_of(model, "scratch");
   const size_t samples = for_rows(
       file,
       "SELECT s.start_ns, o.id FROM pool_sample s JOIN pool p ON p.id = s.pool_id JOIN operation o "
       "ON o.begun_ns <= s.start_ns AND o.submitted_ns > s.start_ns WHERE p.kind = 2 AND s.in_use > "
       "0",
       [&](const std::vector<int64_t>& row) {
-        const Holders holders = holders_at(document, pool, row[0], 4);
+        const Holders holders = holders_at(model, pool, row[0], 4);
         ASSERT_EQ(holders.count, 1u);
         EXPECT_EQ(holders.oldest[0].name,
-                  document.label({ItemKind::kOperation, static_cast<Id>(row[1])}));
+                  model.label({ItemKind::kOperation, static_cast<Id>(row[1])}));
         EXPECT_THAT(holders.oldest[0].details, HasSubstr("stream_memory.cpp"));
       });
   EXPECT_EQ(samples, 16u);
@@ -86,30 +86,29 @@ TEST(Holders, OfScratchMemoryIsTheOperationBeingSubmitted) {
 
 TEST(Holders, OfLeasedStreamsAreThoseWithUnfinishedWork) {
   const std::string file = recording("example_stream_pool");
-  const Document document(trace::read(file));
-  const PoolUsage& pool = pool_of(document, "workers");
+  const TraceModel model(trace::read(file));
+  const PoolUsage& pool = pool_of(model, "workers");
   const size_t samples = for_rows(
       file,
       "SELECT start_ns, (SELECT count(DISTINCT o.stream_id) FROM op o JOIN api_call c USING "
       "(correlation_id) WHERE c.start_ns <= s.start_ns AND o.end_ns > s.start_ns) FROM pool_sample "
       "s WHERE pool_id = 1",
       [&](const std::vector<int64_t>& row) {
-        EXPECT_EQ(holders_at(document, pool, row[0], 9).count, static_cast<size_t>(row[1]))
-            << row[0];
+        EXPECT_EQ(holders_at(model, pool, row[0], 9).count, static_cast<size_t>(row[1])) << row[0];
       });
   EXPECT_EQ(samples, 35u);
 }
 
 TEST(Holders, OfLiveEventsNameTheirRecorderAndCreator) {
   const std::string file = recording("pipeline");
-  const Document document(trace::read(file));
-  const PoolUsage& pool = pool_of(document, "events alive");
+  const TraceModel model(trace::read(file));
+  const PoolUsage& pool = pool_of(model, "events alive");
   const size_t events = for_rows(
       file,
       "SELECT created_ns, (SELECT count(*) FROM event e WHERE e.created_ns <= o.created_ns AND "
       "e.destroyed_ns > o.created_ns) FROM event o",
       [&](const std::vector<int64_t>& row) {
-        EXPECT_EQ(holders_at(document, pool, row[0], 3).count, static_cast<size_t>(row[1]));
+        EXPECT_EQ(holders_at(model, pool, row[0], 3).count, static_cast<size_t>(row[1]));
       });
   EXPECT_EQ(events, 9u);
   // In the middle of the run all are recorded over and over; the newest record counts.
@@ -120,15 +119,15 @@ TEST(Holders, OfLiveEventsNameTheirRecorderAndCreator) {
            "start_ns DESC LIMIT 1",
            [&](const std::vector<int64_t>& row) { record = static_cast<Id>(row[0]); });
   ASSERT_NE(record, kNoId);
-  EXPECT_EQ(document.last_record(0, kAt), record);
-  const Holders holders = holders_at(document, pool, kAt, 2);
+  EXPECT_EQ(model.last_record(0, kAt), record);
+  const Holders holders = holders_at(model, pool, kAt, 2);
   EXPECT_EQ(holders.count, 9u);
   ASSERT_EQ(holders.oldest.size(), 2u);
-  EXPECT_EQ(holders.oldest[0].name, document.event_name(0));
+  EXPECT_EQ(holders.oldest[0].name, model.event_name(0));
   EXPECT_EQ(holders.oldest[0].since_ns, 902'965'421 - 1'756);  // return of its cudaEventCreate
-  EXPECT_THAT(holders.oldest[0].details,
-              HasSubstr("recorded on " +
-                        document.stream_name(document.trace().event_record.stream_id[record])));
+  EXPECT_THAT(
+      holders.oldest[0].details,
+      HasSubstr("recorded on " + model.stream_name(model.trace().event_record.stream_id[record])));
   EXPECT_THAT(holders.oldest[0].details, HasSubstr("EventCreate"));
 }
 
@@ -156,16 +155,16 @@ TEST(Holders, OfMemoryAreItsBlocksWithStreamAndCall) {
   live(10, 30, 1024);
   live(20, 40, 2048);
   live(25, trace::kUnknownNs, 4096);
-  const Document document(builder.trace());
-  const PoolUsage& pool = pool_of(document, "stream-ordered memory");
-  const Holders holders = holders_at(document, pool, 25, 2);
+  const TraceModel model(builder.trace());
+  const PoolUsage& pool = pool_of(model, "stream-ordered memory");
+  const Holders holders = holders_at(model, pool, 25, 2);
   EXPECT_EQ(holders.count, 3u);
   ASSERT_EQ(holders.oldest.size(), 2u);
   EXPECT_EQ(holders.oldest[1].name, format_bytes(2048));
   EXPECT_EQ(holders.oldest[1].since_ns, 20);
   EXPECT_THAT(holders.oldest[1].details, Eq("on copies, data.cpp:41 load"));
-  EXPECT_EQ(holders_at(document, pool, 35, 9).oldest[0].name, format_bytes(2048));
-  const Holders leaked = endless_holders(document, pool, 9);
+  EXPECT_EQ(holders_at(model, pool, 35, 9).oldest[0].name, format_bytes(2048));
+  const Holders leaked = endless_holders(model, pool, 9);
   ASSERT_EQ(leaked.count, 1u);
   EXPECT_EQ(leaked.oldest[0].name, format_bytes(4096));
 }

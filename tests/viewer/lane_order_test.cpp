@@ -20,74 +20,74 @@ test::TraceBuilder three_streams() {
   return builder;
 }
 
-std::vector<std::string> titles(const Document& document, const LaneOrder::Shown& shown) {
+std::vector<std::string> titles(const TraceModel& model, const LaneOrder::Shown& shown) {
   std::vector<std::string> result;
   for (const size_t lane : shown.lanes) {
-    const Lane& each = document.lanes()[lane];
+    const Lane& each = model.lanes()[lane];
     if (each.kind == LaneKind::kStream || each.kind == LaneKind::kThread)
       result.push_back(each.title);
   }
   return result;
 }
 
-size_t lane(const Document& document, std::string_view title) {
-  return static_cast<size_t>(std::ranges::find(document.lanes(), title, &Lane::title) -
-                             document.lanes().begin());
+size_t lane(const TraceModel& model, std::string_view title) {
+  return static_cast<size_t>(std::ranges::find(model.lanes(), title, &Lane::title) -
+                             model.lanes().begin());
 }
 
 TEST(LaneOrder, ShowsAllLanesInDocumentOrder) {
-  const Document document(three_streams().trace());
+  const TraceModel model(three_streams().trace());
   const LaneOrder order;
-  EXPECT_EQ(order.shown(document, {}).lanes.size(), document.lanes().size());
-  EXPECT_THAT(titles(document, order.shown(document, {})),
+  EXPECT_EQ(order.shown(model, {}).lanes.size(), model.lanes().size());
+  EXPECT_THAT(titles(model, order.shown(model, {})),
               ElementsAre("copies", "math", "results", "main"));
 }
 
 TEST(LaneOrder, HidesTheContentOfACollapsedLane) {
-  const Document document(three_streams().trace());
-  std::vector<bool> collapsed(document.lanes().size());
-  collapsed[lane(document, "Host threads")] = true;
-  EXPECT_THAT(titles(document, LaneOrder().shown(document, collapsed)),
+  const TraceModel model(three_streams().trace());
+  std::vector<bool> collapsed(model.lanes().size());
+  collapsed[lane(model, "Host threads")] = true;
+  EXPECT_THAT(titles(model, LaneOrder().shown(model, collapsed)),
               ElementsAre("copies", "math", "results"));
 }
 
 TEST(LaneOrder, KeepsTheGroupsOfMatchingLanes) {
-  const Document document(three_streams().trace());
+  const TraceModel model(three_streams().trace());
   LaneOrder order;
   order.set_filter("MAT");
-  const LaneOrder::Shown shown = order.shown(document, {});
-  EXPECT_THAT(titles(document, shown), ElementsAre("math"));
+  const LaneOrder::Shown shown = order.shown(model, {});
+  EXPECT_THAT(titles(model, shown), ElementsAre("math"));
   EXPECT_EQ(shown.lanes.size(), 3u);  // with the process and the device
   order.set_filter("no such lane");
-  EXPECT_TRUE(order.shown(document, {}).lanes.empty());
+  EXPECT_TRUE(order.shown(model, {}).lanes.empty());
   order.set_filter("");
-  EXPECT_EQ(order.shown(document, {}).lanes.size(), document.lanes().size());
+  EXPECT_EQ(order.shown(model, {}).lanes.size(), model.lanes().size());
 }
 
 TEST(LaneOrder, PutsPinnedLanesFirst) {
-  const Document document(three_streams().trace());
+  const TraceModel model(three_streams().trace());
   LaneOrder order;
-  order.toggle_pinned(document, lane(document, "results"));
-  const LaneOrder::Shown shown = order.shown(document, {});
+  order.toggle_pinned(model, lane(model, "results"));
+  const LaneOrder::Shown shown = order.shown(model, {});
   EXPECT_EQ(shown.pinned_count, 1u);
-  EXPECT_THAT(titles(document, shown), ElementsAre("results", "copies", "math", "main"));
-  order.toggle_pinned(document, 0);  // a group: stays
-  EXPECT_EQ(order.shown(document, {}).pinned_count, 1u);
-  order.toggle_pinned(document, lane(document, "results"));
-  EXPECT_EQ(order.shown(document, {}).pinned_count, 0u);
+  EXPECT_THAT(titles(model, shown), ElementsAre("results", "copies", "math", "main"));
+  order.toggle_pinned(model, 0);  // a group: stays
+  EXPECT_EQ(order.shown(model, {}).pinned_count, 1u);
+  order.toggle_pinned(model, lane(model, "results"));
+  EXPECT_EQ(order.shown(model, {}).pinned_count, 0u);
 }
 
 TEST(LaneOrder, MovesLanesWithinTheirGroup) {
-  const Document document(three_streams().trace());
+  const TraceModel model(three_streams().trace());
   LaneOrder order;
-  order.move(document, lane(document, "copies"), lane(document, "results"));
-  EXPECT_THAT(titles(document, order.shown(document, {})),
+  order.move(model, lane(model, "copies"), lane(model, "results"));
+  EXPECT_THAT(titles(model, order.shown(model, {})),
               ElementsAre("math", "results", "copies", "main"));
-  order.move(document, lane(document, "copies"), lane(document, "math"));
-  EXPECT_THAT(titles(document, order.shown(document, {})),
+  order.move(model, lane(model, "copies"), lane(model, "math"));
+  EXPECT_THAT(titles(model, order.shown(model, {})),
               ElementsAre("copies", "math", "results", "main"));
-  order.move(document, lane(document, "main"), lane(document, "copies"));  // of another group
-  EXPECT_THAT(titles(document, order.shown(document, {})),
+  order.move(model, lane(model, "main"), lane(model, "copies"));  // of another group
+  EXPECT_THAT(titles(model, order.shown(model, {})),
               ElementsAre("copies", "math", "results", "main"));
 }
 
@@ -95,10 +95,10 @@ TEST(LaneOrder, MovesAGroupWithItsContent) {
   test::TraceBuilder builder = three_streams();
   builder.device("second");
   builder.stream("elsewhere").kernel("k", 10, 20);
-  const Document document(builder.trace());
+  const TraceModel model(builder.trace());
   LaneOrder order;
-  order.move(document, lane(document, "GPU 0"), lane(document, "GPU 1"));
-  EXPECT_THAT(titles(document, order.shown(document, {})),
+  order.move(model, lane(model, "GPU 0"), lane(model, "GPU 1"));
+  EXPECT_THAT(titles(model, order.shown(model, {})),
               ElementsAre("elsewhere", "copies", "math", "results", "main"));
 }
 

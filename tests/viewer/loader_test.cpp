@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/loader.h"
+#include "model/loader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/derive.h"
-#include "document/sketch.h"
+#include "model/sketch.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {
@@ -52,12 +52,12 @@ TEST_F(Loading, RunsOnItsOwnThreadAndReportsErrorsOfTheReader) {
   std::atomic<int> calls = 0;
   Loader good(write_dense(1, false), 1000, [&] { ++calls; });
   good.wait();
-  ASSERT_NE(good.document(), nullptr);
-  EXPECT_EQ(good.document()->trace().op.size(), 2u);
+  ASSERT_NE(good.model(), nullptr);
+  EXPECT_EQ(good.model()->trace().op.size(), 2u);
   EXPECT_GT(calls, 0);
   Loader bad(*this / "absent.sqlite", 1000, [] {});
   bad.wait();
-  EXPECT_EQ(bad.document(), nullptr);
+  EXPECT_EQ(bad.model(), nullptr);
   EXPECT_THAT(bad.error(), HasSubstr("absent.sqlite"));
 }
 
@@ -68,7 +68,7 @@ TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
   made.lock();
   Loader loading(write_dense(30'000, true), 200, [&] {
     const std::lock_guard wait(made);
-    if (const auto document = loader->document()) seen.push_back(document->trace().op.size());
+    if (const auto model = loader->model()) seen.push_back(model->trace().op.size());
   });
   loader = &loading;
   made.unlock();
@@ -76,7 +76,7 @@ TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
   ASSERT_GE(seen.size(), 2u);
   EXPECT_LT(seen.front(), 10'000u);
   EXPECT_EQ(seen.back(), 60'000u);
-  EXPECT_FALSE(loading.document()->is_sketch());
+  EXPECT_FALSE(loading.model()->is_sketch());
 }
 
 TEST_F(Loading, IsTheSameTableByTable) {
@@ -116,9 +116,9 @@ TEST_F(Loading, IsTheSameTableByTable) {
     }
   }
   EXPECT_EQ(in_parts->dependency_count(), whole->dependency_count());
-  const auto longest = [](const Document& document) {
+  const auto longest = [](const TraceModel& model) {
     std::vector<std::pair<Id, Ns>> waits;
-    for (const analysis::WaitPart& wait : document.longest_waits(5))
+    for (const analysis::WaitPart& wait : model.longest_waits(5))
       waits.emplace_back(wait.op, wait.duration_ns);
     return waits;
   };
@@ -135,22 +135,22 @@ TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
   const auto sketch = read_sketch(write_dense(30'000, true), 200);
   ASSERT_TRUE(sketch);
   EXPECT_LT(sketch->op.size(), 10'000u);
-  const Document document(*sketch, true);
+  const TraceModel model(*sketch, true);
   std::vector<std::string> titles;
-  for (const Lane& lane : document.lanes()) {
+  for (const Lane& lane : model.lanes()) {
     if (lane.kind != LaneKind::kStream) continue;
     titles.push_back(lane.title);
     EXPECT_NEAR(lane.busy_share, lane.title == "full" ? 1 : 0.5, 0.01);
     // The same holds for what is drawn: a pixel is as bright as the stream was busy.
     TimeWindow window{.width_px = 100};
-    window.show(document.extent());
+    window.show(model.extent());
     std::vector<DrawItem> bars;
     fold(lane.bands.at(0).row, window, 1, bars);
     double shown = 0;
     for (const DrawItem& bar : bars) shown += (bar.x1 - bar.x0) * bar.coverage / 100;
     EXPECT_NEAR(shown, lane.busy_share, 0.05);
     const Item first = unpack(lane.bands.at(0).row.item[0]);
-    EXPECT_EQ(document.category(first),
+    EXPECT_EQ(model.category(first),
               lane.title == "full" ? Category::kKernel : Category::kCopyToDevice);
   }
   EXPECT_THAT(titles, ::testing::ElementsAre("full", "half"));

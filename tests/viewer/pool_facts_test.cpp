@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/pool_facts.h"
+#include "model/pool_facts.h"
 
 #include <gtest/gtest.h>
 

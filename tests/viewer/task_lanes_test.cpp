@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "document/document.h"
+#include "model/trace_model.h"
 #include "support/trace_builder.h"
 #include "window/view.h"
 
@@ -14,9 +14,9 @@ namespace {
 using testing::ElementsAre;
 using trace::Small;
 
-std::vector<std::string> titles(const Document& document) {
+std::vector<std::string> titles(const TraceModel& model) {
   std::vector<std::string> result;
-  for (const Lane& lane : document.lanes())
+  for (const Lane& lane : model.lanes())
     result.push_back(std::string(static_cast<size_t>(lane.depth), ' ') + lane.title);
   return result;
 }
@@ -53,20 +53,20 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
                           .sm = 1,
                           .offset_ns = 200,
                           .duration_ns = 50});  // another warp at the same time
-  const Document document(builder.trace());
-  EXPECT_THAT(titles(document),
+  const TraceModel model(builder.trace());
+  EXPECT_THAT(titles(model),
               ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
                           "  Concurrent kernels", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
-  EXPECT_EQ(document.time(second), (TimeRange{1100, 1400}));
-  EXPECT_EQ(document.label(second), "task 41");
-  EXPECT_EQ(document.category(second), Category::kTask);
-  const auto place = document.place(second);
+  EXPECT_EQ(model.time(second), (TimeRange{1100, 1400}));
+  EXPECT_EQ(model.label(second), "task 41");
+  EXPECT_EQ(model.category(second), Category::kTask);
+  const auto place = model.place(second);
   ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(document.lanes()[place->lane].title, "SM 1");
-  EXPECT_EQ(document.lanes()[place->lane].bands.size(), 2u);
-  EXPECT_EQ(document.item_at(*place), second);
-  EXPECT_TRUE(document.present()[static_cast<size_t>(Category::kTask)]);
+  EXPECT_EQ(model.lanes()[place->lane].title, "SM 1");
+  EXPECT_EQ(model.lanes()[place->lane].bands.size(), 2u);
+  EXPECT_EQ(model.item_at(*place), second);
+  EXPECT_TRUE(model.present()[static_cast<size_t>(Category::kTask)]);
 }
 
 TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
@@ -79,10 +79,10 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
                           .thread_id = 0,
                           .start_ns = 50,
                           .duration_ns = 900});
-  const Document document(builder.trace());
-  EXPECT_THAT(titles(document), ElementsAre(testing::_, " GPU 0", "  math", "  Concurrent kernels",
-                                            " Tasks", "  worker 2", " Host threads", "  main"));
-  EXPECT_EQ(document.extent().end_ns, 950);
+  const TraceModel model(builder.trace());
+  EXPECT_THAT(titles(model), ElementsAre(testing::_, " GPU 0", "  math", "  Concurrent kernels",
+                                         " Tasks", "  worker 2", " Host threads", "  main"));
+  EXPECT_EQ(model.extent().end_ns, 950);
 }
 
 TEST(TaskLanes, OmitTasksWithoutTimes) {
@@ -91,11 +91,11 @@ TEST(TaskLanes, OmitTasksWithoutTimes) {
   builder.columns().op.start_ns[0] = builder.columns().op.end_ns[0] = trace::kUnknownNs;
   builder.add(trace::Task{});
   builder.add(trace::Task{.task_queue_id = 0, .task_run_id = run + 1, .worker = 0, .sm = 0});
-  const Document document(builder.trace());
-  for (const Lane& lane : document.lanes()) EXPECT_NE(lane.kind, LaneKind::kTaskWorker);
+  const TraceModel model(builder.trace());
+  for (const Lane& lane : model.lanes()) EXPECT_NE(lane.kind, LaneKind::kTaskWorker);
   for (Id task = 0; task < 3; ++task) {
-    EXPECT_FALSE(document.time({ItemKind::kTask, task}).has_value());
-    EXPECT_FALSE(document.place({ItemKind::kTask, task}).has_value());
+    EXPECT_FALSE(model.time({ItemKind::kTask, task}).has_value());
+    EXPECT_FALSE(model.place({ItemKind::kTask, task}).has_value());
   }
 }
 
@@ -103,11 +103,11 @@ TEST(TaskLanes, AreCollapsedAtFirstIfThereAreMany) {
   test::TraceBuilder few, many;
   add_device_queue(few, 4);
   add_device_queue(many, 132);
-  for (const bool collapsed : collapsed_at_first(Document(few.trace()))) EXPECT_FALSE(collapsed);
-  const Document document(many.trace());
-  const std::vector<bool> collapsed = collapsed_at_first(document);
+  for (const bool collapsed : collapsed_at_first(TraceModel(few.trace()))) EXPECT_FALSE(collapsed);
+  const TraceModel model(many.trace());
+  const std::vector<bool> collapsed = collapsed_at_first(model);
   for (size_t lane = 0; lane < collapsed.size(); ++lane)
-    EXPECT_EQ(collapsed[lane], document.lanes()[lane].kind == LaneKind::kTaskQueue);
+    EXPECT_EQ(collapsed[lane], model.lanes()[lane].kind == LaneKind::kTaskQueue);
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ double contrast(ImU32 a, ImU32 b) {
 TEST(Theme, UsesReadableTextColors) {
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     const Theme theme(kind, 1);
-    for (const Color ground : {Color::kBackground, Color::kPanel}) {
+    for (const Color background : {Color::kBackground, Color::kPanel}) {
       for (const Color ink :
            {Color::kText, Color::kTextDim, Color::kTextFaint, Color::kAccent, Color::kWaiting,
             Color::kIncoming, Color::kOutgoing, Color::kCritical, Color::kWarning, Color::kError}) {
-        EXPECT_GE(contrast(theme.color(ink), theme.color(ground)), 4.5)
-            << "color " << static_cast<int>(ink) << " on " << static_cast<int>(ground)
+        EXPECT_GE(contrast(theme.color(ink), theme.color(background)), 4.5)
+            << "color " << static_cast<int>(ink) << " on " << static_cast<int>(background)
             << " of theme " << static_cast<int>(kind);
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "document/trace_facts.h"
+#include "model/trace_facts.h"
 
 #include <gmock/gmock.h>
 
@@ -10,9 +10,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "document/grouped_times.h"
-#include "document/labels.h"
 #include "import/importer.h"
+#include "model/grouped_times.h"
+#include "model/labels.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {
@@ -32,8 +32,8 @@ std::string text_of(const std::vector<Fact>& facts, std::string_view name) {
 // What the viewer shows under a name is what `info --json` has under a key.
 void expect_as_info(const trace::Trace& trace, const std::string& name) {
   const auto counts = nlohmann::json::parse(report::info_json(report::info_of(trace))).at("counts");
-  const Document document(trace);
-  const std::vector<Fact> facts = count_facts(document);
+  const TraceModel model(trace);
+  const std::vector<Fact> facts = count_facts(model);
   constexpr std::pair<const char*, const char*> kShown[] = {{"processes", "process"},
                                                             {"streams", "stream"},
                                                             {"operations", "op"},
@@ -57,16 +57,16 @@ void expect_as_info(const trace::Trace& trace, const std::string& name) {
     reported += count > 0;
     EXPECT_EQ(text_of(facts, shown), format_count(count)) << name << ": " << shown;
   }
-  reported += document.dependency_count() > 0;  // which info does not count
+  reported += model.dependency_count() > 0;  // which info does not count
   EXPECT_EQ(reported, facts.size()) << name << ": a fact that is compared with nothing";
 }
 
 // The tables of the statistics are counted from the bars in the lanes.
 void expect_bars_as_info(const trace::Trace& trace, const std::string& name) {
   const report::Counts counts = report::info_of(trace).counts;
-  const Document document(trace);
+  const TraceModel model(trace);
   std::map<std::string, uint64_t> by_kind;
-  for (const StatisticsRow& row : statistics(document, GroupBy::kKind, std::nullopt))
+  for (const StatisticsRow& row : statistics(model, GroupBy::kKind, std::nullopt))
     by_kind[row.name] = row.count;
   EXPECT_EQ(by_kind["kernel"], counts.kernel) << name;
   EXPECT_EQ(by_kind["copy to device"] + by_kind["copy to host"] + by_kind["copy on device"],
@@ -76,7 +76,7 @@ void expect_bars_as_info(const trace::Trace& trace, const std::string& name) {
   EXPECT_EQ(by_kind["host function"], counts.host_function) << name;
   const auto total = [&](GroupBy by) {
     uint64_t count = 0;
-    for (const StatisticsRow& row : statistics(document, by, std::nullopt)) count += row.count;
+    for (const StatisticsRow& row : statistics(model, by, std::nullopt)) count += row.count;
     return count;
   };
   EXPECT_EQ(total(GroupBy::kName), counts.op) << name;
@@ -90,9 +90,9 @@ TEST(TraceFacts, DistinguishQueriesFromHostSyncs) {
   test::StreamBuilder stream = builder.stream("a").kernel("k", 10, 20).record("done");
   stream.query(false).query(false).query();
   builder.query_event("done").synchronize_device(30, 40).synchronize_event("done", 50, 60);
-  const Document document(builder.trace());
-  EXPECT_EQ(text_of(count_facts(document), "host syncs"), "2");
-  EXPECT_EQ(text_of(count_facts(document), "queries"), "4");
+  const TraceModel model(builder.trace());
+  EXPECT_EQ(text_of(count_facts(model), "host syncs"), "2");
+  EXPECT_EQ(text_of(count_facts(model), "queries"), "4");
 }
 
 TEST(TraceFacts, AreThoseOfInfoOnEveryRecording) {
@@ -127,14 +127,14 @@ TEST(TraceFacts, AreThoseOfInfoOnEveryImport) {
 TEST(HeaderFacts, StateWhetherTheRecordingWasFinished) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
-  const Document finished(builder.trace());
+  const TraceModel finished(builder.trace());
   for (const bool is_live : {false, true}) {
     EXPECT_THAT(header_facts(finished, is_live), Not(Contains("unfinished")));
     EXPECT_THAT(header_facts(finished, is_live), Not(Contains(StartsWith("recording"))));
     EXPECT_EQ(warning(finished, is_live), "");
   }
   builder.meta("complete", "0").meta("finished", "0");
-  const Document unfinished(builder.trace());
+  const TraceModel unfinished(builder.trace());
   EXPECT_THAT(header_facts(unfinished, false), Contains("unfinished"));
   EXPECT_EQ(state_text(unfinished, false), "unfinished");
   EXPECT_THAT(warning(unfinished, false), StartsWith("This trace is unfinished"));
@@ -149,9 +149,9 @@ TEST(HeaderFacts, DoNotCallATraceUnfinishedWhoseProgramWasKilled) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 0, 100);
   builder.meta("complete", "0").meta("finished", "1").loss("process-ended-abruptly");
-  const Document document(builder.trace());
-  EXPECT_THAT(header_facts(document, false), Not(Contains("unfinished")));
-  EXPECT_THAT(warning(document, false), StartsWith("This trace is incomplete. The process was"));
+  const TraceModel model(builder.trace());
+  EXPECT_THAT(header_facts(model, false), Not(Contains("unfinished")));
+  EXPECT_THAT(warning(model, false), StartsWith("This trace is incomplete. The process was"));
 }
 
 }  // namespace

@@ -16,101 +16,101 @@
 namespace streamscope::viewer {
 namespace {
 
-Document sample() {
+TraceModel sample() {
   test::TraceBuilder builder;
   builder.stream("copies")
       .memcpy(test::kHtoD, 100, 200)
       .record("loaded")
       .memcpy(test::kHtoD, 220, 320);
   builder.stream("math").wait("loaded").kernel("gemm", 210, 350).kernel("relu", 360, 400);
-  return Document(builder.trace());
+  return TraceModel(builder.trace());
 }
 
-ViewState state_of(const Document& document) {
+ViewState state_of(const TraceModel& model) {
   ViewState state;
   state.window.width_px = 1000;
-  fit(document, state);
+  fit(model, state);
   return state;
 }
 
 constexpr Item op(Id id) { return {ItemKind::kOp, id}; }
 
 TEST(Fit, ShowsTheWholeTrace) {
-  const Document document = sample();
-  const ViewState state = state_of(document);
-  EXPECT_GE(state.window.to_px(document.extent().begin_ns), 0);
-  EXPECT_LE(state.window.to_px(document.extent().end_ns), 1000);
+  const TraceModel model = sample();
+  const ViewState state = state_of(model);
+  EXPECT_GE(state.window.to_px(model.extent().begin_ns), 0);
+  EXPECT_LE(state.window.to_px(model.extent().end_ns), 1000);
 }
 
 TEST(Pan, NeverLosesTheTrace) {
-  const Document document = sample();
-  ViewState state = state_of(document);
-  for (int i = 0; i < 50; ++i) pan(document, state, 900);
-  EXPECT_LE(state.window.to_px(document.extent().begin_ns), 1000);
-  for (int i = 0; i < 50; ++i) pan(document, state, -900);
-  EXPECT_GE(state.window.to_px(document.extent().end_ns), 0);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
+  for (int i = 0; i < 50; ++i) pan(model, state, 900);
+  EXPECT_LE(state.window.to_px(model.extent().begin_ns), 1000);
+  for (int i = 0; i < 50; ++i) pan(model, state, -900);
+  EXPECT_GE(state.window.to_px(model.extent().end_ns), 0);
 }
 
 TEST(Zoom, EndsAtTheTraceAndAtPartsOfANanosecond) {
-  const Document document = sample();
-  ViewState state = state_of(document);
-  for (int i = 0; i < 100; ++i) zoom(document, state, 500, 0.5);
-  EXPECT_LE(state.window.span_ns(), 2.01 * static_cast<double>(document.extent().duration_ns()));
-  for (int i = 0; i < 100; ++i) zoom(document, state, 500, 2);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
+  for (int i = 0; i < 100; ++i) zoom(model, state, 500, 0.5);
+  EXPECT_LE(state.window.span_ns(), 2.01 * static_cast<double>(model.extent().duration_ns()));
+  for (int i = 0; i < 100; ++i) zoom(model, state, 500, 2);
   EXPECT_EQ(state.window.ns_per_px, kMinNsPerPx);
 }
 
 TEST(StepInRow, WalksAlongALane) {
-  const Document document = sample();
-  ViewState state = state_of(document);
-  step_in_row(document, state, 1);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
+  step_in_row(model, state, 1);
   EXPECT_EQ(state.selection, op(0));
-  step_in_row(document, state, 1);
+  step_in_row(model, state, 1);
   EXPECT_EQ(state.selection, op(1));
-  step_in_row(document, state, 1);
+  step_in_row(model, state, 1);
   EXPECT_EQ(state.selection, op(1)) << "there is no next one";
-  step_in_row(document, state, -1);
+  step_in_row(model, state, -1);
   EXPECT_EQ(state.selection, op(0));
 }
 
 TEST(StepToRow, FindsTheNearestInTheNextLane) {
-  const Document document = sample();
-  ViewState state = state_of(document);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
   state.selection = op(1);
-  step_to_row(document, state, 1);
+  step_to_row(model, state, 1);
   EXPECT_EQ(state.selection, op(2));
   state.selection = op(3);
-  step_to_row(document, state, -1);
+  step_to_row(model, state, -1);
   EXPECT_EQ(state.selection, op(1));
 }
 
 TEST(FollowEdge, GoesToTheCauseAndBack) {
-  const Document document = sample();
-  ViewState state = state_of(document);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
   state.selection = op(2);
-  follow_edge(document, state, true);
+  follow_edge(model, state, true);
   EXPECT_EQ(state.selection, op(0));
-  follow_edge(document, state, false);
+  follow_edge(model, state, false);
   EXPECT_EQ(state.selection, op(2));
-  follow_edge(document, state, false);
+  follow_edge(model, state, false);
   EXPECT_EQ(state.selection, op(3)) << "without an edge, the order of the stream";
 }
 
 TEST(StepToHit, CyclesThroughTheHitsOfASearch) {
-  const Document document = sample();
-  ViewState state = state_of(document);
-  step_to_hit(document, state, 1);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
+  step_to_hit(model, state, 1);
   EXPECT_FALSE(state.selection) << "nothing was searched for";
-  state.searched = document.names_with("E");
-  state.hits = document.items_with(state.searched, 100);
+  state.searched = model.names_with("E");
+  state.hits = model.items_with(state.searched, 100);
   std::erase_if(state.hits, [](Item item) { return item.kind != ItemKind::kOp; });
   ASSERT_EQ(state.hits.size(), 2u) << "gemm and relu";
   state.selection = op(2);
-  step_to_hit(document, state, 1);
+  step_to_hit(model, state, 1);
   EXPECT_EQ(state.selection, op(3));
-  step_to_hit(document, state, 1);
+  step_to_hit(model, state, 1);
   EXPECT_EQ(state.selection, op(2));
-  step_to_hit(document, state, -1);
+  step_to_hit(model, state, -1);
   EXPECT_EQ(state.selection, op(3));
 }
 
@@ -125,12 +125,12 @@ TEST(ToggleDrawer, OpensAndClosesAView) {
 }
 
 TEST(JumpToCause, LeadsBetweenOpAndCall) {
-  const Document document = sample();
-  ViewState state = state_of(document);
+  const TraceModel model = sample();
+  ViewState state = state_of(model);
   state.selection = op(2);
-  jump_to_cause(document, state);
+  jump_to_cause(model, state);
   EXPECT_EQ(state.selection.kind, ItemKind::kApiCall);
-  jump_to_cause(document, state);
+  jump_to_cause(model, state);
   EXPECT_EQ(state.selection, op(2));
 }
 
@@ -151,13 +151,13 @@ TEST(Commands, HaveUniqueNamesAndKeys) {
 }
 
 TEST(Commands, RunOnAnyTraceInAnyState) {
-  const Document documents[] = {sample(), Document(trace::Trace{})};
-  for (const Document& document : documents) {
+  const TraceModel documents[] = {sample(), TraceModel(trace::Trace{})};
+  for (const TraceModel& model : documents) {
     for (const Item item : {Item{}, op(0), op(2), Item{ItemKind::kEventWait, 0}, op(12345)}) {
       for (const Command& command : commands()) {
-        ViewState state = state_of(document);
+        ViewState state = state_of(model);
         state.selection = item;
-        command.run(document, state);
+        command.run(model, state);
         EXPECT_GT(state.window.ns_per_px, 0) << command.name;
       }
     }
@@ -165,9 +165,9 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
 }
 
 // All of a state that commands change, except its status.
-auto changeable(const Document& document, const ViewState& state) {
+auto changeable(const TraceModel& model, const ViewState& state) {
   const auto window = state.window.range();
-  const LaneOrder::Shown shown = state.lane_order.shown(document, state.collapsed);
+  const LaneOrder::Shown shown = state.lane_order.shown(model, state.collapsed);
   std::string text;
   const auto add = [&](const auto& value) { text += std::to_string(value) + ","; };
   const auto add_item = [&](Item item) { add(static_cast<int>(item.kind)), add(item.id); };
@@ -176,7 +176,7 @@ auto changeable(const Document& document, const ViewState& state) {
   add(state.chosen_lane ? static_cast<int>(state.chosen_lane->lane) : -1);
   add(state.marked ? state.marked->begin_ns : -1), add(state.marked ? state.marked->end_ns : -1);
   for (const size_t lane : shown.lanes) add(lane), add(state.lane_order.is_pinned(lane));
-  for (size_t lane = 0; lane < document.lanes().size(); ++lane) add(state.is_collapsed(lane));
+  for (size_t lane = 0; lane < model.lanes().size(); ++lane) add(state.is_collapsed(lane));
   for (const size_t finding : state.repaired) add(finding);
   add(state.finding ? static_cast<int>(*state.finding) : -1);
   add(state.show_inspector), add(state.show_minimap), add(state.show_critical_path);
@@ -192,24 +192,24 @@ TEST(Commands, HaveAnEffectOrReportWhyNot) {
       .synchronize(11, 50'000)
       .at(50'010)
       .kernel("k", 50'020, 50'030);
-  std::vector<Document> documents;
+  std::vector<TraceModel> documents;
   documents.push_back(sample());
   documents.emplace_back(trace::Trace{});
   documents.emplace_back(host_bound.trace());
-  for (const Document& document : documents) {
+  for (const TraceModel& model : documents) {
     for (const Item item :
          {Item{}, op(0), op(1), op(2), Item{ItemKind::kApiCall, 0}, Item{ItemKind::kEventWait, 0},
           Item{ItemKind::kHostSync, 0}, op(12345)}) {
       for (const Command& command : commands()) {
         // Showing everything may already be in effect; Escape may have nothing left to close.
         if (command.group == "Move" || command.name == "Clear") continue;
-        ViewState state = state_of(document);
+        ViewState state = state_of(model);
         state.selection = item;
-        const auto before = changeable(document, state);
-        command.run(document, state);
-        EXPECT_TRUE(changeable(document, state) != before || !state.status.empty())
+        const auto before = changeable(model, state);
+        command.run(model, state);
+        EXPECT_TRUE(changeable(model, state) != before || !state.status.empty())
             << command.name << " with " << to_string(item.kind) << " " << item.id << " of document "
-            << &document - documents.data();
+            << &model - documents.data();
       }
     }
   }
@@ -219,24 +219,23 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
   size_t with_waits = 0, of_no_edge = 0;
   for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
     if (entry.path().extension() != ".sqlite") continue;
-    const Document document(trace::read(entry.path()));
-    ViewState state = state_of(document);
-    find_command("L")->run(document, state);
-    if (document.wait_groups().empty()) {
+    const TraceModel model(trace::read(entry.path()));
+    ViewState state = state_of(model);
+    find_command("L")->run(model, state);
+    if (model.wait_groups().empty()) {
       EXPECT_EQ(state.status, "no waits in this trace") << entry.path();
       continue;
     }
     ++with_waits;
-    const auto longest =
-        std::ranges::max_element(document.wait_groups(), {}, [](const auto& group) {
-          return group.longest.duration_ns;
-        })->longest;
+    const auto longest = std::ranges::max_element(model.wait_groups(), {}, [](const auto& group) {
+                           return group.longest.duration_ns;
+                         })->longest;
     of_no_edge += longest.edge == analysis::WaitPart::kNoEdge;
-    EXPECT_EQ(document.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
-    EXPECT_EQ(state.selection, op(document.longest_waits(1)[0].op)) << entry.path();
+    EXPECT_EQ(model.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
+    EXPECT_EQ(state.selection, op(model.longest_waits(1)[0].op)) << entry.path();
     // The whole wait is in view.
     EXPECT_LE(state.window.range().begin_ns,
-              document.time(state.selection)->begin_ns - longest.duration_ns)
+              model.time(state.selection)->begin_ns - longest.duration_ns)
         << entry.path();
   }
   EXPECT_GT(with_waits, 5u);
@@ -244,18 +243,18 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
 }
 
 TEST(WhatIf, UsesTheFirstFindingThatCanBeReplayed) {
-  const Document document(test::needless_sync_trace(6).trace());
-  ViewState state = state_of(document);
-  find_command("X")->run(document, state);
+  const TraceModel model(test::needless_sync_trace(6).trace());
+  ViewState state = state_of(model);
+  find_command("X")->run(model, state);
   ASSERT_TRUE(state.finding);
   EXPECT_EQ(state.repaired, std::vector<size_t>{*state.finding});
   EXPECT_EQ(state.drawer, "findings");
-  find_command("X")->run(document, state);
+  find_command("X")->run(model, state);
   EXPECT_TRUE(state.repaired.empty());
 }
 
 TEST(WhatIf, ReportsWhyItCannotReplay) {
-  const Document clean = sample();
+  const TraceModel clean = sample();
   ASSERT_TRUE(clean.insights().findings.empty());
   ViewState state = state_of(clean);
   find_command("X")->run(clean, state);

@@ -80,7 +80,7 @@ class GoldenPicture : public PictureFixture {
       const std::string& name, const trace::Trace& trace, Arguments arguments,
       const std::function<void(Workspace&)>& change = [](Workspace&) {}) {
     arguments.screenshot = name;  // selects what a picture should show
-    const Image image = draw(std::make_shared<const Document>(trace), arguments, change);
+    const Image image = draw(std::make_shared<const TraceModel>(trace), arguments, change);
     const std::filesystem::path file = folder_ / (name + ".png");
     if (std::getenv("STREAMSCOPE_UPDATE_GOLDEN") != nullptr) return write_png(image, file);
     const std::optional<Image> approved = read_png(file);
@@ -126,7 +126,7 @@ TEST_F(GoldenPicture, OfTwoTracesCompared) {
   }
   Arguments arguments = panel("compare");
   arguments.width = 1100;
-  const auto compared = std::make_shared<const Document>(std::move(after));
+  const auto compared = std::make_shared<const TraceModel>(std::move(after));
   expect_as_approved("compare", before, arguments,
                      [&](Workspace& workspace) { workspace.set_compared(compared); });
 }

@@ -25,17 +25,17 @@ class PictureFixture : public ::testing::Test {
 
   /// `change` may alter the state once the window has its width.
   template <class Change>
-  static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments,
+  static Image draw(std::shared_ptr<const TraceModel> model, const Arguments& arguments,
                     Change change) {
     Offscreen surface(arguments.width, arguments.height);
     Workspace workspace(arguments);
-    workspace.set_document(std::move(document));
+    workspace.set_document(std::move(model));
     surface.render(workspace, 1);
     change(workspace);
     return settled(surface, workspace);
   }
-  static Image draw(std::shared_ptr<const Document> document, const Arguments& arguments = {}) {
-    return draw(std::move(document), arguments, [](Workspace&) {});
+  static Image draw(std::shared_ptr<const TraceModel> model, const Arguments& arguments = {}) {
+    return draw(std::move(model), arguments, [](Workspace&) {});
   }
   /// Draws until no view waits for anything.
   static Image settled(Offscreen& surface, Workspace& workspace) {

@@ -18,8 +18,8 @@ namespace {
 
 class Picture : public PictureFixture {
  protected:
-  static std::shared_ptr<const Document> pipeline() {
-    return std::make_shared<const Document>(test::pipeline_trace(6).trace());
+  static std::shared_ptr<const TraceModel> pipeline() {
+    return std::make_shared<const TraceModel>(test::pipeline_trace(6).trace());
   }
 
   static size_t count(const Image& image, ImU32 color) {
@@ -45,14 +45,15 @@ class Picture : public PictureFixture {
 };
 
 // Samples made here and the recordings of traces/.
-std::vector<std::pair<std::string, std::shared_ptr<const Document>>> all_documents() {
-  std::vector<std::pair<std::string, std::shared_ptr<const Document>>> documents;
+std::vector<std::pair<std::string, std::shared_ptr<const TraceModel>>> all_documents() {
+  std::vector<std::pair<std::string, std::shared_ptr<const TraceModel>>> documents;
   for (test::NamedTrace& sample : test::sample_traces())
-    documents.emplace_back(sample.name, std::make_shared<const Document>(std::move(sample.trace)));
+    documents.emplace_back(sample.name,
+                           std::make_shared<const TraceModel>(std::move(sample.trace)));
   for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
     if (entry.path().extension() == ".sqlite")
       documents.emplace_back(entry.path().filename(),
-                             std::make_shared<const Document>(trace::read(entry.path())));
+                             std::make_shared<const TraceModel>(trace::read(entry.path())));
   }
   return documents;
 }
@@ -71,8 +72,8 @@ void Picture::show_every_panel(int scale) {
     arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
     Offscreen surface(arguments.width, arguments.height);
     Workspace workspace(arguments);
-    for (const auto& [name, document] : documents) {
-      workspace.set_document(document);
+    for (const auto& [name, model] : documents) {
+      workspace.set_document(model);
       workspace.set_compared(documents.front().second);
       EXPECT_TRUE(has_more_colors(settled(surface, workspace), 20))
           << name << ", panel '" << panel << "', scale " << scale;
@@ -85,10 +86,10 @@ TEST_F(Picture, ShowsEveryPanelOnEverySampleAndRecording) { show_every_panel(1);
 TEST_F(Picture, ShowsEveryPanelAt200Percent) { show_every_panel(2); }
 
 TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
-  const auto document = pipeline();
+  const auto model = pipeline();
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
-  workspace.set_document(document);
+  workspace.set_document(model);
   const Image closed = surface.render(workspace);
   for (const std::string_view panel : view_names()) {
     if (panel == "timeline" || panel == "inspector") continue;
@@ -105,12 +106,12 @@ TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
 TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
   Offscreen surface(400, 300);
   for (test::NamedTrace& sample : test::sample_traces()) {
-    const auto document = std::make_shared<const Document>(std::move(sample.trace));
+    const auto model = std::make_shared<const TraceModel>(std::move(sample.trace));
     Workspace workspace{Arguments{}};
-    workspace.set_document(document);
+    workspace.set_document(model);
     surface.render(workspace, 1);
     for (const Command& command : commands()) {
-      command.run(*document, workspace.state());
+      command.run(*model, workspace.state());
       workspace.state().scale = 1;  // fonts are rebuilt for every scale, which takes time
       surface.render(workspace, 1);
     }
@@ -123,15 +124,15 @@ TEST_F(Picture, IsBitIdenticalEachTime) {
 }
 
 TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
-  const auto document = pipeline();
+  const auto model = pipeline();
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
-  workspace.set_document(document);
+  workspace.set_document(model);
   const auto frame = [&] { return surface.render(workspace).rgb; };
   frame();
   size_t count = 0;
   for (const Command& command : commands()) {
-    command.run(*document, workspace.state());
+    command.run(*model, workspace.state());
     workspace.state().scale = 1;
     const auto in_parts = frame();
     if (count++ % 6 != 0) continue;
@@ -156,25 +157,25 @@ TEST_F(Picture, FollowsAChangeOfThemeAndScale) {
 }
 
 TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
-  const auto document = pipeline();
-  const uint32_t longest = document->longest_waits(1).at(0).edge;
-  ASSERT_LT(longest, document->dependency_count());
-  const Id waiter = document->dependency(longest).to_op;
+  const auto model = pipeline();
+  const uint32_t longest = model->longest_waits(1).at(0).edge;
+  ASSERT_LT(longest, model->dependency_count());
+  const Id waiter = model->dependency(longest).to_op;
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     Arguments arguments;
     arguments.theme = kind;
     arguments.panel = "timeline";
     const ImU32 incoming = Theme(kind, 1).color(Color::kIncoming);
     const auto select = [&](Item item) {
-      return draw(document, arguments, [&](Workspace& workspace) {
+      return draw(model, arguments, [&](Workspace& workspace) {
         workspace.state().selection = item;
-        zoom_to_selection(*document, workspace.state());
+        zoom_to_selection(*model, workspace.state());
       });
     };
-    EXPECT_EQ(count(draw(document, arguments), incoming), 0u);
+    EXPECT_EQ(count(draw(model, arguments), incoming), 0u);
     EXPECT_GT(count(select({ItemKind::kOp, waiter}), incoming), 50u);
     const ImU32 outgoing = Theme(kind, 1).color(Color::kOutgoing);
-    EXPECT_GT(count(select({ItemKind::kOp, document->dependency(longest).from_op}), outgoing), 50u);
+    EXPECT_GT(count(select({ItemKind::kOp, model->dependency(longest).from_op}), outgoing), 50u);
   }
 }
 
@@ -228,16 +229,16 @@ TEST_F(Picture, ShowsLossesOnTop) {
   test::TraceBuilder lossy = test::pipeline_trace(2);
   lossy.loss("ring-full", 1204);
   const ImU32 warning = Theme(ThemeKind::kDark, 1).color(Color::kWarning);
-  EXPECT_GT(count(draw(std::make_shared<const Document>(lossy.trace())), warning), 10'000u);
+  EXPECT_GT(count(draw(std::make_shared<const TraceModel>(lossy.trace())), warning), 10'000u);
   EXPECT_EQ(count(draw(pipeline()), warning), 0u);
 }
 
 TEST_F(Picture, GrowsWithTheScale) {
-  const auto document = pipeline();
-  const Image normal = draw(document);
+  const auto model = pipeline();
+  const Image normal = draw(model);
   Arguments arguments;
   arguments.scale = 2.0f;
-  const Image large = draw(document, arguments);
+  const Image large = draw(model, arguments);
   const ImU32 panel = Theme(ThemeKind::kDark, 1).color(Color::kPanel);
   EXPECT_GT(count(large, panel), count(normal, panel));
 }
@@ -245,16 +246,16 @@ TEST_F(Picture, GrowsWithTheScale) {
 TEST_F(Picture, CostsPixelsNotOperations) {
   size_t drawn[2];
   for (const size_t i : {0, 1}) {
-    const auto document =
-        std::make_shared<const Document>(test::dense_trace(i == 0 ? 10'000 : 1'000'000));
+    const auto model =
+        std::make_shared<const TraceModel>(test::dense_trace(i == 0 ? 10'000 : 1'000'000));
     Offscreen surface(1920, 1080);
     Workspace workspace{Arguments{}};
-    workspace.set_document(document);
+    workspace.set_document(model);
     size_t most = 0;
     for (int step = 0; step < 9; ++step) {
       surface.render(workspace, 1);
       most = std::max(most, workspace.state().drawn_items);
-      zoom(*document, workspace.state(), 400, 6);
+      zoom(*model, workspace.state(), 400, 6);
     }
     drawn[i] = most;
   }
@@ -271,10 +272,9 @@ TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIsIdleTwoThirds) {
   }
   Arguments arguments;
   arguments.panel = "timeline";
-  const auto document = std::make_shared<const Document>(std::move(idle));
-  const Image image = draw(document, arguments, [](Workspace& workspace) {
-    workspace.state().show_critical_path = false;
-  });
+  const auto model = std::make_shared<const TraceModel>(std::move(idle));
+  const Image image = draw(
+      model, arguments, [](Workspace& workspace) { workspace.state().show_critical_path = false; });
   const Theme theme(arguments.theme, 1);
   const CounterLook look(theme, theme.color(Color::kCounter));
   const auto filled = static_cast<double>(count(image, look.body) + count(image, look.edge));
@@ -294,10 +294,10 @@ TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
   }
   Arguments arguments;
   arguments.panel = "timeline";
-  const auto document = std::make_shared<const Document>(builder.trace());
-  const Image image = draw(document, arguments);
+  const auto model = std::make_shared<const TraceModel>(builder.trace());
+  const Image image = draw(model, arguments);
   const Theme theme(arguments.theme, 1);
-  ASSERT_TRUE(document->has_waits());
+  ASSERT_TRUE(model->has_waits());
   // The legend always has the color of waiting, with other strengths.
   EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
       << "as dark as if it waited all the time";
@@ -306,11 +306,11 @@ TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
 TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 10, 20);
-  const auto document = std::make_shared<const Document>(builder.trace());
-  ASSERT_TRUE(document->longest_waits(1).empty());
+  const auto model = std::make_shared<const TraceModel>(builder.trace());
+  ASSERT_TRUE(model->longest_waits(1).empty());
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
-  workspace.set_document(document);
+  workspace.set_document(model);
   surface.render(workspace, 1);
   ASSERT_TRUE(workspace.press("F"));
   const Image before = surface.render(workspace);
@@ -333,11 +333,11 @@ TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
 TEST_F(Picture, LabelsATraceThatWasNotFinished) {
   test::TraceBuilder builder = test::pipeline_trace(2);
   builder.meta("complete", "0").meta("finished", "0");
-  const auto document = std::make_shared<const Document>(builder.trace());
+  const auto model = std::make_shared<const TraceModel>(builder.trace());
   const ImU32 warning = Theme(ThemeKind::kDark, 1).color(Color::kWarning);
-  EXPECT_GT(count(draw(document), warning), 10'000u);
+  EXPECT_GT(count(draw(model), warning), 10'000u);
   const auto live = [](Workspace& workspace) { workspace.set_live(true); };
-  EXPECT_EQ(count(draw(document, Arguments{}, live), warning), 0u);
+  EXPECT_EQ(count(draw(model, Arguments{}, live), warning), 0u);
 }
 
 TEST_F(Picture, IsWrittenAsPngWithItsSize) {

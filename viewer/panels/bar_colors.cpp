@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "document/labels.h"
+#include "model/labels.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -46,10 +46,10 @@ Id stream_of(const trace::Trace& trace, Item item) {
 }
 
 // The main reason why the op started late.
-ImU32 cause_color(const Document& document, const Theme& theme, Item item) {
+ImU32 cause_color(const TraceModel& model, const Theme& theme, Item item) {
   analysis::WaitPart most;
   if (item.kind == ItemKind::kOp) {
-    for (const analysis::WaitPart& part : document.why_late(item.id)) {
+    for (const analysis::WaitPart& part : model.why_late(item.id)) {
       const bool counts = part.cause != WaitCause::kStart && part.cause != WaitCause::kUnknown;
       if (counts && part.duration_ns > most.duration_ns) most = part;
     }
@@ -59,37 +59,37 @@ ImU32 cause_color(const Document& document, const Theme& theme, Item item) {
 
 }  // namespace
 
-ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item item,
+ImU32 bar_color(const TraceModel& model, const Theme& theme, ColorBy by, Item item,
                 Category category) {
   switch (by) {
     case ColorBy::kKind:
       break;
     case ColorBy::kName:
       if (item.kind == ItemKind::kOp || item.kind == ItemKind::kRange)
-        return theme.color_of_name(document.label(item));
+        return theme.color_of_name(model.label(item));
       break;
     case ColorBy::kStream:
-      if (const Id stream = stream_of(document.trace(), item); stream != kNoId)
+      if (const Id stream = stream_of(model.trace(), item); stream != kNoId)
         return theme.color_of_number(stream);
       return theme.color(Category::kOtherCall);
     case ColorBy::kCause:
-      return cause_color(document, theme, item);
+      return cause_color(model, theme, item);
     case ColorBy::kPath: {
-      const std::vector<bool>& on_path = document.insights().on_path;
+      const std::vector<bool>& on_path = model.insights().on_path;
       const bool is_on = item.kind == ItemKind::kOp && item.id < on_path.size() && on_path[item.id];
       return is_on ? theme.color(Color::kCritical) : theme.dim(theme.color(category), kElsewhere);
     }
   }
   if (item.kind == ItemKind::kRange) {
     // The program may have set a color: 0xAARRGGBB.
-    const trace::Int own = document.trace().range.color[item.id];
+    const trace::Int own = model.trace().range.color[item.id];
     if (own != trace::kNoInt && own != 0)
       return IM_COL32(own >> 16 & 255, own >> 8 & 255, own & 255, 255);
   }
   return theme.color(category);
 }
 
-std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme, ColorBy by) {
+std::vector<LegendEntry> bar_legend(const TraceModel& model, const Theme& theme, ColorBy by) {
   std::vector<LegendEntry> legend;
   switch (by) {
     case ColorBy::kKind:
@@ -99,7 +99,7 @@ std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme
       for (size_t i = 0; i < kCategoryCount; ++i) {
         const auto category = static_cast<Category>(i);
         // The glyphs of records and waits are clearer than their bars.
-        if (!document.present()[i] || category == Category::kRecordCall ||
+        if (!model.present()[i] || category == Category::kRecordCall ||
             category == Category::kWaitCall || category == Category::kRange ||
             (by == ColorBy::kName && category <= Category::kGraphLaunch))
           continue;
@@ -107,7 +107,7 @@ std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme
       }
       break;
     case ColorBy::kStream:
-      for (const Lane& lane : document.lanes()) {
+      for (const Lane& lane : model.lanes()) {
         if (lane.kind == LaneKind::kStream && legend.size() < kNamedStreams)
           legend.push_back(
               {ellipsize(lane.title, kNameLength), theme.color_of_number(lane.object)});

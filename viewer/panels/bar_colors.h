@@ -12,7 +12,7 @@
 namespace streamscope::viewer {
 
 /// Of an item of this category.
-ImU32 bar_color(const Document& document, const Theme& theme, ColorBy by, Item item,
+ImU32 bar_color(const TraceModel& model, const Theme& theme, ColorBy by, Item item,
                 Category category);
 
 struct LegendEntry {
@@ -20,7 +20,7 @@ struct LegendEntry {
   ImU32 color;
 };
 /// What bars are colored by, the most important first.
-std::vector<LegendEntry> bar_legend(const Document& document, const Theme& theme, ColorBy by);
+std::vector<LegendEntry> bar_legend(const TraceModel& model, const Theme& theme, ColorBy by);
 
 /// "kind", "name", ...
 std::string_view to_string(ColorBy by);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -93,7 +93,7 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
   cursor_.reset();
 }
 
-void CompareView::draw(const Document& document, ViewState& state, const Theme& theme) {
+void CompareView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
   if (!state.compared) {
     return widgets::empty_state(
         theme, "One trace is open",
@@ -105,12 +105,12 @@ void CompareView::draw(const Document& document, ViewState& state, const Theme& 
   const Comparison& comparison = *state.comparison;
   if (!std::ranges::equal(prepared_, comparison.serials) || prepared_theme_ != theme.kind())
     refresh(comparison, theme);
-  draw_head(document, state, theme);
+  draw_head(model, state, theme);
   const float wanted =
       theme.px(kAxis) + theme.px(kPitch) * static_cast<float>(comparison.lanes.size());
   ImGui::BeginChild("lanes", {0, std::min(wanted, ImGui::GetContentRegionAvail().y * 0.55f)}, false,
                     ImGuiWindowFlags_NoScrollWithMouse);
-  draw_lanes(document, state, theme);
+  draw_lanes(model, state, theme);
   ImGui::EndChild();
   ImGui::Spacing();
   ImGui::BeginChild("differences", {0, 0});
@@ -124,9 +124,9 @@ void CompareView::draw(const Document& document, ViewState& state, const Theme& 
   ImGui::EndChild();
 }
 
-void CompareView::draw_head(const Document& document, ViewState& state, const Theme& theme) {
-  const Document& other = *state.compared;
-  const Ns before = document.work().duration_ns(), after = other.work().duration_ns();
+void CompareView::draw_head(const TraceModel& model, ViewState& state, const Theme& theme) {
+  const TraceModel& other = *state.compared;
+  const Ns before = model.work().duration_ns(), after = other.work().duration_ns();
   const double change =
       static_cast<double>(after - before) / static_cast<double>(std::max<Ns>(before, 1));
   copy_button(theme, state.stops, grid_);
@@ -134,8 +134,8 @@ void CompareView::draw_head(const Document& document, ViewState& state, const Th
     widgets::beside(theme.width(face, text), theme.px(20));
     widgets::text(theme, face, theme.color(color), text);
   };
-  const auto name = [](const Document& of) { return of.trace().file.filename().string(); };
-  next(Face::kBody, Color::kText, "A  " + name(document) + "   " + format_duration(before));
+  const auto name = [](const TraceModel& of) { return of.trace().file.filename().string(); };
+  next(Face::kBody, Color::kText, "A  " + name(model) + "   " + format_duration(before));
   next(Face::kBody, Color::kText, "B  " + name(other) + "   " + format_duration(after));
   if (std::fabs(change) < kSame) {
     next(Face::kBold, Color::kTextDim, "same duration");
@@ -166,7 +166,7 @@ void CompareView::draw_head(const Document& document, ViewState& state, const Th
   ImGui::NewLine();
 }
 
-void CompareView::draw_lanes(const Document& document, ViewState& state, const Theme& theme) {
+void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Theme& theme) {
   const Comparison& comparison = *state.comparison;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -175,9 +175,9 @@ void CompareView::draw_lanes(const Document& document, ViewState& state, const T
       theme.px(kAxis) + theme.px(kPitch) * static_cast<float>(comparison.lanes.size())};
   Plot plot{.min = {origin.x + theme.px(kGutter), origin.y},
             .max = {origin.x + size.x, origin.y + size.y},
-            .first_ns = {document.work().begin_ns, state.compared->work().begin_ns}};
+            .first_ns = {model.work().begin_ns, state.compared->work().begin_ns}};
   const float width = std::max(plot.max.x - plot.min.x, 16.0f);
-  if (state.window.width_px <= 1) first_fit(document, state, width);
+  if (state.window.width_px <= 1) first_fit(model, state, width);
   plot.window = state.window;
   plot.window.begin_ns = add_ns(0, difference_ns(plot.first_ns[0], state.window.begin_ns));
   plot.window.resize(width);
@@ -208,16 +208,16 @@ void CompareView::draw_lanes(const Document& document, ViewState& state, const T
       draw_bars(plot, top_of(pair, side), comparison.lanes[pair], side, state, theme);
   }
   if (state.canvas_has_focus) {
-    handle_keys(document, plot, state);
+    handle_keys(model, plot, state);
     if (cursor_) draw_cursor(plot, top_of(cursor_->pair, cursor_->side), state, theme);
   }
   draw.PopClipRect();
   if (state.canvas_has_focus) {
     widgets::focus_frame(theme);
   } else {
-    handle_input(document, plot, state);
+    handle_input(model, plot, state);
   }
-  if (hit_) draw_tooltip(document, state, theme);
+  if (hit_) draw_tooltip(model, state, theme);
 }
 
 TimeWindow CompareView::Plot::of(int side) const {
@@ -269,7 +269,7 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
 }
 
 // As in the timeline, which shows the same time.
-void CompareView::handle_input(const Document& document, const Plot& plot, ViewState& state) {
+void CompareView::handle_input(const TraceModel& model, const Plot& plot, ViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
   // Pixels of the timeline, which has another width.
   const double px = state.window.width_px / plot.window.width_px;
@@ -277,13 +277,13 @@ void CompareView::handle_input(const Document& document, const Plot& plot, ViewS
     if (io.KeyCtrl) {
       ImGui::SetScrollY(ImGui::GetScrollY() - io.MouseWheel * ImGui::GetTextLineHeight() * 3);
     } else {
-      zoom(document, state, (io.MousePos.x - plot.min.x) * px, std::pow(kZoomStep, io.MouseWheel));
+      zoom(model, state, (io.MousePos.x - plot.min.x) * px, std::pow(kZoomStep, io.MouseWheel));
     }
   }
   if (ImGui::IsItemActivated()) dragged_ = false;
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
     dragged_ = true;
-    pan(document, state, io.MouseDelta.x * px);
+    pan(model, state, io.MouseDelta.x * px);
   }
   if (!ImGui::IsItemDeactivated() || dragged_ || !hit_) return;
   const Id op = hit_->side == 0 ? hit_->op : state.comparison->counterpart(1, hit_->op);
@@ -291,7 +291,7 @@ void CompareView::handle_input(const Document& document, const Plot& plot, ViewS
   if (op != kNoId) select(state, {ItemKind::kOp, op});
 }
 
-void CompareView::draw_tooltip(const Document& document, const ViewState& state,
+void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
                                const Theme& theme) {
   const Comparison& comparison = *state.comparison;
   const ImU32 dim = theme.color(Color::kTextDim);
@@ -309,7 +309,7 @@ void CompareView::draw_tooltip(const Document& document, const ViewState& state,
                                   comparison.number(hit_->side, hit_->op) + 1)));
     for (const int side : {0, 1}) {
       const Id op = side == hit_->side ? hit_->op : comparison.counterpart(hit_->side, hit_->op);
-      const auto range = (side == 0 ? document : *state.compared).time({ItemKind::kOp, op});
+      const auto range = (side == 0 ? model : *state.compared).time({ItemKind::kOp, op});
       widgets::text(theme, Face::kBody, theme.color(Color::kText),
                     std::string(side == 0 ? "A  " : "B  ") +
                         (range ? format_duration(range->duration_ns()) : "none"));

@@ -6,8 +6,8 @@
 // takes shorter, is new or is gone.
 #pragma once
 
-#include "document/comparison.h"
 #include "grid.h"
+#include "model/comparison.h"
 #include "window/view.h"
 
 namespace streamscope::viewer {
@@ -16,7 +16,7 @@ class CompareView : public View {
  public:
   std::string_view name() const override { return "compare"; }
   std::string_view title() const override { return "Compare"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
   static constexpr float kBar = 13;  // height, before scaling
@@ -36,13 +36,13 @@ class CompareView : public View {
     uint32_t count = 0;  ///< more than 1: this many in a pixel
   };
   void refresh(const Comparison& comparison, const Theme& theme);
-  void draw_head(const Document& document, ViewState& state, const Theme& theme);
-  void draw_lanes(const Document& document, ViewState& state, const Theme& theme);
+  void draw_head(const TraceModel& model, ViewState& state, const Theme& theme);
+  void draw_lanes(const TraceModel& model, ViewState& state, const Theme& theme);
   void draw_axis(const Plot& plot, const Theme& theme);
   void draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
                  ViewState& state, const Theme& theme);
-  void handle_input(const Document& document, const Plot& plot, ViewState& state);
-  void draw_tooltip(const Document& document, const ViewState& state, const Theme& theme);
+  void handle_input(const TraceModel& model, const Plot& plot, ViewState& state);
+  void draw_tooltip(const TraceModel& model, const ViewState& state, const Theme& theme);
 
   // compare_keys.cpp
   /// A bar that arrow keys move to.
@@ -51,7 +51,7 @@ class CompareView : public View {
     int side = 0;
     size_t band = 0, index = 0;
   };
-  void handle_keys(const Document& document, const Plot& plot, ViewState& state);
+  void handle_keys(const TraceModel& model, const Plot& plot, ViewState& state);
   std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
                                 int side, double since_first) const;
   std::optional<Cursor> neighbor(const Comparison& comparison, int by) const;

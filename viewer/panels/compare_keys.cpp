@@ -63,7 +63,7 @@ std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& compa
   return best;
 }
 
-void CompareView::handle_keys(const Document& document, const Plot& plot, ViewState& state) {
+void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewState& state) {
   const Comparison& comparison = *state.comparison;
   const CanvasSteps& steps = state.steps;
   const auto since_first = [&](const Cursor& cursor) {
@@ -94,7 +94,7 @@ void CompareView::handle_keys(const Document& document, const Plot& plot, ViewSt
     state.selection = {ItemKind::kOp, own};
   const double px = plot.window.to_px(add_ns(0, since_first(*next)));
   if (px < 0 || px >= plot.window.width_px)
-    pan(document, state,
+    pan(model, state,
         (plot.window.width_px / 2 - px) * state.window.width_px / plot.window.width_px);
 }
 

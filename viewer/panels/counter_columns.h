@@ -10,7 +10,7 @@
 #include <cmath>
 #include <span>
 
-#include "document/counters.h"
+#include "model/counters.h"
 #include "render/theme.h"
 
 namespace streamscope::viewer {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/call_sites.h"
-#include "document/labels.h"
+#include "model/labels.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -18,16 +18,16 @@ namespace {
 constexpr float kNodeWidth = 150, kNodeHeight = 42;
 constexpr float kColumn = 290, kLeastColumn = 200, kRow = 96;
 
-std::string where(const Document& document, const WaitGraph::Node& node) {
-  if (node.thread != kNoId) return document.thread_name(node.thread);
-  if (node.stream != kNoId) return document.stream_name(node.stream);
+std::string where(const TraceModel& model, const WaitGraph::Node& node) {
+  if (node.thread != kNoId) return model.thread_name(node.thread);
+  if (node.stream != kNoId) return model.stream_name(node.stream);
   return "";
 }
 
 // A thread that waits for a lock is not a row that can be selected.
-std::string name_of(const Document& document, const WaitGraph::Node& node) {
+std::string name_of(const TraceModel& model, const WaitGraph::Node& node) {
   const Item item = item_of(node);
-  return item.kind == ItemKind::kNone ? "waits for a lock" : document.label(item);
+  return item.kind == ItemKind::kNone ? "waits for a lock" : model.label(item);
 }
 
 Id stack_of(const trace::Trace& trace, Item item) {
@@ -56,10 +56,10 @@ void draw_report(const trace::HangReport& report, const Theme& theme) {
 
 }  // namespace
 
-void DeadlocksView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  const WaitGraph& graph = document.insights().waits;
-  if (graph.nodes.empty() && !document.insights().hangs.empty())
-    return draw_words(document, state, theme);
+void DeadlocksView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  const WaitGraph& graph = model.insights().waits;
+  if (graph.nodes.empty() && !model.insights().hangs.empty())
+    return draw_words(model, state, theme);
   if (graph.nodes.empty()) {
     return widgets::empty_state(
         theme, "No hang",
@@ -76,16 +76,16 @@ void DeadlocksView::draw(const Document& document, ViewState& state, const Theme
       "graph",
       {beside ? room.x - words - theme.px(16) : 0, beside ? 0 : std::min(wanted, room.y * 0.6f)},
       false, ImGuiWindowFlags_HorizontalScrollbar);
-  draw_graph(document, state, theme);
+  draw_graph(model, state, theme);
   ImGui::EndChild();
   if (beside) ImGui::SameLine(0, theme.px(16));
   ImGui::BeginChild("words", {0, 0});
-  draw_words(document, state, theme);
+  draw_words(model, state, theme);
   ImGui::EndChild();
 }
 
-void DeadlocksView::draw_graph(const Document& document, ViewState& state, const Theme& theme) {
-  const WaitGraph& graph = document.insights().waits;
+void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const Theme& theme) {
+  const WaitGraph& graph = model.insights().waits;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size{theme.px(kNodeWidth), theme.px(kNodeHeight)};
@@ -134,21 +134,21 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
                                     : node.blocked ? Color::kWaiting
                                                    : Color::kBorder);
     draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
-    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(document.category(item)),
+    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(model.category(item)),
                        theme.px(4), ImDrawFlags_RoundCornersLeft);
     const bool selected = item.kind != ItemKind::kNone && item == state.selection;
     draw.AddRect(at, end, selected ? theme.color(Color::kSelection) : frame, theme.px(4), 0,
                  theme.px(node.in_cycle || selected ? 2 : 1));
     const float left = at.x + theme.px(13), room = size.x - theme.px(20);
     widgets::fit_text(draw, theme, Face::kBold, {left, at.y + theme.px(5)}, room,
-                      theme.color(Color::kText), name_of(document, node));
+                      theme.color(Color::kText), name_of(model, node));
     widgets::fit_text(draw, theme, Face::kSmall, {left, at.y + theme.px(23)}, room,
-                      theme.color(Color::kTextDim), where(document, node));
+                      theme.color(Color::kTextDim), where(model, node));
     ImGui::SetCursorScreenPos(at);
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::InvisibleButton("node", size) && item.kind != ItemKind::kNone) {
       select(state, item);
-      zoom_to_selection(document, state);
+      zoom_to_selection(model, state);
     }
     state.stops.add();
     widgets::focus_frame(theme);
@@ -159,21 +159,21 @@ void DeadlocksView::draw_graph(const Document& document, ViewState& state, const
                 theme.px(kRow) * static_cast<float>(graph.rows) + theme.px(28)});
 }
 
-void DeadlocksView::draw_words(const Document& document, ViewState& state, const Theme& theme) {
-  const WaitGraph& graph = document.insights().waits;
+void DeadlocksView::draw_words(const TraceModel& model, ViewState& state, const Theme& theme) {
+  const WaitGraph& graph = model.insights().waits;
   int next_id = 0;
   const auto link = [&](const WaitGraph::Node& node) {
     if (widgets::link(theme, state.stops, Face::kBody,
-                      name_of(document, node) + "  \u00b7  " + where(document, node), next_id++) &&
+                      name_of(model, node) + "  \u00b7  " + where(model, node), next_id++) &&
         item_of(node)) {
       select(state, item_of(node));
-      zoom_to_selection(document, state);
+      zoom_to_selection(model, state);
     }
   };
-  for (const trace::HangReport& report : document.insights().hangs) draw_report(report, theme);
+  for (const trace::HangReport& report : model.insights().hangs) draw_report(report, theme);
   if (graph.nodes.empty()) return;
   const bool cyclic = !graph.cycles.empty();
-  if (document.insights().hangs.empty()) {
+  if (model.insights().hangs.empty()) {
     widgets::wrapped(theme, Face::kTitle, theme.color(cyclic ? Color::kError : Color::kWaiting),
                      cyclic ? "Deadlock: a cycle of waits" : "Calls that never returned");
   } else if (cyclic) {
@@ -200,14 +200,14 @@ void DeadlocksView::draw_words(const Document& document, ViewState& state, const
     widgets::text(theme, Face::kSmall, theme.color(Color::kWaiting),
                   "blocked for " + format_duration(node.held_ns) +
                       (node.stuck ? ", never returned" : ", the awaited work did not finish"));
-    if (const Id stack = stack_of(document.trace(), item_of(node)); stack != kNoId) {
-      for (const std::string& line : analysis::stack_lines(document.trace(), stack))
+    if (const Id stack = stack_of(model.trace(), item_of(node)); stack != kNoId) {
+      for (const std::string& line : analysis::stack_lines(model.trace(), stack))
         widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), line);
     }
     ImGui::Spacing();
   }
   bool first = true;
-  for (const FindingLine& finding : document.insights().findings) {
+  for (const FindingLine& finding : model.insights().findings) {
     if (!finding.number.starts_with("SS1")) continue;
     if (first) widgets::heading(theme, "Findings");
     first = false;

@@ -13,11 +13,11 @@ class DeadlocksView : public View {
  public:
   std::string_view name() const override { return "deadlocks"; }
   std::string_view title() const override { return "Deadlocks"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
-  void draw_graph(const Document& document, ViewState& state, const Theme& theme);
-  void draw_words(const Document& document, ViewState& state, const Theme& theme);
+  void draw_graph(const TraceModel& model, ViewState& state, const Theme& theme);
+  void draw_words(const TraceModel& model, ViewState& state, const Theme& theme);
 };
 
 }  // namespace streamscope::viewer

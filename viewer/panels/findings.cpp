@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -15,12 +15,12 @@ using analysis::FindingSeverity;
 
 }  // namespace
 
-void FindingsView::refresh(const Document& document, const ViewState& state, const Theme& theme) {
-  prepared_ = document.serial();
+void FindingsView::refresh(const TraceModel& model, const ViewState& state, const Theme& theme) {
+  prepared_ = model.serial();
   prepared_theme_ = theme.kind();
   prepared_repaired_ = state.repaired;
   shown_.clear();
-  const std::vector<FindingLine>& findings = document.insights().findings;
+  const std::vector<FindingLine>& findings = model.insights().findings;
   std::vector<std::vector<GridCell>> rows;
   for (size_t i = 0; i < findings.size(); ++i) {
     const FindingLine& finding = findings[i];
@@ -30,8 +30,7 @@ void FindingsView::refresh(const Document& document, const ViewState& state, con
       continue;
     shown_.push_back(i);
     const bool gains = finding.gain_ns != trace::kUnknownNs && finding.gain_ns > 0;
-    const double share =
-        gains ? static_cast<double>(finding.gain_ns) / document.work().span_ns() : 0;
+    const double share = gains ? static_cast<double>(finding.gain_ns) / model.work().span_ns() : 0;
     std::string gain = gains ? format_duration(finding.gain_ns) : "";
     if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
     const bool repaired = std::ranges::binary_search(state.repaired, i);
@@ -56,15 +55,15 @@ void FindingsView::refresh(const Document& document, const ViewState& state, con
             std::move(rows));
 }
 
-void FindingsView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  if (prepared_ != document.serial() || prepared_theme_ != theme.kind() ||
+void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  if (prepared_ != model.serial() || prepared_theme_ != theme.kind() ||
       prepared_repaired_ != state.repaired)
-    refresh(document, state, theme);
-  const Insights& insights = document.insights();
+    refresh(model, state, theme);
+  const Insights& insights = model.insights();
   const size_t firm = insights.firm_findings(), possible = insights.findings.size() - firm;
   if (state.finding && *state.finding >= firm && possible > 0 && !possible_) {
     possible_ = true;
-    refresh(document, state, theme);
+    refresh(model, state, theme);
   }
   if (!state.finding && !shown_.empty()) state.finding = shown_.front();
   std::array<size_t, 3> counts{};
@@ -76,7 +75,7 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
     if (severity != 2) widgets::beside(widgets::button_width(theme, title));
     if (widgets::button(theme, state.stops, title, severities_[severity])) {
       severities_[severity] = !severities_[severity];
-      refresh(document, state, theme);
+      refresh(model, state, theme);
     }
   }
   if (possible > 0) {
@@ -85,7 +84,7 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
     if (widgets::button(theme, state.stops, title, possible_)) {
       possible_ = !possible_;
       if (!possible_ && state.finding && *state.finding >= firm) state.finding.reset();
-      refresh(document, state, theme);
+      refresh(model, state, theme);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));
@@ -114,17 +113,17 @@ void FindingsView::draw(const Document& document, ViewState& state, const Theme&
   } else if (const auto clicked = grid_.draw(theme, state.stops, "findings", [&](size_t row) {
                return state.finding == shown_[row];
              })) {
-    look_at_finding(document, state, shown_[*clicked]);
+    look_at_finding(model, state, shown_[*clicked]);
   }
   ImGui::EndChild();
   if (beside) ImGui::SameLine(0, theme.px(16));
   ImGui::BeginChild("details", {0, 0});
-  draw_details(document, state, theme);
+  draw_details(model, state, theme);
   ImGui::EndChild();
 }
 
-void FindingsView::draw_details(const Document& document, ViewState& state, const Theme& theme) {
-  const Insights& insights = document.insights();
+void FindingsView::draw_details(const TraceModel& model, ViewState& state, const Theme& theme) {
+  const Insights& insights = model.insights();
   int next_id = 0;
   if (state.finding && *state.finding < insights.findings.size()) {
     const FindingLine& finding = insights.findings[*state.finding];
@@ -132,11 +131,11 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
     ImGui::Spacing();
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);
     ImGui::Spacing();
-    if (can_predict(document, *state.finding)) {
+    if (can_predict(model, *state.finding)) {
       const bool on = std::ranges::binary_search(state.repaired, *state.finding);
       if (widgets::button(theme, state.stops, on ? "Show as recorded" : "What if it were fixed?",
                           on))
-        toggle_repaired(document, state, *state.finding);
+        toggle_repaired(model, state, *state.finding);
       if (state.prediction && on)
         widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
                          "The pale lanes show when the work would run, predicted by replaying the "
@@ -148,10 +147,10 @@ void FindingsView::draw_details(const Document& document, ViewState& state, cons
     for (const Item item : {finding.subject, finding.other}) {
       if (!item) continue;
       widgets::fact_name(theme, item == finding.subject ? "where" : "and");
-      if (widgets::link(theme, state.stops, Face::kBody, document.label_with_stream(item),
+      if (widgets::link(theme, state.stops, Face::kBody, model.label_with_stream(item),
                         next_id++)) {
         select(state, item);
-        zoom_to_selection(document, state);
+        zoom_to_selection(model, state);
       }
     }
   }

@@ -14,11 +14,11 @@ class FindingsView : public View {
  public:
   std::string_view name() const override { return "findings"; }
   std::string_view title() const override { return "Findings"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
-  void refresh(const Document& document, const ViewState& state, const Theme& theme);
-  void draw_details(const Document& document, ViewState& state, const Theme& theme);
+  void refresh(const TraceModel& model, const ViewState& state, const Theme& theme);
+  void draw_details(const TraceModel& model, ViewState& state, const Theme& theme);
 
   uint64_t prepared_ = 0;  // serial of the document that the grid shows
   ThemeKind prepared_theme_ = ThemeKind::kDark;

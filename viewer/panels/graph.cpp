@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -24,18 +24,18 @@ constexpr double kMargin = 16;       // left of the first layer
 constexpr float kFirstColumn = 104;  // at first a graph is shown in full if that leaves so much
 
 // The marked time, the selected group, and the streams that pass the lane filter.
-GraphFilter filter_of(const Document& document, const ViewState& state) {
+GraphFilter filter_of(const TraceModel& model, const ViewState& state) {
   GraphFilter filter{.within = state.marked, .group = state.graph_group};
   if (state.lane_order.filter().empty()) return filter;
-  filter.lanes.resize(document.lanes().size());
-  for (const size_t lane : state.lane_order.shown(document, {}).lanes) filter.lanes[lane] = true;
+  filter.lanes.resize(model.lanes().size());
+  for (const size_t lane : state.lane_order.shown(model, {}).lanes) filter.lanes[lane] = true;
   return filter;
 }
 
 }  // namespace
 
 struct GraphView::Frame {
-  const Document& document;
+  const TraceModel& model;
   ViewState& state;
   const Theme& theme;
   ImDrawList& draw;
@@ -56,10 +56,10 @@ struct GraphView::Frame {
   float node_top(uint32_t row_index) const { return y(row_index) + (row - node_height()) / 2; }
 };
 
-void GraphView::lay_out(const Document& document, GraphFilter filter, float width, float height) {
-  prepared_ = document.serial();
+void GraphView::lay_out(const TraceModel& model, GraphFilter filter, float width, float height) {
+  prepared_ = model.serial();
   filter_ = std::move(filter);
-  graph_ = lay_out_graph(document, filter_);
+  graph_ = lay_out_graph(model, filter_);
   left_ = -kMargin;
   top_ = 0;
   const auto layers = static_cast<float>(std::max<size_t>(graph_.layer_count(), 1));
@@ -80,28 +80,28 @@ void GraphView::center_on(uint32_t node, float width, float height) {
 }
 
 // Which group is shown, if there are any.
-void GraphView::draw_group(const Document& document, ViewState& state, const Theme& theme) {
-  if (document.groups().empty()) return;
+void GraphView::draw_group(const TraceModel& model, ViewState& state, const Theme& theme) {
+  if (model.groups().empty()) return;
   const bool one = state.graph_group != kNoId;
   const std::string text =
       one ? "Only the group " +
-                ellipsize(document.label({ItemKind::kOperation, state.graph_group}), 60)
-          : "All of " + format_count(document.groups().size(), "group");
+                ellipsize(model.label({ItemKind::kOperation, state.graph_group}), 60)
+          : "All of " + format_count(model.groups().size(), "group");
   if (widgets::button(theme, state.stops, text, one)) state.overlay = Overlay::kGroups;
   widgets::label_beside(theme, "Shift+G selects a group");
 }
 
-void GraphView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  draw_group(document, state, theme);
+void GraphView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  draw_group(model, state, theme);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float gutter = theme.px(kGutter);
   const float width = (std::max(size.x - gutter, 16.0f)) / theme.scale();
   const float height = std::max(size.y, 16.0f) / theme.scale();
   // A mark that is still being drawn is ignored.
-  GraphFilter filter = filter_of(document, state);
-  if (prepared_ != document.serial() || (filter != filter_ && !ImGui::IsMouseDown(0)))
-    lay_out(document, std::move(filter), width, height);
+  GraphFilter filter = filter_of(model, state);
+  if (prepared_ != model.serial() || (filter != filter_ && !ImGui::IsMouseDown(0)))
+    lay_out(model, std::move(filter), width, height);
   if (graph_.nodes.empty() && filter_ != GraphFilter{}) {
     return widgets::empty_state(
         theme, "No matching operations",
@@ -130,7 +130,7 @@ void GraphView::draw(const Document& document, ViewState& state, const Theme& th
   top_ = std::clamp(top_, 0.0, most_top);
 
   const float column = kColumn * scale_ * theme.scale(), row = kRow * row_scale_ * theme.scale();
-  Frame frame{.document = document,
+  Frame frame{.model = model,
               .state = state,
               .theme = theme,
               .draw = *ImGui::GetWindowDrawList(),
@@ -289,7 +289,7 @@ void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
   const GraphNode& node = graph_.nodes[which];
   ImGui::BeginTooltip();
   widgets::text(frame.theme, Face::kBold, frame.theme.color(Color::kText),
-                ellipsize(frame.document.label({ItemKind::kOp, node.first_op}), 80) +
+                ellipsize(frame.model.label({ItemKind::kOp, node.first_op}), 80) +
                     (node.count > 1 ? " and " + format_count(node.count - 1) + " more" : ""));
   widgets::text(
       frame.theme, Face::kBody, frame.theme.color(Color::kTextDim),
@@ -352,7 +352,7 @@ void GraphView::draw_nodes(Frame& frame) {
     ++frame.state.drawn_items;
     const ImVec2 corner{at.x + std::max(width, 2.0f), at.y + std::max(height, 2.0f)};
     const Item item{ItemKind::kOp, node.first_op};
-    const ImU32 fill = theme.color(frame.document.category(item));
+    const ImU32 fill = theme.color(frame.model.category(item));
     frame.draw.AddRectFilled(at, corner, fill);
     if (i == frame.selected || i == frame.hovered) {
       frame.draw.AddRect({at.x - 1, at.y - 1}, {corner.x + 1, corner.y + 1},
@@ -364,7 +364,7 @@ void GraphView::draw_nodes(Frame& frame) {
     const ImU32 ink = theme.on(fill);
     const float left = at.x + theme.px(6), room = width - theme.px(10);
     const std::string label =
-        frame.document.label(item) + (node.count > 1 ? " +" + std::to_string(node.count - 1) : "");
+        frame.model.label(item) + (node.count > 1 ? " +" + std::to_string(node.count - 1) : "");
     const float line = theme.text(Face::kSmall).size + theme.px(2);
     const bool two = height >= 2 * line + theme.px(2);
     const float y = at.y + (height - (two ? 2 : 1) * line) / 2;
@@ -385,7 +385,7 @@ void GraphView::draw_rows(Frame& frame) {
     const float y = std::round(frame.y(i) + (frame.row - line) / 2);
     if (y < free_from || y > frame.max.y) continue;  // names do not overlap
     widgets::fit_text(frame.draw, theme, Face::kSmall, {left, y}, theme.px(kGutter - 10),
-                      theme.color(Color::kText), frame.document.lanes()[graph_.lanes[i]].title);
+                      theme.color(Color::kText), frame.model.lanes()[graph_.lanes[i]].title);
     free_from = y + line;
   }
   frame.draw.PopClipRect();

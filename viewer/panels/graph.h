@@ -14,12 +14,12 @@ class GraphView : public View {
  public:
   std::string_view name() const override { return "graph"; }
   std::string_view title() const override { return "Graph"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
   struct Frame;  // what the functions below share
-  void draw_group(const Document& document, ViewState& state, const Theme& theme);
-  void lay_out(const Document& document, GraphFilter filter, float width, float height);
+  void draw_group(const TraceModel& model, ViewState& state, const Theme& theme);
+  void lay_out(const TraceModel& model, GraphFilter filter, float width, float height);
   void handle_input(Frame& frame);
   void handle_mouse(Frame& frame);
   void handle_keys(Frame& frame);

@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "analysis/labels.h"
-#include "document/trace_facts.h"
 #include "inspector_sheet.h"
+#include "model/trace_facts.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -18,8 +18,8 @@ constexpr size_t kWaitGroups = 10;
 
 }  // namespace
 
-void InspectorView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  Sheet sheet{document, state, theme};
+void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  Sheet sheet{model, state, theme};
   if (state.selection) {
     draw_item(sheet);
   } else if (!state.marked) {
@@ -29,7 +29,7 @@ void InspectorView::draw(const Document& document, ViewState& state, const Theme
 }
 
 void InspectorView::draw_trace(Sheet& sheet) {
-  const Document& document = sheet.document;
+  const TraceModel& model = sheet.model;
   const trace::Trace& trace = sheet.trace();
   widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Trace");
   ImGui::Spacing();
@@ -38,19 +38,19 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact("producer", analysis::printable(it->second));
   if (const auto it = trace.meta.find("tier"); it != trace.meta.end())
     sheet.fact("tier", analysis::printable(it->second));
-  sheet.fact("duration", format_exact(document.info().duration_ns));
+  sheet.fact("duration", format_exact(model.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
-    sheet.fact(device == 0 ? "devices" : " ", document.text(trace.device.name_id[device]));
+    sheet.fact(device == 0 ? "devices" : " ", model.text(trace.device.name_id[device]));
   }
-  sheet.fact("state", state_text(document, sheet.state.is_live));
-  for (const std::string& line : loss_lines(document)) sheet.note(line, Color::kWarning);
+  sheet.fact("state", state_text(model, sheet.state.is_live));
+  for (const std::string& line : loss_lines(model)) sheet.note(line, Color::kWarning);
   ImGui::Spacing();
-  for (const Fact& fact : count_facts(document)) sheet.fact(fact.name, fact.text);
+  for (const Fact& fact : count_facts(model)) sheet.fact(fact.name, fact.text);
 
-  const std::vector<analysis::WaitGroup>& waits = document.wait_groups();
+  const std::vector<analysis::WaitGroup>& waits = model.wait_groups();
   widgets::heading(sheet.theme, "Who waited for whom");
   if (waits.empty())
-    sheet.note(document.insights().derived
+    sheet.note(model.insights().derived
                    ? "Not listed for a trace this large; L selects the longest."
                    : "No waits in this trace.");
   for (const analysis::WaitGroup& group :
@@ -64,14 +64,14 @@ void InspectorView::draw_trace(Sheet& sheet) {
     if (widgets::link(sheet.theme, sheet.state.stops, Face::kBody, sheet.on_stream(longest.op),
                       sheet.next_id++)) {
       select(sheet.state, waiter);
-      zoom_to_selection(document, sheet.state);
+      zoom_to_selection(model, sheet.state);
     }
     std::string story =
         longest.host_sync() != kNoId
             ? analysis::host_label(longest.cause,
-                                   document.label({ItemKind::kHostSync, longest.host_sync()}))
+                                   model.label({ItemKind::kHostSync, longest.host_sync()}))
         : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, document.text(longest.call_name()))
+            ? analysis::host_label(longest.cause, model.text(longest.call_name()))
         : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
                                         : std::string(explain(longest.cause));
     if (analysis::is_host(longest.cause)) story = "launched late: " + story;
@@ -85,24 +85,24 @@ void InspectorView::draw_trace(Sheet& sheet) {
 }
 
 void InspectorView::draw_item(Sheet& sheet) {
-  const Document& document = sheet.document;
+  const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
   const Item item = sheet.state.selection;
-  const Category category = document.category(item);
+  const Category category = model.category(item);
   const ImU32 fill = theme.color(category);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = widgets::chip(ImGui::GetWindowDrawList(), theme, Face::kSmall, at, fill,
                                     theme.on(fill), to_string(category));
   ImGui::Dummy({size.x, size.y + theme.px(2)});
-  const std::string label = document.label(item), name = document.name(item);
+  const std::string label = model.label(item), name = model.name(item);
   widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), ellipsize(label, 400));
   if (name != label)
     widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), ellipsize(name, 2000));
   ImGui::Spacing();
-  if (const auto range = document.time(item)) {
+  if (const auto range = model.time(item)) {
     sheet.fact("start", format_exact(range->begin_ns));
     sheet.fact("duration",
-               document.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
+               model.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
   } else {
     sheet.note("Its time is not known.");
   }
@@ -142,10 +142,10 @@ void InspectorView::draw_item(Sheet& sheet) {
 // Its times other than its own: when it would run if fixed, or when the device did the work of a
 // range.
 void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
-  const Document& document = sheet.document;
+  const TraceModel& model = sheet.model;
   const Prediction* prediction = sheet.state.prediction.get();
-  if (elsewhere_of_ != &document || elsewhere_if_ != prediction || elsewhere_item_ != item) {
-    elsewhere_of_ = &document;
+  if (elsewhere_of_ != &model || elsewhere_if_ != prediction || elsewhere_item_ != item) {
+    elsewhere_of_ = &model;
     elsewhere_if_ = prediction;
     elsewhere_item_ = item;
     elsewhere_.clear();
@@ -154,10 +154,10 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
       if (const auto index = static_cast<size_t>(at); index < row.size())
         elsewhere_.push_back({row.start_ns[index], row.end_ns[index]});
     };
-    if (const auto place = document.place(item);
+    if (const auto place = model.place(item);
         item.kind == ItemKind::kOp && prediction != nullptr && place)
       look(prediction->by_lane[place->lane]);
-    for (const Lane& lane : document.lanes()) {
+    for (const Lane& lane : model.lanes()) {
       if (item.kind != ItemKind::kRange || lane.kind != LaneKind::kGpuRanges) continue;
       for (const Band& band : lane.bands) look(band.row);
     }
@@ -168,10 +168,10 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
 }
 
 void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
-  const Document& document = sheet.document;
-  if (sums_of_ != &document || sums_range_ != range) {
-    sums_ = document.sums(range);
-    sums_of_ = &document;
+  const TraceModel& model = sheet.model;
+  if (sums_of_ != &model || sums_range_ != range) {
+    sums_ = model.sums(range);
+    sums_of_ = &model;
     sums_range_ = range;
   }
   if (sheet.state.selection) {
@@ -214,7 +214,7 @@ void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
     }
   });
   table("by stream", "By stream", [&] {
-    for (const auto& [lane, entry] : sums_.by_stream) row(document.lanes()[lane].title, entry);
+    for (const auto& [lane, entry] : sums_.by_stream) row(model.lanes()[lane].title, entry);
   });
 }
 

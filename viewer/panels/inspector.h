@@ -16,7 +16,7 @@ class InspectorView : public View {
  public:
   std::string_view name() const override { return "inspector"; }
   std::string_view title() const override { return "Inspector"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
   struct Sheet;  // what the functions below share in one frame
@@ -37,12 +37,12 @@ class InspectorView : public View {
   void draw_sums(Sheet& sheet, TimeRange range);
 
   // Computed once per document or range, because they cost more than a frame.
-  const Document* sums_of_ = nullptr;
+  const TraceModel* sums_of_ = nullptr;
   std::optional<TimeRange> sums_range_;
   Sums sums_;
 
   // Of the selection, once per document and prediction.
-  const Document* elsewhere_of_ = nullptr;
+  const TraceModel* elsewhere_of_ = nullptr;
   const Prediction* elsewhere_if_ = nullptr;
   Item elsewhere_item_;
   std::vector<TimeRange> elsewhere_;

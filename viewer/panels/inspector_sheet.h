@@ -5,8 +5,8 @@
 #pragma once
 
 #include "analysis/call_sites.h"
-#include "document/labels.h"
 #include "inspector.h"
+#include "model/labels.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -15,12 +15,12 @@ namespace streamscope::viewer {
 struct InspectorView::Sheet {
   static constexpr size_t kMaxListed = 50;  // of lists that may have thousands of entries
 
-  const Document& document;
+  const TraceModel& model;
   ViewState& state;
   const Theme& theme;
   int next_id = 0;
 
-  const trace::Trace& trace() const { return document.trace(); }
+  const trace::Trace& trace() const { return model.trace(); }
   void fact(std::string_view name, std::string_view value) { widgets::fact(theme, name, value); }
   // A fact with a link.
   void fact_link(std::string_view name, std::string_view value, Item target) {
@@ -42,12 +42,10 @@ struct InspectorView::Sheet {
   }
   void operation(Id id) {
     if (id < trace().operation.size())
-      fact_link("operation", document.label({ItemKind::kOperation, id}),
-                {ItemKind::kOperation, id});
+      fact_link("operation", model.label({ItemKind::kOperation, id}), {ItemKind::kOperation, id});
   }
   std::string on_stream(Id op) const {
-    return document.label({ItemKind::kOp, op}) + " on " +
-           document.stream_name(trace().op.stream_id[op]);
+    return model.label({ItemKind::kOp, op}) + " on " + model.stream_name(trace().op.stream_id[op]);
   }
   void stack(Id id) {
     if (id >= trace().stack.size()) return;
@@ -63,8 +61,8 @@ struct InspectorView::Sheet {
   // The calling thread, and the stream; of a row of any table of calls.
   template <class Calls>
   void caller(const Calls& calls, Id id) {
-    fact("thread", document.thread_name(calls.thread_id[id]));
-    if (calls.stream_id[id] != kNoId) fact("stream", document.stream_name(calls.stream_id[id]));
+    fact("thread", model.thread_name(calls.thread_id[id]));
+    if (calls.stream_id[id] != kNoId) fact("stream", model.stream_name(calls.stream_id[id]));
   }
   // How the call ended, and what it belongs to.
   template <class Calls>

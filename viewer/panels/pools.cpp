@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "counter_columns.h"
-#include "document/holders.h"
-#include "document/labels.h"
-#include "document/pool_facts.h"
+#include "model/holders.h"
+#include "model/labels.h"
+#include "model/pool_facts.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -36,7 +36,7 @@ const PoolUsage::Step* step_at(const PoolUsage& pool, Ns at) {
   return next == pool.steps.begin() ? nullptr : &*(next - 1);
 }
 
-void draw_chart(const PoolUsage& pool, const Document::PoolCurve& curve, const TimeWindow& window,
+void draw_chart(const PoolUsage& pool, const TraceModel::PoolCurve& curve, const TimeWindow& window,
                 const Theme& theme, ImVec2 min, ImVec2 max) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(min, max, theme.color(Color::kBackground));
@@ -112,8 +112,8 @@ void draw_instant(const PoolUsage& pool, const Theme& theme, const Holders& hold
 
 }  // namespace
 
-void PoolsView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  const std::vector<PoolUsage>& pools = document.insights().pools;
+void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  const std::vector<PoolUsage>& pools = model.insights().pools;
   if (pools.empty()) {
     return widgets::empty_state(
         theme, "No pools",
@@ -124,14 +124,14 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float facts = theme.px(kFacts), height = theme.px(kChart);
   const float width = ImGui::GetContentRegionAvail().x;
-  if (state.window.width_px <= 1) first_fit(document, state, std::max(width - facts, 16.0f));
+  if (state.window.width_px <= 1) first_fit(model, state, std::max(width - facts, 16.0f));
   TimeWindow window = state.window;
   window.resize(std::max(width - facts, 16.0f));
   for (size_t i = 0; i < pools.size(); ++i) {
     const PoolUsage& pool = pools[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 min{at.x + facts, at.y}, max{at.x + width, at.y + height};
-    draw_chart(pool, document.pool_curves()[i], window, theme, min, max);
+    draw_chart(pool, model.pool_curves()[i], window, theme, min, max);
     float y = at.y;
     const auto fact = [&](Face face, Color color, const std::string& text) {
       widgets::fit_text(draw, theme, face, {at.x, y}, facts - theme.px(12), theme.color(color),
@@ -161,15 +161,15 @@ void PoolsView::draw(const Document& document, ViewState& state, const Theme& th
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(std::min(theme.px(420), room.x - theme.px(24)));
       if (in_chart) {
-        const Holders holders = holders_at(document, pool, instant, most);
+        const Holders holders = holders_at(model, pool, instant, most);
         state.hovered_holders = holders.count;
         draw_instant(pool, theme, holders, instant);
       }
       if (by_key && tells_leaks) ImGui::Spacing();
       if (tells_leaks) {
         widgets::text(theme, Face::kBold, theme.color(Color::kWarning), "never returned");
-        const Holders endless = endless_holders(document, pool, most);
-        draw_holders(theme, endless, document.extent().end_ns);
+        const Holders endless = endless_holders(model, pool, most);
+        draw_holders(theme, endless, model.extent().end_ns);
         if (endless.count == 0)
           widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
                         amount(pool, pool.left) + ", holder unknown");

@@ -13,7 +13,7 @@ class PoolsView : public View {
  public:
   std::string_view name() const override { return "pools"; }
   std::string_view title() const override { return "Pools"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 };
 
 }  // namespace streamscope::viewer

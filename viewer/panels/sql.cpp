@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "trace/error.h"
 #include "trace/query.h"
 #include "widgets.h"
@@ -95,15 +95,15 @@ SqlView::Result SqlView::execute(const std::filesystem::path& file, const std::s
   return result;
 }
 
-void SqlView::run(const Document& document) {
+void SqlView::run(const TraceModel& model) {
   stop();
-  if (document.trace().file.empty()) {
+  if (model.trace().file.empty()) {
     shown_ = {};
     shown_.error = "this trace has no file to query";
     return;
   }
   running_ = true;
-  worker_ = std::thread([this, file = document.trace().file, sql = std::string(text_.data())] {
+  worker_ = std::thread([this, file = model.trace().file, sql = std::string(text_.data())] {
     auto result = std::make_unique<Result>(execute(file, sql, *this));
     const std::lock_guard lock(mutex_);
     query_.reset();
@@ -135,10 +135,10 @@ void SqlView::take_result() {
   grid_.set(std::move(columns), std::move(shown_.rows));
 }
 
-void SqlView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  if (prepared_ != document.serial()) {
-    prepared_ = document.serial();
-    run(document);
+void SqlView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  if (prepared_ != model.serial()) {
+    prepared_ = model.serial();
+    run(model);
   }
   take_result();
   if (running_) state.busy = true;
@@ -148,7 +148,7 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
     if (widgets::button(theme, state.stops, example.title, false)) {
       text_.fill(0);
       std::strncpy(text_.data(), example.sql, text_.size() - 1);
-      run(document);
+      run(model);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));
@@ -161,12 +161,12 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
       ImGuiInputTextFlags_CtrlEnterForNewLine | ImGuiInputTextFlags_EnterReturnsTrue);
   state.stops.add_focused(ImGui::IsItemActive() || ImGui::IsItemFocused(), true);
   ImGui::PopFont();
-  if (entered) run(document);
+  if (entered) run(model);
   if (widgets::button(theme, state.stops, running_ ? "Stop" : "Run  (Enter)", !running_)) {
     if (running_) {
       stop();
     } else {
-      run(document);
+      run(model);
     }
   }
   if (running_) {
@@ -188,9 +188,9 @@ void SqlView::draw(const Document& document, ViewState& state, const Theme& them
     if (id_column_) {
       const auto id = static_cast<Id>(grid_.key(*clicked, *id_column_));
       const Item item{ItemKind::kOp, id};
-      if (document.time(item)) {
+      if (model.time(item)) {
         select(state, item);
-        zoom_to_selection(document, state);
+        zoom_to_selection(model, state);
       }
     }
   }

@@ -26,7 +26,7 @@ class SqlView : public View {
   ~SqlView() override;
   std::string_view name() const override { return "sql"; }
   std::string_view title() const override { return "SQL"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
   struct Result {
@@ -36,7 +36,7 @@ class SqlView : public View {
     double seconds = 0;
     std::string error;
   };
-  void run(const Document& document);
+  void run(const TraceModel& model);
   void stop();
   void take_result();
   static Result execute(const std::filesystem::path& file, const std::string& sql, SqlView& self);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {
@@ -37,10 +37,10 @@ void draw_histogram(const Theme& theme, const StatisticsRow& row) {
 
 }  // namespace
 
-void StatisticsView::refresh(const Document& document, const ViewState& state) {
-  prepared_ = document.serial();
+void StatisticsView::refresh(const TraceModel& model, const ViewState& state) {
+  prepared_ = model.serial();
   range_ = state.marked;
-  rows_ = statistics(document, by_, range_);
+  rows_ = statistics(model, by_, range_);
   Ns total = 0;
   for (const StatisticsRow& row : rows_) total = add_ns(total, static_cast<double>(row.total_ns));
   std::vector<std::vector<GridCell>> rows;
@@ -82,13 +82,13 @@ void StatisticsView::refresh(const Document& document, const ViewState& state) {
   if (!rows_.empty()) selected_ = 0;
 }
 
-void StatisticsView::draw(const Document& document, ViewState& state, const Theme& theme) {
-  if (prepared_ != document.serial() || range_ != state.marked) refresh(document, state);
+void StatisticsView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  if (prepared_ != model.serial() || range_ != state.marked) refresh(model, state);
   for (size_t i = 0; i < kGroupNames.size(); ++i) {
     if (i > 0) widgets::beside(widgets::button_width(theme, kGroupNames[i]));
     if (widgets::button(theme, state.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
       by_ = static_cast<GroupBy>(i);
-      refresh(document, state);
+      refresh(model, state);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));

@@ -5,8 +5,8 @@
 // trace or the marked time.
 #pragma once
 
-#include "document/grouped_times.h"
 #include "grid.h"
+#include "model/grouped_times.h"
 #include "window/view.h"
 
 namespace streamscope::viewer {
@@ -15,10 +15,10 @@ class StatisticsView : public View {
  public:
   std::string_view name() const override { return "statistics"; }
   std::string_view title() const override { return "Statistics"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
-  void refresh(const Document& document, const ViewState& state);
+  void refresh(const TraceModel& model, const ViewState& state);
 
   uint64_t prepared_ = 0;
   std::optional<TimeRange> range_;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/labels.h"
+#include "model/labels.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -30,8 +30,8 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
 }
 
 void TimelineView::lay_out(const Pane& pane) {
-  const auto& lanes = pane.document.lanes();
-  const LaneOrder::Shown shown = pane.state.lane_order.shown(pane.document, pane.state.collapsed);
+  const auto& lanes = pane.model.lanes();
+  const LaneOrder::Shown shown = pane.state.lane_order.shown(pane.model, pane.state.collapsed);
   boxes_.clear();
   box_index_.assign(lanes.size(), -1);
   pinned_height_ = 0;
@@ -65,23 +65,23 @@ const LaneBox* TimelineView::box_at(float y) const {
 void TimelineView::reveal(const Pane& pane) {
   if (!pane.state.reveal) return;
   pane.state.reveal = false;
-  const auto lane = current_lane(pane.document, pane.state);
+  const auto lane = current_lane(pane.model, pane.state);
   if (!lane) return;
   // Opens the lanes that hide it.
-  for (int in = pane.document.lanes()[*lane].parent; in >= 0;
-       in = pane.document.lanes()[static_cast<size_t>(in)].parent) {
+  for (int in = pane.model.lanes()[*lane].parent; in >= 0;
+       in = pane.model.lanes()[static_cast<size_t>(in)].parent) {
     if (pane.state.is_collapsed(static_cast<size_t>(in)))
       pane.state.collapsed[static_cast<size_t>(in)] = false;
   }
   lay_out(pane);
-  const auto place = pane.document.place(pane.state.selection);
-  const auto range = pane.document.time(pane.state.selection);
+  const auto place = pane.model.place(pane.state.selection);
+  const auto range = pane.model.time(pane.state.selection);
   if (place && range && place->lane == *lane) {
     const double from = pane.state.window.to_px(range->begin_ns),
                  to = pane.state.window.to_px(range->end_ns);
     const double width = pane.state.window.width_px;
     if (to < width * 0.02 || from > width * 0.98)
-      pan(pane.document, pane.state, width / 2 - (from + to) / 2);
+      pan(pane.model, pane.state, width / 2 - (from + to) / 2);
   }
   if (const LaneBox* box = box_of(*lane); box != nullptr && !box->pinned) {
     const float room = pane.px(8), top = pane.min.y + pinned_height_;
@@ -91,14 +91,14 @@ void TimelineView::reveal(const Pane& pane) {
   }
 }
 
-void TimelineView::draw(const Document& document, ViewState& state, const Theme& theme) {
+void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
   const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   // In a narrow timeline the names take less, so that some plot is left.
   const float gutter =
       std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
   const float overview = state.show_minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
   Pane pane{.draw = *ImGui::GetWindowDrawList(),
-            .document = document,
+            .model = model,
             .state = state,
             .theme = theme,
             .min = {origin.x + gutter, origin.y + overview + axis},
@@ -106,11 +106,11 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
             .gutter_x = origin.x,
             .mouse = ImGui::GetIO().MousePos};
   const float width = std::max(pane.max.x - pane.min.x, 16.0f);
-  if (state.window.width_px <= 1) first_fit(document, state, width);
+  if (state.window.width_px <= 1) first_fit(model, state, width);
   state.window.resize(width);
   state.drawn_items = 0;
-  if (folded_of_ != document.serial()) folded_.clear();
-  folded_of_ = document.serial();
+  if (folded_of_ != model.serial()) folded_.clear();
+  folded_of_ = model.serial();
 
   lay_out(pane);
   const float page = pane.max.y - pane.min.y;
@@ -152,7 +152,7 @@ void TimelineView::draw(const Document& document, ViewState& state, const Theme&
 void TimelineView::draw_plot(Pane& pane) {
   hit_ = {};
   pane.draw.PushClipRect(pane.min, pane.max, true);
-  pane.state.ground.begin_section(pane.min, pane.max);
+  pane.state.background.begin_section(pane.min, pane.max);
   draw_grid(pane);
   const float scrolled = pane.min.y + pinned_height_;
   for (const bool pinned : {true, false}) {
@@ -160,7 +160,7 @@ void TimelineView::draw_plot(Pane& pane) {
     const ImVec2 min{pane.min.x, pinned ? pane.min.y : scrolled},
         max{pane.max.x, pinned ? scrolled : pane.max.y};
     pane.draw.PushClipRect(min, max, true);
-    pane.state.ground.clip(min, max);
+    pane.state.background.clip(min, max);
     const bool mouse = pane.mouse_in_plot;
     pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
     for (const LaneBox& box : boxes_) {
@@ -186,9 +186,9 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
   if (hovered && drag_ == Drag::kPending && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     if (pane.state.hovered) {
       pane.state.selection = pane.state.hovered;
-      zoom_to_selection(pane.document, pane.state);
+      zoom_to_selection(pane.model, pane.state);
     } else {
-      fit(pane.document, pane.state);
+      fit(pane.model, pane.state);
     }
     drag_ = Drag::kNone;
   }
@@ -208,13 +208,13 @@ void TimelineView::handle_wheel(Pane& pane, bool gutter_hovered) {
     if (gutter_hovered || io.KeyCtrl) {
       scroll_ -= io.MouseWheel * pane.px(60);
     } else if (io.KeyShift) {
-      pan(pane.document, state, io.MouseWheel * pane.px(80));
+      pan(pane.model, state, io.MouseWheel * pane.px(80));
     } else {
-      zoom(pane.document, state, std::max(pane.mouse.x - pane.min.x, 0.0f),
+      zoom(pane.model, state, std::max(pane.mouse.x - pane.min.x, 0.0f),
            std::pow(kZoomStep, io.MouseWheel));
     }
   }
-  if (io.MouseWheelH != 0) pan(pane.document, state, io.MouseWheelH * pane.px(80));
+  if (io.MouseWheelH != 0) pan(pane.model, state, io.MouseWheelH * pane.px(80));
 }
 
 void TimelineView::begin_drag(Pane& pane, bool gutter_hovered) {
@@ -240,7 +240,7 @@ void TimelineView::follow_drag(Pane& pane) {
     case Drag::kPan:
       // From where the drag began, so that rounding errors do not add up.
       state.window = drag_window_;
-      pan(pane.document, state, pane.mouse.x - drag_from_.x);
+      pan(pane.model, state, pane.mouse.x - drag_from_.x);
       scroll_ = drag_scroll_ - (pane.mouse.y - drag_from_.y);
       break;
     case Drag::kMark: {
@@ -249,11 +249,11 @@ void TimelineView::follow_drag(Pane& pane) {
       break;
     }
     case Drag::kOverview: {
-      const TimeRange extent = pane.document.extent();
+      const TimeRange extent = pane.model.extent();
       const double share =
           std::clamp(mouse_px / static_cast<float>(state.window.width_px), 0.0f, 1.0f);
       const Ns at = add_ns(extent.begin_ns, share * extent.span_ns());
-      pan(pane.document, state, state.window.width_px / 2 - state.window.to_px(at));
+      pan(pane.model, state, state.window.width_px / 2 - state.window.to_px(at));
       break;
     }
     default:
@@ -265,12 +265,12 @@ void TimelineView::end_drag(Pane& pane) {
   ViewState& state = pane.state;
   if (drag_ == Drag::kLane) {
     if (const LaneBox* box = box_at(pane.mouse.y))
-      state.lane_order.move(pane.document, drag_lane_, box->lane);
+      state.lane_order.move(pane.model, drag_lane_, box->lane);
   }
   // Released where it was pressed: a click. On a name it collapses or opens the lane.
-  if (drag_ == Drag::kName) toggle_collapsed(pane.document, state, drag_lane_);
+  if (drag_ == Drag::kName) toggle_collapsed(pane.model, state, drag_lane_);
   if (drag_ == Drag::kPending && hovered_finding_) {
-    look_at_finding(pane.document, state, *hovered_finding_);
+    look_at_finding(pane.model, state, *hovered_finding_);
   } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
     const Item item = state.hovered;
     if (item || !state.marked) state.selection = item;

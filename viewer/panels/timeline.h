@@ -22,7 +22,7 @@ namespace streamscope::viewer {
 /// Everything that drawing one frame needs; rebuilt each frame.
 struct Pane {
   ImDrawList& draw;
-  const Document& document;
+  const TraceModel& model;
   ViewState& state;
   const Theme& theme;
   ImVec2 min, max;     ///< plot area, in screen pixels
@@ -32,7 +32,7 @@ struct Pane {
 
   /// The same with another draw list.
   Pane into(ImDrawList& other) const {
-    return {other, document, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
+    return {other, model, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
   }
   float x(Ns at) const { return min.x + static_cast<float>(state.window.to_px(at)); }
   ImU32 color(Color meaning) const { return theme.color(meaning); }
@@ -110,7 +110,7 @@ class TimelineView : public View {
 
   std::string_view name() const override { return "timeline"; }
   std::string_view title() const override { return "Timeline"; }
-  void draw(const Document& document, ViewState& state, const Theme& theme) override;
+  void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
   // timeline.cpp

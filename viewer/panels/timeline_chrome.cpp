@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "timeline.h"
 
 namespace streamscope::viewer {
@@ -39,17 +39,17 @@ void TimelineView::draw_grid(Pane& pane) {
     for (float x = begin; x < pane.max.x; x += step) line(x, Color::kGridMinor);
   }
   for (const Ns at : marks.at) line(pane.x(at), Color::kGrid);
-  pane.state.ground.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
+  pane.state.background.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
 }
 
 void TimelineView::draw_axis(Pane& pane, float top) {
   const Theme& theme = pane.theme;
   const TimeWindow& window = pane.state.window;
-  Ground& ground = pane.state.ground;
-  ground.begin_section({pane.gutter_x, top}, {pane.max.x, pane.min.y});
-  ground.fill({pane.gutter_x, top}, {pane.max.x, pane.min.y}, pane.color(Color::kPanel));
-  ground.fill({pane.gutter_x, pane.min.y - 1}, {pane.max.x, pane.min.y},
-              pane.color(Color::kBorder));
+  PixelBackground& background = pane.state.background;
+  background.begin_section({pane.gutter_x, top}, {pane.max.x, pane.min.y});
+  background.fill({pane.gutter_x, top}, {pane.max.x, pane.min.y}, pane.color(Color::kPanel));
+  background.fill({pane.gutter_x, pane.min.y - 1}, {pane.max.x, pane.min.y},
+                  pane.color(Color::kBorder));
   const Ticks marks = ticks(window, pane.px(kTickSpacing));
   const TimeRange shown = window.range();
   const Ns largest = std::max(std::abs(std::max(shown.begin_ns, -std::numeric_limits<Ns>::max())),
@@ -87,20 +87,20 @@ void TimelineView::draw_axis(Pane& pane, float top) {
 
 void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   const Theme& theme = pane.theme;
-  const Document& document = pane.document;
+  const TraceModel& model = pane.model;
   const float width = pane.max.x - pane.min.x;
-  Ground& ground = pane.state.ground;
-  ground.begin_section(min, max);
-  ground.fill(min, max, pane.color(Color::kPanel));
+  PixelBackground& background = pane.state.background;
+  background.begin_section(min, max);
+  background.fill(min, max, pane.color(Color::kPanel));
   widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
                 pane.color(Color::kTextDim), "Overview");
   widgets::text(pane.draw, theme, Face::kMonoSmall, {min.x + pane.px(12), min.y + pane.px(24)},
-                pane.color(Color::kText), format_duration(document.extent().duration_ns()));
+                pane.color(Color::kText), format_duration(model.extent().duration_ns()));
 
   // Kernels extend up from the middle line, copies down; both on the same scale, the maximum fills
   // its half.
   const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
-  const Document::Activity& activity = document.activity();
+  const TraceModel::Activity& activity = model.activity();
   const float middle = std::round(top + (bottom - top) * 0.6f);
   const auto columns = static_cast<size_t>(std::max(width / kOverviewColumn, 1.0f));
   const auto means = [&](const std::vector<float>& buckets) {
@@ -129,7 +129,8 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
       }
       if (own == height) continue;
       const float end = middle + std::copysign(height, room);
-      if (height > 0) ground.fill({from, std::min(middle, end)}, {x, std::max(middle, end)}, color);
+      if (height > 0)
+        background.fill({from, std::min(middle, end)}, {x, std::max(middle, end)}, color);
       from = x;
       height = own;
     }
@@ -137,7 +138,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   draw_columns(kernels, top - middle, theme.color(Category::kKernel));
   draw_columns(copies, bottom - middle, theme.color(Category::kCopyToDevice));
   // The range in view stays bright.
-  const TimeRange extent = document.extent();
+  const TimeRange extent = model.extent();
   const double per_px = extent.span_ns() / width;
   const TimeRange shown = pane.state.window.range();
   const auto to_x = [&](Ns at) {
@@ -162,7 +163,7 @@ void TimelineView::draw_gutter(Pane& pane) {
   pane.draw.PushClipRect({pane.gutter_x, pane.min.y}, {right, pane.max.y}, true);
   pane.draw.AddRectFilled({pane.gutter_x, pane.min.y}, {right, pane.max.y},
                           pane.color(Color::kPanel));
-  const auto lane = current_lane(pane.document, pane.state);
+  const auto lane = current_lane(pane.model, pane.state);
   const float scrolled = pane.min.y + pinned_height_;
   for (const bool pinned : {false, true}) {
     pane.draw.PushClipRect({pane.gutter_x, pinned ? pane.min.y : scrolled},
@@ -192,7 +193,7 @@ void TimelineView::draw_gutter(Pane& pane) {
 void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   const Theme& theme = pane.theme;
   const float right = pane.min.x;
-  const Lane& lane = pane.document.lanes()[box.lane];
+  const Lane& lane = pane.model.lanes()[box.lane];
   const bool group = is_group(lane.kind);
   const bool collapsed = pane.state.is_collapsed(box.lane);
   if (group) {
@@ -243,7 +244,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
 
 float TimelineView::draw_busy_share(Pane& pane, const LaneBox& box, float right) {
   const Theme& theme = pane.theme;
-  const Lane& lane = pane.document.lanes()[box.lane];
+  const Lane& lane = pane.model.lanes()[box.lane];
   const bool one_line = is_group(lane.kind) || pane.state.is_collapsed(box.lane);
   const float bar = std::min(pane.px(40), std::round((pane.min.x - pane.gutter_x) * 0.17f));
   const std::string text = format_percent(lane.busy_share);
@@ -265,7 +266,7 @@ float TimelineView::draw_busy_share(Pane& pane, const LaneBox& box, float right)
 
 float TimelineView::draw_scale(Pane& pane, const LaneBox& box) {
   const Theme& theme = pane.theme;
-  const Lane& lane = pane.document.lanes()[box.lane];
+  const Lane& lane = pane.model.lanes()[box.lane];
   const auto mark = [&](int64_t value, float y) {
     const std::string text = lane.counter.text(value);
     const float width = theme.width(Face::kSmall, text);
@@ -279,7 +280,7 @@ float TimelineView::draw_scale(Pane& pane, const LaneBox& box) {
 
 // Findings: triangles on the axis, and the time of the selected one.
 void TimelineView::draw_findings(Pane& pane) {
-  const std::vector<FindingLine>& findings = pane.document.insights().findings;
+  const std::vector<FindingLine>& findings = pane.model.insights().findings;
   const float size = pane.px(9), top = pane.min.y - size;
   const auto x_of = [&](Ns at) {
     return std::clamp(pane.x(at), pane.min.x - size, pane.max.x + size);
@@ -298,7 +299,7 @@ void TimelineView::draw_findings(Pane& pane) {
     }
   }
   // The most severe come first in the list, and later ones must not cover them.
-  const size_t firm = pane.document.insights().firm_findings();
+  const size_t firm = pane.model.insights().firm_findings();
   std::vector<float> taken;
   for (size_t i = 0; i < firm && taken.size() < kMostSigns; ++i) {
     if (findings[i].start_ns == trace::kUnknownNs) continue;
@@ -313,7 +314,7 @@ void TimelineView::draw_findings(Pane& pane) {
     widgets::finding_glyph(
         pane.draw, pane.theme, x, pane.min.y, size,
         chosen || hovered ? pane.color(Color::kSelection) : pane.theme.color(findings[i].severity));
-    if (!hovered || pane.document.is_sketch()) continue;
+    if (!hovered || pane.model.is_sketch()) continue;
     hovered_finding_ = i;
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(pane.px(440));

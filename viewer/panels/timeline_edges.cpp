@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "timeline.h"
 
 namespace streamscope::viewer {
@@ -47,26 +47,26 @@ struct Arrow {
 
 // The nearest op before (after) this one on its stream, itself included, that an edge leads to
 // (leads away from): what it waited for delayed all later ones.
-Id nearest_with_edges(const Document& document, Id op, bool back) {
+Id nearest_with_edges(const TraceModel& model, Id op, bool back) {
   constexpr size_t kMostSteps = 1000;  // more distant chains are not useful
-  const auto place = document.place({ItemKind::kOp, op});
+  const auto place = model.place({ItemKind::kOp, op});
   if (!place) return kNoId;
-  const Row& row = document.lanes()[place->lane].bands[place->band].row;
+  const Row& row = model.lanes()[place->lane].bands[place->band].row;
   size_t at = place->index;
   for (size_t step = 0; step < kMostSteps && at < row.size(); ++step, back ? --at : ++at) {
     const Id each = unpack(row.item[at]).id;
-    if (!(back ? document.incoming(each) : document.outgoing(each)).empty()) return each;
+    if (!(back ? model.incoming(each) : model.outgoing(each)).empty()) return each;
   }
   return kNoId;
 }
 
 // The edges of the selection; for the whole chain also those that led to it and follow from it, the
 // nearest first.
-std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whole_chain) {
+std::vector<Arrow> arrows_of(const TraceModel& model, Item selection, bool whole_chain) {
   std::vector<Arrow> arrows;
-  for (const uint32_t index : document.dependencies_of(selection)) {
+  for (const uint32_t index : model.dependencies_of(selection)) {
     const bool incoming = selection.kind == ItemKind::kOp
-                              ? document.dependency(index).to_op == selection.id
+                              ? model.dependency(index).to_op == selection.id
                               : selection.kind == ItemKind::kEventWait;
     arrows.push_back({index, incoming, true});
   }
@@ -77,10 +77,10 @@ std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whol
     std::set<Id> seen;
     const size_t before = arrows.size();
     for (size_t i = 0; i < queue.size() && arrows.size() < before + kMaxArrows; ++i) {
-      const Id op = nearest_with_edges(document, queue[i], back);
+      const Id op = nearest_with_edges(model, queue[i], back);
       if (op == kNoId || !seen.insert(op).second) continue;
-      for (const uint32_t index : back ? document.incoming(op) : document.outgoing(op)) {
-        const Dependency& edge = document.dependency(index);
+      for (const uint32_t index : back ? model.incoming(op) : model.outgoing(op)) {
+        const Dependency& edge = model.dependency(index);
         queue.push_back(back ? edge.from_op : edge.to_op);
         if (op != selection.id && arrows.size() < before + kMaxArrows)
           arrows.push_back({index, back, false});
@@ -92,11 +92,11 @@ std::vector<Arrow> arrows_of(const Document& document, Item selection, bool whol
 
 // The tag at the edge of the plot for an op that is out of view, with its stream if there is space.
 std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
-  const Document& document = pane.document;
+  const TraceModel& model = pane.model;
   const float room = pane.max.x - pane.min.x - pane.px(40);
-  const std::string label = ellipsize(document.label(op), 40);
+  const std::string label = ellipsize(model.label(op), 40);
   const std::string with_stream =
-      label + " \u00b7 " + document.stream_name(document.trace().op.stream_id[op.id]);
+      label + " \u00b7 " + model.stream_name(model.trace().op.stream_id[op.id]);
   const std::string& text =
       pane.theme.width(Face::kSmall, with_stream) < room ? with_stream : label;
   return end.left    ? "\u2190 " + text
@@ -109,14 +109,14 @@ std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
 
 std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item item,
                                                       bool at_end) const {
-  const auto place = pane.document.place(item);
-  const auto range = pane.document.time(item);
+  const auto place = pane.model.place(item);
+  const auto range = pane.model.time(item);
   if (!place || !range) return std::nullopt;
   // If a lane is inside a collapsed one, the nearest visible ancestor replaces it.
   int lane = static_cast<int>(place->lane);
   const LaneBox* box = nullptr;
   while (lane >= 0 && (box = box_of(static_cast<size_t>(lane))) == nullptr) {
-    lane = pane.document.lanes()[static_cast<size_t>(lane)].parent;
+    lane = pane.model.lanes()[static_cast<size_t>(lane)].parent;
   }
   if (box == nullptr) return std::nullopt;
   const bool own = static_cast<size_t>(lane) == place->lane;
@@ -138,12 +138,12 @@ std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item ite
 class TimelineView::EdgePainter {
  public:
   EdgePainter(TimelineView& view, Pane& pane)
-      : view_(view), pane_(pane), document_(pane.document), theme_(pane.theme) {}
+      : view_(view), pane_(pane), model_(pane.model), theme_(pane.theme) {}
 
   void draw() {
     draw_issue();
     const std::vector<Arrow> arrows =
-        arrows_of(document_, pane_.state.selection, pane_.state.whole_chain);
+        arrows_of(model_, pane_.state.selection, pane_.state.whole_chain);
     labeled_ =
         std::ranges::count(arrows, true, &Arrow::direct) <= static_cast<ptrdiff_t>(kMaxChips);
     for (const Arrow& arrow : arrows) draw_arrow(arrow);
@@ -152,7 +152,7 @@ class TimelineView::EdgePainter {
       pane_.draw.AddRectFilled({plate.at.x - 1, plate.at.y - 1},
                                {plate.at.x + size.x + 1, plate.at.y + size.y + 1}, plate.frame,
                                pane_.px(4));
-      widgets::chip(&pane_.draw, theme_, Face::kSmall, plate.at, plate.ground, plate.ink,
+      widgets::chip(&pane_.draw, theme_, Face::kSmall, plate.at, plate.background, plate.ink,
                     plate.text);
     }
   }
@@ -160,7 +160,7 @@ class TimelineView::EdgePainter {
  private:
   struct Plate {
     ImVec2 at;
-    ImU32 ground, ink, frame;
+    ImU32 background, ink, frame;
     std::string text;
   };
   // One dependency and the screen positions of its ends.
@@ -186,15 +186,15 @@ class TimelineView::EdgePainter {
     const Item selection = pane_.state.selection;
     Item op = selection, call;
     if (selection.kind == ItemKind::kOp) {
-      call = document_.call_of(selection.id);
-    } else if (const Id issued = document_.op_of(selection); issued != kNoId) {
+      call = model_.call_of(selection.id);
+    } else if (const Id issued = model_.op_of(selection); issued != kNoId) {
       op = {ItemKind::kOp, issued};
       call = selection;
     }
     if (!call) return;
     const auto from = view_.end_of(pane_, call, false), to = view_.end_of(pane_, op, false);
     if (!from || !to || from->left || from->right || to->left || to->right) return;
-    if (document_.lanes()[document_.place(op)->lane].host_times) return;
+    if (model_.lanes()[model_.place(op)->lane].host_times) return;
     const ImU32 color = Theme::fade(theme_.color(Color::kAccent), 0.8f);
     connect(from->at, to->at, color, 1.4f);
     pane_.draw.AddCircleFilled(from->at, pane_.px(2.5f), color);
@@ -202,7 +202,7 @@ class TimelineView::EdgePainter {
   }
 
   void draw_arrow(const Arrow& arrow) {
-    const Dependency& dependency = document_.dependency(arrow.dependency);
+    const Dependency& dependency = model_.dependency(arrow.dependency);
     const Item from_op{ItemKind::kOp, dependency.from_op}, to_op{ItemKind::kOp, dependency.to_op};
     const auto from = view_.end_of(pane_, from_op, true), to = view_.end_of(pane_, to_op, false);
     if (!from || !to) return;
@@ -243,9 +243,9 @@ class TimelineView::EdgePainter {
 
   // How long the later op waited for the earlier one, or the time between them.
   void add_time(const Drawn& drawn, const Curve& curve) {
-    const Ns waited = document_.waited_ns(drawn.arrow.dependency);
+    const Ns waited = model_.waited_ns(drawn.arrow.dependency);
     const Ns lag =
-        distance_ns(document_.time(drawn.from_op)->end_ns, document_.time(drawn.to_op)->begin_ns);
+        distance_ns(model_.time(drawn.from_op)->end_ns, model_.time(drawn.to_op)->begin_ns);
     const std::string text = waited > 0 ? "waited " + format_duration(waited)
                                         : (lag >= 0 ? "+" : "") + format_duration(lag);
     const ImVec2 size = chip_size(text);
@@ -301,7 +301,7 @@ class TimelineView::EdgePainter {
 
   TimelineView& view_;
   Pane& pane_;
-  const Document& document_;
+  const TraceModel& model_;
   const Theme& theme_;
   bool labeled_ = false;  // few enough arrows to label each direct one with its time
   std::vector<Plate> plates_;

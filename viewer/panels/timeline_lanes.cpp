@@ -10,7 +10,7 @@
 
 #include "bar_colors.h"
 #include "counter_columns.h"
-#include "document/labels.h"
+#include "model/labels.h"
 #include "timeline.h"
 
 namespace streamscope::viewer {
@@ -78,8 +78,8 @@ void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
 
 void Strip::finish() const {
   const float foot = bottom_ - pane_.px(kFoot);
-  pane_.state.ground.repeat(pane_.min.x, top_, foot, line_);
-  pane_.state.ground.repeat(pane_.min.x, foot, bottom_, foot_);
+  pane_.state.background.repeat(pane_.min.x, top_, foot, line_);
+  pane_.state.background.repeat(pane_.min.x, foot, bottom_, foot_);
 }
 
 ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
@@ -87,13 +87,13 @@ ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& 
   // Without reading the item, which is elsewhere in memory.
   if (pane.state.color_by == ColorBy::kKind && category != Category::kRange)
     return pane.theme.color(category);
-  return bar_color(pane.document, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
+  return bar_color(pane.model, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
                    category);
 }
 
 std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox& box,
                                                 size_t band) const {
-  const Lane& lane = pane.document.lanes()[box.lane];
+  const Lane& lane = pane.model.lanes()[box.lane];
   if (pane.state.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
   const bool glyphs = lane.records.size() + lane.passed_waits.size() > 0;
   float used = 0;
@@ -108,12 +108,12 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
 }
 
 void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
-  const Lane& lane = pane.document.lanes()[box.lane];
-  Ground& ground = pane.state.ground;
+  const Lane& lane = pane.model.lanes()[box.lane];
+  PixelBackground& background = pane.state.background;
   if (is_group(lane.kind)) {
-    ground.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
+    background.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
   }
-  ground.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
+  background.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
   if (lane.kind == LaneKind::kCounter)
     return draw_counter(pane, lane, box.top + pane.px(3), box.bottom - pane.px(2));
   const bool collapsed = pane.state.is_collapsed(box.lane);
@@ -148,11 +148,11 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
   pane.state.drawn_items += draw_counter_columns(
       columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
       CounterLook(pane.theme, pane.color(Color::kCounter)),
-      [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.ground.fill(min, max, color); });
+      [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.background.fill(min, max, color); });
   // Under the mouse, or else in the lane that keys selected.
   const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
-  const auto chosen = current_lane(pane.document, pane.state);
-  const bool is_chosen = chosen && &pane.document.lanes()[*chosen] == &lane && is_by_keys(pane);
+  const auto chosen = current_lane(pane.model, pane.state);
+  const bool is_chosen = chosen && &pane.model.lanes()[*chosen] == &lane && is_by_keys(pane);
   if (!pointed && !is_chosen) return;
   const float x = pointed ? pane.mouse.x : std::floor(pane.x(instant_of_keys(pane.state)));
   if (const float column = x - pane.min.x;
@@ -176,7 +176,7 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
   for (const DrawItem& bar : bars_) {
     const float x1 = drawn_end(bar);
     const Item item = unpack(row.item[bar.first]);
-    const ImU32 fill = bar_color(pane.document, pane.theme, pane.state.color_by, item,
+    const ImU32 fill = bar_color(pane.model, pane.theme, pane.state.color_by, item,
                                  static_cast<Category>(bar.kind));
     strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
     const float mouse = pane.mouse.x - pane.min.x;
@@ -190,7 +190,7 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
 }
 
 void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Strip& strip) {
-  const bool mouse_in_band = pane.mouse_in_plot && !pane.document.is_sketch() &&
+  const bool mouse_in_band = pane.mouse_in_plot && !pane.model.is_sketch() &&
                              pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   const float mouse = pane.mouse.x - pane.min.x;
   float nearest = pane.px(kGrabPx);
@@ -199,7 +199,7 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
     ImU32 fill = fill_of(pane, band, bar);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, kFaintest + (1 - kFaintest) * bar.coverage);
     if (!pane.state.searched.empty() &&
-        !pane.document.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
+        !pane.model.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
       fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
       // Pale with a bright start: this is when the host issued it, not when the device ran it.
@@ -232,12 +232,12 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
   const float y =
       std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
   const ImU32 ink = pane.theme.on(fill);
-  const std::string label = pane.document.label(item);
+  const std::string label = pane.model.label(item);
   const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, y}, to - from,
                                        ink, shortened(pane, item, label, to - from));
   if (used == 0 || band.kind == BandKind::kRanges) return;
   const std::string duration =
-      pane.document.never_ended(item)
+      pane.model.never_ended(item)
           ? "never ended"
           : format_duration(distance_ns(band.row.start_ns[bar.first], band.row.end_ns[bar.first]));
   const float needed = pane.theme.width(Face::kSmall, duration);
@@ -249,7 +249,7 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
 
 // Around the selection, over its neighbors.
 void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
-  const auto range = pane.state.selection ? pane.document.time(pane.state.selection) : std::nullopt;
+  const auto range = pane.state.selection ? pane.model.time(pane.state.selection) : std::nullopt;
   if (!range) return;
   const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
   for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
@@ -304,8 +304,9 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
       if (pixels.first > all.end) break;
       all.end = std::max(all.end, pixels.end);
     }
-    pane.state.ground.fill({pane.min.x + all.first, top - pane.px(1)},
-                           {pane.min.x + all.end, top + pane.px(2)}, pane.color(Color::kCritical));
+    pane.state.background.fill({pane.min.x + all.first, top - pane.px(1)},
+                               {pane.min.x + all.end, top + pane.px(2)},
+                               pane.color(Color::kCritical));
   }
 }
 
@@ -330,7 +331,8 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
         const DrawItem& last = bars_[next - 1];
         left = x0;
         right = pane.min.x + (last.count > 1 ? last.x1 : last.x0 + pane.px(2));
-        pane.state.ground.fill({left, bottom - line}, {right, bottom - line + pane.px(2)}, color);
+        pane.state.background.fill({left, bottom - line}, {right, bottom - line + pane.px(2)},
+                                   color);
       } else {
         const bool selected = item == pane.state.selection;
         glyph(pane.draw, pane.theme, x0, bottom, size,
@@ -372,7 +374,7 @@ void TimelineView::draw_tooltip(Pane& pane) {
   if (hit_.counter != nullptr && drag_ != Drag::kPan && drag_ != Drag::kMark)
     return draw_counter_tooltip(pane);
   if (!hit_ || drag_ == Drag::kPan || drag_ == Drag::kMark) return;
-  const Document& document = pane.document;
+  const TraceModel& model = pane.model;
   const Theme& theme = pane.theme;
   const Item item = hit_.item;
   const ImU32 dim = theme.color(Color::kTextDim);
@@ -385,17 +387,17 @@ void TimelineView::draw_tooltip(Pane& pane) {
     widgets::text(
         theme, Face::kBold, theme.color(Color::kText),
         hit_.instants
-            ? format_count(hit_.folded, std::string(to_string(document.category(item))))
+            ? format_count(hit_.folded, std::string(to_string(model.category(item))))
             : format_count(hit_.folded) + (hit_.waiting ? " waits" : "") + " in this pixel");
     widgets::text(theme, Face::kBody, dim, share + "zoom in to see each");
     ImGui::EndTooltip();
     return;
   }
   ImGui::PushTextWrapPos(theme.px(440));
-  const std::string label = document.label(item), name = document.name(item);
+  const std::string label = model.label(item), name = model.name(item);
   widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
-  std::string kind(to_string(document.category(item)));
+  std::string kind(to_string(model.category(item)));
   if (hit_.elsewhere) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
                   (item.kind == ItemKind::kRange ? "on the GPU: " : "if fixed: ") +
@@ -403,19 +405,19 @@ void TimelineView::draw_tooltip(Pane& pane) {
                       format_exact(hit_.elsewhere->begin_ns));
     kind = (item.kind == ItemKind::kRange ? "on the host: " : "recorded: ") + kind;
   }
-  if (const auto range = document.time(item)) {
+  if (const auto range = model.time(item)) {
     widgets::text(
         theme, Face::kBody, theme.color(Color::kText),
         kind + "  \u00b7  " +
-            (document.never_ended(item) ? "never ended" : format_duration(range->duration_ns())));
+            (model.never_ended(item) ? "never ended" : format_duration(range->duration_ns())));
     widgets::text(theme, Face::kMonoSmall, dim, "from " + format_exact(range->begin_ns));
   }
   Ns waited = 0;
   Id waited_for = kNoId;
-  for (const uint32_t index : document.dependencies_of(item)) {
-    const Dependency& dependency = document.dependency(index);
+  for (const uint32_t index : model.dependencies_of(item)) {
+    const Dependency& dependency = model.dependency(index);
     if (item.kind == ItemKind::kOp && dependency.to_op != item.id) continue;
-    if (const Ns ns = document.waited_ns(index); ns > waited) {
+    if (const Ns ns = model.waited_ns(index); ns > waited) {
       waited = ns;
       waited_for = dependency.from_op;
     }
@@ -424,8 +426,8 @@ void TimelineView::draw_tooltip(Pane& pane) {
     const Item cause{ItemKind::kOp, waited_for};
     widgets::text(theme, Face::kBody, theme.color(Color::kWaiting),
                   "waited " + format_duration(waited) + " for " +
-                      ellipsize(document.label(cause), 60) + " on " +
-                      document.stream_name(document.trace().op.stream_id[waited_for]));
+                      ellipsize(model.label(cause), 60) + " on " +
+                      model.stream_name(model.trace().op.stream_id[waited_for]));
   }
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();

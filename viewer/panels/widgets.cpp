@@ -7,7 +7,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "render/imgui_compat.h"
 
 namespace streamscope::viewer::widgets {
@@ -83,12 +83,12 @@ float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float
   return part + dots;
 }
 
-ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 ground, ImU32 color,
-            std::string_view content) {
+ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 background,
+            ImU32 color, std::string_view content) {
   const ImVec2 pad{theme.px(6), theme.px(2)};
   const ImVec2 size{theme.width(face, content) + 2 * pad.x, theme.text(face).size + 2 * pad.y};
   if (draw != nullptr) {
-    draw->AddRectFilled(at, {at.x + size.x, at.y + size.y}, ground, theme.px(4));
+    draw->AddRectFilled(at, {at.x + size.x, at.y + size.y}, background, theme.px(4));
     text(*draw, theme, face, {at.x + pad.x, at.y + pad.y}, color, content);
   }
   return size;
@@ -207,11 +207,11 @@ void push_mono(const Theme& theme) {
 
 bool button(const Theme& theme, TabStops& stops, std::string_view content, bool is_on) {
   const PushFace push(theme, Face::kBody);
-  const ImU32 ground = theme.color(is_on ? Color::kAccent : Color::kPanelRaised);
-  ImGui::PushStyleColor(ImGuiCol_Button, ground);
+  const ImU32 background = theme.color(is_on ? Color::kAccent : Color::kPanelRaised);
+  ImGui::PushStyleColor(ImGuiCol_Button, background);
   if (is_on) {
-    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ground);
-    ImGui::PushStyleColor(ImGuiCol_Text, theme.on(ground));
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, background);
+    ImGui::PushStyleColor(ImGuiCol_Text, theme.on(background));
   }
   const bool clicked = ImGui::Button(std::string(content).c_str());
   ImGui::PopStyleColor(is_on ? 3 : 1);

@@ -22,8 +22,8 @@ void text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, ImU32 colo
 float fit_text(ImDrawList& draw, const Theme& theme, Face face, ImVec2 at, float width, ImU32 color,
                std::string_view text);
 /// Text on a rounded background; returns its size. With a null `draw` it only measures.
-ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 ground, ImU32 color,
-            std::string_view text);
+ImVec2 chip(ImDrawList* draw, const Theme& theme, Face face, ImVec2 at, ImU32 background,
+            ImU32 color, std::string_view text);
 /// The glyph of a record: a triangle standing on `bottom`.
 void record_glyph(ImDrawList& draw, const Theme& theme, float x, float bottom, float size,
                   ImU32 color);

@@ -66,7 +66,8 @@ bool Canvas::resize(int width, int height) {
   return true;
 }
 
-void Canvas::draw_part(ImDrawData& frame, const ImVec4& part, const Ground& ground) const {
+void Canvas::draw_part(ImDrawData& frame, const ImVec4& part,
+                       const PixelBackground& background) const {
   const ImVec2 scale = frame.FramebufferScale;
   const int left = std::max(static_cast<int>(std::floor(part.x * scale.x)), 0),
             top = std::max(static_cast<int>(std::floor(part.y * scale.y)), 0),
@@ -80,7 +81,7 @@ void Canvas::draw_part(ImDrawData& frame, const ImVec4& part, const Ground& grou
   glTexSubImage2D(
       GL_TEXTURE_2D, 0, left, height_ - bottom, right - left, bottom - top, GL_BGRA,
       GL_UNSIGNED_BYTE,
-      ground.pixels().data() + static_cast<ptrdiff_t>(height_ - bottom) * width_ + left);
+      background.pixels().data() + static_cast<ptrdiff_t>(height_ - bottom) * width_ + left);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   // The renderer skips commands whose clip rectangle is empty.
   std::vector<ImVec4> clips;
@@ -107,19 +108,19 @@ bool Canvas::draw(Workspace& workspace, int width, int height,
   ImGui_ImplOpenGL3_NewFrame();
   new_frame();
   ImGui::NewFrame();
-  Ground& ground = workspace.state().ground;
-  ground.begin_frame(width, height, ImGui::GetIO().DisplayFramebufferScale);
+  PixelBackground& background = workspace.state().background;
+  background.begin_frame(width, height, ImGui::GetIO().DisplayFramebufferScale);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   workspace.draw(size.x, size.y);
   ImGui::Render();
 
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   ImDrawData& frame = *ImGui::GetDrawData();
-  const std::vector<ImVec4> parts = damage_.next(frame, ground.layers());
+  const std::vector<ImVec4> parts = damage_.next(frame, background.layers());
   if (parts.empty()) return true;
   make_sharp((GLuint)(intptr_t)compat::font_texture());
   glViewport(0, 0, width, height);
-  for (const ImVec4& part : parts) draw_part(frame, part, ground);
+  for (const ImVec4& part : parts) draw_part(frame, part, background);
   return true;
 }
 

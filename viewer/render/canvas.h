@@ -33,7 +33,7 @@ class Canvas {
 
  private:
   bool resize(int width, int height);
-  void draw_part(ImDrawData& frame, const ImVec4& part, const Ground& ground) const;
+  void draw_part(ImDrawData& frame, const ImVec4& part, const PixelBackground& background) const;
 
   unsigned framebuffer_ = 0, pixels_ = 0;
   int width_ = 0, height_ = 0;

@@ -58,8 +58,8 @@ uint64_t content_of(const void* bytes, size_t count) {
 
 uint64_t combine(uint64_t a, uint64_t b) { return (a ^ (b >> 29)) * 0x9e3779b97f4a7c15u + b; }
 
-std::vector<ImVec4> Damage::next(const ImDrawData& frame, const std::vector<Layer>& ground) {
-  std::vector<Layer> layers = ground;
+std::vector<ImVec4> Damage::next(const ImDrawData& frame, const std::vector<Layer>& background) {
+  std::vector<Layer> layers = background;
   const ImTextureID fonts = compat::font_texture();
   for (int i = 0; i < frame.CmdListsCount; ++i) {
     const ImDrawList& list = *frame.CmdLists[i];

@@ -34,7 +34,7 @@ class Damage {
  public:
   /// What differs from the last frame, in frame coordinates: rectangles of whole pixels, which may
   /// overlap. The content of textures must not change.
-  std::vector<ImVec4> next(const ImDrawData& frame, const std::vector<Layer>& ground);
+  std::vector<ImVec4> next(const ImDrawData& frame, const std::vector<Layer>& background);
   /// Makes the next frame differ everywhere.
   void forget() { size_ = {}; }
 

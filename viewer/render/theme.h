@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "document/document.h"
+#include "model/trace_model.h"
 
 namespace streamscope::viewer {
 

@@ -23,10 +23,10 @@ std::vector<Id> ops_of(const Lane& lane) {
   return result;
 }
 
-bool has_edge(const Document& document, std::span<const uint32_t> edges) {
-  const auto& stream = document.trace().op.stream_id;
+bool has_edge(const TraceModel& model, std::span<const uint32_t> edges) {
+  const auto& stream = model.trace().op.stream_id;
   return std::ranges::any_of(edges, [&](uint32_t index) {
-    const Dependency& edge = document.dependency(index);
+    const Dependency& edge = model.dependency(index);
     return stream[edge.from_op] != stream[edge.to_op];
   });
 }
@@ -35,24 +35,24 @@ bool touches(std::optional<TimeRange> time, TimeRange range) {
   return time && time->begin_ns < range.end_ns && time->end_ns > range.begin_ns;
 }
 
-bool is_within(const Document& document, Id op, TimeRange range) {
-  return touches(document.time({ItemKind::kOp, op}), range) ||
-         touches(document.time(document.call_of(op)), range);
+bool is_within(const TraceModel& model, Id op, TimeRange range) {
+  return touches(model.time({ItemKind::kOp, op}), range) ||
+         touches(model.time(model.call_of(op)), range);
 }
 
-void make_nodes(const Document& document, const GraphFilter& filter, GraphLayout& graph) {
-  const Insights& insights = document.insights();
-  for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
-    if (document.lanes()[lane].kind != LaneKind::kStream) continue;
+void make_nodes(const TraceModel& model, const GraphFilter& filter, GraphLayout& graph) {
+  const Insights& insights = model.insights();
+  for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
+    if (model.lanes()[lane].kind != LaneKind::kStream) continue;
     if (!filter.lanes.empty() && !filter.lanes[lane]) continue;
     bool ended = true;
-    for (const Id op : ops_of(document.lanes()[lane])) {
-      const std::optional<TimeRange> time = document.time({ItemKind::kOp, op});
-      if (!time || (filter.within && !is_within(document, op, *filter.within)) ||
-          (filter.group != kNoId && !document.is_in_group(op, filter.group)))
+    for (const Id op : ops_of(model.lanes()[lane])) {
+      const std::optional<TimeRange> time = model.time({ItemKind::kOp, op});
+      if (!time || (filter.within && !is_within(model, op, *filter.within)) ||
+          (filter.group != kNoId && !model.is_in_group(op, filter.group)))
         continue;
       if (ended && (graph.lanes.empty() || graph.lanes.back() != lane)) graph.lanes.push_back(lane);
-      if (ended || has_edge(document, document.incoming(op))) {
+      if (ended || has_edge(model, model.incoming(op))) {
         graph.nodes.push_back(
             {.row = static_cast<uint32_t>(graph.lanes.size() - 1), .first_op = op, .time = *time});
       }
@@ -62,17 +62,17 @@ void make_nodes(const Document& document, const GraphFilter& filter, GraphLayout
       node.time.end_ns = std::max(node.time.end_ns, time->end_ns);
       node.on_path = node.on_path || (op < insights.on_path.size() && insights.on_path[op]);
       graph.node_of[op] = static_cast<uint32_t>(graph.nodes.size() - 1);
-      ended = has_edge(document, document.outgoing(op));
+      ended = has_edge(model, model.outgoing(op));
     }
   }
 }
 
-void make_edges(const Document& document, GraphLayout& graph) {
+void make_edges(const TraceModel& model, GraphLayout& graph) {
   for (uint32_t i = 1; i < graph.nodes.size(); ++i) {
     if (graph.nodes[i].row == graph.nodes[i - 1].row) graph.edges.push_back({i - 1, i});
   }
-  for (uint32_t i = 0; i < document.dependency_count(); ++i) {
-    const Dependency& edge = document.dependency(i);
+  for (uint32_t i = 0; i < model.dependency_count(); ++i) {
+    const Dependency& edge = model.dependency(i);
     const uint32_t from = graph.node_of[edge.from_op], to = graph.node_of[edge.to_op];
     if (from != GraphLayout::kNoNode && to != GraphLayout::kNoNode && from != to)
       graph.edges.push_back({from, to, edge.kind, i});
@@ -80,7 +80,7 @@ void make_edges(const Document& document, GraphLayout& graph) {
   // Consecutive steps of the critical path.
   std::vector<std::pair<uint32_t, uint32_t>> path;
   uint32_t before = GraphLayout::kNoNode;
-  for (const analysis::PathStep& step : document.insights().path) {
+  for (const analysis::PathStep& step : model.insights().path) {
     if (step.kind == trace::kHostSyncStep) before = GraphLayout::kNoNode;
     if (step.kind != trace::kOpStep) continue;
     const uint32_t node = graph.node_of[step.op];
@@ -140,11 +140,11 @@ void sort_by_layer(GraphLayout& graph) {
 
 }  // namespace
 
-GraphLayout lay_out_graph(const Document& document, const GraphFilter& filter) {
+GraphLayout lay_out_graph(const TraceModel& model, const GraphFilter& filter) {
   GraphLayout graph;
-  graph.node_of.assign(document.trace().op.size(), GraphLayout::kNoNode);
-  make_nodes(document, filter, graph);
-  make_edges(document, graph);
+  graph.node_of.assign(model.trace().op.size(), GraphLayout::kNoNode);
+  make_nodes(model, filter, graph);
+  make_edges(model, graph);
   set_layers(graph);
   sort_by_layer(graph);
   return graph;

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "document/document.h"
+#include "model/trace_model.h"
 
 namespace streamscope::viewer {
 
@@ -54,6 +54,6 @@ struct GraphFilter {
 };
 
 /// O((ops + edges) log ops).
-GraphLayout lay_out_graph(const Document& document, const GraphFilter& filter = {});
+GraphLayout lay_out_graph(const TraceModel& model, const GraphFilter& filter = {});
 
 }  // namespace streamscope::viewer

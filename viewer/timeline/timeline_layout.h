@@ -4,8 +4,8 @@
 // The arithmetic of a timeline: nanoseconds to pixels and back, ticks, rows, and folding of what is
 // too small to see.
 //
-// Used by the views and by Document; independent of Dear ImGui and of traces, so that all of it is
-// tested as plain functions. Cost depends on pixels: what a row draws is bounded by its width,
+// Used by the views and by TraceModel; independent of Dear ImGui and of traces, so that all of it
+// is tested as plain functions. Cost depends on pixels: what a row draws is bounded by its width,
 // whatever the number of events.
 #pragma once
 

@@ -16,27 +16,27 @@ constexpr double kPanStep = 0.1;  // of the width
 // time of the timeline.
 bool is_on_graph(const ViewState& state) { return state.focus == "graph"; }
 
-void show_all(const Document& document, ViewState& state) {
+void show_all(const TraceModel& model, ViewState& state) {
   if (is_on_graph(state)) {
     state.steps.fit = true;
   } else {
-    fit(document, state);
+    fit(model, state);
   }
 }
 
-void zoom_step(const Document& document, ViewState& state, int by) {
+void zoom_step(const TraceModel& model, ViewState& state, int by) {
   if (is_on_graph(state)) {
     state.steps.zoom += by;
   } else {
-    zoom(document, state, state.window.width_px / 2, by > 0 ? kZoomStep : 1 / kZoomStep);
+    zoom(model, state, state.window.width_px / 2, by > 0 ? kZoomStep : 1 / kZoomStep);
   }
 }
 
-void pan_step(const Document& document, ViewState& state, int direction) {
+void pan_step(const TraceModel& model, ViewState& state, int direction) {
   if (is_on_graph(state)) {
     state.steps.pan_x -= static_cast<float>(direction * kPanStep);
   } else {
-    pan(document, state, direction * kPanStep * state.window.width_px);
+    pan(model, state, direction * kPanStep * state.window.width_px);
   }
 }
 
@@ -45,19 +45,19 @@ void page(ViewState& state, float by) {
 }
 
 // Arrow keys move in the focused canvas, or among what the timeline shows.
-void step_across(const Document& document, ViewState& state, int by) {
+void step_across(const TraceModel& model, ViewState& state, int by) {
   if (state.canvas_has_focus) {
     state.steps.right += by;
   } else {
-    step_in_row(document, state, by);
+    step_in_row(model, state, by);
   }
 }
 
-void step_down(const Document& document, ViewState& state, int by) {
+void step_down(const TraceModel& model, ViewState& state, int by) {
   if (state.canvas_has_focus) {
     state.steps.down += by;
   } else {
-    step_to_row(document, state, by);
+    step_to_row(model, state, by);
   }
 }
 
@@ -70,18 +70,18 @@ void step_stop(ViewState& state, int by) {
   }
 }
 
-void go_to(const Document& document, ViewState& state, Ns at) {
-  pan(document, state, state.window.width_px / 2 - state.window.to_px(at));
+void go_to(const TraceModel& model, ViewState& state, Ns at) {
+  pan(model, state, state.window.width_px / 2 - state.window.to_px(at));
 }
 
 void set_scale(ViewState& state, float scale) { state.scale = std::clamp(scale, 0.5f, 4.0f); }
 
-void toggle_critical_path(const Document& document, ViewState& state) {
+void toggle_critical_path(const TraceModel& model, ViewState& state) {
   state.show_critical_path = !state.show_critical_path;
-  if (document.insights().path.empty()) state.status = "no critical path in this trace";
+  if (model.insights().path.empty()) state.status = "no critical path in this trace";
 }
 
-void escape(const Document&, ViewState& state) {
+void escape(const TraceModel&, ViewState& state) {
   if (state.overlay != Overlay::kNone) {
     state.overlay = Overlay::kNone;
   } else if (state.focus != kTimeline) {
@@ -98,7 +98,7 @@ void escape(const Document&, ViewState& state) {
   }
 }
 
-using D = const Document&;
+using D = const TraceModel&;
 using S = ViewState&;
 
 constexpr auto kCommands = std::to_array<Command>({

@@ -21,7 +21,7 @@ struct Command {
   std::string_view group;
   std::string_view name;  ///< "Zoom to selection"
   std::string_view keys;  ///< alternatives separated by blanks
-  void (*run)(const Document& document, ViewState& state);
+  void (*run)(const TraceModel& model, ViewState& state);
 };
 
 std::span<const Command> commands();

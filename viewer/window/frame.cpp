@@ -8,8 +8,8 @@
 #include <array>
 #include <cmath>
 
-#include "document/labels.h"
-#include "document/trace_facts.h"
+#include "model/labels.h"
+#include "model/trace_facts.h"
 #include "panels/bar_colors.h"
 #include "panels/counter_columns.h"
 #include "panels/widgets.h"
@@ -42,14 +42,14 @@ void Workspace::draw_header(float width, float height) {
   const std::string hint = "Ctrl+P commands    F1 help";
   float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
   put(Face::kSmall, right, color(Color::kTextFaint), hint);
-  if (document_ && state_.prediction) {
+  if (model_ && state_.prediction) {
     const std::string text = describe(*state_.prediction);
     const ImVec2 size = widgets::chip(nullptr, theme_, Face::kBold, {}, 0, 0, text);
     right -= size.x + theme_.px(20);
     widgets::chip(&draw, theme_, Face::kBold, {right, std::round(middle - size.y / 2)},
                   color(Color::kAccent), theme_.on(color(Color::kAccent)), text);
   }
-  if (document_) {
+  if (model_) {
     std::string facts;
     const auto add = [&](const std::string& fact) {
       facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
@@ -59,13 +59,13 @@ void Workspace::draw_header(float width, float height) {
       const TimeRange shown = state_.window.range();
       add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
     }
-    for (const std::string& fact : header_facts(*document_, state_.is_live)) add(fact);
-    if (document_->is_sketch()) add("loading: " + format_percent(progress_));
+    for (const std::string& fact : header_facts(*model_, state_.is_live)) add(fact);
+    if (model_->is_sketch()) add("loading: " + format_percent(progress_));
     const auto fit = [&](Face face, Color ink, std::string_view text) {
       x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),
                              color(ink), text);
     };
-    fit(Face::kBody, Color::kText, ellipsize(document_->trace().file.filename().string(), 60));
+    fit(Face::kBody, Color::kText, ellipsize(model_->trace().file.filename().string(), 60));
     x += theme_.px(18);
     fit(Face::kSmall, Color::kTextDim, facts);
   }
@@ -75,7 +75,7 @@ void Workspace::draw_header(float width, float height) {
 
 float Workspace::draw_banner(float top, float width) {
   std::string text = notice_;
-  if (const std::string warned = warning(*document_, state_.is_live); !warned.empty())
+  if (const std::string warned = warning(*model_, state_.is_live); !warned.empty())
     text += (text.empty() ? "" : "  ") + warned;
   if (text.empty()) return top;
   const float height = theme_.px(28);
@@ -103,7 +103,7 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   widgets::begin_panel("tabs", at, size, 0);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddLine({at.x, at.y + 0.5f}, {at.x + size.x, at.y + 0.5f}, theme_.color(Color::kBorder));
-  const Insights& insights = document_->insights();
+  const Insights& insights = model_->insights();
   struct Tab {
     std::string_view name;
     std::string text;
@@ -190,9 +190,9 @@ void Workspace::draw_footer(float top, float width, float height) {
                          {at + box, std::round(middle - box / 2) + box}, color);
     };
   };
-  for (const LegendEntry& each : bar_legend(*document_, theme_, state_.color_by))
+  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.color_by))
     entry(each.text, square(each.color));
-  const std::array<bool, kCategoryCount>& present = document_->present();
+  const std::array<bool, kCategoryCount>& present = model_->present();
   const float glyph = theme_.px(9);
   if (present[static_cast<size_t>(Category::kRecordCall)]) {
     entry("event record", [&](float at) {
@@ -206,14 +206,14 @@ void Workspace::draw_footer(float top, float width, float height) {
                           theme_.color(Category::kWaitCall));
     });
   }
-  if (state_.show_critical_path && !document_->insights().path.empty()) {
+  if (state_.show_critical_path && !model_->insights().path.empty()) {
     entry("critical path", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
                          {at + box, std::round(middle + theme_.px(1.5f))},
                          theme_.color(Color::kCritical));
     });
   }
-  if (std::ranges::any_of(document_->lanes(),
+  if (std::ranges::any_of(model_->lanes(),
                           [](const Lane& lane) { return lane.kind == LaneKind::kCounter; })) {
     entry("mean and maximum", [&](float at) {
       std::vector<Counter::Column> columns(static_cast<size_t>(box), {.mean = 1, .most = 1});
@@ -224,7 +224,7 @@ void Workspace::draw_footer(float top, float width, float height) {
           [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
     });
   }
-  if (document_->has_waits()) {
+  if (model_->has_waits()) {
     entry("waiting", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
                          {at + box, std::round(middle + box / 2)},
@@ -237,8 +237,8 @@ void Workspace::draw_footer(float top, float width, float height) {
 }
 
 void Workspace::draw_message(float width, float height) {
-  state_.ground.begin_section({0, 0}, {width, height});
-  state_.ground.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
+  state_.background.begin_section({0, 0}, {width, height});
+  state_.background.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
   widgets::begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
                        ImGuiWindowFlags_NoBackground);
   const float box = std::min(width - theme_.px(40), theme_.px(620));
@@ -271,7 +271,7 @@ void Workspace::draw_message(float width, float height) {
                      "streamscope-viewer trace.sqlite");
     if (!recent_.empty()) widgets::heading(theme_, "Recent traces");
     int id = 0;
-    for (const Session& each : recent_) {
+    for (const RecentTrace& each : recent_) {
       if (widgets::link(theme_, state_.stops, Face::kBody, each.trace.string(), id++))
         state_.open = each.trace;
     }

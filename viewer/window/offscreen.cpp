@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "app.h"
-#include "document/loader.h"
-#include "document/trace_facts.h"
+#include "model/loader.h"
+#include "model/trace_facts.h"
 #include "render/canvas.h"
 #include "trace/error.h"
 
@@ -119,12 +119,12 @@ Image Offscreen::render(Workspace& workspace, int frames) {
 
 void run_screenshot(const Arguments& arguments) {
   const bool is_written = has_log(arguments.trace);
-  auto document = read_document(arguments.trace);
+  auto model = read_document(arguments.trace);
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
   if (!arguments.compared.empty()) workspace.set_compared(read_document(arguments.compared));
-  workspace.set_live(is_written && is_unfinished(*document));
-  workspace.set_document(std::move(document));
+  workspace.set_live(is_written && is_unfinished(*model));
+  workspace.set_document(std::move(model));
   surface.render(workspace);
   while (workspace.state().busy) {  // a query
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "panels/widgets.h"
 #include "workspace.h"
 
@@ -38,10 +38,10 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
   if (state_.overlay == Overlay::kPalette) {
     for (const Command* command : matching_commands(palette_text_))
       rows.push_back({std::string(command->name), std::string(command->keys), command, {}});
-  } else if (state_.overlay == Overlay::kSearch && document_) {
+  } else if (state_.overlay == Overlay::kSearch && model_) {
     for (const Item item : std::span(state_.hits).first(std::min(state_.hits.size(), kListedHits)))
-      rows.push_back({document_->label_with_stream(item),
-                      format_exact(document_->time(item)->begin_ns), nullptr, item});
+      rows.push_back({model_->label_with_stream(item), format_exact(model_->time(item)->begin_ns),
+                      nullptr, item});
   } else if (state_.overlay == Overlay::kBookmarks) {
     const std::vector<Bookmark>& all = state_.bookmarks.all();
     for (size_t i = 0; i < all.size(); ++i) {
@@ -52,18 +52,18 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
                         {},
                         i});
     }
-  } else if (state_.overlay == Overlay::kGroups && document_) {
-    if (palette_text_.empty() && !document_->groups().empty())
+  } else if (state_.overlay == Overlay::kGroups && model_) {
+    if (palette_text_.empty() && !model_->groups().empty())
       rows.push_back({"All operations", "", nullptr, {}});
-    for (const OperationGroup& group : document_->groups()) {
+    for (const OperationGroup& group : model_->groups()) {
       const Item item{ItemKind::kOperation, group.operation};
-      std::string name = document_->label(item);
+      std::string name = model_->label(item);
       if (contains_text(name, palette_text_))
         rows.push_back({std::move(name), format_count(group.members, "operation"), nullptr, item});
     }
   }
   if (asks_for_file()) {
-    for (const Session& each : recent_) {
+    for (const RecentTrace& each : recent_) {
       std::string name = each.trace.string();
       if (contains_text(name, palette_text_))
         rows.push_back({std::move(name), "recent", nullptr, {}, 0, each.trace});
@@ -92,13 +92,13 @@ void Workspace::run_palette_row(size_t index) {
   if (index >= rows.size()) return;
   if (rows[index].command != nullptr) return rows[index].command->run(subject(), state_);
   if (overlay == Overlay::kBookmarks)
-    return show(*document_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
+    return show(*model_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
   if (overlay == Overlay::kGroups) {
     state_.graph_group = rows[index].item.id;
     return;
   }
   select(state_, rows[index].item);
-  zoom_to_selection(*document_, state_);
+  zoom_to_selection(*model_, state_);
 }
 
 void Workspace::draw_help(float width, float height) {

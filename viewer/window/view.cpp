@@ -19,18 +19,18 @@ constexpr const char* kIssuedNothing = "the selection issued no work on a device
 constexpr double kItemMargin = 0.75;
 
 // Also at least as long as the other trace, both counted from their first work.
-TimeRange with_compared(const Document& document, const ViewState& state, TimeRange range) {
+TimeRange with_compared(const TraceModel& model, const ViewState& state, TimeRange range) {
   if (state.compared) {
     const TimeRange work = state.compared->work();
-    range.end_ns = std::max(range.end_ns, add_ns(document.work().begin_ns, work.span_ns()));
+    range.end_ns = std::max(range.end_ns, add_ns(model.work().begin_ns, work.span_ns()));
   }
   return range;
 }
 
 // Keeps part of the trace in the window, and the window not much wider than the trace.
-void clamp_window(const Document& document, ViewState& state) {
+void clamp_window(const TraceModel& model, ViewState& state) {
   TimeWindow& window = state.window;
-  const TimeRange extent = with_compared(document, state, document.extent());
+  const TimeRange extent = with_compared(model, state, model.extent());
   const double widest = extent.span_ns() * 2 / window.width_px;
   if (window.ns_per_px > std::max(widest, kMinNsPerPx))
     window.zoom(window.width_px / 2, window.ns_per_px / widest);
@@ -53,28 +53,28 @@ std::optional<size_t> nearest(const Row& row, Ns at) {
 
 // Ops at the other ends of an item's edges: what it waited for, then what waited for it, each in
 // order of time.
-std::vector<Id> ends_of_edges(const Document& document, Item item) {
+std::vector<Id> ends_of_edges(const TraceModel& model, Item item) {
   std::vector<Id> before, after;
-  for (const uint32_t index : document.dependencies_of(item)) {
-    const Dependency& dependency = document.dependency(index);
+  for (const uint32_t index : model.dependencies_of(item)) {
+    const Dependency& dependency = model.dependency(index);
     const bool incoming = item.kind == ItemKind::kOp ? dependency.to_op == item.id
                                                      : item.kind == ItemKind::kEventWait;
     const Id other = incoming ? dependency.from_op : dependency.to_op;
     std::vector<Id>& side = incoming ? before : after;
-    if (document.time({ItemKind::kOp, other}) && !std::ranges::count(side, other))
+    if (model.time({ItemKind::kOp, other}) && !std::ranges::count(side, other))
       side.push_back(other);
   }
   for (std::vector<Id>* side : {&before, &after})
     std::ranges::stable_sort(*side, {}, [&](Id op) {
-      return document.time({ItemKind::kOp, op})->begin_ns;
+      return model.time({ItemKind::kOp, op})->begin_ns;
     });
   before.insert(before.end(), after.begin(), after.end());
   return before;
 }
 
 // The first item of a lane that is in view.
-Item first_visible(const Document& document, const ViewState& state, size_t lane) {
-  for (const Band& band : document.lanes()[lane].bands) {
+Item first_visible(const TraceModel& model, const ViewState& state, size_t lane) {
+  for (const Band& band : model.lanes()[lane].bands) {
     const auto [first, last] = visible(band.row, state.window.range());
     if (first < last) return unpack(band.row.item[first]);
   }
@@ -82,19 +82,19 @@ Item first_visible(const Document& document, const ViewState& state, size_t lane
 }
 
 // When an op started to wait for something.
-void widen_to_waits(const Document& document, Id op, std::optional<TimeRange>& range) {
+void widen_to_waits(const TraceModel& model, Id op, std::optional<TimeRange>& range) {
   if (!range) return;
   Ns at = range->begin_ns;
-  std::vector<analysis::WaitPart> parts = document.why_late(op);
+  std::vector<analysis::WaitPart> parts = model.why_late(op);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     at -= part->duration_ns;
     if (analysis::is_wait(*part)) range->begin_ns = std::min(range->begin_ns, at);
   }
 }
 
-bool is_hidden(const Document& document, const ViewState& state, size_t lane) {
-  for (int at = document.lanes()[lane].parent; at >= 0;
-       at = document.lanes()[static_cast<size_t>(at)].parent) {
+bool is_hidden(const TraceModel& model, const ViewState& state, size_t lane) {
+  for (int at = model.lanes()[lane].parent; at >= 0;
+       at = model.lanes()[static_cast<size_t>(at)].parent) {
     if (state.is_collapsed(static_cast<size_t>(at))) return true;
   }
   return false;
@@ -102,42 +102,42 @@ bool is_hidden(const Document& document, const ViewState& state, size_t lane) {
 
 }  // namespace
 
-void fit(const Document& document, ViewState& state) {
-  state.window.show(with_compared(document, state, document.extent()), kMargin);
+void fit(const TraceModel& model, ViewState& state) {
+  state.window.show(with_compared(model, state, model.extent()), kMargin);
 }
 
-void fit_work(const Document& document, ViewState& state) {
-  const TimeRange work = document.work();
-  const bool most = work.span_ns() * 2 > document.extent().span_ns();
-  state.window.show(with_compared(document, state, most ? document.extent() : work), kMargin);
+void fit_work(const TraceModel& model, ViewState& state) {
+  const TimeRange work = model.work();
+  const bool most = work.span_ns() * 2 > model.extent().span_ns();
+  state.window.show(with_compared(model, state, most ? model.extent() : work), kMargin);
 }
 
-void first_fit(const Document& document, ViewState& state, double width_px) {
+void first_fit(const TraceModel& model, ViewState& state, double width_px) {
   state.window.resize(width_px);
-  fit_work(document, state);
+  fit_work(model, state);
 }
 
-void show(const Document& document, ViewState& state, TimeRange range) {
+void show(const TraceModel& model, ViewState& state, TimeRange range) {
   state.window.show(range);
-  clamp_window(document, state);
+  clamp_window(model, state);
 }
 
-void zoom_to_selection(const Document& document, ViewState& state) {
+void zoom_to_selection(const TraceModel& model, ViewState& state) {
   std::optional<TimeRange> range;
   if (state.selection) {
-    range = document.time(state.selection);
+    range = model.time(state.selection);
     // An op is shown together with the ops that its edges lead to.
-    for (const uint32_t index : document.dependencies_of(state.selection)) {
-      const Dependency& dependency = document.dependency(index);
+    for (const uint32_t index : model.dependencies_of(state.selection)) {
+      const Dependency& dependency = model.dependency(index);
       for (const Id op : {dependency.from_op, dependency.to_op}) {
-        const auto other = document.time({ItemKind::kOp, op});
+        const auto other = model.time({ItemKind::kOp, op});
         if (range && other) {
           range->begin_ns = std::min(range->begin_ns, other->begin_ns);
           range->end_ns = std::max(range->end_ns, other->end_ns);
         }
       }
     }
-    if (state.selection.kind == ItemKind::kOp) widen_to_waits(document, state.selection.id, range);
+    if (state.selection.kind == ItemKind::kOp) widen_to_waits(model, state.selection.id, range);
   } else {
     range = state.marked;
   }
@@ -146,18 +146,18 @@ void zoom_to_selection(const Document& document, ViewState& state) {
     return;
   }
   state.window.show(*range, state.selection ? kItemMargin / 3 : kMargin);
-  clamp_window(document, state);
+  clamp_window(model, state);
   state.reveal = true;
 }
 
-void zoom(const Document& document, ViewState& state, double px, double factor) {
+void zoom(const TraceModel& model, ViewState& state, double px, double factor) {
   state.window.zoom(px, factor);
-  clamp_window(document, state);
+  clamp_window(model, state);
 }
 
-void pan(const Document& document, ViewState& state, double px) {
+void pan(const TraceModel& model, ViewState& state, double px) {
   state.window.pan_px(px);
-  clamp_window(document, state);
+  clamp_window(model, state);
 }
 
 void select(ViewState& state, Item item) {
@@ -165,15 +165,15 @@ void select(ViewState& state, Item item) {
   state.reveal = true;
 }
 
-void step_in_row(const Document& document, ViewState& state, int by) {
+void step_in_row(const TraceModel& model, ViewState& state, int by) {
   if (state.lane_is_chosen()) {
-    if (const Item item = first_visible(document, state, state.chosen_lane->lane))
+    if (const Item item = first_visible(model, state, state.chosen_lane->lane))
       return select(state, item);
     state.status = "nothing to select in view in this lane";
     return;
   }
-  if (const auto place = document.place(state.selection)) {
-    const Row& row = document.lanes()[place->lane].bands[place->band].row;
+  if (const auto place = model.place(state.selection)) {
+    const Row& row = model.lanes()[place->lane].bands[place->band].row;
     const auto next = static_cast<ptrdiff_t>(place->index) + by;
     if (next >= 0 && next < static_cast<ptrdiff_t>(row.size()))
       return select(state, unpack(row.item[static_cast<size_t>(next)]));
@@ -182,55 +182,54 @@ void step_in_row(const Document& document, ViewState& state, int by) {
   }
   // If nothing is selected, start with the first op in view.
   for (const LaneKind kind : {LaneKind::kStream, LaneKind::kThread}) {
-    for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
-      if (document.lanes()[lane].kind != kind || is_hidden(document, state, lane)) continue;
-      if (const Item item = first_visible(document, state, lane)) return select(state, item);
+    for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
+      if (model.lanes()[lane].kind != kind || is_hidden(model, state, lane)) continue;
+      if (const Item item = first_visible(model, state, lane)) return select(state, item);
     }
   }
   state.status = "nothing to select in view";
 }
 
-void step_to_row(const Document& document, ViewState& state, int by) {
-  const auto place = document.place(state.selection);
-  if (!place) return step_in_row(document, state, by);
-  const auto range = document.time(state.selection);
+void step_to_row(const TraceModel& model, ViewState& state, int by) {
+  const auto place = model.place(state.selection);
+  if (!place) return step_in_row(model, state, by);
+  const auto range = model.time(state.selection);
   const Ns at = range->begin_ns;
   auto lane = static_cast<ptrdiff_t>(place->lane);
   auto band = static_cast<ptrdiff_t>(place->band) + by;
-  for (; lane >= 0 && lane < static_cast<ptrdiff_t>(document.lanes().size());) {
-    const Lane& in = document.lanes()[static_cast<size_t>(lane)];
-    if (!is_hidden(document, state, static_cast<size_t>(lane))) {
+  for (; lane >= 0 && lane < static_cast<ptrdiff_t>(model.lanes().size());) {
+    const Lane& in = model.lanes()[static_cast<size_t>(lane)];
+    if (!is_hidden(model, state, static_cast<size_t>(lane))) {
       for (; band >= 0 && band < static_cast<ptrdiff_t>(in.bands.size()); band += by) {
         const Row& row = in.bands[static_cast<size_t>(band)].row;
         if (const auto index = nearest(row, at)) return select(state, unpack(row.item[*index]));
       }
     }
     lane += by;
-    if (lane < 0 || lane >= static_cast<ptrdiff_t>(document.lanes().size())) break;
-    band =
-        by > 0
-            ? 0
-            : static_cast<ptrdiff_t>(document.lanes()[static_cast<size_t>(lane)].bands.size()) - 1;
+    if (lane < 0 || lane >= static_cast<ptrdiff_t>(model.lanes().size())) break;
+    band = by > 0
+               ? 0
+               : static_cast<ptrdiff_t>(model.lanes()[static_cast<size_t>(lane)].bands.size()) - 1;
   }
   state.status =
       by > 0 ? "nothing to select in the lanes below" : "nothing to select in the lanes above";
 }
 
-void follow_edge(const Document& document, ViewState& state, bool back) {
+void follow_edge(const TraceModel& model, ViewState& state, bool back) {
   const Item from = state.selection;
   if (from.kind == ItemKind::kApiCall) {
-    if (const Id op = document.op_of(from); op != kNoId) return select(state, {ItemKind::kOp, op});
+    if (const Id op = model.op_of(from); op != kNoId) return select(state, {ItemKind::kOp, op});
     state.status = kIssuedNothing;
     return;
   }
   Id best = kNoId;
   Ns best_score = std::numeric_limits<Ns>::min();
-  for (const uint32_t index : document.dependencies_of(from)) {
-    const Dependency& dependency = document.dependency(index);
+  for (const uint32_t index : model.dependencies_of(from)) {
+    const Dependency& dependency = model.dependency(index);
     if (from.kind == ItemKind::kOp && (back ? dependency.to_op : dependency.from_op) != from.id)
       continue;
     const Id other = back ? dependency.from_op : dependency.to_op;
-    const auto range = document.time({ItemKind::kOp, other});
+    const auto range = model.time({ItemKind::kOp, other});
     if (!range) continue;
     // Back: the op that ended last delayed it. Forward: the op that started first was delayed by
     // it.
@@ -245,14 +244,14 @@ void follow_edge(const Document& document, ViewState& state, bool back) {
     state.followed = {from, state.selection};
     return;
   }
-  if (from.kind == ItemKind::kOp) return step_in_row(document, state, back ? -1 : 1);
+  if (from.kind == ItemKind::kOp) return step_in_row(model, state, back ? -1 : 1);
   state.status = from ? kNoEdges : kNothingSelected;
 }
 
-void step_edge(const Document& document, ViewState& state, int by) {
+void step_edge(const TraceModel& model, ViewState& state, int by) {
   const bool followed = state.followed && state.followed->to == state.selection;
   const Item from = followed ? state.followed->from : state.selection;
-  const std::vector<Id> ends = ends_of_edges(document, from);
+  const std::vector<Id> ends = ends_of_edges(model, from);
   if (ends.empty()) {
     state.status = from ? kNoEdges : kNothingSelected;
     return;
@@ -266,18 +265,18 @@ void step_edge(const Document& document, ViewState& state, int by) {
   state.followed = {from, state.selection};
 }
 
-void jump_to_cause(const Document& document, ViewState& state) {
+void jump_to_cause(const TraceModel& model, ViewState& state) {
   if (state.selection.kind == ItemKind::kOp) {
-    if (const Item call = document.call_of(state.selection.id)) return select(state, call);
+    if (const Item call = model.call_of(state.selection.id)) return select(state, call);
     state.status = "the call that issued this operation is not in the trace";
-  } else if (const Id op = document.op_of(state.selection); op != kNoId) {
+  } else if (const Id op = model.op_of(state.selection); op != kNoId) {
     select(state, {ItemKind::kOp, op});
   } else {
     state.status = state.selection ? kIssuedNothing : kNothingSelected;
   }
 }
 
-void step_to_hit(const Document& document, ViewState& state, int by) {
+void step_to_hit(const TraceModel& model, ViewState& state, int by) {
   if (state.hits.empty()) {
     state.status = state.searched.empty() ? "search for a name first: Ctrl+F" : "no search hits";
     return;
@@ -288,29 +287,29 @@ void step_to_hit(const Document& document, ViewState& state, int by) {
   if (at == state.hits.end()) {  // from the middle of the view
     const Ns middle = state.window.to_ns(state.window.width_px / 2);
     next = std::ranges::lower_bound(state.hits, middle, {},
-                                    [&](Item item) { return document.time(item)->begin_ns; }) -
+                                    [&](Item item) { return model.time(item)->begin_ns; }) -
            state.hits.begin() - (by < 0 ? 1 : 0);
   }
   select(state, state.hits[static_cast<size_t>((next + count) % count)]);
 }
 
-void look_at_finding(const Document& document, ViewState& state, size_t index) {
-  const std::vector<FindingLine>& findings = document.insights().findings;
+void look_at_finding(const TraceModel& model, ViewState& state, size_t index) {
+  const std::vector<FindingLine>& findings = model.insights().findings;
   if (index >= findings.size()) return;
   const FindingLine& finding = findings[index];
   state.finding = index;
   state.drawer = "findings";
-  if (finding.subject && document.time(finding.subject)) {
+  if (finding.subject && model.time(finding.subject)) {
     select(state, finding.subject);
-    zoom_to_selection(document, state);
+    zoom_to_selection(model, state);
   } else if (finding.start_ns != trace::kUnknownNs) {
     const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
-    show(document, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
+    show(model, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
   }
 }
 
-void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
-  const auto count = static_cast<ptrdiff_t>(document.insights().firm_findings());
+void step_to_finding(const TraceModel& model, ViewState& state, ptrdiff_t by) {
+  const auto count = static_cast<ptrdiff_t>(model.insights().firm_findings());
   if (count == 0) {
     state.status = kNoFindings;
     return;
@@ -318,39 +317,38 @@ void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by) {
   const ptrdiff_t from = state.finding ? static_cast<ptrdiff_t>(*state.finding)
                          : by > 0      ? -1
                                        : count;
-  look_at_finding(document, state, static_cast<size_t>((from + by + count) % count));
+  look_at_finding(model, state, static_cast<size_t>((from + by + count) % count));
 }
 
-void toggle_repaired(const Document& document, ViewState& state) {
-  const size_t count = document.insights().firm_findings();
+void toggle_repaired(const TraceModel& model, ViewState& state) {
+  const size_t count = model.insights().firm_findings();
   if (count == 0) {
     state.status = kNoFindings;
     return;
   }
   size_t finding = state.finding.value_or(0);
   if (!state.finding) {
-    while (finding < count && !can_predict(document, finding)) ++finding;
-    if (finding < count) look_at_finding(document, state, finding);
+    while (finding < count && !can_predict(model, finding)) ++finding;
+    if (finding < count) look_at_finding(model, state, finding);
   }
-  if (can_predict(document, finding)) return toggle_repaired(document, state, finding);
-  state.status = document.insights().derived
-                     ? "this trace is too large to replay with a finding fixed"
-                 : state.finding ? "the run cannot be replayed with this finding fixed"
-                                 : "the run cannot be replayed with any finding fixed";
+  if (can_predict(model, finding)) return toggle_repaired(model, state, finding);
+  state.status = model.insights().derived ? "this trace is too large to replay with a finding fixed"
+                 : state.finding          ? "the run cannot be replayed with this finding fixed"
+                                          : "the run cannot be replayed with any finding fixed";
 }
 
-void select_longest_wait(const Document& document, ViewState& state) {
-  const std::vector<analysis::WaitPart> waits = document.longest_waits(1);
+void select_longest_wait(const TraceModel& model, ViewState& state) {
+  const std::vector<analysis::WaitPart> waits = model.longest_waits(1);
   if (waits.empty()) {
     state.status = "no waits in this trace";
     return;
   }
   select(state, {ItemKind::kOp, waits[0].op});
-  zoom_to_selection(document, state);
+  zoom_to_selection(model, state);
 }
 
-void toggle_repaired(const Document& document, ViewState& state, size_t finding) {
-  if (!can_predict(document, finding)) return;
+void toggle_repaired(const TraceModel& model, ViewState& state, size_t finding) {
+  if (!can_predict(model, finding)) return;
   const auto at = std::ranges::lower_bound(state.repaired, finding);
   if (at != state.repaired.end() && *at == finding) {
     state.repaired.erase(at);
@@ -373,9 +371,9 @@ void step_focus(ViewState& state, int by) {
   if (state.focus != kTimeline) state.stops.enter();
 }
 
-std::vector<bool> collapsed_at_first(const Document& document) {
+std::vector<bool> collapsed_at_first(const TraceModel& model) {
   constexpr size_t kMostWorkers = 16;
-  const std::vector<Lane>& lanes = document.lanes();
+  const std::vector<Lane>& lanes = model.lanes();
   std::vector<size_t> inside(lanes.size(), 0);
   for (const Lane& lane : lanes) {
     if (lane.parent >= 0) ++inside[static_cast<size_t>(lane.parent)];
@@ -386,24 +384,24 @@ std::vector<bool> collapsed_at_first(const Document& document) {
   return collapsed;
 }
 
-void toggle_collapsed(const Document& document, ViewState& state, size_t lane) {
-  state.collapsed.resize(document.lanes().size());
+void toggle_collapsed(const TraceModel& model, ViewState& state, size_t lane) {
+  state.collapsed.resize(model.lanes().size());
   if (lane < state.collapsed.size()) state.collapsed[lane] = !state.collapsed[lane];
 }
 
-std::optional<size_t> current_lane(const Document& document, const ViewState& state) {
+std::optional<size_t> current_lane(const TraceModel& model, const ViewState& state) {
   if (state.lane_is_chosen()) return state.chosen_lane->lane;
-  const auto place = document.place(state.selection);
+  const auto place = model.place(state.selection);
   return place ? std::optional(place->lane) : std::nullopt;
 }
 
-void choose_lane(const Document& document, ViewState& state, int by) {
-  const std::vector<size_t> lanes = state.lane_order.shown(document, state.collapsed).lanes;
+void choose_lane(const TraceModel& model, ViewState& state, int by) {
+  const std::vector<size_t> lanes = state.lane_order.shown(model, state.collapsed).lanes;
   if (lanes.empty()) {
     state.status = "no lanes";
     return;
   }
-  const auto now = current_lane(document, state);
+  const auto now = current_lane(model, state);
   const auto at = now ? std::ranges::find(lanes, *now) : lanes.end();
   const ptrdiff_t last = static_cast<ptrdiff_t>(lanes.size()) - 1;
   const ptrdiff_t next = at != lanes.end() ? at - lanes.begin() + by : by > 0 ? 0 : last;
@@ -414,20 +412,20 @@ void choose_lane(const Document& document, ViewState& state, int by) {
   state.reveal = true;
 }
 
-void move_lane(const Document& document, ViewState& state, int by) {
-  const auto lane = current_lane(document, state);
+void move_lane(const TraceModel& model, ViewState& state, int by) {
+  const auto lane = current_lane(model, state);
   if (!lane) {
     state.status = kNoLane;
     return;
   }
-  const std::vector<size_t> lanes = state.lane_order.shown(document, state.collapsed).lanes;
+  const std::vector<size_t> lanes = state.lane_order.shown(model, state.collapsed).lanes;
   auto at = std::ranges::find(lanes, *lane) - lanes.begin() + by;
-  const int parent = document.lanes()[*lane].parent;
+  const int parent = model.lanes()[*lane].parent;
   while (at >= 0 && at < static_cast<ptrdiff_t>(lanes.size())) {
     const size_t other = lanes[static_cast<size_t>(at)];
-    if (document.lanes()[other].parent == parent &&
+    if (model.lanes()[other].parent == parent &&
         state.lane_order.is_pinned(other) == state.lane_order.is_pinned(*lane)) {
-      state.lane_order.move(document, *lane, other);
+      state.lane_order.move(model, *lane, other);
       state.reveal = true;
       return;
     }
@@ -437,43 +435,42 @@ void move_lane(const Document& document, ViewState& state, int by) {
       by > 0 ? "this is the last lane of its group" : "this is the first lane of its group";
 }
 
-void toggle_current_lane(const Document& document, ViewState& state) {
-  if (const auto lane = current_lane(document, state)) {
-    toggle_collapsed(document, state, *lane);
+void toggle_current_lane(const TraceModel& model, ViewState& state) {
+  if (const auto lane = current_lane(model, state)) {
+    toggle_collapsed(model, state, *lane);
   } else {
     state.status = kNoLane;
   }
 }
 
-void toggle_pinned(const Document& document, ViewState& state) {
-  const auto lane = current_lane(document, state);
+void toggle_pinned(const TraceModel& model, ViewState& state) {
+  const auto lane = current_lane(model, state);
   if (!lane) {
     state.status = kNoLane;
-  } else if (is_group(document.lanes()[*lane].kind)) {
+  } else if (is_group(model.lanes()[*lane].kind)) {
     state.status = "a group of lanes cannot be pinned";
   } else {
-    state.lane_order.toggle_pinned(document, *lane);
+    state.lane_order.toggle_pinned(model, *lane);
   }
 }
 
-void collapse_all(const Document& document, ViewState& state, LaneKind kind) {
-  state.collapsed.resize(document.lanes().size());
+void collapse_all(const TraceModel& model, ViewState& state, LaneKind kind) {
+  state.collapsed.resize(model.lanes().size());
   size_t count = 0, open = 0;
-  for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
-    if (document.lanes()[lane].kind != kind) continue;
+  for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
+    if (model.lanes()[lane].kind != kind) continue;
     ++count;
     open += !state.collapsed[lane];
   }
-  for (size_t lane = 0; lane < document.lanes().size(); ++lane) {
-    if (document.lanes()[lane].kind == kind) state.collapsed[lane] = open > 0;
+  for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
+    if (model.lanes()[lane].kind == kind) state.collapsed[lane] = open > 0;
   }
   if (count == 0) state.status = "no such lanes in this trace";
 }
 
-void mark(const Document& document, ViewState& state, bool extend) {
+void mark(const TraceModel& model, ViewState& state, bool extend) {
   const Ns middle = state.window.to_ns(state.window.width_px / 2);
-  const TimeRange at =
-      document.time(state.selection).value_or(TimeRange{middle, add_ns(middle, 1)});
+  const TimeRange at = model.time(state.selection).value_or(TimeRange{middle, add_ns(middle, 1)});
   if (extend && state.marked) {
     state.marked->begin_ns = std::min(state.marked->begin_ns, at.begin_ns);
     state.marked->end_ns = std::max(state.marked->end_ns, at.end_ns);

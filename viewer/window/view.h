@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "bookmarks.h"
-#include "document/comparison.h"
-#include "document/document.h"
-#include "document/prediction.h"
-#include "render/ground.h"
+#include "model/comparison.h"
+#include "model/prediction.h"
+#include "model/trace_model.h"
+#include "render/pixel_background.h"
 #include "render/theme.h"
 #include "tab_stops.h"
 #include "timeline/lane_order.h"
@@ -93,7 +93,7 @@ struct ViewState {
   bool whole_chain = false;  ///< arrows of everything that led to the selection and follows from it
   std::string_view drawer;   ///< name of the view below the timeline; empty: closed
   float drawer_height = 340;                     ///< before scaling
-  std::shared_ptr<const Document> compared;      ///< a second trace to compare the first with
+  std::shared_ptr<const TraceModel> compared;    ///< a second trace to compare the first with
   std::shared_ptr<const Comparison> comparison;  ///< of both, once computed
   Id graph_group = kNoId;         ///< the graph shows only operations of this group; kNoId: all
   std::optional<size_t> finding;  ///< the selected one, as Insights lists them
@@ -111,8 +111,8 @@ struct ViewState {
   bool quit = false;
 
   size_t drawn_items =
-      0;          ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
-  Ground ground;  ///< below what ImGui draws
+      0;  ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
+  PixelBackground background;  ///< below what ImGui draws
 
   bool lane_is_chosen() const { return chosen_lane && chosen_lane->selection == selection; }
   bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
@@ -126,7 +126,7 @@ class View {
   /// Value of --panel.
   virtual std::string_view name() const = 0;
   virtual std::string_view title() const = 0;
-  virtual void draw(const Document& document, ViewState& state, const Theme& theme) = 0;
+  virtual void draw(const TraceModel& model, ViewState& state, const Theme& theme) = 0;
 };
 
 /// All panels, in order; views.cpp has the only list.
@@ -140,69 +140,69 @@ std::vector<std::string_view> view_names();
 /// Zoom factor per step of the wheel or a key.
 inline constexpr double kZoomStep = 1.25;
 
-void fit(const Document& document, ViewState& state);
+void fit(const TraceModel& model, ViewState& state);
 /// fit_work() in a window that had no width before.
-void first_fit(const Document& document, ViewState& state, double width_px);
+void first_fit(const TraceModel& model, ViewState& state, double width_px);
 /// Fits the work on the devices to the width, unless it is most of the trace anyway: creating a
 /// CUDA context takes longer than many programs.
-void fit_work(const Document& document, ViewState& state);
+void fit_work(const TraceModel& model, ViewState& state);
 /// Shows `range` with a small margin.
-void show(const Document& document, ViewState& state, TimeRange range);
+void show(const TraceModel& model, ViewState& state, TimeRange range);
 /// Shows the selection, or the marked range if nothing is selected.
-void zoom_to_selection(const Document& document, ViewState& state);
-void zoom(const Document& document, ViewState& state, double px, double factor);
-void pan(const Document& document, ViewState& state, double px);
+void zoom_to_selection(const TraceModel& model, ViewState& state);
+void zoom(const TraceModel& model, ViewState& state, double px, double factor);
+void pan(const TraceModel& model, ViewState& state, double px);
 /// Selects and brings into view.
 void select(ViewState& state, Item item);
 /// Next (+1) or previous (-1) item in the row of the selection; the first visible one if nothing is
 /// selected.
-void step_in_row(const Document& document, ViewState& state, int by);
+void step_in_row(const TraceModel& model, ViewState& state, int by);
 /// Nearest item in the row below (+1) or above (-1).
-void step_to_row(const Document& document, ViewState& state, int by);
+void step_to_row(const TraceModel& model, ViewState& state, int by);
 /// From an op to the one it waited for longest (back) or the first one that waited for it
 /// (forward); for an op without such edges, to its neighbor in the stream. From a record or wait to
 /// the op at that end of its edge.
-void follow_edge(const Document& document, ViewState& state, bool back);
+void follow_edge(const TraceModel& model, ViewState& state, bool back);
 /// Among the edges of the item whose edge led to the selection, or else of the selection, to the
 /// next (+1) or previous (-1) end, wrapping around: what it waited for, then what waited for it,
 /// each in order of time.
-void step_edge(const Document& document, ViewState& state, int by);
+void step_edge(const TraceModel& model, ViewState& state, int by);
 /// Between an op and the call that issued it.
-void jump_to_cause(const Document& document, ViewState& state);
+void jump_to_cause(const TraceModel& model, ViewState& state);
 /// What is collapsed at first, by lane: task queues with more lanes than fit beside everything
 /// else.
-std::vector<bool> collapsed_at_first(const Document& document);
-void toggle_collapsed(const Document& document, ViewState& state, size_t lane);
+std::vector<bool> collapsed_at_first(const TraceModel& model);
+void toggle_collapsed(const TraceModel& model, ViewState& state, size_t lane);
 /// The lane that keys act on.
-std::optional<size_t> current_lane(const Document& document, const ViewState& state);
+std::optional<size_t> current_lane(const TraceModel& model, const ViewState& state);
 /// Selects the lane below (+1) or above (-1) it, also one that contains nothing to select.
-void choose_lane(const Document& document, ViewState& state, int by);
+void choose_lane(const TraceModel& model, ViewState& state, int by);
 /// Moves it past its neighbor below (+1) or above (-1) in the same group.
-void move_lane(const Document& document, ViewState& state, int by);
+void move_lane(const TraceModel& model, ViewState& state, int by);
 /// Marks the time of the selection, or the instant in the middle of the window if nothing is
 /// selected. With `extend`, extends the existing mark to it.
-void mark(const Document& document, ViewState& state, bool extend);
+void mark(const TraceModel& model, ViewState& state, bool extend);
 /// Collapses or opens the lane that keys act on.
-void toggle_current_lane(const Document& document, ViewState& state);
+void toggle_current_lane(const TraceModel& model, ViewState& state);
 /// Pins or unpins the lane that keys act on; a pinned lane stays in view while the others scroll.
-void toggle_pinned(const Document& document, ViewState& state);
+void toggle_pinned(const TraceModel& model, ViewState& state);
 /// Collapses or opens all lanes of one kind together.
-void collapse_all(const Document& document, ViewState& state, LaneKind kind);
+void collapse_all(const TraceModel& model, ViewState& state, LaneKind kind);
 /// The instant that keyboard users inspect: the start of the marked time if in view, else the
 /// middle.
 Ns instant_of_keys(const ViewState& state);
 /// Selects the hit after (+1) or before (-1) the selection, wrapping around.
-void step_to_hit(const Document& document, ViewState& state, int by);
+void step_to_hit(const TraceModel& model, ViewState& state, int by);
 /// Shows what a finding is about and opens the findings panel.
-void look_at_finding(const Document& document, ViewState& state, size_t finding);
+void look_at_finding(const TraceModel& model, ViewState& state, size_t finding);
 /// Goes to the next (+1) or previous (-1) finding.
-void step_to_finding(const Document& document, ViewState& state, ptrdiff_t by);
+void step_to_finding(const TraceModel& model, ViewState& state, ptrdiff_t by);
 /// Assumes a finding fixed, or no longer; does nothing if the fix cannot be replayed.
-void toggle_repaired(const Document& document, ViewState& state, size_t finding);
+void toggle_repaired(const TraceModel& model, ViewState& state, size_t finding);
 /// The same for the selected finding, or else for the first that can be replayed.
-void toggle_repaired(const Document& document, ViewState& state);
+void toggle_repaired(const TraceModel& model, ViewState& state);
 /// Selects the op that waited longest, of all waits that the inspector lists.
-void select_longest_wait(const Document& document, ViewState& state);
+void select_longest_wait(const TraceModel& model, ViewState& state);
 /// Opens the drawer with a view, or closes it if it already shows this view.
 void toggle_drawer(ViewState& state, std::string_view view);
 /// Moves the focus to the next (+1) or previous (-1) of timeline, drawer and inspector, skipping

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "app.h"
-#include "document/loader.h"
-#include "document/trace_facts.h"
+#include "model/loader.h"
+#include "model/trace_facts.h"
 #include "render/canvas.h"
 #include "trace/error.h"
 
@@ -117,7 +117,7 @@ class Window {
   void take_compared();
   /// Reloads a trace that is being recorded if it has grown.
   void follow();
-  void keep_session() const;
+  void keep_recent_trace() const;
   void write_state();
 
   Arguments arguments_;
@@ -190,13 +190,13 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     self(window).frames_ = kSettleFrames;
   });
   ImGui_ImplOpenGL3_Init(kGlsl);
-  workspace_->set_recent(read_sessions(sessions_file()));
+  workspace_->set_recent(read_recent_traces(recent_traces_file()));
   if (!arguments_.trace.empty()) open(arguments_.trace);
   if (!arguments_.compared.empty()) compare_with(arguments_.compared);
 }
 
 Window::~Window() {
-  keep_session();
+  keep_recent_trace();
   loader_.reset();
   compared_loader_.reset();
   workspace_.reset();
@@ -210,13 +210,13 @@ Window::~Window() {
 
 void Window::open(const std::filesystem::path& trace) {
   if (trace != trace_) {
-    keep_session();
+    keep_recent_trace();
     const std::filesystem::path absolute = std::filesystem::absolute(trace);
-    for (const Session& each : read_sessions(sessions_file())) {
+    for (const RecentTrace& each : read_recent_traces(recent_traces_file())) {
       if (each.trace == absolute) workspace_->restore(each);
     }
     workspace_->set_notice("");
-    workspace_->set_recent(read_sessions(sessions_file()));
+    workspace_->set_recent(read_recent_traces(recent_traces_file()));
   }
   trace_ = trace;
   workspace_->set_reading(trace);
@@ -281,9 +281,9 @@ void Window::drop(std::span<const char* const> files) {
                            std::to_string(files.size()) + ".");
 }
 
-void Window::keep_session() const {
-  const Session session = workspace_->session();
-  if (!session.trace.empty()) viewer::keep_session(sessions_file(), session);
+void Window::keep_recent_trace() const {
+  const RecentTrace recent = workspace_->recent();
+  if (!recent.trace.empty()) viewer::keep_recent_trace(recent_traces_file(), recent);
 }
 
 void Window::follow() {
@@ -294,11 +294,11 @@ void Window::follow() {
 void Window::take_compared() {
   if (!compared_loader_) return;
   const std::string error = compared_loader_->error();
-  auto document = compared_loader_->document();
+  auto model = compared_loader_->model();
   if (!error.empty()) {
     workspace_->set_notice(error);
-  } else if (document && !document->is_sketch()) {
-    workspace_->set_compared(std::move(document));
+  } else if (model && !model->is_sketch()) {
+    workspace_->set_compared(std::move(model));
   } else {
     return;
   }
@@ -309,21 +309,21 @@ void Window::take_document() {
   if (!loader_) return;
   workspace_->set_progress(loader_->progress());
   const std::string error = loader_->error();
-  auto document = loader_->document();
-  if (!error.empty() || (document && !document->is_sketch())) loader_.reset();
-  if (!error.empty() && workspace_->document() == nullptr) return workspace_->set_error(error);
+  auto model = loader_->model();
+  if (!error.empty() || (model && !model->is_sketch())) loader_.reset();
+  if (!error.empty() && workspace_->model() == nullptr) return workspace_->set_error(error);
   if (!error.empty()) {  // the open trace stays open
     workspace_->set_notice(error);
-    trace_ = workspace_->document()->trace().file;
+    trace_ = workspace_->model()->trace().file;
     read_state_ = state_of(trace_);
-    if (workspace_->document()->is_sketch()) open(trace_);  // its details were being loaded
+    if (workspace_->model()->is_sketch()) open(trace_);  // its details were being loaded
     return show_title();
   }
-  if (!document || document.get() == workspace_->document()) return;
-  is_live_ = is_unfinished(*document) && is_written(read_state_);
+  if (!model || model.get() == workspace_->model()) return;
+  is_live_ = is_unfinished(*model) && is_written(read_state_);
   workspace_->set_live(is_live_);
   try {
-    workspace_->set_document(std::move(document));
+    workspace_->set_document(std::move(model));
   } catch (const Error& refused) {
     workspace_->set_notice(refused.what());
   }

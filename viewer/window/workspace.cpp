@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "document/labels.h"
+#include "model/labels.h"
 #include "panels/bar_colors.h"
 #include "panels/widgets.h"
 #include "render/imgui_compat.h"
@@ -49,16 +49,16 @@ Workspace::Workspace(Arguments arguments)
 
 Workspace::~Workspace() = default;
 
-void Workspace::set_document(std::shared_ptr<const Document> document) {
+void Workspace::set_document(std::shared_ptr<const TraceModel> model) {
   // When the full document replaces a sketch, the view stays where the user moved it.
-  const bool stay = document_ && document_->is_sketch() && !is_fitted();
-  if (document_ && !document_->is_sketch() && !document->is_sketch() &&
-      !document->trace().file.empty() && document_->trace().file == document->trace().file)
-    return take_news(std::move(document));
-  document_ = std::move(document);
+  const bool stay = model_ && model_->is_sketch() && !is_fitted();
+  if (model_ && !model_->is_sketch() && !model->is_sketch() && !model->trace().file.empty() &&
+      model_->trace().file == model->trace().file)
+    return take_news(std::move(model));
+  model_ = std::move(model);
   error_.clear();
-  state_.bookmarks.open(document_->trace().file);
-  state_.collapsed = collapsed_at_first(*document_);
+  state_.bookmarks.open(model_->trace().file);
+  state_.collapsed = collapsed_at_first(*model_);
   if (stay) return;
   state_.window = {};
   state_.selection = {};
@@ -75,36 +75,36 @@ void Workspace::set_document(std::shared_ptr<const Document> document) {
   apply_arguments();
 }
 
-void Workspace::set_compared(std::shared_ptr<const Document> document) {
-  const bool fitted = document_ && is_fitted();
-  state_.compared = std::move(document);
-  if (fitted) fit_work(*document_, state_);
+void Workspace::set_compared(std::shared_ptr<const TraceModel> model) {
+  const bool fitted = model_ && is_fitted();
+  state_.compared = std::move(model);
+  if (fitted) fit_work(*model_, state_);
 }
 
 // The same trace, grown: everything stays in place, and a view of its end follows the end.
-void Workspace::take_news(std::shared_ptr<const Document> document) {
+void Workspace::take_news(std::shared_ptr<const TraceModel> model) {
   const bool fitted = is_fitted();
-  const std::shared_ptr<const Document> before = std::move(document_);
+  const std::shared_ptr<const TraceModel> before = std::move(model_);
   const double end_px = state_.window.to_px(before->extent().end_ns);
-  document_ = std::move(document);
+  model_ = std::move(model);
   error_.clear();
   if (fitted) {
-    fit_work(*document_, state_);
+    fit_work(*model_, state_);
   } else if (end_px >= 0 && end_px <= state_.window.width_px) {
-    pan(*document_, state_, end_px - state_.window.to_px(document_->extent().end_ns));
+    pan(*model_, state_, end_px - state_.window.to_px(model_->extent().end_ns));
   }
-  std::vector<bool> collapsed(document_->lanes().size());
+  std::vector<bool> collapsed(model_->lanes().size());
   for (size_t lane = 0; lane < before->lanes().size(); ++lane) {
     if (!state_.is_collapsed(lane)) continue;
     const Lane& was = before->lanes()[lane];
-    const auto now = std::ranges::find_if(document_->lanes(), [&](const Lane& each) {
+    const auto now = std::ranges::find_if(model_->lanes(), [&](const Lane& each) {
       return each.kind == was.kind && each.object == was.object && each.title == was.title;
     });
-    if (now != document_->lanes().end())
-      collapsed[static_cast<size_t>(now - document_->lanes().begin())] = true;
+    if (now != model_->lanes().end())
+      collapsed[static_cast<size_t>(now - model_->lanes().begin())] = true;
   }
   state_.collapsed = std::move(collapsed);
-  if (before->lanes().size() != document_->lanes().size()) {
+  if (before->lanes().size() != model_->lanes().size()) {
     state_.lane_order.reset();
     state_.chosen_lane.reset();
   }
@@ -112,9 +112,9 @@ void Workspace::take_news(std::shared_ptr<const Document> document) {
   state_.repaired.clear();
 }
 
-Session Workspace::session() const {
-  if (!document_ || document_->trace().file.empty()) return {};
-  return {std::filesystem::absolute(document_->trace().file), state_.window.range(),
+RecentTrace Workspace::recent() const {
+  if (!model_ || model_->trace().file.empty()) return {};
+  return {std::filesystem::absolute(model_->trace().file), state_.window.range(),
           std::string(state_.drawer)};
 }
 
@@ -122,14 +122,14 @@ bool Workspace::is_fitted() const {
   ViewState fitted;
   fitted.window.width_px = state_.window.width_px;
   fitted.compared = state_.compared;
-  fit_work(*document_, fitted);
+  fit_work(*model_, fitted);
   return fitted.window.range() == state_.window.range();
 }
 
 void Workspace::apply_arguments() {
-  if (document_->is_sketch()) return;
+  if (model_->is_sketch()) return;
   if (arguments_.finding) {
-    const size_t count = document_->insights().findings.size();
+    const size_t count = model_->insights().findings.size();
     if (*arguments_.finding >= count) {
       throw Error("--select finding:" + std::to_string(*arguments_.finding),
                   count == 0 ? "this trace has no findings"
@@ -137,12 +137,12 @@ void Workspace::apply_arguments() {
                   "findings are numbered from 0 in the order of the panel");
     }
     state_.window.width_px = static_cast<double>(arguments_.width);
-    look_at_finding(*document_, state_, *arguments_.finding);
-    if (arguments_.what_if) toggle_repaired(*document_, state_, *arguments_.finding);
+    look_at_finding(*model_, state_, *arguments_.finding);
+    if (arguments_.what_if) toggle_repaired(*model_, state_, *arguments_.finding);
     if (!arguments_.range) return;
   }
   const Item wanted = arguments_.select;
-  if (wanted && !document_->time(wanted)) {
+  if (wanted && !model_->time(wanted)) {
     throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
                 "this trace has no such id", "list the ids of a table with streamscope query");
   }
@@ -150,8 +150,8 @@ void Workspace::apply_arguments() {
     const auto names = view_names();
     const auto panel = std::ranges::find(names, restored_->panel);
     state_.drawer = panel != names.end() ? *panel : std::string_view();
-    if (restored_->shown.end_ns > document_->extent().begin_ns &&
-        restored_->shown.begin_ns < document_->extent().end_ns) {
+    if (restored_->shown.end_ns > model_->extent().begin_ns &&
+        restored_->shown.begin_ns < model_->extent().end_ns) {
       state_.window.width_px = static_cast<double>(arguments_.width);
       state_.window.show(restored_->shown);
     }
@@ -160,7 +160,7 @@ void Workspace::apply_arguments() {
   // The timeline fits the window to its own width when it is first drawn; a range given here is
   // kept.
   if (arguments_.range) {
-    const TimeRange extent = document_->extent();
+    const TimeRange extent = model_->extent();
     const TimeRange range{arguments_.range->first.resolve(extent),
                           arguments_.range->second.resolve(extent)};
     if (range.end_ns <= range.begin_ns) {
@@ -180,18 +180,18 @@ void Workspace::apply_arguments() {
     state_.reveal = true;
     if (!arguments_.range) {
       state_.window.width_px = static_cast<double>(arguments_.width);
-      zoom_to_selection(*document_, state_);
+      zoom_to_selection(*model_, state_);
     }
   } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
     // A picture should show the most important: what hangs, else the longest wait.
-    const std::vector<Id> hanging = document_->never_ended_ops();
+    const std::vector<Id> hanging = model_->never_ended_ops();
     if (!hanging.empty() && !arguments_.range) {
       state_.selection = {ItemKind::kOp, hanging.front()};
       state_.reveal = true;
       return;
     }
     const auto shown = arguments_.range ? std::optional(state_.window.range()) : std::nullopt;
-    for (const analysis::WaitPart& wait : document_->longest_waits(1, shown))
+    for (const analysis::WaitPart& wait : model_->longest_waits(1, shown))
       state_.selection = {ItemKind::kOp, wait.op};
   }
 }
@@ -248,7 +248,7 @@ bool Workspace::press(const Key& key) {
     return false;
   const Command* command = find_command(key);
   if (command == nullptr) return false;
-  if (document_ && document_->is_sketch() && command->group == "Select") {
+  if (model_ && model_->is_sketch() && command->group == "Select") {
     state_.status = "the details of this trace are still loading";
     return true;
   }
@@ -263,13 +263,13 @@ bool Workspace::press(const Key& key) {
   return true;
 }
 
-const Document& Workspace::subject() const {
-  static const Document nothing{trace::Trace{}};
-  return document_ ? *document_ : nothing;
+const TraceModel& Workspace::subject() const {
+  static const TraceModel nothing{trace::Trace{}};
+  return model_ ? *model_ : nothing;
 }
 
 bool Workspace::is_in_panel() const {
-  return state_.overlay == Overlay::kNone && (!document_ || state_.focus != kTimeline);
+  return state_.overlay == Overlay::kNone && (!model_ || state_.focus != kTimeline);
 }
 
 void Workspace::apply_focus() {
@@ -295,9 +295,9 @@ bool Workspace::takes_text() const {
 void Workspace::text_changed() {
   palette_index_ = 0;
   if (state_.overlay == Overlay::kFilter) state_.lane_order.set_filter(palette_text_);
-  if (state_.overlay != Overlay::kSearch || !document_) return;
-  state_.searched = document_->names_with(palette_text_);
-  state_.hits = document_->items_with(state_.searched, kMostHits);
+  if (state_.overlay != Overlay::kSearch || !model_) return;
+  state_.searched = model_->names_with(palette_text_);
+  state_.hits = model_->items_with(state_.searched, kMostHits);
 }
 
 bool Workspace::is_typing() const {
@@ -334,10 +334,10 @@ void Workspace::draw(float width, float height) {
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.status.clear();
   draw_header(width, header);
   apply_focus();
-  if (document_ && error_.empty()) {
-    state_.prediction = predictor_.ask(document_, state_.repaired);
+  if (model_ && error_.empty()) {
+    state_.prediction = predictor_.ask(model_, state_.repaired);
     const bool compares = arguments_.panel == "compare" || state_.drawer == "compare";
-    state_.comparison = comparer_.ask(document_, compares ? state_.compared : nullptr);
+    state_.comparison = comparer_.ask(model_, compares ? state_.compared : nullptr);
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
     if (has_legend) draw_footer(height - footer, width, footer);
@@ -381,7 +381,7 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
   if (name == "timeline") {
     widgets::begin_panel(id.c_str(), at, size,
                          ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
-    (*view)->draw(*document_, state_, theme_);
+    (*view)->draw(*model_, state_, theme_);
   } else {
     widgets::begin_panel(id.c_str(), at, size, 0);
     if (at.x > 0) {
@@ -393,11 +393,11 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
     ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)});
     const bool has_focus = is_in_panel() && state_.focus == name;
     if (has_focus) state_.stops.begin();
-    if (document_->is_sketch()) {
+    if (model_->is_sketch()) {
       widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
                        "Loading the details of this large trace: " + format_percent(progress_));
     } else {
-      (*view)->draw(*document_, state_, theme_);
+      (*view)->draw(*model_, state_, theme_);
     }
     if (has_focus) state_.stops.end();
     ImGui::EndChild();
@@ -412,13 +412,13 @@ std::string Workspace::state_json() const {
   static constexpr std::array<std::string_view, 10> kOverlays = {
       "", "help", "palette", "search", "filter", "note", "bookmarks", "groups", "open", "compare"};
   const LaneOrder::Shown shown =
-      document_ ? state_.lane_order.shown(*document_, state_.collapsed) : LaneOrder::Shown{};
+      model_ ? state_.lane_order.shown(*model_, state_.collapsed) : LaneOrder::Shown{};
   std::string order;
   for (size_t i = 0; i < std::min(shown.lanes.size(), kReportedLanes); ++i)
     order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
   const Json state{
       {"schema", 1},
-      {"loaded", document_ != nullptr},
+      {"loaded", model_ != nullptr},
       {"error", error_},
       {"notice", notice_},
       {"status", state_.status},
@@ -433,7 +433,7 @@ std::string Workspace::state_json() const {
       {"hovered_holders", number_or_null(state_.hovered_holders)},
       {"marked",
        state_.marked ? Json::array({state_.marked->begin_ns, state_.marked->end_ns}) : Json()},
-      {"lane", document_ ? number_or_null(current_lane(*document_, state_)) : Json()},
+      {"lane", model_ ? number_or_null(current_lane(*model_, state_)) : Json()},
       {"focus", state_.focus},
       {"graph_scale", state_.graph_scale},
       {"result_rows", state_.result_rows},
@@ -449,7 +449,7 @@ std::string Workspace::state_json() const {
       {"order", order},
       {"bookmarks", state_.bookmarks.all().size()},
       {"live", state_.is_live},
-      {"operations", document_ ? document_->trace().op.size() : 0},
+      {"operations", model_ ? model_->trace().op.size() : 0},
       {"drawer", state_.drawer},
       {"compared", state_.compared != nullptr},
       {"theme", state_.theme == ThemeKind::kDark ? "dark" : "light"},

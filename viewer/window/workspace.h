@@ -12,9 +12,9 @@
 
 #include "arguments.h"
 #include "commands.h"
-#include "document/document.h"
+#include "model/trace_model.h"
+#include "recent_traces.h"
 #include "render/theme.h"
-#include "sessions.h"
 #include "view.h"
 
 namespace streamscope::viewer {
@@ -30,13 +30,13 @@ class Workspace {
   ~Workspace();
 
   ViewState& state() { return state_; }
-  const Document* document() const { return document_.get(); }
+  const TraceModel* model() const { return model_.get(); }
   /// Shows a document; without one, a message or the progress of loading. The first document throws
   /// Error if the arguments request what it does not have; it is shown all the same.
-  void set_document(std::shared_ptr<const Document> document);
+  void set_document(std::shared_ptr<const TraceModel> model);
   /// A second trace to compare the first with; null to stop comparing. A window that showed all of
   /// the first then shows all of both.
-  void set_compared(std::shared_ptr<const Document> document);
+  void set_compared(std::shared_ptr<const TraceModel> model);
   /// The file being read, while there is no document.
   void set_reading(std::filesystem::path trace) {
     reading_ = std::move(trace);
@@ -47,13 +47,13 @@ class Workspace {
   void set_notice(std::string message) { notice_ = std::move(message); }
   void set_progress(double fraction) { progress_ = fraction; }
   /// Traces to offer while none is open.
-  void set_recent(std::vector<Session> recent) { recent_ = std::move(recent); }
+  void set_recent(std::vector<RecentTrace> recent) { recent_ = std::move(recent); }
   /// Whether the trace is still being recorded.
   void set_live(bool is_live) { state_.is_live = is_live; }
   /// What was in view when this trace was last shown; call it before the trace is set.
-  void restore(const Session& session) { restored_ = session; }
+  void restore(const RecentTrace& recent) { restored_ = recent; }
   /// What is in view now; without a trace, a session without a file.
-  Session session() const;
+  RecentTrace recent() const;
 
   /// Handles a key press. False if the key has no meaning here.
   bool press(const Key& key);
@@ -80,7 +80,7 @@ class Workspace {
   /// True if keys act on the content of a panel, not on the timeline.
   bool is_in_panel() const;
   /// What commands act on: the document, or an empty one while there is none.
-  const Document& subject() const;
+  const TraceModel& subject() const;
   /// Gives ImGui's focus to the panel that has the focus.
   void apply_focus();
   void draw_message(float width, float height);
@@ -107,7 +107,7 @@ class Workspace {
   bool asks_for_file() const;
   void text_changed();
   void apply_arguments();
-  void take_news(std::shared_ptr<const Document> document);
+  void take_news(std::shared_ptr<const TraceModel> model);
   /// True if the timeline shows its initial range.
   bool is_fitted() const;
 
@@ -116,15 +116,15 @@ class Workspace {
   Theme theme_;
   bool themed_ = false;
   std::vector<std::unique_ptr<View>> views_;
-  std::shared_ptr<const Document> document_;
+  std::shared_ptr<const TraceModel> model_;
   std::filesystem::path reading_;
   std::string error_;
   std::string notice_;
   double progress_ = 0;
   Predictor predictor_;
   Comparer comparer_;
-  std::vector<Session> recent_;
-  std::optional<Session> restored_;
+  std::vector<RecentTrace> recent_;
+  std::optional<RecentTrace> restored_;
   std::string palette_text_;
   size_t palette_index_ = 0;
   float help_step_ = 0;           // pending scroll of the help, in heights of its visible part

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
 

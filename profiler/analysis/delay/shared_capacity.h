@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {

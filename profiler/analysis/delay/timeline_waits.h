@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
 

@@ -52,19 +52,19 @@ WaitCause cause_of(HostState state) {
 
 }  // namespace
 
-WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
-                             const Contention& contention)
+WaitExplainer::WaitExplainer(const IssueOrder& order, const StreamOps& stream_ops,
+                             const Edges& edges, const Contention& contention)
     : trace_(order.trace()),
       order_(order),
-      timeline_(timeline),
+      stream_ops_(stream_ops),
       edges_(edges),
       contention_(contention),
       graph_nodes_(trace_),
       host_time_(trace_),
       predecessor_(large_vector(trace_.op.size(), kNoId)) {
   // Per stream: the op so far that ended last.
-  std::vector<Id> last(timeline.stream_count(), kNoId);
-  timeline.each_in_order(trace_, [&](Id stream, Id op) {
+  std::vector<Id> last(stream_ops.stream_count(), kNoId);
+  stream_ops.each_in_order(trace_, [&](Id stream, Id op) {
     if (!is_timed(trace_, op)) return;
     Id& before = last[stream];
     predecessor_[op] = before;
@@ -79,7 +79,7 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const Timeline& timeline, 
 Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
   if (!is_timed(trace_, op) || trace_.op.kind[op] == trace::kMemoryWait ||
       (trace_.op.kind[op] == trace::kMemcpy && is_migration(trace_.op.detail[op])) ||
-      trace_.op.stream_id[op] >= timeline_.stream_count()) {
+      trace_.op.stream_id[op] >= stream_ops_.stream_count()) {
     return kUnknownNs;
   }
   const Id before = predecessor_[op];
@@ -138,8 +138,8 @@ void WaitExplainer::add_edges(Id op, const Issue& issue) {
 // ops without times. Only the simulator has times of memory waits; a wait without a known end is
 // charged the time that nothing else explains.
 void WaitExplainer::add_own_stream(Id op) {
-  for (Id at = timeline_.predecessor(op); at != kNoId && at != predecessor_[op];
-       at = timeline_.predecessor(at)) {
+  for (Id at = stream_ops_.predecessor(op); at != kNoId && at != predecessor_[op];
+       at = stream_ops_.predecessor(at)) {
     const bool timed = is_timed(trace_, at), memory = trace_.op.kind[at] == trace::kMemoryWait;
     if (timed && !memory) break;
     const Issue issue = order_.issue(at);
@@ -359,11 +359,11 @@ std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace
   return parts;
 }
 
-std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
+std::vector<WaitPart> explain_waits(const Trace& trace, const StreamOps& stream_ops,
                                     const Edges& edges) {
   const IssueOrder order(trace);
   const Contention contention(order, ops_by_start(trace));
-  WaitExplainer explainer(order, timeline, edges, contention);
+  WaitExplainer explainer(order, stream_ops, edges, contention);
   return explain_waits(explainer, trace);
 }
 

@@ -75,7 +75,7 @@ inline constexpr Ns kHostFunctionStartNs = 60'000;
 /// Explains single ops. Keeps references to its arguments. Not thread-safe.
 class WaitExplainer {
  public:
-  WaitExplainer(const IssueOrder& order, const Timeline& timeline, const Edges& edges,
+  WaitExplainer(const IssueOrder& order, const StreamOps& stream_ops, const Edges& edges,
                 const Contention& contention);
 
   /// What an op had to wait for: since when it was in the stream, and when it was met. It may have
@@ -108,7 +108,7 @@ class WaitExplainer {
 
   const Trace& trace_;
   const IssueOrder& order_;
-  const Timeline& timeline_;
+  const StreamOps& stream_ops_;
   const Edges& edges_;
   const Contention& contention_;
   const GraphNodes graph_nodes_;
@@ -122,7 +122,7 @@ class WaitExplainer {
 /// Parts of all timed ops that started after a gap, by op id; parts of one op in time order.
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace);
 /// The same; creates the explainer itself.
-std::vector<WaitPart> explain_waits(const Trace& trace, const Timeline& timeline,
+std::vector<WaitPart> explain_waits(const Trace& trace, const StreamOps& stream_ops,
                                     const Edges& edges);
 
 }  // namespace streamscope::analysis

@@ -34,7 +34,7 @@ void drop_edge(Analyses& analyses, Id dropped, Change& change) {
   std::vector<Id>& others = known->second;
   if (is_new) {
     for (const trace::Edge& edge : edges.incoming(op)) others.push_back(edge.from_op_id);
-    const Id before = analyses.timeline().predecessor(op);
+    const Id before = analyses.stream_ops().predecessor(op);
     if (before != kNoId) others.push_back(before);
   }
   const auto from = std::find(others.begin(), others.end(), edges[dropped].from_op_id);

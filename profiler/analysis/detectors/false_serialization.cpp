@@ -24,8 +24,8 @@ namespace {
 constexpr size_t kCasesNeeded = 3;  // if the cause is unknown
 
 // True if an op of one stream ever ran at the same time as one of the other.
-bool ever_overlap(const Trace& trace, const Timeline& timeline, Id a, Id b) {
-  const auto of_a = timeline.ops(a), of_b = timeline.ops(b);
+bool ever_overlap(const Trace& trace, const StreamOps& stream_ops, Id a, Id b) {
+  const auto of_a = stream_ops.ops(a), of_b = stream_ops.ops(b);
   auto x = of_a.begin();
   auto y = of_b.begin();
   while (x != of_a.end() && y != of_b.end()) {
@@ -59,7 +59,7 @@ void find_false_serialization(Analyses& analyses, Findings& findings) {
   for (const auto& [key, stalls] : pairs) {
     const Stall& first = stalls.front();
     if (!first.same_channel && (stalls.size() < kCasesNeeded ||
-                                ever_overlap(trace, analyses.timeline(), static_cast<Id>(key[0]),
+                                ever_overlap(trace, analyses.stream_ops(), static_cast<Id>(key[0]),
                                              static_cast<Id>(key[1])))) {
       continue;
     }

@@ -47,7 +47,7 @@ const WaitFor::Blocked* call_of(const WaitFor& graph, Id thread) {
   return nullptr;
 }
 
-Place place_of(Analyses& analyses, const WaitFor::Node& call) {
+Location place_of(Analyses& analyses, const WaitFor::Node& call) {
   return call.kind == Kind::kSync ? analyses.places().of_sync(call.id)
                                   : analyses.places().of_call(call.id);
 }

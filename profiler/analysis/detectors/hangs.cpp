@@ -225,7 +225,8 @@ void find_host_function_hazards(Analyses& analyses, Findings& findings) {
     if (trace.op.kind[op] == trace::kHostFunction && process < has_host_functions.size())
       has_host_functions[process] = true;
   }
-  const auto refused = [&](Id thread, Id name, Ns at, trace::Small result, Place place, Id sync) {
+  const auto refused = [&](Id thread, Id name, Ns at, trace::Small result, Location place,
+                           Id sync) {
     const Id process = trace.process_of_thread(thread);
     if (result != kNotPermitted || process >= has_host_functions.size() ||
         !has_host_functions[process]) {

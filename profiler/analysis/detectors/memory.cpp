@@ -205,7 +205,7 @@ void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict
                                 "it before {}.",
                                 use.stream, use.name, stream_label(trace, stream), call);
     }
-    const Place place = analyses.places().of_call(conflict.memory_call);
+    const Location place = analyses.places().of_call(conflict.memory_call);
     if (const std::string where = place.sentence(); !where.empty())
       finding.text += fmt::format(" {} is called {}.", call, where);
     add(trace, findings, i, conflict, std::move(finding));

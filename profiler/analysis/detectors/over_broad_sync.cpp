@@ -50,7 +50,7 @@ Id last_awaited(Analyses& analyses, Id sync) {
   Id last = kNoId;
   for (Id stream = 0; stream < trace.stream.size(); ++stream) {
     if (trace.process_of_stream(stream) != trace.process_of_thread(syncs.thread_id[sync])) continue;
-    const auto ops = analyses.timeline().ops(stream);
+    const auto ops = analyses.stream_ops().ops(stream);
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       if (!is_timed(trace, *op) || trace.op.start_ns[*op] >= syncs.end_ns[sync]) continue;
       if (!analyses.before().known_at_return(*op, sync)) continue;

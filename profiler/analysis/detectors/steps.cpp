@@ -14,9 +14,9 @@
 namespace streamscope::analysis {
 
 Id next_op_on(Analyses& analyses, Id stream, Ns after) {
-  const Timeline& timeline = analyses.timeline();
-  if (stream >= timeline.stream_count() || after == kUnknownNs) return kNoId;
-  for (Id op : timeline.ops(stream)) {
+  const StreamOps& stream_ops = analyses.stream_ops();
+  if (stream >= stream_ops.stream_count() || after == kUnknownNs) return kNoId;
+  for (Id op : stream_ops.ops(stream)) {
     const Ns at = analyses.order().issue(op).end_ns;
     if (at != kUnknownNs && at >= after) return op;
   }
@@ -24,9 +24,9 @@ Id next_op_on(Analyses& analyses, Id stream, Ns after) {
 }
 
 Id last_op_before(Analyses& analyses, Id stream, Ns before) {
-  const Timeline& timeline = analyses.timeline();
-  if (stream >= timeline.stream_count() || before == kUnknownNs) return kNoId;
-  const auto ops = timeline.ops(stream);
+  const StreamOps& stream_ops = analyses.stream_ops();
+  if (stream >= stream_ops.stream_count() || before == kUnknownNs) return kNoId;
+  const auto ops = stream_ops.ops(stream);
   for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
     const Ns at = analyses.order().issue(*op).end_ns;
     if (at != kUnknownNs && at < before) return *op;

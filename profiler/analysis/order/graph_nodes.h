@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
 

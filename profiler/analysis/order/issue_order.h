@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
 

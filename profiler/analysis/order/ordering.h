@@ -149,8 +149,8 @@ class OrderingWalk {
   void leave(Id stream);
   void join_legacy(Id stream, StreamState& state);
   void leave_blocking(Id stream, StreamState& state);
-  template <class Place>
-  void in_whole_context(Id context, Id thread, Ns call_start_ns, Place place);
+  template <class Location>
+  void in_whole_context(Id context, Id thread, Ns call_start_ns, Location place);
   Id context_of_event(Id event) const {
     return event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
   }
@@ -287,9 +287,9 @@ void OrderingWalk<Consumer>::on_launch(std::span<const Issued> ops) {
 // streams, but are not items of its legacy stream: CUDA documents no barrier.
 
 template <class Consumer>
-template <class Place>
+template <class Location>
 void OrderingWalk<Consumer>::in_whole_context(Id context, Id thread, Ns call_start_ns,
-                                              Place place) {
+                                              Location place) {
   for (const Id stream : contexts_[context].streams) {
     StreamState& state = streams_[stream];
     consumer_.join_thread(stream, thread, call_start_ns);

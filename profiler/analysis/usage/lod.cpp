@@ -54,13 +54,13 @@ class CellsOfStream {
 };
 
 // Rows of the finest level, built from the ops.
-std::vector<trace::Lod> finest_level(const Trace& trace, const Timeline& timeline,
+std::vector<trace::Lod> finest_level(const Trace& trace, const StreamOps& stream_ops,
                                      unsigned width_bits) {
   std::vector<trace::Lod> rows;
-  for (Id stream = 0; stream < timeline.stream_count(); ++stream) {
-    CellsOfStream cells(trace, rows, 0, timeline.first_start_ns(), width_bits);
-    Ns reach = timeline.first_start_ns();  // ops of a stream may overlap; busy time counts once
-    for (const Id op : timeline.ops(stream)) {
+  for (Id stream = 0; stream < stream_ops.stream_count(); ++stream) {
+    CellsOfStream cells(trace, rows, 0, stream_ops.first_start_ns(), width_bits);
+    Ns reach = stream_ops.first_start_ns();  // ops of a stream may overlap; busy time counts once
+    for (const Id op : stream_ops.ops(stream)) {
       if (!is_timed(trace, op)) continue;
       trace::Lod part;
       part.stream_id = stream;
@@ -94,26 +94,26 @@ std::vector<trace::Lod> next_level(const Trace& trace, const std::vector<trace::
 
 }  // namespace
 
-std::vector<trace::Lod> level_of_detail(const Trace& trace, const Timeline& timeline) {
+std::vector<trace::Lod> level_of_detail(const Trace& trace, const StreamOps& stream_ops) {
   std::vector<trace::Lod> result;
-  if (timeline.first_start_ns() == kUnknownNs) return result;
-  const uint64_t span = since(timeline.first_start_ns(), timeline.last_end_ns()) + 1;
+  if (stream_ops.first_start_ns() == kUnknownNs) return result;
+  const uint64_t span = since(stream_ops.first_start_ns(), stream_ops.last_end_ns()) + 1;
   size_t streams = 0;
-  for (Id stream = 0; stream < timeline.stream_count(); ++stream)
-    streams += timeline.ops(stream).empty() ? 0 : 1;
+  for (Id stream = 0; stream < stream_ops.stream_count(); ++stream)
+    streams += stream_ops.ops(stream).empty() ? 0 : 1;
   const uint64_t cells =
       std::clamp<uint64_t>(kMaxLodRows / std::max<size_t>(streams, 1), 64, kMaxLodCells);
   unsigned width_bits = 0;
   while (width_bits < 63 && span >> width_bits > cells) ++width_bits;
 
-  std::vector<trace::Lod> level = finest_level(trace, timeline, width_bits);
+  std::vector<trace::Lod> level = finest_level(trace, stream_ops, width_bits);
   size_t below = trace.op.size();
   while (!level.empty() && level.size() * 2 <= below) {
     result.insert(result.end(), level.begin(), level.end());
     if (span >> width_bits <= kCoarsestLodCells) break;
     below = level.size();
     width_bits = std::min(width_bits + kShift, 63U);
-    level = next_level(trace, level, timeline.first_start_ns(), width_bits);
+    level = next_level(trace, level, stream_ops.first_start_ns(), width_bits);
   }
   return result;
 }

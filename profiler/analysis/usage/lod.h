@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
 
@@ -26,6 +26,6 @@ inline constexpr size_t kCoarsestLodCells = 1 << 10;
 /// Rows of all levels, finest first; within a level by stream, then by time. A level that would
 /// have more than half as many rows as the next finer one (for the finest: the ops) is omitted:
 /// drawing from the finer one is better. Ops without both times are ignored. O(ops).
-std::vector<trace::Lod> level_of_detail(const Trace& trace, const Timeline& timeline);
+std::vector<trace::Lod> level_of_detail(const Trace& trace, const StreamOps& stream_ops);
 
 }  // namespace streamscope::analysis

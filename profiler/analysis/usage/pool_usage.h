@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 #include "lifetimes.h"
 
 namespace streamscope::analysis {

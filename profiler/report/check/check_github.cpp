@@ -29,7 +29,7 @@ std::string escaped(std::string_view text, bool property) {
   return result;
 }
 
-std::string place_of(const analysis::Place& place) {
+std::string place_of(const analysis::Location& place) {
   const auto source = analysis::source_line(place.call_site);
   if (!source) return "";
   return fmt::format("file={},line={},", escaped(source->file, true), source->line);

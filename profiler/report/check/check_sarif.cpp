@@ -33,7 +33,7 @@ Json rules() {
 }
 
 // File and line if the call site has them, plus function and NVTX ranges.
-Json location(const analysis::Place& place) {
+Json location(const analysis::Location& place) {
   Json result = Json::object(), logical = Json::array();
   std::string function = without_folders(place.call_site);
   if (const auto source = analysis::source_line(place.call_site)) {

@@ -55,7 +55,7 @@ std::string section_of(const Section& section) {
   return text + "</section>\n";
 }
 
-std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
+std::string finding_of(const Trace& trace, const analysis::StreamOps& stream_ops,
                        const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
   std::string text =
@@ -66,7 +66,7 @@ std::string finding_of(const Trace& trace, const analysis::Timeline& timeline,
   if (finding.gain_ns)
     text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
   text += fmt::format(", {}</p>", analysis::to_string(finding.confidence));
-  text += picture_of(trace, timeline, finding);
+  text += picture_of(trace, stream_ops, finding);
   Ns from = finding.start_ns, to = std::max(finding.end_ns, from);
   for (const Id op : {finding.first_op, finding.second_op}) {
     if (from == trace::kUnknownNs || op >= trace.op.size() || !analysis::is_timed(trace, op))
@@ -148,8 +148,8 @@ std::string script_json(const Json& json) {
 
 std::string write_html(const Trace& trace, const Summary& summary, const Options& options) {
   const Document document = compose(trace, summary, options.by);
-  const analysis::Timeline timeline(trace);
-  const PageLanes lanes = page_lanes(trace, timeline);
+  const analysis::StreamOps stream_ops(trace);
+  const PageLanes lanes = page_lanes(trace, stream_ops);
   std::string text = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -185,11 +185,11 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
   size_t shown = 0;
   for (const Advice& advice : summary.advice) {
     if (shown++ == kFindingsShown) break;
-    text += finding_of(trace, timeline, advice);
+    text += finding_of(trace, stream_ops, advice);
   }
   if (summary.advice.size() > kFindingsShown) text += rest_of(summary.advice);
   if (options.show_possible) {
-    for (const Advice& advice : summary.possible) text += finding_of(trace, timeline, advice);
+    for (const Advice& advice : summary.possible) text += finding_of(trace, stream_ops, advice);
   } else if (!summary.possible.empty()) {
     text += "<p class=\"faint\">" + prose(possible_line(summary.possible)) + "</p>\n";
   }

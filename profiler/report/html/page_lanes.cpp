@@ -20,10 +20,10 @@ constexpr size_t kMostBoxes = 120'000;
 constexpr size_t kMostEdges = 20'000;
 
 // The finest level of the pyramid that fits on a page, else the coarsest; by stream, then by time.
-std::vector<trace::Lod> cells_of(const Trace& trace, const analysis::Timeline& timeline) {
+std::vector<trace::Lod> cells_of(const Trace& trace, const analysis::StreamOps& stream_ops) {
   std::vector<trace::Lod> all;
   if (trace.lod.empty()) {
-    all = analysis::level_of_detail(trace, timeline);
+    all = analysis::level_of_detail(trace, stream_ops);
   } else {
     for (size_t i = 0; i < trace.lod.size(); ++i) {
       all.push_back({.level = trace.lod.level[i],
@@ -48,13 +48,13 @@ std::vector<trace::Lod> cells_of(const Trace& trace, const analysis::Timeline& t
   return all;
 }
 
-std::vector<trace::Lod> boxes_of(const Trace& trace, const analysis::Timeline& timeline) {
+std::vector<trace::Lod> boxes_of(const Trace& trace, const analysis::StreamOps& stream_ops) {
   if (trace.op.size() > kMostBoxes) {
-    if (std::vector<trace::Lod> cells = cells_of(trace, timeline); !cells.empty()) return cells;
+    if (std::vector<trace::Lod> cells = cells_of(trace, stream_ops); !cells.empty()) return cells;
   }
   std::vector<trace::Lod> boxes;
-  for (Id stream = 0; stream < timeline.stream_count(); ++stream) {
-    for (const Id op : timeline.ops(stream)) {
+  for (Id stream = 0; stream < stream_ops.stream_count(); ++stream) {
+    for (const Id op : stream_ops.ops(stream)) {
       if (!analysis::is_timed(trace, op)) continue;
       boxes.push_back({.stream_id = stream,
                        .start_ns = trace.op.start_ns[op],
@@ -153,8 +153,8 @@ class Writer {
 
 }  // namespace
 
-PageLanes page_lanes(const Trace& trace, const analysis::Timeline& timeline) {
-  return Writer(trace, boxes_of(trace, timeline)).write();
+PageLanes page_lanes(const Trace& trace, const analysis::StreamOps& stream_ops) {
+  return Writer(trace, boxes_of(trace, stream_ops)).write();
 }
 
 }  // namespace streamscope::report

@@ -4,7 +4,7 @@
 // The data of the timeline in the HTML report, as page.js reads it. Internal to report.
 #pragma once
 
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 #include "report/formats/json.h"
 
 namespace streamscope::report {
@@ -16,6 +16,6 @@ struct PageLanes {
 
 /// One box per op, or, if the trace has too many ops for a page, the cells of its level-of-detail
 /// pyramid.
-PageLanes page_lanes(const trace::Trace& trace, const analysis::Timeline& timeline);
+PageLanes page_lanes(const trace::Trace& trace, const analysis::StreamOps& stream_ops);
 
 }  // namespace streamscope::report

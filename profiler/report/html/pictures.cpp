@@ -133,10 +133,10 @@ constexpr ptrdiff_t kMostNeighbors = 12;  // ops shown before those of the findi
 constexpr size_t kMostMarks = 60;
 
 // The ops of a stream around those of the finding.
-Lane lane_of(const Trace& trace, const analysis::Timeline& timeline, Id stream,
+Lane lane_of(const Trace& trace, const analysis::StreamOps& stream_ops, Id stream,
              const std::vector<Id>& meant, Ns from, Ns to) {
   Lane lane{.name = "stream " + analysis::stream_label(trace, stream), .marks = {}};
-  const auto ops = timeline.ops(stream);
+  const auto ops = stream_ops.ops(stream);
   auto first = std::partition_point(ops.begin(), ops.end(),
                                     [&](Id op) { return trace.op.start_ns[op] < from; });
   first -= std::min<ptrdiff_t>(first - ops.begin(), kMostNeighbors);
@@ -247,7 +247,7 @@ std::string picture_of(const analysis::PoolUsage& pool) {
   return text + "</svg>\n";
 }
 
-std::string picture_of(const Trace& trace, const analysis::Timeline& timeline,
+std::string picture_of(const Trace& trace, const analysis::StreamOps& stream_ops,
                        const analysis::Finding& finding) {
   std::vector<Id> meant, streams;
   const auto add_stream = [&](Id stream) {
@@ -281,13 +281,13 @@ std::string picture_of(const Trace& trace, const analysis::Timeline& timeline,
   to += margin;
   // A synchronization names no op: show those that ran meanwhile.
   for (Id stream = 0; stream < trace.stream.size() && streams.size() < 3; ++stream) {
-    if (meant.empty() && !lane_of(trace, timeline, stream, meant, from, to).marks.empty())
+    if (meant.empty() && !lane_of(trace, stream_ops, stream, meant, from, to).marks.empty())
       add_stream(stream);
   }
   std::vector<Lane> lanes;
   if (!calls.marks.empty()) lanes.push_back(std::move(calls));
   for (const Id stream : streams)
-    lanes.push_back(lane_of(trace, timeline, stream, meant, from, to));
+    lanes.push_back(lane_of(trace, stream_ops, stream, meant, from, to));
 
   constexpr double kLane = 26;
   const double height = kLane * static_cast<double>(lanes.size()) + 22;

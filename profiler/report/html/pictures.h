@@ -8,7 +8,7 @@
 #include <string>
 
 #include "analysis/hang/wait_graph.h"
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 #include "analysis/usage/pool_usage.h"
 #include "report/sections/summary.h"
 
@@ -19,7 +19,7 @@ std::string picture_of(const trace::Trace& trace, const analysis::WaitGraph& gra
 /// How many elements, or bytes, were in use over time.
 std::string picture_of(const analysis::PoolUsage& pool);
 /// The ops and calls of a finding, with their neighbors on their streams; "" if none has times.
-std::string picture_of(const trace::Trace& trace, const analysis::Timeline& timeline,
+std::string picture_of(const trace::Trace& trace, const analysis::StreamOps& stream_ops,
                        const analysis::Finding& finding);
 
 }  // namespace streamscope::report

@@ -329,16 +329,16 @@ Summary summarize(const Trace& trace) {
         summary.hang = analysis::wait_graph(analyses.wait_for());
         return analysis::verdicts(analyses);
       });
-  const analysis::Timeline& timeline = analyses.timeline();
+  const analysis::StreamOps& stream_ops = analyses.stream_ops();
   const analysis::Edges& edges = analyses.edges();
   const std::vector<WaitPart>& parts = analyses.waits();
-  summary.window_ns = timeline.window_ns();
+  summary.window_ns = stream_ops.window_ns();
 
   std::vector<StreamSummary> streams(trace.stream.size());
   for (const WaitPart& part : parts) {
     // The gap before the first op of a stream is not idle time: the stream had not started.
     const Id stream = trace.op.stream_id[part.op];
-    if (trace.op.start_ns[part.op] > timeline.activity(stream).first_start_ns) {
+    if (trace.op.start_ns[part.op] > stream_ops.activity(stream).first_start_ns) {
       trace::add_to(streams[stream].waiting[part.cause], part.duration_ns);
     }
   }
@@ -354,8 +354,8 @@ Summary summarize(const Trace& trace) {
   for (Id stream = 0; stream < streams.size(); ++stream) {
     StreamSummary& found = streams[stream];
     found.stream = stream;
-    found.activity = timeline.activity(stream);
-    for (Id op : timeline.ops(stream)) {
+    found.activity = stream_ops.activity(stream);
+    for (Id op : stream_ops.ops(stream)) {
       if (found.activity.untimed_count == 0 || summary.window_ns == 0) break;
       if (analysis::is_timed(trace, op) || !has_times(trace, op)) continue;
       if (found.unfinished_count++ == 0) found.first_unfinished = op;

@@ -13,7 +13,7 @@
 #include "analysis/delay/wait_groups.h"
 #include "analysis/detector.h"
 #include "analysis/hang/wait_graph.h"
-#include "analysis/timeline.h"
+#include "analysis/stream_ops.h"
 #include "analysis/usage/host_syncs.h"
 #include "info.h"
 #include "trace/ns_math.h"

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "locations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "call_sites.h"
+#include "labels.h"
+
+namespace streamscope::analysis {
+
+Places::Places(const Trace& trace) : trace_(trace), call_sites_(call_sites(trace)) {}
+
+std::string Location::sentence() const {
+  std::string text;
+  const auto add = [&](const char* word, const std::string& what) {
+    if (what.empty()) return;
+    if (!text.empty()) text += ", ";
+    text += word + what;
+  };
+  add("on thread ", thread);
+  add("from ", call_site);
+  add("in ", ranges);
+  return text;
+}
+
+Location Places::place(Id thread, Ns at, Id stack, Id operation) const {
+  Location result;
+  if (thread < trace_.thread.size()) {
+    result.thread = printable(trace_.text(trace_.thread.name_id[thread]));
+    if (result.thread.empty() && trace_.thread.os_tid[thread] > 0)
+      result.thread = fmt::format("{}", trace_.thread.os_tid[thread]);
+  }
+  if (stack < call_sites_.size()) result.call_site = call_sites_[stack];
+  if (result.call_site.empty() && operation < trace_.operation.size())
+    result.call_site = printable(trace_.text(trace_.operation.call_site_id[operation]));
+  if (at == kUnknownNs) return result;
+  const auto& ranges = trace_.range;
+  std::vector<Id> around;
+  for (Id range = 0; range < ranges.size(); ++range) {
+    if (ranges.thread_id[range] == thread && ranges.kind[range] == trace::kPushPop &&
+        ranges.start_ns[range] != kUnknownNs && ranges.start_ns[range] <= at &&
+        (ranges.end_ns[range] == kUnknownNs || ranges.end_ns[range] > at)) {
+      around.push_back(range);
+    }
+  }
+  std::sort(around.begin(), around.end(), [&](Id a, Id b) {
+    return std::pair(ranges.start_ns[a], ranges.depth[a]) <
+           std::pair(ranges.start_ns[b], ranges.depth[b]);
+  });
+  for (Id range : around) {
+    if (!result.ranges.empty()) result.ranges += '/';
+    result.ranges += printable(trace_.text(ranges.name_id[range]));
+  }
+  return result;
+}
+
+Location Places::of_call(Id call) const {
+  const auto& calls = trace_.api_call;
+  if (call >= calls.size()) return {};
+  return place(calls.thread_id[call], calls.start_ns[call], calls.stack_id[call],
+               calls.operation_id[call]);
+}
+
+Location Places::of_op(Id op) const {
+  return op < trace_.op.size() ? of_call(trace_.op.api_call_id[op]) : Location{};
+}
+
+Location Places::of_record(Id record) const {
+  const auto& rows = trace_.event_record;
+  if (record >= rows.size()) return {};
+  return place(rows.thread_id[record], rows.start_ns[record], kNoId, rows.operation_id[record]);
+}
+
+Location Places::of_wait(Id wait) const {
+  const auto& rows = trace_.event_wait;
+  if (wait >= rows.size()) return {};
+  return place(rows.thread_id[wait], rows.start_ns[wait], kNoId, rows.operation_id[wait]);
+}
+
+Location Places::of_sync(Id sync) const {
+  const auto& rows = trace_.host_sync;
+  if (sync >= rows.size()) return {};
+  return place(rows.thread_id[sync], rows.start_ns[sync], rows.stack_id[sync],
+               rows.operation_id[sync]);
+}
+
+}  // namespace streamscope::analysis

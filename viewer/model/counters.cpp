@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "counters.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "labels.h"
+#include "trace_model.h"
+
+namespace streamscope::viewer {
+namespace {
+
+using trace::kNoInt;
+using trace::kUnknownNs;
+
+}  // namespace
+
+void Counter::push(Ns at, int64_t value) {
+  if (value == last_) return;
+  last_ = value;
+  most_ = std::max(most_, value);
+  at_ns_.push(at);
+  levels_[0].push(value);
+}
+
+void Counter::finish() {
+  at_ns_.finish();
+  levels_[0].finish();
+  while (levels_.back().size() >= kBlock) {
+    const Packed<int64_t>& fine = levels_.back();
+    Packed<int64_t> coarse;
+    std::vector<double> areas;
+    for (size_t first = 0; first + kBlock <= fine.size(); first += kBlock) {
+      int64_t most = 0;
+      double area = 0;
+      for (size_t i = first; i < first + kBlock; ++i) {
+        most = std::max(most, fine[i]);
+        area += areas_.empty() ? step_area(i) : areas_.back()[i];
+      }
+      coarse.push(most);
+      areas.push_back(area);
+    }
+    coarse.finish();
+    levels_.push_back(std::move(coarse));
+    areas_.push_back(std::move(areas));
+  }
+}
+
+int64_t Counter::top() const {
+  return std::max({capacity_, most_, int64_t{1}});  // kNoInt is less than any value
+}
+
+int64_t Counter::value_at(Ns at) const {
+  const auto next = std::upper_bound(at_ns_.begin(), at_ns_.end(), at);
+  return next == at_ns_.begin() ? 0 : levels_[0][static_cast<size_t>(next - at_ns_.begin()) - 1];
+}
+
+// For the steps [first, last): whole blocks on the level above, the rest one by one.
+int64_t Counter::most_of(size_t first, size_t last) const {
+  int64_t most = 0;
+  for (size_t level = 0; first < last; ++level) {
+    const Packed<int64_t>& values = levels_[level];
+    const bool is_last = level + 1 == levels_.size();
+    while (first < last && (is_last || first % kBlock != 0)) most = std::max(most, values[first++]);
+    while (first < last && last % kBlock != 0) most = std::max(most, values[--last]);
+    first /= kBlock;
+    last /= kBlock;
+  }
+  return most;
+}
+
+// Value times ns until the next step; 0 for the last step, which has no next one.
+double Counter::step_area(size_t step) const {
+  if (step + 1 >= at_ns_.size()) return 0;
+  return static_cast<double>(levels_[0][step]) * difference_ns(at_ns_[step], at_ns_[step + 1]);
+}
+
+// The same for the steps [first, last), computed like most_of().
+double Counter::area_of(size_t first, size_t last) const {
+  double area = 0;
+  for (size_t level = 0; first < last; ++level) {
+    const auto at = [&](size_t i) { return level == 0 ? step_area(i) : areas_[level - 1][i]; };
+    const bool is_last = level + 1 == levels_.size();
+    while (first < last && (is_last || first % kBlock != 0)) area += at(first++);
+    while (first < last && last % kBlock != 0) area += at(--last);
+    first /= kBlock;
+    last /= kBlock;
+  }
+  return area;
+}
+
+void Counter::in_pixels(const TimeWindow& window, std::vector<Column>& columns) const {
+  size_t next = 0;  // first step after the start of the pixel
+  Ns begin = window.to_ns(0);
+  for (size_t column = 0; column < columns.size(); ++column) {
+    const Ns end = window.to_ns(static_cast<double>(column + 1));
+    next = first_not_before(at_ns_, next, size(), add_ns(begin, 1));
+    const int64_t held = next > 0 ? levels_[0][next - 1] : 0;
+    const size_t last = first_not_before(at_ns_, next, size(), end);
+    Column& result = columns[column];
+    result.most = std::max(held, most_of(next, last));
+    result.mean = static_cast<double>(held);
+    if (next < last) {
+      const double area =
+          static_cast<double>(held) * difference_ns(begin, at_ns_[next]) + area_of(next, last - 1) +
+          static_cast<double>(levels_[0][last - 1]) * difference_ns(at_ns_[last - 1], end);
+      result.mean = area / difference_ns(begin, end);
+    }
+    next = last;
+    begin = end;
+  }
+}
+
+std::string Counter::text(int64_t value) const {
+  return in_bytes_ ? format_bytes(value) : format_count(value);
+}
+
+std::string Counter::text_of_mean(double value) const {
+  if (in_bytes_) return format_bytes(static_cast<int64_t>(std::llround(value)));
+  std::array<char, 32> text;
+  const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string Counter::text_of_capacity(int64_t value) const {
+  return capacity_ == kNoInt ? text(value) : text(value) + " of " + text(capacity_);
+}
+
+Counter count_open(std::vector<Ns> begins, std::vector<Ns> ends) {
+  std::ranges::sort(begins);
+  std::ranges::sort(ends);
+  Counter counter;
+  for (size_t begun = 0, ended = 0; begun < begins.size() || ended < ends.size();) {
+    const Ns at = ended == ends.size()     ? begins[begun]
+                  : begun == begins.size() ? ends[ended]
+                                           : std::min(begins[begun], ends[ended]);
+    while (begun < begins.size() && begins[begun] == at) ++begun;
+    while (ended < ends.size() && ends[ended] == at) ++ended;
+    counter.push(at, begun > ended ? static_cast<int64_t>(begun - ended) : 0);
+  }
+  counter.finish();
+  return counter;
+}
+
+void TraceModel::add_counter(Counter counter, std::string title, std::string detail, int parent) {
+  if (counter.empty()) return;
+  const Lane& group = lanes_[static_cast<size_t>(parent)];
+  add_lane({.kind = LaneKind::kCounter,
+            .depth = group.depth + 1,
+            .parent = parent,
+            .object = group.object,
+            .title = std::move(title),
+            .detail = std::move(detail),
+            .counter = std::move(counter)});
+}
+
+void TraceModel::add_device_counters(std::span<const Id> streams, int parent) {
+  if (is_sketch_) return;  // cells of the pyramid are not kernels
+  std::vector<char> is_here(trace().stream.size(), 0);
+  for (const Id stream : streams) is_here[stream] = 1;
+  // Counts rows on these streams for which `is_counted` is true; one without an end is still open.
+  const auto count = [&](const trace::Column<Id>& stream_id, const trace::Column<Ns>& begin_ns,
+                         const trace::Column<Ns>& end_ns, auto is_counted) {
+    std::vector<Ns> begins, ends;
+    for (Id id = 0; id < stream_id.size(); ++id) {
+      const Id stream = stream_id[id];
+      if (stream >= is_here.size() || !is_here[stream] || !is_counted(id)) continue;
+      const Ns begin = begin_ns[id], end = end_ns[id];
+      if (begin == kUnknownNs) continue;
+      begins.push_back(begin);
+      if (end != kUnknownNs) ends.push_back(end);
+    }
+    return count_open(std::move(begins), std::move(ends));
+  };
+  const auto& op = trace().op;
+  add_counter(count(op.stream_id, op.start_ns, op.end_ns,
+                    [&](Id id) { return op.kind[id] == trace::kKernel; }),
+              "Concurrent kernels", "all streams", parent);
+  const auto& operation = trace().operation;
+  add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
+                    [](Id) { return true; }),
+              "Queue depth", "submitted, not completed", parent);
+}
+
+void TraceModel::measure_pools() {
+  for (const analysis::PoolUsage& pool : insights_.pools) {
+    const bool in_bytes = pool.kind == trace::kMemoryPool;
+    PoolCurve curve{Counter(pool.capacity, in_bytes), Counter(pool.capacity, in_bytes)};
+    for (size_t i = 0; i < pool.steps.size(); ++i) {
+      const analysis::PoolUsage::Step& step = pool.steps[i];
+      // Of several steps at one instant, only the last counts.
+      if (i + 1 < pool.steps.size() && pool.steps[i + 1].at_ns == step.at_ns) continue;
+      curve.in_use.push(step.at_ns, step.in_use);
+      curve.made.push(step.at_ns, step.in_use + step.available);
+    }
+    curve.in_use.finish();
+    curve.made.finish();
+    pool_curves_.push_back(std::move(curve));
+  }
+}
+
+void TraceModel::add_pools(Id process, int parent) {
+  for (size_t i = 0; i < insights_.pools.size(); ++i) {
+    const analysis::PoolUsage& pool = insights_.pools[i];
+    // The number of live streams and events says little, unlike memory counted from calls.
+    if (pool.process_id != process || (pool.derived && pool.kind != trace::kMemoryPool)) continue;
+    const Counter& in_use = pool_curves_[i].in_use;
+    add_counter(in_use, pool.name, "in use, at most " + in_use.text_of_capacity(in_use.most()),
+                parent);
+  }
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "loader.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "sketch.h"
+#include "trace/error.h"
+
+namespace streamscope::viewer {
+namespace {
+
+// All tables except the pyramid, from which a sketch is made.
+std::vector<std::string_view> tables_to_read() {
+  std::vector<std::string_view> names;
+#define STREAMSCOPE_NAME(sql_name, Row, COLUMNS) names.push_back(#sql_name);
+  STREAMSCOPE_TABLES(STREAMSCOPE_NAME)
+#undef STREAMSCOPE_NAME
+  std::erase(names, "lod");
+  return names;
+}
+
+}  // namespace
+
+std::shared_ptr<const TraceModel> read_document(const std::filesystem::path& file,
+                                                const Progress& progress, size_t derive_up_to) {
+  trace::ReadOptions options;
+  options.only = tables_to_read();
+  options.progress = progress;
+  return std::make_shared<const TraceModel>(trace::read(file, options), false, derive_up_to);
+}
+
+bool has_log(const std::filesystem::path& file) {
+  std::error_code absent;
+  const uintmax_t bytes = std::filesystem::file_size(file.string() + "-wal", absent);
+  return !absent && bytes > 0;
+}
+
+Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change)
+    : on_change_(std::move(on_change)), worker_([this, file = std::move(file), width_px] {
+        try {
+          load(file, width_px);
+        } catch (const std::exception& error) {
+          const std::lock_guard lock(mutex_);
+          error_ = explain(error);
+        }
+        progress_ = 1;
+        on_change_();
+      }) {}
+
+Loader::~Loader() {
+  cancelled_ = true;
+  wait();
+}
+
+void Loader::load(const std::filesystem::path& file, int width_px) {
+  if (std::optional<trace::Trace> sketch = read_sketch(file, width_px))
+    publish(std::make_shared<const TraceModel>(std::move(*sketch), true));
+  publish(read_document(file, [this](double fraction) {
+    if (fraction - progress_ >= 0.01) {
+      progress_ = fraction;
+      on_change_();
+    }
+    return !cancelled_;
+  }));
+}
+
+void Loader::publish(std::shared_ptr<const TraceModel> model) {
+  {
+    const std::lock_guard lock(mutex_);
+    model_ = std::move(model);
+  }
+  on_change_();
+}
+
+std::shared_ptr<const TraceModel> Loader::model() const {
+  const std::lock_guard lock(mutex_);
+  return model_;
+}
+
+std::string Loader::error() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void Loader::wait() {
+  if (worker_.joinable()) worker_.join();
+}
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Loads a trace on a separate thread so that the window stays responsive: first a sketch of a large
+// one, then all of it.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "trace_model.h"
+
+namespace streamscope::viewer {
+
+/// Called with the progress, in [0, 1]; returns false to cancel.
+using Progress = std::function<bool(double)>;
+
+/// Reads a trace into a document. With more than `derive_up_to` ops, the derived tables replace the
+/// analyses if the trace has them. Throws Error like trace::read().
+std::shared_ptr<const TraceModel> read_document(const std::filesystem::path& file,
+                                                const Progress& progress = {},
+                                                size_t derive_up_to = kDeriveUpTo);
+
+/// Whether a trace file has a write-ahead log beside it, as while it is being written.
+bool has_log(const std::filesystem::path& file);
+
+/// UI thread only, except `on_change`, which is called from the worker.
+class Loader {
+ public:
+  Loader(std::filesystem::path file, int width_px, std::function<void()> on_change);
+  ~Loader();
+
+  double progress() const { return progress_; }
+  /// What is loaded so far: nothing, a sketch, or the document.
+  std::shared_ptr<const TraceModel> model() const;
+  /// Why loading failed, in the reader's words; empty while loading or after success.
+  std::string error() const;
+  void wait();
+
+ private:
+  void load(const std::filesystem::path& file, int width_px);
+  void publish(std::shared_ptr<const TraceModel> model);
+
+  std::atomic<double> progress_ = 0;
+  std::atomic<bool> cancelled_ = false;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const TraceModel> model_;
+  std::string error_;
+  std::function<void()> on_change_;
+  std::thread worker_;
+};
+
+}  // namespace streamscope::viewer

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/delay/replay.h"
+#include "labels.h"
+
+namespace streamscope::viewer {
+
+std::string describe(const Prediction& prediction) {
+  const Ns before = prediction.recorded_ns, gain = prediction.gain_ns;
+  const double share = static_cast<double>(gain) / static_cast<double>(std::max<Ns>(before, 1));
+  return format_count(prediction.repaired.size(), "finding") +
+         " fixed: " + format_duration(before) + " \u2192 " + format_duration(before - gain) + " (" +
+         (gain >= 0 ? "-" : "+") + format_percent(std::abs(share)) + ")";
+}
+
+bool can_predict(const TraceModel& model, size_t finding) {
+  const std::vector<FindingLine>& findings = model.insights().findings;
+  return finding < findings.size() && findings[finding].repair != nullptr;
+}
+
+Prediction predict(const TraceModel& model, const analysis::Replay& replay,
+                   std::vector<size_t> repaired) {
+  Prediction prediction{.repaired = std::move(repaired), .recorded_ns = replay.recorded_ns()};
+  analysis::Change change;
+  for (const size_t finding : prediction.repaired) {
+    if (can_predict(model, finding)) change.add(*model.insights().findings[finding].repair);
+  }
+  prediction.gain_ns = replay.gain_ns(change);
+  const std::vector<analysis::PredictedRun> runs = replay.predict(change);
+  std::vector<std::vector<Id>> by_lane(model.lanes().size());
+  for (Id op = 0; op < runs.size(); ++op) {
+    if (runs[op].start_ns == trace::kUnknownNs) continue;
+    prediction.end_ns = std::max(prediction.end_ns, runs[op].end_ns);
+    if (const auto lane = model.lane_of({ItemKind::kOp, op})) by_lane[*lane].push_back(op);
+  }
+  prediction.by_lane.resize(by_lane.size());
+  for (size_t lane = 0; lane < by_lane.size(); ++lane) {
+    std::ranges::stable_sort(by_lane[lane], {}, [&](Id op) { return runs[op].start_ns; });
+    for (const Id op : by_lane[lane]) {
+      const Item item{ItemKind::kOp, op};
+      prediction.by_lane[lane].push(runs[op].start_ns, runs[op].end_ns, pack(item),
+                                    static_cast<uint8_t>(model.category(item)));
+    }
+    prediction.by_lane[lane].finish();
+  }
+  return prediction;
+}
+
+struct Predictor::Model {
+  explicit Model(const trace::Trace& trace) : order(trace), replay(order) {}
+  analysis::IssueOrder order;
+  analysis::Replay replay;
+};
+
+Predictor::Predictor() = default;
+
+Predictor::~Predictor() {
+  if (worker_.joinable()) worker_.join();
+}
+
+void Predictor::take_answer() {
+  if (!done_) return;
+  worker_.join();
+  done_ = false;
+  answer_ = std::make_shared<const Prediction>(std::move(next_));
+}
+
+std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const TraceModel>& model,
+                                                 const std::vector<size_t>& repaired) {
+  if (worker_.joinable()) take_answer();
+  if (worker_.joinable()) return model == model_ ? answer_ : nullptr;
+  if (model != model_) {
+    answer_.reset();
+    model_.reset();
+    model_ = model;
+  }
+  if (repaired.empty()) {
+    answer_.reset();
+  } else if (answer_ == nullptr || answer_->repaired != repaired) {
+    worker_ = std::thread([this, repaired] {
+      if (!model_) model_ = std::make_unique<Model>(model_->trace());
+      next_ = predict(*model_, model_->replay, repaired);
+      done_ = true;
+    });
+  }
+  return answer_;
+}
+
+}  // namespace streamscope::viewer
