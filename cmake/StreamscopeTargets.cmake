@@ -10,7 +10,7 @@
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What was compiled in one clone serves all others: names below the source folder are made relative. It must be told so to
+  # What was compiled in one clone serves all others: names below the source folder are made relative. A setting makes it
   # accept precompiled headers, which are checked by their content all the same.
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})

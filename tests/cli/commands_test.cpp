@@ -409,9 +409,9 @@ TEST_F(CheckCommand, WaitsForARunningRecorder) {
   write_trace();
   make_database(file, "update meta set value = 0 where key = 'finished'");
   std::optional<Recorder> recorder(file);
-  const Result in_vain = streamscope({"check", "t.sqlite", "--wait", "0.2", "--quiet"});
-  EXPECT_EQ(in_vain.code, 3) << in_vain.err;
-  EXPECT_THAT(in_vain.err, HasSubstr("t.sqlite: still being recorded; waiting up to 0.2 s"));
+  const Result waited = streamscope({"check", "t.sqlite", "--wait", "0.2", "--quiet"});
+  EXPECT_EQ(waited.code, 3) << waited.err;
+  EXPECT_THAT(waited.err, HasSubstr("t.sqlite: still being recorded; waiting up to 0.2 s"));
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--wait", "0"}).code, 3);
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"check", "t.sqlite"},

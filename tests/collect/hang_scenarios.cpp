@@ -39,7 +39,7 @@ void start() {
 }
 
 // Where the threads of these programs are, by name in their stacks.
-__attribute__((noinline)) void stands_still() {
+__attribute__((noinline)) void hangs_here() {
   pause_ms(60'000);
   _exit(0);
 }
@@ -61,7 +61,7 @@ void synchronize(cudaStream_t stream, const Inside& inside) {
   runtime(RUNTIME_ID(cudaStreamSynchronize_v3020), parameters, {.inside = inside});
 }
 
-void never_returns(const FakeCall&) { stands_still(); }
+void never_returns(const FakeCall&) { hangs_here(); }
 
 void launch_host_function(cudaStream_t stream) {
   const cudaLaunchHostFunc_v10000_params parameters{stream, nullptr, nullptr};

@@ -594,7 +594,7 @@ TEST(Observer, CanQueryWhoIsMissingAtABarrier) {
   const std::uint32_t barrier = index_of(COORD_WAITS_BARRIER);
   const std::uint32_t thread = index_of(COORD_WAITS_THREAD);
   const std::uint32_t last = index_of(COORD_WAITS_OPERATION);
-  EXPECT_EQ(waits.parties[barrier].flags, std::uint32_t{COORD_WAITS_IN_VAIN});
+  EXPECT_EQ(waits.parties[barrier].flags, std::uint32_t{COORD_WAITS_UNPROMISED});
   EXPECT_THAT(waits.parties[barrier].label, testing::HasSubstr("\"phase\""));
   EXPECT_THAT(waits.parties[barrier].label, testing::HasSubstr("\"gather\""));
   EXPECT_EQ(waits.parties[last].object, operation);

@@ -69,7 +69,7 @@ for round in 1 2; do
   "$bin/streamscope" hang --pid "$target" >hang.txt || code=$?
   [[ $code == 1 ]] || fail "hang --pid: exit code $code: $(cat hang.txt)"
   grep -q '^lost-signal: ' hang.txt || fail "hang --pid says $(cat hang.txt)"
-  grep -q stands_still hang.txt || fail "no stack: $(cat hang.txt)"
+  grep -q hangs_here hang.txt || fail "no stack: $(cat hang.txt)"
   kill -0 "$target" || fail "round $round killed it"
 done
 kill -KILL "$target"

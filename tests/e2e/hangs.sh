@@ -90,7 +90,7 @@ start hangs free-under-spin implicit-sync 'cudaFree .* waits for all work on the
 start hangs lazy-loading implicit-sync 'CUDA_MODULE_LOADING=EAGER'
 start hangs full-queue launch-queue-full 'the queue of stream .* is full'
 start hangs endless-poll lost-signal 'in cudaEventQuery'
-start hangs stalled-queries lost-signal 'stands_still'
+start hangs stalled-queries lost-signal 'hangs_here'
 start hangs graph-behind-record lost-signal 'waits for a value that is never written'
 start waits_in_coord missing-participant missing-participant \
   'barrier .exchange. .* missing: .*gather.*coord.cpp:[0-9]+ .*submit_kernel' 'barrier .exchange.'
@@ -109,7 +109,7 @@ finish
 
 # Every hanging program's own thread is named in its stack.
 for name in lost-signal crossed-signals stuck-kernel; do
-  grep -q stands_still "$name.err" || fail "$name: no stack: $(cat "$name.err")"
+  grep -q hangs_here "$name.err" || fail "$name: no stack: $(cat "$name.err")"
 done
 
 # The simulated device ends a hopeless wait at once; no sample is needed.

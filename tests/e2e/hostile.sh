@@ -4,7 +4,7 @@
 #
 # Files made to do harm: names that are markup, terminal escapes, formulas or paths, rows that refer to each other in
 # cycles, files that claim to be huge. Every command ends by itself, prints what it does in plain text and writes
-# only where it was told to.
+# only where it was asked to.
 source "$(dirname "$0")/lib.sh" "$1"
 
 mkdir inside outside

@@ -47,7 +47,7 @@ class Sizes(unittest.TestCase):
     def test_finds_a_file_that_is_too_long(self):
         self.assertIn("has 601 lines", self.breaches(*["int x;"] * 601)[0])
 
-    def test_tells_of_an_exception_that_is_none_any_more(self):
+    def test_reports_an_exception_that_is_obsolete(self):
         self.assertIn("take it off the list", self.breaches("int x;", name="profiler/ring/record.h")[0])
 
 

@@ -11,9 +11,11 @@ add_test(NAME house.checks_notice_breaches
 add_test(NAME house.dev_script COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/dev_test.sh ${PROJECT_SOURCE_DIR}/dev)
 set_tests_properties(house.checks_notice_breaches house.dev_script PROPERTIES LABELS unit)
 
-# No function above 80 lines, no file above 600.
+# No function above 80 lines, no file above 600, no worn-out phrases.
 if(Python3_Interpreter_FOUND)
   add_test(NAME house.sizes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_sizes.py ${PROJECT_SOURCE_DIR})
   add_test(NAME house.sizes_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/sizes_test.py)
-  set_tests_properties(house.sizes house.sizes_notices PROPERTIES LABELS unit)
+  add_test(NAME house.language COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_language.py ${PROJECT_SOURCE_DIR})
+  add_test(NAME house.language_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/language_test.py)
+  set_tests_properties(house.sizes house.sizes_notices house.language house.language_notices PROPERTIES LABELS unit)
 endif()

@@ -281,8 +281,8 @@ TEST_F(Recording, KnowsHowLongAKilledProgramHung) {
   record({"killed", "10", "400"});
   const Trace trace = this->trace();
   ASSERT_EQ(trace.process.size(), 1u);
-  const trace::Ns stood_still = trace.process.end_ns[0] - trace.host_sync.start_ns[0];
-  EXPECT_GT(stood_still, 300'000'000);
+  const trace::Ns hung_ns = trace.process.end_ns[0] - trace.host_sync.start_ns[0];
+  EXPECT_GT(hung_ns, 300'000'000);
   EXPECT_GE(std::stoll(trace.meta.at("duration_ns")), trace.process.end_ns[0]);
 }
 

@@ -45,7 +45,7 @@ test::TraceBuilder wait_for_nothing(int first_stream = 0, trace::Ns at = 0,
   return builder;
 }
 
-// Work that another stream waits for in vain: a warning, no error.
+// Work that another stream waits for unnecessarily: a warning, no error.
 test::TraceBuilder redundant_wait() {
   test::TraceBuilder builder;
   test::StreamBuilder stream = builder.stream("math");

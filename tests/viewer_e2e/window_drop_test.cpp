@@ -53,7 +53,7 @@ TEST_F(WindowDrop, ReplacesTheOpenTraceByTheDroppedOne) {
 
 TEST_F(WindowDrop, ReportsAFileThatIsNotATraceAndKeepsTheOpenTrace) {
   open_pipeline();
-  std::ofstream(folder_ / "letter.txt") << "Dear all, this is no trace.";
+  std::ofstream(folder_ / "letter.txt") << "This is not a trace.";
   EXPECT_EQ(drop({folder_ / "letter.txt"}), 0);
   ASSERT_TRUE(eventually([&] { return text("notice").find("letter.txt") != std::string::npos; }))
       << slurp(state_file());

@@ -265,7 +265,7 @@ enum coord_wait_party_kind {
 };
 
 enum coord_wait_party_flags {
-  COORD_WAITS_IN_VAIN = 1, /* no one has promised what it waits for */
+  COORD_WAITS_UNPROMISED = 1, /* no one has promised what it waits for */
   COORD_WAITS_IN_CYCLE = 2 /* it waits, indirectly, for itself */
 };
 

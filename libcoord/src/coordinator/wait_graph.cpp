@@ -123,7 +123,7 @@ void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
   for (const std::size_t at : hooks) {
     const Node& node = nodes_[at];
     std::uint32_t flags = 0;
-    if (node.orphan) flags |= COORD_WAITS_IN_VAIN;
+    if (node.orphan) flags |= COORD_WAITS_UNPROMISED;
     if (node.in_cycle) flags |= COORD_WAITS_IN_CYCLE;
     parties.push_back(
         {static_cast<std::uint32_t>(node.kind), flags, node.object, node.label.c_str()});

@@ -178,7 +178,7 @@ class EventPool::Impl {
   mutable EventPoolMetrics totals_;  // counters updated under the lock
   std::unordered_set<EventState*> all_;
   mutable Nanoseconds sampled_wait_{0};
-  std::size_t lately_ = 0, before_ = 0;  // peak use since the last trim, and before that
+  std::size_t recent_ = 0, before_ = 0;  // peak use since the last trim, and before that
   std::uint32_t moves_ = 0;              // half magazines returned since the last trim
 };
 

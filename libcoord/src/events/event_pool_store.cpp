@@ -144,13 +144,13 @@ void EventPool::Impl::sample() const {
 
 void EventPool::Impl::note_use(std::size_t in_use) {
   totals_.high_water = std::max(totals_.high_water, in_use);
-  lately_ = std::max(lately_, in_use);
+  recent_ = std::max(recent_, in_use);
 }
 
 // Events that the shared store does not need, based on the recent peak use.
 std::vector<EventState*> EventPool::Impl::surplus() {
-  const std::size_t peak = std::max(lately_, before_);
-  before_ = std::exchange(lately_, in_use_now());
+  const std::size_t peak = std::max(recent_, before_);
+  before_ = std::exchange(recent_, in_use_now());
   moves_ = 0;
   std::vector<EventState*> unneeded;
   for (std::size_t c = 0; c < kClasses; ++c) {

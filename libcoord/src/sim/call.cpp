@@ -264,7 +264,7 @@ bool SimBackend::Call::poll(std::span<const OpRef> ops) {
     if (done) {
       machine_.scheduler->seen(ops);
     } else {
-      machine_.scheduler->looked_in_vain();
+      machine_.scheduler->polled_not_ready();
     }
   }
   return done;

@@ -115,7 +115,7 @@ bool Controller::pend(Thread& thread) {
   thread.state = State::kPending;
   move_on();
   thread.wake.wait(lock, [&] { return running_ == thread.index; });
-  thread.vain_at_step = 0;
+  thread.not_ready_at_step = 0;
   return !giving_up_;
 }
 
@@ -192,7 +192,7 @@ void Controller::collect_thread(const Thread& thread, std::vector<Step>& steps) 
     step.touches.push_back(Touch::of(Touch::kHostExecutor, thread.device, true));
     step.touches.push_back(Touch::of(Touch::kOp, thread.job_op.serial, true));
   }
-  const bool looks_again_too_soon = thread.vain_at_step != 0 && thread.vain_at_step == steps_;
+  const bool looks_again_too_soon = thread.not_ready_at_step != 0 && thread.not_ready_at_step == steps_;
   step.enabled = !looks_again_too_soon && (thread.ready == nullptr || (*thread.ready)());
 }
 
@@ -369,7 +369,7 @@ void Controller::step() {
   if (!pend(thread)) throw given_up_error("step");
 }
 
-void Controller::looked_in_vain() { self().vain_at_step = steps_; }
+void Controller::polled_not_ready() { self().not_ready_at_step = steps_; }
 
 void Controller::submitted(OpRef op, std::span<const OpRef> after) {
   races_.submitted(this_thread, op, after);
@@ -408,7 +408,7 @@ std::string Controller::explain_stuck() {
   for (const Thread& thread : threads_) {
     if (thread.state != State::kPending) continue;
     text += "\n  " + text_of(thread) +
-            (thread.vain_at_step != 0 ? " polls without progress in " : " waits in ") +
+            (thread.not_ready_at_step != 0 ? " polls without progress in " : " waits in ") +
             thread.doing;
   }
   return text + engine().explain_stuck();

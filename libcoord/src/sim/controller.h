@@ -77,7 +77,7 @@ class Controller final : public Scheduler {
   void turn(const char* call, std::span<const Touch> touches, bool may_throw) override;
   bool wait(const char* call, std::span<const Touch> touches,
             const std::function<bool()>& ready) override;
-  void looked_in_vain() override;
+  void polled_not_ready() override;
   void submitted(OpRef op, std::span<const OpRef> after) override;
   void seen(std::span<const OpRef> ops) override;
   void host_access(const Access& access, const char* call) override;
@@ -96,7 +96,7 @@ class Controller final : public Scheduler {
     bool needs_touches = false;  // enabled only once they are written
     bool syncs_hosts = false;
     const std::function<bool()>* ready = nullptr;
-    std::uint64_t vain_at_step = 0;  // number of the step that polled without progress; 0: none
+    std::uint64_t not_ready_at_step = 0;  // number of the step that polled without progress; 0: none
     std::condition_variable wake;
     std::thread os;
   };

@@ -53,7 +53,7 @@ class Scheduler {
                     const std::function<bool()>& ready) = 0;
   /// The calling thread has polled something that is not ready: it continues only after another
   /// step has happened.
-  virtual void looked_in_vain() = 0;
+  virtual void polled_not_ready() = 0;
 
   /// The calling thread has submitted `op`, which follows `after` (ended or not).
   virtual void submitted(OpRef op, std::span<const OpRef> after) = 0;

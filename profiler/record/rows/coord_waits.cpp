@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kMostParties = 10'000, kMostLinks = 100'000;
 // coord_wait_party_kind and coord_wait_party_flags
 constexpr uint8_t kOperation = 0, kThread = 1, kBarrier = 2;
-constexpr uint8_t kInVain = 1, kInCycle = 2;
+constexpr uint8_t kUnpromised = 1, kInCycle = 2;
 
 }  // namespace
 
@@ -64,7 +64,7 @@ std::string CoordWaits::label(const Party& party) const {
 
 trace::HangReport CoordWaits::report() const {
   trace::HangReport report;
-  std::vector<std::string> cycle, in_vain;
+  std::vector<std::string> cycle, unpromised;
   bool barrier = false;
   for (const Party& party : parties_) {
     trace::HangReport::Node node;
@@ -78,10 +78,10 @@ trace::HangReport CoordWaits::report() const {
       node.object = objects_.thread(static_cast<uint32_t>(party.record.object));
     }
     if (node.in_cycle) cycle.push_back(node.name);
-    if ((party.record.state & kInVain) != 0) {
+    if ((party.record.state & kUnpromised) != 0) {
       // Barriers first: their missing participant has a name.
       const bool is_barrier = party.record.party == kBarrier;
-      in_vain.insert(is_barrier ? in_vain.begin() : in_vain.end(), node.name);
+      unpromised.insert(is_barrier ? unpromised.begin() : unpromised.end(), node.name);
       barrier |= is_barrier;
     }
     report.nodes.push_back(std::move(node));
@@ -94,13 +94,13 @@ trace::HangReport CoordWaits::report() const {
     for (size_t i = 0; i < cycle.size(); ++i)
       report.headline += (i == 0 ? "" : i + 1 == cycle.size() ? " and " : ", ") + cycle[i];
     report.headline += cycle.size() == 1 ? " waits for itself" : " wait for each other";
-  } else if (!in_vain.empty()) {
+  } else if (!unpromised.empty()) {
     report.verdict = barrier ? "missing-participant" : "lost-signal";
-    report.headline = in_vain.front();
+    report.headline = unpromised.front();
   }
   report.text = report.verdict + ": " + report.headline + "\n";
-  for (size_t i = 1; i < in_vain.size() && cycle.empty(); ++i)
-    report.text += "  and: " + in_vain[i] + "\n";
+  for (size_t i = 1; i < unpromised.size() && cycle.empty(); ++i)
+    report.text += "  and: " + unpromised[i] + "\n";
   return report;
 }
 

@@ -53,7 +53,7 @@ void wait_for_stream(cudaStream_t stream) { CHECK(cudaStreamSynchronize(stream))
 namespace {
 
 // Spins that ended, so that one that does not can be distinguished.
-void spin_in_vain(cudaStream_t stream, volatile uint32_t* flags) {
+void spin_forever(cudaStream_t stream, volatile uint32_t* flags) {
   flags[1] = 1;
   for (int i = 0; i < 5; ++i) launch_spin(stream, flags + 1);
   CHECK(cudaStreamSynchronize(stream));
@@ -62,7 +62,7 @@ void spin_in_vain(cudaStream_t stream, volatile uint32_t* flags) {
 
 void stuck_kernel() {
   const cudaStream_t stream = make_stream();
-  spin_in_vain(stream, make_flags());
+  spin_forever(stream, make_flags());
   launch_delay(stream, 1e-6);
   wait_for_stream(stream);
 }
@@ -72,7 +72,7 @@ void free_under_spin() {
   CHECK(cudaMalloc(&memory, 1 << 20));
   const cudaStream_t stream = make_stream(), other = make_stream();
   launch_delay(other, 1e-6);
-  spin_in_vain(stream, make_flags());
+  spin_forever(stream, make_flags());
   std::thread thread([&] {
     usleep(100'000);
     launch_delay(other, 1e-6);
@@ -102,7 +102,7 @@ void persistent_kernels() {
 void wait_behind_event() {
   const cudaStream_t stream = make_stream(), other = make_stream();
   const cudaEvent_t done = make_event();
-  spin_in_vain(stream, make_flags());
+  spin_forever(stream, make_flags());
   CHECK(cudaEventRecord(done, stream));
   CHECK(cudaStreamWaitEvent(other, done, 0));
   launch_delay(other, 1e-6);
