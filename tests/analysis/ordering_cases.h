@@ -38,8 +38,7 @@ inline constexpr const char* kOpsOnly =
     "what a thread learned becomes an edge to its ops, not to records";
 inline constexpr const char* kUnmovedRecords =
     "a record stays bound to its wait, however late its call would be";
-inline constexpr const char* kPolls =
-    "a query that was never not ready waited for nothing";
+inline constexpr const char* kPolls = "a query that was never not ready waited for nothing";
 inline constexpr const char* kOneBlock = "a launch is one block: its nodes keep their place in it";
 inline constexpr const char* kOneQueue = "nodes are queued one by one";
 inline constexpr const char* kAnyWrite = "any write may be the one";

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Texts as they are shown: times, durations, sizes, and names short enough for a bar in the timeline.
+// Texts as they are shown: times, durations, sizes, and names short enough for a bar in the
+// timeline.
 #pragma once
 
 #include <cstdint>

@@ -266,7 +266,7 @@ enum coord_wait_party_kind {
 
 enum coord_wait_party_flags {
   COORD_WAITS_UNPROMISED = 1, /* no one has promised what it waits for */
-  COORD_WAITS_IN_CYCLE = 2 /* it waits, indirectly, for itself */
+  COORD_WAITS_IN_CYCLE = 2    /* it waits, indirectly, for itself */
 };
 
 struct coord_wait_party {

@@ -192,7 +192,8 @@ void Controller::collect_thread(const Thread& thread, std::vector<Step>& steps) 
     step.touches.push_back(Touch::of(Touch::kHostExecutor, thread.device, true));
     step.touches.push_back(Touch::of(Touch::kOp, thread.job_op.serial, true));
   }
-  const bool looks_again_too_soon = thread.not_ready_at_step != 0 && thread.not_ready_at_step == steps_;
+  const bool looks_again_too_soon =
+      thread.not_ready_at_step != 0 && thread.not_ready_at_step == steps_;
   step.enabled = !looks_again_too_soon && (thread.ready == nullptr || (*thread.ready)());
 }
 

@@ -96,7 +96,8 @@ class Controller final : public Scheduler {
     bool needs_touches = false;  // enabled only once they are written
     bool syncs_hosts = false;
     const std::function<bool()>* ready = nullptr;
-    std::uint64_t not_ready_at_step = 0;  // number of the step that polled without progress; 0: none
+    std::uint64_t not_ready_at_step =
+        0;  // number of the step that polled without progress; 0: none
     std::condition_variable wake;
     std::thread os;
   };
