@@ -9,7 +9,8 @@ add_test(NAME house.checks_notice_breaches
   COMMAND ${CMAKE_COMMAND} -DCHECKS=${CMAKE_CURRENT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/house/tree
           -P ${CMAKE_CURRENT_SOURCE_DIR}/house/expect_breach.cmake)
 add_test(NAME house.dev_script COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/dev_test.sh ${PROJECT_SOURCE_DIR}/dev)
-set_tests_properties(house.checks_notice_breaches house.dev_script PROPERTIES LABELS unit)
+add_test(NAME house.recipes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/recipes.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(house.checks_notice_breaches house.dev_script house.recipes PROPERTIES LABELS unit)
 
 # No function above 80 lines, no file above 600, no worn-out phrases.
 if(Python3_Interpreter_FOUND)
