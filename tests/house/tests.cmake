@@ -20,5 +20,6 @@ if(Python3_Interpreter_FOUND)
   add_test(NAME house.language_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/language_test.py)
   add_test(NAME docs.picture_of_includes_is_current COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/draw_includes.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/images/includes.svg)
-  set_tests_properties(docs.picture_of_includes_is_current house.sizes house.sizes_notices house.language house.language_notices PROPERTIES LABELS unit)
+  set_tests_properties(docs.picture_of_includes_is_current house.sizes house.sizes_notices house.language house.language_notices
+    PROPERTIES LABELS unit)
 endif()
