@@ -107,7 +107,7 @@ double first_picture_ms(const std::filesystem::path& file) {
   const auto begin = Clock::now();
   std::optional<trace::Trace> sketch = viewer::read_sketch(file, kWidth);
   if (!sketch) sketch = trace::read(file);  // a smoke run's trace is too small for one
-  workspace.set_document(std::make_shared<const viewer::TraceModel>(std::move(*sketch), true));
+  workspace.set_model(std::make_shared<const viewer::TraceModel>(std::move(*sketch), true));
   surface.draw(workspace);
   return ms_since(begin);
 }
@@ -121,7 +121,7 @@ struct Journey {
 Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
                std::shared_ptr<const viewer::TraceModel> shown) {
   const viewer::TraceModel& model = *shown;
-  workspace.set_document(std::move(shown));
+  workspace.set_model(std::move(shown));
   surface.draw(workspace);
   fit(model, workspace.state());
   std::vector<double> frames, cpu;
@@ -159,9 +159,9 @@ int main() try {
 
   viewer::Offscreen surface(kWidth, kHeight);
   viewer::Workspace workspace(arguments_for(large.path()));
-  const auto few = viewer::read_document(small.path());
+  const auto few = viewer::read_model(small.path());
   const auto begin = Clock::now();
-  const auto many = viewer::read_document(large.path());
+  const auto many = viewer::read_model(large.path());
   std::printf("# all of it read in %.1f s\n", ms_since(begin) / 1000);
   // In turn, so that a busy machine slows both.
   std::vector<double> median, p99, ratio, cpu, cpu_p99, short_median;

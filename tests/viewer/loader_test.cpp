@@ -94,7 +94,7 @@ TEST_F(Loading, IsTheSameTableByTable) {
   analysis::Analyses analyses(trace);
   analysis::write_derived_tables(analyses);
 
-  const auto whole = read_document(file), in_parts = read_document(file, {}, 100);
+  const auto whole = read_model(file), in_parts = read_model(file, {}, 100);
   EXPECT_FALSE(whole->wait_groups().empty());
   EXPECT_TRUE(in_parts->wait_groups().empty()) << "was analyzed, not read from derived tables";
   ASSERT_EQ(in_parts->lanes().size(), whole->lanes().size());

@@ -29,7 +29,7 @@ class PictureFixture : public ::testing::Test {
                     Change change) {
     Offscreen surface(arguments.width, arguments.height);
     Workspace workspace(arguments);
-    workspace.set_document(std::move(model));
+    workspace.set_model(std::move(model));
     surface.render(workspace, 1);
     change(workspace);
     return settled(surface, workspace);

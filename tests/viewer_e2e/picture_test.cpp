@@ -45,22 +45,21 @@ class Picture : public PictureFixture {
 };
 
 // Samples made here and the recordings of traces/.
-std::vector<std::pair<std::string, std::shared_ptr<const TraceModel>>> all_documents() {
-  std::vector<std::pair<std::string, std::shared_ptr<const TraceModel>>> documents;
+std::vector<std::pair<std::string, std::shared_ptr<const TraceModel>>> all_models() {
+  std::vector<std::pair<std::string, std::shared_ptr<const TraceModel>>> models;
   for (test::NamedTrace& sample : test::sample_traces())
-    documents.emplace_back(sample.name,
-                           std::make_shared<const TraceModel>(std::move(sample.trace)));
+    models.emplace_back(sample.name, std::make_shared<const TraceModel>(std::move(sample.trace)));
   for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
     if (entry.path().extension() == ".sqlite")
-      documents.emplace_back(entry.path().filename(),
-                             std::make_shared<const TraceModel>(trace::read(entry.path())));
+      models.emplace_back(entry.path().filename(),
+                          std::make_shared<const TraceModel>(trace::read(entry.path())));
   }
-  return documents;
+  return models;
 }
 
 void Picture::show_every_panel(int scale) {
-  const auto documents = all_documents();
-  ASSERT_GT(documents.size(), 15u);
+  const auto models = all_models();
+  ASSERT_GT(models.size(), 15u);
   std::vector<std::string_view> panels = view_names();
   panels.push_back("");
   for (const std::string_view panel : panels) {
@@ -72,9 +71,9 @@ void Picture::show_every_panel(int scale) {
     arguments.theme = panel.empty() ? ThemeKind::kLight : ThemeKind::kDark;
     Offscreen surface(arguments.width, arguments.height);
     Workspace workspace(arguments);
-    for (const auto& [name, model] : documents) {
-      workspace.set_document(model);
-      workspace.set_compared(documents.front().second);
+    for (const auto& [name, model] : models) {
+      workspace.set_model(model);
+      workspace.set_compared(models.front().second);
       EXPECT_TRUE(has_more_colors(settled(surface, workspace), 20))
           << name << ", panel '" << panel << "', scale " << scale;
     }
@@ -89,7 +88,7 @@ TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   const auto model = pipeline();
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
-  workspace.set_document(model);
+  workspace.set_model(model);
   const Image closed = surface.render(workspace);
   for (const std::string_view panel : view_names()) {
     if (panel == "timeline" || panel == "inspector") continue;
@@ -108,7 +107,7 @@ TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
   for (test::NamedTrace& sample : test::sample_traces()) {
     const auto model = std::make_shared<const TraceModel>(std::move(sample.trace));
     Workspace workspace{Arguments{}};
-    workspace.set_document(model);
+    workspace.set_model(model);
     surface.render(workspace, 1);
     for (const Command& command : commands()) {
       command.run(*model, workspace.state());
@@ -127,7 +126,7 @@ TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
   const auto model = pipeline();
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
-  workspace.set_document(model);
+  workspace.set_model(model);
   const auto frame = [&] { return surface.render(workspace).rgb; };
   frame();
   size_t count = 0;
@@ -199,7 +198,7 @@ TEST_F(Picture, ScrollsTheHelpIfItDoesNotFit) {
     arguments.scale = scale;
     Offscreen surface(1200, 800);
     Workspace workspace(arguments);
-    workspace.set_document(pipeline());
+    workspace.set_model(pipeline());
     surface.render(workspace, 1);
     workspace.state().overlay = Overlay::kHelp;
     const Image top = settled(surface, workspace);
@@ -250,7 +249,7 @@ TEST_F(Picture, CostsPixelsNotOperations) {
         std::make_shared<const TraceModel>(test::dense_trace(i == 0 ? 10'000 : 1'000'000));
     Offscreen surface(1920, 1080);
     Workspace workspace{Arguments{}};
-    workspace.set_document(model);
+    workspace.set_model(model);
     size_t most = 0;
     for (int step = 0; step < 9; ++step) {
       surface.render(workspace, 1);
@@ -310,7 +309,7 @@ TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
   ASSERT_TRUE(model->longest_waits(1).empty());
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
-  workspace.set_document(model);
+  workspace.set_model(model);
   surface.render(workspace, 1);
   ASSERT_TRUE(workspace.press("F"));
   const Image before = surface.render(workspace);

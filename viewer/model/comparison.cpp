@@ -37,7 +37,7 @@ Comparison::Side side_of(const WorkGroups& groups, size_t op_count,
 }  // namespace
 
 Comparison::Comparison(const TraceModel& base, const TraceModel& other) {
-  const std::array<const TraceModel*, 2> documents = {&base, &other};
+  const std::array<const TraceModel*, 2> models = {&base, &other};
   {
     const WorkGroups before(base.trace(), base.trace().op), after(other.trace(), other.trace().op);
     work = analysis::compare_work(before, after);
@@ -48,11 +48,11 @@ Comparison::Comparison(const TraceModel& base, const TraceModel& other) {
   std::map<std::pair<std::string, size_t>, size_t> known;
   for (const int side : {0, 1}) {
     const auto at = static_cast<size_t>(side);
-    serials[at] = documents[at]->serial();
+    serials[at] = models[at]->serial();
     std::map<std::string, size_t> seen;
-    for (const Lane& lane : documents[at]->lanes()) {
+    for (const Lane& lane : models[at]->lanes()) {
       if (lane.kind != LaneKind::kStream || lane.bands.empty()) continue;
-      std::string name = analysis::lasting_stream_name(documents[at]->trace(), lane.object);
+      std::string name = analysis::lasting_stream_name(models[at]->trace(), lane.object);
       const size_t number = seen[name]++;
       const auto [entry, is_new] = known.try_emplace({std::move(name), number}, lanes.size());
       if (is_new) lanes.push_back({.title = lane.title});

@@ -46,7 +46,7 @@ struct Comparison {
   std::vector<Lanes> lanes;
   std::vector<analysis::WorkChange> work;  ///< all of it, as compare_work() orders it
   std::array<Side, 2> sides;
-  std::array<uint64_t, 2> serials{};  ///< of the documents
+  std::array<uint64_t, 2> serials{};  ///< of the models
 
   Match match(int side, Id op) const;
   /// The op with the same number in the other trace's work of this label and stream, or kNoId.

@@ -3,7 +3,7 @@
 
 // What the analyses found in a trace, as the panels show it: findings, the critical path, pools,
 // and who waits for whom in a hang. Computed by profiler/analysis on the thread that loads the
-// document; for a very large trace, read from the tables derived when it was recorded.
+// model; for a very large trace, read from the tables derived when it was recorded.
 #pragma once
 
 #include <memory>

@@ -24,8 +24,8 @@ std::vector<std::string_view> tables_to_read() {
 
 }  // namespace
 
-std::shared_ptr<const TraceModel> read_document(const std::filesystem::path& file,
-                                                const Progress& progress, size_t derive_up_to) {
+std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
+                                             const Progress& progress, size_t derive_up_to) {
   trace::ReadOptions options;
   options.only = tables_to_read();
   options.progress = progress;
@@ -58,7 +58,7 @@ Loader::~Loader() {
 void Loader::load(const std::filesystem::path& file, int width_px) {
   if (std::optional<trace::Trace> sketch = read_sketch(file, width_px))
     publish(std::make_shared<const TraceModel>(std::move(*sketch), true));
-  publish(read_document(file, [this](double fraction) {
+  publish(read_model(file, [this](double fraction) {
     if (fraction - progress_ >= 0.01) {
       progress_ = fraction;
       on_change_();

@@ -20,11 +20,11 @@ namespace streamscope::viewer {
 /// Called with the progress, in [0, 1]; returns false to cancel.
 using Progress = std::function<bool(double)>;
 
-/// Reads a trace into a document. With more than `derive_up_to` ops, the derived tables replace the
+/// Reads a trace into a model. With more than `derive_up_to` ops, the derived tables replace the
 /// analyses if the trace has them. Throws Error like trace::read().
-std::shared_ptr<const TraceModel> read_document(const std::filesystem::path& file,
-                                                const Progress& progress = {},
-                                                size_t derive_up_to = kDeriveUpTo);
+std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
+                                             const Progress& progress = {},
+                                             size_t derive_up_to = kDeriveUpTo);
 
 /// Whether a trace file has a write-ahead log beside it, as while it is being written.
 bool has_log(const std::filesystem::path& file);
@@ -36,7 +36,7 @@ class Loader {
   ~Loader();
 
   double progress() const { return progress_; }
-  /// What is loaded so far: nothing, a sketch, or the document.
+  /// What is loaded so far: nothing, a sketch, or the model.
   std::shared_ptr<const TraceModel> model() const;
   /// Why loading failed, in the reader's words; empty while loading or after success.
   std::string error() const;

@@ -30,7 +30,7 @@ std::string describe(const Prediction& prediction);
 /// True if the run can be replayed with the finding fixed.
 bool can_predict(const TraceModel& model, size_t finding);
 
-/// Ignores findings that cannot be replayed. `replay` is of the document's trace. O(ops + calls).
+/// Ignores findings that cannot be replayed. `replay` is of the model's trace. O(ops + calls).
 Prediction predict(const TraceModel& model, const analysis::Replay& replay,
                    std::vector<size_t> repaired);
 
@@ -42,7 +42,7 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  /// The last prediction for this document; starts a new one if other findings are requested. Null
+  /// The last prediction for this model; starts a new one if other findings are requested. Null
   /// if no finding is fixed. Does not block.
   std::shared_ptr<const Prediction> ask(const std::shared_ptr<const TraceModel>& model,
                                         const std::vector<size_t>& repaired);
@@ -50,7 +50,7 @@ class Predictor {
   bool is_busy() const { return worker_.joinable(); }
 
  private:
-  struct Model;  // what a replay of one document needs; made on the first request
+  struct Model;  // what a replay of one model needs; made on the first request
 
   void take_answer();
 

@@ -38,8 +38,8 @@ TraceModel::TraceModel(trace::Trace trace, bool is_sketch, size_t derive_up_to)
 }
 
 void TraceModel::build() {
-  static std::atomic<uint64_t> documents = 0;
-  serial_ = ++documents;
+  static std::atomic<uint64_t> models = 0;
+  serial_ = ++models;
   insights_.on_path.resize(trace().op.size());
   info_ = report::info_of(trace());
   find_extent();

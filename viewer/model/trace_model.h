@@ -141,7 +141,7 @@ class TraceModel {
                       size_t derive_up_to = kDeriveUpTo);
 
   bool is_sketch() const { return is_sketch_; }
-  /// Unique per document in the process, so that views know which one they prepared.
+  /// Unique per model in the process, so that views know which one they prepared.
   uint64_t serial() const { return serial_; }
   /// Results of the analyses; empty for a sketch.
   const Insights& insights() const { return insights_; }

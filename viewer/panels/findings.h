@@ -20,7 +20,7 @@ class FindingsView : public View {
   void refresh(const TraceModel& model, const ViewState& state, const Theme& theme);
   void draw_details(const TraceModel& model, ViewState& state, const Theme& theme);
 
-  uint64_t prepared_ = 0;  // serial of the document that the grid shows
+  uint64_t prepared_ = 0;  // serial of the model that the grid shows
   ThemeKind prepared_theme_ = ThemeKind::kDark;
   std::vector<size_t> prepared_repaired_;
   Grid grid_;

@@ -36,12 +36,12 @@ class InspectorView : public View {
   void draw_elsewhere(Sheet& sheet, Item item);
   void draw_sums(Sheet& sheet, TimeRange range);
 
-  // Computed once per document or range, because they cost more than a frame.
+  // Computed once per model or range, because they cost more than a frame.
   const TraceModel* sums_of_ = nullptr;
   std::optional<TimeRange> sums_range_;
   Sums sums_;
 
-  // Of the selection, once per document and prediction.
+  // Of the selection, once per model and prediction.
   const TraceModel* elsewhere_of_ = nullptr;
   const Prediction* elsewhere_if_ = nullptr;
   Item elsewhere_item_;

@@ -171,7 +171,7 @@ class TimelineView : public View {
   float scroll_ = 0;
   std::vector<ImU32> grid_;  // a line of pixels of an empty lane
   FoldedRows folded_;
-  uint64_t folded_of_ = 0;  // serial of the document that they belong to
+  uint64_t folded_of_ = 0;  // serial of the model that they belong to
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
   std::vector<Counter::Column> columns_;

@@ -26,7 +26,7 @@ struct GraphNode {
 struct GraphEdge {
   uint32_t from = 0, to = 0;  ///< nodes
   trace::EdgeKind kind = trace::kFifoEdge;
-  uint32_t dependency = kNoDependency;  ///< of the document; none for stream order
+  uint32_t dependency = kNoDependency;  ///< of the model; none for stream order
   bool on_path = false;
 
   static constexpr uint32_t kNoDependency = UINT32_MAX;

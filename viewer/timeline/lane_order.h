@@ -16,7 +16,7 @@ namespace streamscope::viewer {
 /// UI thread only.
 class LaneOrder {
  public:
-  /// Forgets everything; for a new document.
+  /// Forgets everything; for a new model.
   void reset() { *this = {}; }
 
   bool is_pinned(size_t lane) const { return lane < pinned_.size() && pinned_[lane]; }
@@ -39,7 +39,7 @@ class LaneOrder {
 
  private:
   std::vector<bool> pinned_;   // by lane; empty: none
-  std::vector<size_t> order_;  // of all lanes; empty: that of the document
+  std::vector<size_t> order_;  // of all lanes; empty: that of the model
   std::string filter_;
 };
 

@@ -119,12 +119,12 @@ Image Offscreen::render(Workspace& workspace, int frames) {
 
 void run_screenshot(const Arguments& arguments) {
   const bool is_written = has_log(arguments.trace);
-  auto model = read_document(arguments.trace);
+  auto model = read_model(arguments.trace);
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
-  if (!arguments.compared.empty()) workspace.set_compared(read_document(arguments.compared));
+  if (!arguments.compared.empty()) workspace.set_compared(read_model(arguments.compared));
   workspace.set_live(is_written && is_unfinished(*model));
-  workspace.set_document(std::move(model));
+  workspace.set_model(std::move(model));
   surface.render(workspace);
   while (workspace.state().busy) {  // a query
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

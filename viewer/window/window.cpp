@@ -113,7 +113,7 @@ class Window {
   void take_typed();
   /// True if ImGui should receive it.
   bool press(const Typed& typed);
-  void take_document();
+  void take_model();
   void take_compared();
   /// Reloads a trace that is being recorded if it has grown.
   void follow();
@@ -305,7 +305,7 @@ void Window::take_compared() {
   compared_loader_.reset();
 }
 
-void Window::take_document() {
+void Window::take_model() {
   if (!loader_) return;
   workspace_->set_progress(loader_->progress());
   const std::string error = loader_->error();
@@ -323,7 +323,7 @@ void Window::take_document() {
   is_live_ = is_unfinished(*model) && is_written(read_state_);
   workspace_->set_live(is_live_);
   try {
-    workspace_->set_document(std::move(model));
+    workspace_->set_model(std::move(model));
   } catch (const Error& refused) {
     workspace_->set_notice(refused.what());
   }
@@ -362,7 +362,7 @@ void Window::run() {
     if (std::filesystem::path asked = std::exchange(workspace_->state().compare_with, {});
         !asked.empty())
       compare_with(asked);
-    take_document();
+    take_model();
     take_compared();
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_, &width, &height);

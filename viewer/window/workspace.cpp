@@ -49,8 +49,8 @@ Workspace::Workspace(Arguments arguments)
 
 Workspace::~Workspace() = default;
 
-void Workspace::set_document(std::shared_ptr<const TraceModel> model) {
-  // When the full document replaces a sketch, the view stays where the user moved it.
+void Workspace::set_model(std::shared_ptr<const TraceModel> model) {
+  // When the full model replaces a sketch, the view stays where the user moved it.
   const bool stay = model_ && model_->is_sketch() && !is_fitted();
   if (model_ && !model_->is_sketch() && !model->is_sketch() && !model->trace().file.empty() &&
       model_->trace().file == model->trace().file)

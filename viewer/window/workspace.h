@@ -25,19 +25,19 @@ inline constexpr float kHeader = 44;
 /// UI thread only. Needs a current ImGui context for its whole lifetime.
 class Workspace {
  public:
-  /// Arguments are applied once a document is set.
+  /// Arguments are applied once a model is set.
   explicit Workspace(Arguments arguments);
   ~Workspace();
 
   ViewState& state() { return state_; }
   const TraceModel* model() const { return model_.get(); }
-  /// Shows a document; without one, a message or the progress of loading. The first document throws
+  /// Shows a model; without one, a message or the progress of loading. The first model throws
   /// Error if the arguments request what it does not have; it is shown all the same.
-  void set_document(std::shared_ptr<const TraceModel> model);
+  void set_model(std::shared_ptr<const TraceModel> model);
   /// A second trace to compare the first with; null to stop comparing. A window that showed all of
   /// the first then shows all of both.
   void set_compared(std::shared_ptr<const TraceModel> model);
-  /// The file being read, while there is no document.
+  /// The file being read, while there is no model.
   void set_reading(std::filesystem::path trace) {
     reading_ = std::move(trace);
     error_.clear();
@@ -79,7 +79,7 @@ class Workspace {
   bool is_typing() const;
   /// True if keys act on the content of a panel, not on the timeline.
   bool is_in_panel() const;
-  /// What commands act on: the document, or an empty one while there is none.
+  /// What commands act on: the model, or an empty one while there is none.
   const TraceModel& subject() const;
   /// Gives ImGui's focus to the panel that has the focus.
   void apply_focus();
