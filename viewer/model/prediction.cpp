@@ -52,8 +52,8 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
   return prediction;
 }
 
-struct Predictor::Model {
-  explicit Model(const trace::Trace& trace) : order(trace), replay(order) {}
+struct Predictor::Replayed {
+  explicit Replayed(const trace::Trace& trace) : order(trace), replay(order) {}
   analysis::IssueOrder order;
   analysis::Replay replay;
 };
@@ -77,15 +77,15 @@ std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const Tra
   if (worker_.joinable()) return model == model_ ? answer_ : nullptr;
   if (model != model_) {
     answer_.reset();
-    model_.reset();
+    replayed_.reset();
     model_ = model;
   }
   if (repaired.empty()) {
     answer_.reset();
   } else if (answer_ == nullptr || answer_->repaired != repaired) {
     worker_ = std::thread([this, repaired] {
-      if (!model_) model_ = std::make_unique<Model>(model_->trace());
-      next_ = predict(*model_, model_->replay, repaired);
+      if (!replayed_) replayed_ = std::make_unique<Replayed>(model_->trace());
+      next_ = predict(*model_, replayed_->replay, repaired);
       done_ = true;
     });
   }

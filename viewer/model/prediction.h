@@ -50,7 +50,7 @@ class Predictor {
   bool is_busy() const { return worker_.joinable(); }
 
  private:
-  struct Model;  // what a replay of one model needs; made on the first request
+  struct Replayed;  // what a replay of one model needs; made on the first request
 
   void take_answer();
 
@@ -58,7 +58,8 @@ class Predictor {
   std::shared_ptr<const Prediction> answer_;
   std::thread worker_;
   std::atomic<bool> done_ = false;
-  std::unique_ptr<Model> model_;  // of model_; like next_, owned by the worker until it is done
+  std::unique_ptr<Replayed>
+      replayed_;  // of model_; like next_, owned by the worker until it is done
   Prediction next_;
 };
 
