@@ -21,7 +21,7 @@ constexpr Ns kUs = 1000;
 struct Coordinated {
   TraceBuilder builder;
   StreamBuilder a = builder.stream("a"), b = builder.stream("b");
-  Id timeline = builder.add(trace::StreamOps{
+  Id timeline = builder.add(trace::Timeline{
       .process_id = 0, .native_id = 1, .name_id = builder.intern("steps"), .initial = 0});
 
   void report(trace::TimelineAct act, trace::Int value, const StreamBuilder& stream, Ns at) {

@@ -409,9 +409,9 @@ TEST_F(CheckCommand, WaitsForARunningRecorder) {
   write_trace();
   make_database(file, "update meta set value = 0 where key = 'finished'");
   std::optional<Recorder> recorder(file);
-  const Result waited = streamscope({"check", "t.sqlite", "--wait", "0.2", "--quiet"});
-  EXPECT_EQ(waited.code, 3) << waited.err;
-  EXPECT_THAT(waited.err, HasSubstr("t.sqlite: still being recorded; waiting up to 0.2 s"));
+  const Result too_short = streamscope({"check", "t.sqlite", "--wait", "0.2", "--quiet"});
+  EXPECT_EQ(too_short.code, 3) << too_short.err;
+  EXPECT_THAT(too_short.err, HasSubstr("t.sqlite: still being recorded; waiting up to 0.2 s"));
   EXPECT_EQ(streamscope({"check", "t.sqlite", "--wait", "0"}).code, 3);
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"check", "t.sqlite"},
