@@ -23,7 +23,7 @@ constexpr Ns kUs = 1000;
 
 TEST(PageLanes, HoldEveryOpOfASmallTrace) {
   const Trace trace = test::pipeline().trace();
-  const PageLanes lanes = page_lanes(trace, Timeline(trace));
+  const PageLanes lanes = page_lanes(trace, StreamOps(trace));
   EXPECT_FALSE(lanes.folded);
   size_t ops = 0;
   for (const Json& lane : lanes.data["lanes"]) ops += lane["ops"].size() / 4;
@@ -43,7 +43,7 @@ TEST(PageLanes, FoldALargeTraceWithoutLosingAnOp) {
     math.kernel("gemm", i * 10 * kUs + 3'100, i * 10 * kUs + 9'000);
   }
   const Trace trace = builder.trace();
-  const PageLanes lanes = page_lanes(trace, Timeline(trace));
+  const PageLanes lanes = page_lanes(trace, StreamOps(trace));
   EXPECT_TRUE(lanes.folded);
   size_t ops = 0, boxes = 0;
   for (const Json& lane : lanes.data["lanes"]) {
@@ -68,14 +68,14 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   for (Ns i = 0; i < 5; ++i) stream.kernel("k<int>", i * kUs, i * kUs + 900);
   const Trace trace = builder.trace();
   const std::string picture =
-      picture_of(trace, Timeline(trace), {.title = "a \"title\"", .first_op = 2});
+      picture_of(trace, StreamOps(trace), {.title = "a \"title\"", .first_op = 2});
   EXPECT_THAT(picture, HasSubstr("aria-label=\"Where: a &quot;title&quot;\""));
   EXPECT_THAT(picture, HasSubstr("&lt;b&gt;math"));
   EXPECT_THAT(picture, Not(HasSubstr("<b>")));
   size_t meant = 0;
   for (size_t at = 0; (at = picture.find("kernel meant", at)) != picture.npos; ++at) ++meant;
   EXPECT_EQ(meant, 1u);
-  EXPECT_EQ(picture_of(trace, Timeline(trace), {.title = "about nothing with times"}), "");
+  EXPECT_EQ(picture_of(trace, StreamOps(trace), {.title = "about nothing with times"}), "");
 }
 
 TEST(Page, HasALineForEveryFindingThatDoesNotFit) {
