@@ -215,7 +215,7 @@ TEST(ConnectionsExhausted, FindsAStalledStreamAndItsQueue) {
   const Verdict verdict = run("connections-exhausted", crowd(8, true));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].confidence, Confidence::kCertain);
-  EXPECT_THAT(verdict.findings[0].title, HasSubstr("8 streams wait"));
+  EXPECT_THAT(verdict.findings[0].title, HasSubstr("8 streams are blocked"));
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("8 hardware queues"));
   EXPECT_THAT(verdict.findings[0].text, HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS"));
   EXPECT_EQ(run("false-serialization", crowd(8, true)).outcome, Outcome::kClean);
