@@ -49,7 +49,8 @@ std::string format_bytes(int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  return three_digits(value) + ' ' + units[unit];
+  const bool is_whole = value == std::floor(value);
+  return (is_whole ? fmt::format("{:.0f}", value) : three_digits(value)) + ' ' + units[unit];
 }
 
 std::string format_percent(double share) {

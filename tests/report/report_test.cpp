@@ -199,7 +199,7 @@ TEST(Report, TheLongestWaitNamesEventStreamAndCopy) {
   EXPECT_THAT(written("text", test::pipeline().trace()),
               HasSubstr("gemm<…> on stream 8 math waited for event \"loaded 0\" recorded on stream "
                         "7 copies after memcpy "
-                        "HtoD of 4.00 MiB"));
+                        "HtoD of 4 MiB"));
 }
 
 TEST(Report, StreamSharesSumToTheTimeBetweenFirstAndLastOp) {

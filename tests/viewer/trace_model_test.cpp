@@ -168,7 +168,7 @@ TEST(TraceModel, KeepsACallThatNeverReturnedOpenToTheEnd) {
 
 TEST(TraceModel, NamesCopiesByDirectionAndSizeAndKernelsByFunction) {
   const TraceModel model(copy_then_gemm().trace());
-  EXPECT_EQ(model.label({ItemKind::kOp, 0}), "HtoD 4.00\u00a0KiB");
+  EXPECT_EQ(model.label({ItemKind::kOp, 0}), "HtoD 4\u00a0KiB");
   EXPECT_EQ(model.label({ItemKind::kOp, 1}), "gemm");
   EXPECT_EQ(model.name({ItemKind::kOp, 1}), "void ns::gemm<float>(float*)");
   EXPECT_EQ(model.category({ItemKind::kOp, 0}), Category::kCopyToDevice);

@@ -69,7 +69,7 @@ Side side_of(Analyses& analyses, Id op, Id access) {
   return side;
 }
 
-// "4.00 KiB at 0x7f00".
+// "4 KiB at 0x7f00".
 std::string piece(const MemoryConflict& conflict) {
   return fmt::format("{} at {:#x}",
                      format_bytes(static_cast<int64_t>(conflict.end - conflict.begin)),
