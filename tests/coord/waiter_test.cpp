@@ -100,14 +100,17 @@ TEST(AsyncWaiter, CancelsAndTimesOut) {
 
 TEST(AsyncWaiter, DeliversTheFailureOfTheDevice) {
   const Device device = Device::open("sim");
-  const Stream a = device.create_stream(), b = device.create_stream();
-  const auto flag = device.allocate_host<std::uint64_t>(1);
+  const Stream a = device.create_stream(), b = device.create_stream(), c = device.create_stream();
+  const auto never = device.allocate_host<std::uint64_t>(1),
+             start = device.allocate_host<std::uint64_t>(1);
   AsyncWaiter waiter(device);
   Outcomes outcomes;
-  b.wait_value(flag.data(), 1);
+  b.wait_value(never.data(), 1);
   waiter.when_reached(b, outcomes.add());
+  a.wait_value(start.data(), 1);
   a.launch({.function = [] { throw std::runtime_error("fault"); }});
   waiter.when_reached(a, outcomes.add());
+  c.write_value(start.data(), 1);  // a call after the fault would throw
   EXPECT_TRUE(outcomes.reach(2));
   EXPECT_EQ(outcomes.count(WaitResult::kFailed), 2);
   EXPECT_NE(outcomes.last().error, nullptr);
