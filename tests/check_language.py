@@ -57,6 +57,9 @@ EXCEPTIONS = [
 ]
 
 
+ANY = re.compile("|".join(pattern for pattern, _ in PHRASES), re.I)
+
+
 def is_excepted(path, phrase):
     return any(path.startswith(prefix) and re.search(pattern, phrase, re.I) for prefix, pattern, _ in EXCEPTIONS)
 
@@ -78,6 +81,8 @@ def breaches(root):
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             # Names are read by their words: TellsWhatIs, look_at_it.
             words = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", line)
+            if not ANY.search(words):
+                continue
             for pattern, instead in PHRASES:
                 found = re.search(pattern, words, re.I)
                 if found and not is_excepted(name, found.group(0)):

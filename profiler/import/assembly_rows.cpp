@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "assembly.h"
+#include "vocabulary/call_row.h"
 #include "vocabulary/tier.h"
 
 namespace streamscope::import {
@@ -137,21 +138,14 @@ void Assembly::append_calls() {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const CallKind kind = kind_of(call);
-    switch (kind) {
-      case CallKind::kEventRecord:
-      case CallKind::kContextRecord:
+    switch (row_of(kind)) {
+      case CallRow::kEventRecord:
         break;
-      case CallKind::kStreamWait:
-      case CallKind::kContextWait:
-      case CallKind::kEventQuery:
-      case CallKind::kEventSynchronize:
-      case CallKind::kStreamQuery:
-      case CallKind::kStreamSynchronize:
-      case CallKind::kDeviceSynchronize:
-      case CallKind::kMemcpy:
+      case CallRow::kEventWait:
+      case CallRow::kHostSync:
         append_sync(call, i, kind, pairing);
         break;
-      default: {
+      case CallRow::kApiCall: {
         trace::ApiCall row{.thread_id = call.thread,
                            .kind = number_of(kind),
                            .name_id = call.name,

@@ -287,7 +287,7 @@ TraceBuilder events(bool destroyed, bool before_the_work) {
 TEST(ChurnAndLeak, DistinguishesChurnFromLeaksOfEvents) {
   const Verdict churn = run("churn-and-leak", events(true, false));
   ASSERT_EQ(churn.findings.size(), 1u);
-  EXPECT_THAT(churn.findings[0].title, HasSubstr("created anew"));
+  EXPECT_THAT(churn.findings[0].title, HasSubstr("created again"));
   const Verdict leak = run("churn-and-leak", events(false, false));
   ASSERT_EQ(leak.findings.size(), 1u);
   EXPECT_THAT(leak.findings[0].title, HasSubstr("never destroyed"));

@@ -220,8 +220,8 @@ TEST(Activities, StayOursWhenAnotherSubscriberIsRefusedAndItsUserIsInformed) {
   EXPECT_THAT(run.losses(), ::testing::ElementsAre(std::pair("profiler-refused", 2u)));
   const std::string& text = run.error_text();
   EXPECT_THAT(text, HasSubstr("another CUDA profiler in the program sees no GPU activity"));
-  EXPECT_THAT(text, HasSubstr("_child; the recording is complete"));   // the name of the profiler
-  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));  // reported once
+  EXPECT_THAT(text, HasSubstr("_child; the recording is complete"));  // the name of the profiler
+  EXPECT_EQ(text.find("streamscope:"), text.rfind("streamscope:"));   // reported once
 }
 
 TEST(Activities, StayOursWhenTheBuffersAreRefusedToAnother) {

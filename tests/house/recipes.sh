@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The recipes of docs/extending.md hold: each patch in recipes/ adds one thing by its recipe.
-#   recipes.sh SOURCE [BUILD]   that they apply and touch at most four files; with BUILD, whose programs are those of SOURCE,
-#                               also that a copy of the tree with all of them builds, and that each thing is there
+#   recipes.sh SOURCE [--build]   that they apply and touch at most four files; with --build also that a copy of the tree with
+#                                 all of them builds, and that each thing is there
 set -euo pipefail
 source=$(cd "$1" && pwd)
 patches=("$source"/tests/house/recipes/*.patch)
@@ -22,7 +22,7 @@ for patch in "${patches[@]}"; do
   ((files <= 4)) || fail "$name touches $files files: a recipe names at most four"
   patch -p1 --forward --silent <"$patch" || fail "$name no longer applies: bring tests/house/recipes/$name.patch up to date"
 done
-[[ -n ${2:-} ]] || { echo "passed: ${#patches[@]} patches apply"; exit 0; }
+[[ ${2:-} == --build ]] || { echo "passed: ${#patches[@]} patches apply"; exit 0; }
 
 cmake --preset demo >"$work/configure.txt" 2>&1 || { cat "$work/configure.txt"; exit 1; }
 ninja -C build-demo libcoord/all profiler/all viewer/all >"$work/build.txt" 2>&1 || { tail -40 "$work/build.txt"; exit 1; }
@@ -32,7 +32,7 @@ bin=$work/tree/build-demo/bin trace=$source/traces/pipeline.sqlite
 grep -q "has ops" check.txt || fail "check does not report the finding of the detector"
 "$bin/streamscope" report "$trace" | grep -q "Example of a section" || fail "report lacks the section"
 "$bin/streamscope" export "$trace" --to names -o names.txt && [[ -s names.txt ]] || fail "export has no format 'names'"
-# Names of traced calls are in the collector, if there is one without CUDA's headers.
+# Without the headers of CUDA there is no collector.
 library=build-demo/lib/libstreamscope_inject.so
 [[ ! -e $library ]] || grep -q cudaStreamGetPriority "$library" || fail "the collector does not trace the call"
 if [[ -x $bin/streamscope-viewer ]]; then

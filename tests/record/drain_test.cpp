@@ -82,6 +82,36 @@ TEST_F(DrainTest, TurnsOneThreadsRecordsIntoRows) {
   EXPECT_EQ(trace.op.end_ns[0], ns(static_cast<uint64_t>(at)) + 500);
 }
 
+TEST_F(DrainTest, StoresEachCallInOneTable) {
+  FakeThread& a = program_thread();
+  a.context(1);
+  a.call("cudaMemcpy", 0xaa, 1, 64);
+  a.call("cudaMemcpyAsync", 0xaa, 1, 64);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  a.call("cuCtxRecordEvent", 0, 0xe1);
+  a.call("cudaStreamWaitEvent", 0xaa, 0xe1);
+  a.call("cuCtxWaitEvent", 0, 0xe1);
+  for (const char* sync : {"cudaEventQuery", "cudaEventSynchronize", "cudaStreamQuery",
+                           "cudaStreamSynchronize", "cudaDeviceSynchronize"})
+    a.call(sync, 0xaa, 0xe1);
+  a.end();
+  const Trace trace = finish();
+  const auto names = [&](const trace::Column<trace::Id>& ids) {
+    std::vector<std::string> result;
+    for (const trace::Id id : ids) result.emplace_back(trace.text(id));
+    return result;
+  };
+  EXPECT_THAT(names(trace.api_call.name_id), testing::ElementsAre("cudaMemcpyAsync"));
+  EXPECT_THAT(names(trace.event_record.name_id),
+              testing::ElementsAre("cudaEventRecord", "cuCtxRecordEvent"));
+  EXPECT_THAT(names(trace.event_wait.name_id),
+              testing::UnorderedElementsAre("cudaStreamWaitEvent", "cuCtxWaitEvent"));
+  EXPECT_THAT(names(trace.host_sync.name_id),
+              testing::UnorderedElementsAre("cudaMemcpy", "cudaEventQuery", "cudaEventSynchronize",
+                                            "cudaStreamQuery", "cudaStreamSynchronize",
+                                            "cudaDeviceSynchronize"));
+}
+
 // Polling loops filled the rings, 886,484 queries in a second.
 TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
   FakeThread& a = thread(0, 64);

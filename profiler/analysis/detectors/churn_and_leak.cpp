@@ -159,7 +159,7 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
         const char* noun = of_streams ? "stream" : "event";
         finding.title = leak ? fmt::format("{} created while work was running and never destroyed",
                                            format_count(all.kept, noun))
-                             : fmt::format("{} created anew while work was running",
+                             : fmt::format("{} created again while work was running",
                                            format_count(all.at.size(), noun));
         finding.text = fmt::format(
             "They were created at {} between ops{}. Create them once and reuse them, for example "

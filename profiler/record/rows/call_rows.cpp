@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "vocabulary/call_row.h"
+
 namespace streamscope::record {
 namespace {
 
@@ -146,23 +148,17 @@ trace::Id CallRows::show(const ring::CallRecord& call, const CallPlace& place) {
 }
 
 trace::Id CallRows::store(const ring::CallRecord& call, const CallPlace& place, bool finished) {
-  switch (ring::call_info(call.call).kind) {
-    case CallKind::kEventRecord:
-    case CallKind::kContextRecord:
+  switch (row_of(ring::call_info(call.call).kind)) {
+    case CallRow::kEventRecord:
       return open_record(call, place);  // ends as close_record()
-    case CallKind::kStreamWait:
-    case CallKind::kContextWait:
+    case CallRow::kEventWait:
       return add_wait(call, place, finished);
-    case CallKind::kEventQuery:
-    case CallKind::kEventSynchronize:
-    case CallKind::kStreamQuery:
-    case CallKind::kStreamSynchronize:
-    case CallKind::kDeviceSynchronize:
-    case CallKind::kMemcpy:
+    case CallRow::kHostSync:
       return add_sync(call, place, finished);
-    default:
-      return add_api_call(call, place, trace::kNoId, finished);
+    case CallRow::kApiCall:
+      break;
   }
+  return add_api_call(call, place, trace::kNoId, finished);
 }
 
 template <class Row>
