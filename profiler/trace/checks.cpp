@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "loss.h"
-#include "reader.h"
+#include "trace/read/reader.h"
 #include "vocabulary/call_kind.h"
 #include "vocabulary/wait_cause.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "query.h"
-#include "reader.h"
+#include "trace/read/query.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::trace {
 namespace {

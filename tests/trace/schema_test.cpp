@@ -3,7 +3,7 @@
 
 // schema.sql, tables.def and the enumerations of model.h define the same three times; this compares
 // them.
-#include "trace/schema.h"
+#include "trace/schema/schema.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include "ring/calls.h"
 #include "ring/losses.h"
 #include "trace/loss.h"
-#include "trace/reader.h"
-#include "trace/sqlite.h"
+#include "trace/read/reader.h"
+#include "trace/sqlite/sqlite.h"
 #include "trace/tables.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/wait_cause.h"

@@ -16,19 +16,19 @@
 #include <utility>
 #include <vector>
 
-#include "checks.h"
-#include "error.h"
-#include "function_name.h"
-#include "loss.h"
-#include "open.h"
-#include "own_schema.h"
 #include "row_source.h"
-#include "schema.h"
-#include "sqlite.h"
-#include "table_sql.h"
-#include "tables.h"
-#include "trace_change.h"
-#include "wal.h"
+#include "trace/change/trace_change.h"
+#include "trace/change/wal.h"
+#include "trace/checks.h"
+#include "trace/error.h"
+#include "trace/function_name.h"
+#include "trace/loss.h"
+#include "trace/schema/own_schema.h"
+#include "trace/schema/schema.h"
+#include "trace/schema/table_sql.h"
+#include "trace/sqlite/open.h"
+#include "trace/sqlite/sqlite.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 namespace {

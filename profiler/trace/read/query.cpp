@@ -8,10 +8,10 @@
 #include <cctype>
 #include <utility>
 
-#include "error.h"
-#include "open.h"
-#include "own_schema.h"
-#include "sqlite.h"
+#include "trace/error.h"
+#include "trace/schema/own_schema.h"
+#include "trace/sqlite/open.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "sqlite.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "model.h"
+#include "trace/model.h"
 
 namespace streamscope::trace {
 

@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
-#include "error.h"
-#include "folder_names.h"
+#include "trace/error.h"
+#include "trace/folder_names.h"
 
 namespace streamscope::trace {
 namespace {

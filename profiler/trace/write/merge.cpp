@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "error.h"
-#include "loss.h"
-#include "ns_math.h"
-#include "query.h"
-#include "reader.h"
-#include "tables.h"
+#include "trace/error.h"
+#include "trace/loss.h"
+#include "trace/ns_math.h"
+#include "trace/read/query.h"
+#include "trace/read/reader.h"
+#include "trace/tables.h"
 #include "vocabulary/tier.h"
 #include "writer.h"
 

@@ -12,12 +12,12 @@
 #include <optional>
 #include <thread>
 
-#include "checks.h"
-#include "error.h"
-#include "open.h"
-#include "snapshot.h"
 #include "table_part.h"
-#include "tables.h"
+#include "trace/checks.h"
+#include "trace/error.h"
+#include "trace/sqlite/open.h"
+#include "trace/sqlite/snapshot.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "model.h"
-#include "own_schema.h"
+#include "trace/model.h"
+#include "trace/schema/own_schema.h"
 
 namespace streamscope::trace {
 namespace {

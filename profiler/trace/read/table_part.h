@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "checks.h"
-#include "model.h"
-#include "sqlite.h"
+#include "trace/checks.h"
+#include "trace/model.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "schema.h"
-#include "tables.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tables.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
-#include "model.h"
-#include "open.h"
+#include "trace/model.h"
+#include "trace/sqlite/open.h"
 
 namespace streamscope::trace {
 namespace {

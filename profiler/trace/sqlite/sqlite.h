@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "error.h"
+#include "trace/error.h"
 
 namespace streamscope::trace {
 
