@@ -229,7 +229,7 @@ void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   if (buffer.clear) {
     // Recreated, with its views: its rows and indexes disappear at once.
     database.run("DROP TABLE " + std::string(info.name));
-    database.run(std::string(create_table_sql(info.name)) + create_views_sql(info));
+    database.run(std::string(create_table_sql(info.name)) + create_views_sql(info.name));
   }
   for (size_t i = 0; i < buffer.changed_ids.size(); i++) {
     if (!buffer.update) buffer.update = Statement(database, update_sql(info), true);
