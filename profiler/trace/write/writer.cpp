@@ -87,30 +87,13 @@ void append_row(TableBuffer& buffer, const Row& row) {
   buffer.used += sizeof row;
 }
 
-// A field as a SQLite value; false if it is NULL.
-bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* value) {
-  if (column.type == ColumnType::kId) {
-    Id id;
-    std::memcpy(&id, row + column.offset, sizeof id);
-    return *value = id, id != kNoId;
-  }
-  if (column.type == ColumnType::kSmall) {
-    Small small;
-    std::memcpy(&small, row + column.offset, sizeof small);
-    return *value = small, small != kNoSmall;
-  }
-  std::memcpy(value, row + column.offset, sizeof *value);
-  return *value != kNoInt;
-}
-
 // The columns that ever had a value, including those of the buffered rows. Many never do, and each
 // column that is not fetched saves a thirtieth of the time per row.
 uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
   uint32_t used = buffer.used_columns;
   for (size_t c = 0; c < info.columns.size(); c++) {
     for (size_t at = 0; (used >> c & 1) == 0 && at < buffer.used; at += info.row_bytes) {
-      int64_t ignored;
-      if (field_value(info.columns[c], buffer.bytes.data() + at, &ignored)) used |= 1u << c;
+      if (field_value(info.columns[c], buffer.bytes.data() + at) != kNoInt) used |= 1u << c;
     }
   }
   return used;
@@ -236,10 +219,9 @@ void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
     const unsigned char* row = buffer.changed.data() + i * info.row_bytes;
     buffer.update.bind(1, static_cast<int64_t>(buffer.changed_ids[i]));
     for (size_t c = 0; c < info.columns.size(); c++) {
-      int64_t value;
-      int index = static_cast<int>(c) + 2;
-      field_value(info.columns[c], row, &value) ? buffer.update.bind(index, value)
-                                                : buffer.update.bind_null(index);
+      const Int value = field_value(info.columns[c], row);
+      const int index = static_cast<int>(c) + 2;
+      value != kNoInt ? buffer.update.bind(index, value) : buffer.update.bind_null(index);
     }
     buffer.update.run();
   }
