@@ -10,7 +10,6 @@
 // stamps, so that the target pays for stores only.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>

@@ -5,7 +5,6 @@
 // several connections read concurrently, and joins them.
 #pragma once
 
-#include <string>
 #include <variant>
 #include <vector>
 
