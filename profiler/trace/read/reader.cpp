@@ -319,20 +319,18 @@ Ns Trace::end_ns() const {
   return last;
 }
 
-Id Trace::process_of_thread(Id thread_id) const {
-  return thread_id < thread.size() ? thread.process_id[thread_id] : kNoId;
-}
+namespace {
+Id value_at(const Column<Id>& column, Id row) { return row < column.size() ? column[row] : kNoId; }
+}  // namespace
+
+Id Trace::process_of_thread(Id thread_id) const { return value_at(thread.process_id, thread_id); }
 
 Id Trace::process_of_stream(Id stream_id) const {
-  if (stream_id >= stream.size()) return kNoId;
-  Id context_id = stream.context_id[stream_id];
-  return context_id < context.size() ? context.process_id[context_id] : kNoId;
+  return value_at(context.process_id, value_at(stream.context_id, stream_id));
 }
 
 Id Trace::device_of_stream(Id stream_id) const {
-  if (stream_id >= stream.size()) return kNoId;
-  Id context_id = stream.context_id[stream_id];
-  return context_id < context.size() ? context.device_id[context_id] : kNoId;
+  return value_at(context.device_id, value_at(stream.context_id, stream_id));
 }
 
 std::vector<std::string> stable_views() {
