@@ -7,8 +7,7 @@
 namespace streamscope::trace {
 
 bool has_column(const TableInfo& table, std::string_view name) {
-  return std::any_of(table.columns.begin(), table.columns.end(),
-                     [&](const ColumnInfo& column) { return column.name == name; });
+  return std::ranges::find(table.columns, name, &ColumnInfo::name) != table.columns.end();
 }
 
 std::string insert_sql(const TableInfo& table, bool first, uint32_t wanted) {
