@@ -71,15 +71,6 @@ struct TableBuffer {
 };
 
 template <class Row>
-concept HasStart = requires(const Row& row) {
-  row.start_ns;
-};
-template <class Row>
-concept HasEnd = requires(const Row& row) {
-  row.end_ns;
-};
-
-template <class Row>
 void append_row(TableBuffer& buffer, const Row& row) {
   if (buffer.bytes.size() - buffer.used < sizeof row)
     buffer.bytes.resize(std::max(buffer.bytes.size() * 2, 64 * sizeof row));
@@ -409,14 +400,14 @@ Id Writer::append(const Row& given) {
   Row row = given;
   check_row(buffer.count, row, impl_->damage);
   append_row(buffer, row);
-  if constexpr (HasStart<Row>) {
+  if constexpr (requires { row.start_ns; }) {
     if (row.start_ns != kUnknownNs) {
       if (row.start_ns < buffer.last_start_ns) buffer.ascends = false;
       buffer.last_start_ns = row.start_ns;
       impl_->last_ns = std::max(impl_->last_ns, row.start_ns);
     }
   }
-  if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  if constexpr (requires { row.end_ns; }) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
   if constexpr (std::is_same_v<Row, Op>) impl_->note_kernel(row);
   return buffer.count++;
 }
@@ -430,9 +421,9 @@ void Writer::update(Id id, const Row& given) {
     throw Error(impl_->database.file(),
                 "update of row " + std::to_string(id) + ", which was never appended");
   }
-  if constexpr (HasStart<Row>) buffer.look_again = true;
+  if constexpr (requires { row.start_ns; }) buffer.look_again = true;
   if constexpr (std::is_same_v<Row, Op>) impl_->note_kernel(row);
-  if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  if constexpr (requires { row.end_ns; }) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
   if (id >= buffer.stored) {
     std::memcpy(buffer.bytes.data() + (id - buffer.stored) * sizeof row, &row, sizeof row);
     return;
@@ -449,14 +440,7 @@ Id Writer::count() const {
 
 template <class Row>
 void Writer::clear() {
-  TableBuffer& buffer = impl_->table(table_index<Row>());
-  buffer.clear = true;
-  buffer.used = buffer.stored = buffer.count = 0;
-  buffer.changed.clear();
-  buffer.changed_ids.clear();
-  buffer.last_start_ns = kUnknownNs;
-  buffer.ascends = true;
-  buffer.look_again = false;
+  impl_->table(table_index<Row>()) = {.clear = true};
 }
 
 #define STREAMSCOPE_INSTANTIATE(sql_name, Row, COLUMNS) \
