@@ -41,10 +41,6 @@ bool is_finished(const std::filesystem::path& file) {
              "SELECT count(*) FROM meta WHERE key = 'finished' AND value = 1") > 0;
 }
 
-}  // namespace
-
-namespace {
-
 /// Files that SQLite could not remove when the log was in the file, which it does not report. The
 /// lock keeps others from starting a new log meanwhile. The trace is complete with or without them.
 void remove_left_over(Database& database) {
