@@ -5,7 +5,7 @@
 #
 #   streamscope_library(NAME [STATIC|SHARED|OBJECT] SOURCES ... [LINK ...] [PRIVATE_LINK ...])
 #     target streamscope_NAME with alias streamscope::NAME; its folder's parent is on the include path, so that
-#     includes read "trace/reader.h".
+#     includes read "trace/read/reader.h".
 
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::analysis {
 

@@ -11,7 +11,7 @@
 #include "analysis/usage/lod.h"
 #include "counts.h"
 #include "labels.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::analysis {
 namespace {

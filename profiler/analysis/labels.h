@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::analysis {
 

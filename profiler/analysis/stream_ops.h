@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::analysis {
 

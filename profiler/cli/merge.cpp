@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "trace/merge.h"
+#include "trace/write/merge.h"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "trace/query.h"
+#include "trace/read/query.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "report/formats/table.h"
 #include "terminal.h"
 #include "trace/loss.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "trace/tables.h"
 #include "traces.h"
 

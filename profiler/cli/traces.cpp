@@ -15,7 +15,7 @@
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
-#include "trace/open.h"
+#include "trace/sqlite/open.h"
 
 namespace streamscope::cli {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "command_line.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::cli {
 

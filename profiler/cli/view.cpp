@@ -8,7 +8,7 @@
 
 #include "command.h"
 #include "trace/error.h"
-#include "trace/query.h"
+#include "trace/read/query.h"
 #include "traces.h"
 
 namespace streamscope::cli {

@@ -66,18 +66,17 @@ uint32_t on_tasks(const coord_tasks_facts* facts) {
   for (uint32_t i = 0; i < count; ++i) {
     const coord_task& task = facts->tasks[i];
     thread->push_in_place<ring::TaskRecord>([&](ring::TaskRecord& record) {
-      record = {.kind = RecordKind::kTask,
-                .flags = is_virtual ? uint8_t{ring::kVirtualTime} : uint8_t{0},
-                .type = static_cast<uint16_t>(std::min<uint32_t>(task.type, ring::kNoTaskType)),
-                .queue = facts->queue,
-                .task = task.task,
-                .begin = task.begin,
-                .end = task.end,
-                .worker = task.worker,
-                .sm = task.sm,
-                .run = facts->run,
-                .reserved = 0,
-                .unused = {}};
+      record = {};
+      record.kind = RecordKind::kTask;
+      record.flags = is_virtual ? ring::kVirtualTime : 0;
+      record.type = static_cast<uint16_t>(std::min<uint32_t>(task.type, ring::kNoTaskType));
+      record.queue = facts->queue;
+      record.task = task.task;
+      record.begin = task.begin;
+      record.end = task.end;
+      record.worker = task.worker;
+      record.sm = task.sm;
+      record.run = facts->run;
     });
   }
   if (facts->last != 0) push_run(*thread, facts->queue, facts->run, true, facts->left_out);

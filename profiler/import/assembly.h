@@ -19,7 +19,7 @@
 #include "api_calls.h"
 #include "losses.h"
 #include "pairing.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::import {
 

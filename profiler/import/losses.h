@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "trace/loss.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::import {
 

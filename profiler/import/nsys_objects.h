@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "assembly.h"
-#include "trace/foreign_tables.h"
+#include "trace/sqlite/foreign_tables.h"
 
 namespace streamscope::import {
 

@@ -10,9 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
-
-#include "guard.h"
 
 namespace streamscope::ring {
 namespace {
@@ -28,24 +25,8 @@ constinit std::atomic<uint64_t> all_bytes{0};  // of all backlogs
 
 }  // namespace
 
-Backlog& Backlog::operator=(Backlog&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(header_, other.header_);
-  std::swap(records_, other.records_);
-  std::swap(mapped_bytes_, other.mapped_bytes_);
-  std::swap(reserved_bytes_, other.reserved_bytes_);
-  std::swap(first_, other.first_);
-  std::swap(count_, other.count_);
-  return *this;
-}
-
 Backlog::~Backlog() {
   all_bytes.fetch_sub(reserved_bytes_, std::memory_order_relaxed);
-  if (header_ != nullptr) {
-    unguard(header_);
-    ::munmap(header_, mapped_bytes_);
-  }
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -53,9 +34,8 @@ Backlog::~Backlog() {
 bool Backlog::map(int descriptor, uint64_t bytes) {
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (base == MAP_FAILED) return false;
-  header_ = static_cast<Header*>(base);
+  header_ = {static_cast<Header*>(base), Unmap{bytes}};
   records_ = reinterpret_cast<Record*>(static_cast<char*>(base) + kHeaderBytes);
-  mapped_bytes_ = bytes;
   descriptor_ = descriptor;
   guard(base, bytes);
   return true;
@@ -99,7 +79,7 @@ bool Backlog::reserve(uint64_t bytes) {
     }
   }
   struct statvfs space {};
-  if (bytes > mapped_bytes_ || ::fstatvfs(descriptor_, &space) != 0 ||
+  if (bytes > header_.get_deleter().bytes || ::fstatvfs(descriptor_, &space) != 0 ||
       uint64_t{space.f_bavail} * space.f_frsize < more + kFreeBytes ||
       ::posix_fallocate(descriptor_, static_cast<off_t>(reserved_bytes_),
                         static_cast<off_t>(more)) != 0)

@@ -12,9 +12,11 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <utility>
 
+#include "guard.h"
 #include "record.h"
 
 namespace streamscope::ring {
@@ -30,8 +32,8 @@ class Backlog {
 
   /// `file` is created by the first add().
   explicit Backlog(std::filesystem::path file) : file_(std::move(file)) {}
-  Backlog(Backlog&& other) noexcept { *this = std::move(other); }
-  Backlog& operator=(Backlog&& other) noexcept;
+  Backlog(const Backlog&) = delete;
+  Backlog& operator=(const Backlog&) = delete;
   ~Backlog();
 
   /// Takes over what an earlier consumer of the ring left. An invalid file is left alone.
@@ -61,9 +63,8 @@ class Backlog {
 
   std::filesystem::path file_;
   int descriptor_ = -1;
-  Header* header_ = nullptr;
-  Record* records_ = nullptr;
-  uint64_t mapped_bytes_ = 0;
+  std::unique_ptr<Header, Unmap> header_;
+  Record* records_ = nullptr;    // after the header
   uint64_t reserved_bytes_ = 0;  // bytes of the file that have storage
   uint64_t first_ = 0, count_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "guard.h"
@@ -21,7 +22,9 @@ namespace {
 constexpr int kTooShort = -1, kCutOff = -2;
 
 /// Maps `bytes` of a file from `offset` on. Null with `error` if that fails: errno or kTooShort.
-void* map_part(const std::filesystem::path& file, uint64_t offset, uint64_t bytes, int* error) {
+template <class T>
+std::unique_ptr<T, Unmap> map_part(const std::filesystem::path& file, uint64_t offset,
+                                   uint64_t bytes, int* error) {
   *error = 0;
   const int descriptor = ::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) {
@@ -42,13 +45,7 @@ void* map_part(const std::filesystem::path& file, uint64_t offset, uint64_t byte
   ::close(descriptor);
   if (part == MAP_FAILED) return nullptr;
   guard(part, bytes);
-  return part;
-}
-
-void unmap_part(void* part, uint64_t bytes) {
-  if (part == nullptr) return;
-  unguard(part);
-  ::munmap(part, bytes);
+  return {static_cast<T*>(part), Unmap{bytes}};
 }
 
 bool is_power(uint64_t number) { return std::has_single_bit(number) && number >= kMinCapacity; }
@@ -64,8 +61,7 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
     if (error != nullptr) *error = std::max(failure, 0);
     return std::nullopt;
   };
-  consumer.header_ =
-      static_cast<RingHeader*>(map_part(file, 0, file_bytes(kMinCapacity), &failure));
+  consumer.header_ = map_part<RingHeader>(file, 0, file_bytes(kMinCapacity), &failure);
   if (consumer.header_ == nullptr) return refuse("is shorter than a ring");
   if (const char* fault = consumer.check()) return refuse(fault);
   const RingHeader& header = *consumer.header_;
@@ -77,15 +73,15 @@ std::optional<Consumer> Consumer::open(const std::filesystem::path& file, std::s
     return refuse("holds more records than fit into it");
   // An earlier consumer may have been killed after it moved records and before it recorded that
   // here.
-  consumer.backlog_.open();
-  const uint64_t moved = consumer.backlog_.records().size();
-  const uint64_t end = consumer.backlog_.first() + moved;
+  consumer.backlog_->open();
+  const uint64_t moved = consumer.backlog_->records().size();
+  const uint64_t end = consumer.backlog_->first() + moved;
   if (moved != 0 && moved <= end && end - consumer.tail_ <= consumer.capacity_ &&
       end <= header.head.load(std::memory_order_relaxed)) {
-    consumer.tail_ = consumer.backlog_.first();
+    consumer.tail_ = consumer.backlog_->first();
     consumer.ring_tail_ = end;
   } else {
-    consumer.backlog_ = Backlog(consumer.backlog_.file());
+    consumer.backlog_ = std::make_unique<Backlog>(consumer.backlog_file());
   }
   return consumer;
 }
@@ -107,38 +103,14 @@ const char* Consumer::check() const {
 }
 
 Consumer::Consumer(const std::filesystem::path& file)
-    : file_(file), backlog_(file.string() + kBacklogEnding) {}
-
-Consumer::Consumer(Consumer&& other) noexcept : backlog_("") { *this = std::move(other); }
-
-Consumer& Consumer::operator=(Consumer&& other) noexcept {
-  std::swap(header_, other.header_);
-  std::swap(records_, other.records_);
-  std::swap(capacity_, other.capacity_);
-  std::swap(size_, other.size_);
-  std::swap(base_, other.base_);
-  std::swap(growths_, other.growths_);
-  std::swap(unreadable_, other.unreadable_);
-  std::swap(lost_mappings_, other.lost_mappings_);
-  std::swap(tail_, other.tail_);
-  std::swap(ring_tail_, other.ring_tail_);
-  std::swap(growing_poll_, other.growing_poll_);
-  std::swap(file_, other.file_);
-  backlog_ = std::move(other.backlog_);
-  return *this;
-}
-
-Consumer::~Consumer() {
-  unmap_part(records_, size_ * sizeof(Record));
-  unmap_part(header_, file_bytes(kMinCapacity));
-}
+    : file_(file), backlog_(std::make_unique<Backlog>(file.string() + kBacklogEnding)) {}
 
 // Stays true once the file was truncated under one of its mappings.
 bool Consumer::is_cut_off() {
   const uint64_t lost = lost_mappings();
   if (lost == lost_mappings_) return unreadable_ == kCutOff;
   lost_mappings_ = lost;
-  if (is_lost(header_) || is_lost(records_)) unreadable_ = kCutOff;
+  if (is_lost(header_.get()) || is_lost(records_.get())) unreadable_ = kCutOff;
   return unreadable_ == kCutOff;
 }
 
@@ -149,10 +121,9 @@ int Consumer::map_records() {
   const uint64_t size = header_->first_size << growths;
   if (growths > kMostGrowths || !is_power(size) || size > capacity_) return kTooShort;
   int error = 0;
-  void* part = map_part(file_, kRingHeaderBytes, size * sizeof(Record), &error);
-  if (part == nullptr) return error;
-  unmap_part(records_, size_ * sizeof(Record));
-  records_ = static_cast<Record*>(part);
+  auto records = map_part<Record>(file_, kRingHeaderBytes, size * sizeof(Record), &error);
+  if (records == nullptr) return error;
+  records_ = std::move(records);
   size_ = size;
   growths_ = growths;
   base_ = growths == 0 ? 0 : header_->bases[growths - 1];
@@ -172,7 +143,7 @@ uint64_t Consumer::readable_head() {
 
 Consumer::Pending Consumer::pending(bool seal_poll) {
   Pending pending = in_ring(seal_poll);
-  if (tail_ != ring_tail_) pending.moved = backlog_.records().subspan(tail_ - backlog_.first());
+  if (tail_ != ring_tail_) pending.moved = backlog_->records().subspan(tail_ - backlog_->first());
   return pending;
 }
 
@@ -195,7 +166,7 @@ Consumer::Pending Consumer::in_ring(bool seal_poll) {
   }
   const uint64_t first = (ring_tail_ - base_) & (size_ - 1);
   const uint64_t in_first = std::min(count, size_ - first);
-  return {{}, std::span(records_ + first, in_first), std::span(records_, count - in_first)};
+  return {{}, std::span(&place(ring_tail_), in_first), std::span(records_.get(), count - in_first)};
 }
 
 std::vector<Record> Consumer::copy(uint64_t* from) {
@@ -221,7 +192,7 @@ std::vector<Record> Consumer::copy(uint64_t* from) {
 void Consumer::release(size_t count) {
   tail_ += count;
   if (tail_ < ring_tail_) return;
-  backlog_.clear();
+  backlog_->clear();
   ring_tail_ = tail_;
   header_->tail.store(ring_tail_, std::memory_order_release);
 }
@@ -229,7 +200,7 @@ void Consumer::release(size_t count) {
 bool Consumer::relieve() {
   const Pending moving = in_ring(false);
   if (moving.size() == 0) return true;
-  if (!backlog_.add(ring_tail_, moving.first, moving.second)) return false;
+  if (!backlog_->add(ring_tail_, moving.first, moving.second)) return false;
   ring_tail_ += moving.size();
   header_->tail.store(ring_tail_, std::memory_order_release);
   return true;

@@ -97,6 +97,11 @@ void unguard(const void* begin) {
   if (Mapping* mapping = find_at(begin)) mapping->begin.store(0, std::memory_order_release);
 }
 
+void Unmap::operator()(void* begin) const {
+  unguard(begin);
+  ::munmap(begin, bytes);
+}
+
 bool rescue(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   Mapping* mapping = find([at](const Mapping& each) {

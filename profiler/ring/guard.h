@@ -20,6 +20,12 @@ void guard_moved(const void* begin, const void* new_begin, size_t bytes);
 /// To be called before it is unmapped.
 void unguard(const void* begin);
 
+/// Deletes what points to a guarded mapping of this size.
+struct Unmap {
+  size_t bytes = 0;
+  void operator()(void* begin) const;
+};
+
 /// If `address` is in a guarded mapping: replaces all of it by zeros that belong to no file. False
 /// if it is not in one, or if there is no memory.
 bool rescue(const void* address);

@@ -7,6 +7,8 @@
 // advice are in trace/loss.cpp.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -37,48 +39,32 @@ enum class Loss : uint16_t {
   kKernelParameters,  // kernels of which only some parameters were scanned; count
 };
 
-/// Kebab-case, never renamed; trace/loss.h has its meaning and what to do about it. "" for a number
-/// that this build does not know.
+/// By number. Kebab-case, never renamed; trace/loss.h has their meanings and what to do about them.
+inline constexpr std::array<std::string_view, 18> kLossNames = {
+    "",
+    "ring-full",
+    "cupti-dropped",
+    "activity-buffers",
+    "activity-ring-full",
+    "times-not-delivered",
+    "unknown-activity",
+    "other-subscriber",
+    "profiler-conflict",
+    "no-cupti",
+    "cupti-fatal",
+    "late-attach",
+    "graph-times",
+    "no-thread-ring",
+    "bad-observer-fact",
+    "no-stacks",
+    "profiler-refused",
+    "kernel-parameters",
+};
+
+/// "" for a number that this build does not know.
 constexpr std::string_view loss_name(Loss loss) {
-  switch (loss) {
-    case Loss::kRingFull:
-      return "ring-full";
-    case Loss::kCuptiDropped:
-      return "cupti-dropped";
-    case Loss::kActivityBuffers:
-      return "activity-buffers";
-    case Loss::kActivityRing:
-      return "activity-ring-full";
-    case Loss::kTimesNotDelivered:
-      return "times-not-delivered";
-    case Loss::kUnknownActivity:
-      return "unknown-activity";
-    case Loss::kOtherSubscriber:
-      return "other-subscriber";
-    case Loss::kProfilerConflict:
-      return "profiler-conflict";
-    case Loss::kNoCupti:
-      return "no-cupti";
-    case Loss::kCuptiFatal:
-      return "cupti-fatal";
-    case Loss::kLateAttach:
-      return "late-attach";
-    case Loss::kGraphTimes:
-      return "graph-times";
-    case Loss::kNoThreadRing:
-      return "no-thread-ring";
-    case Loss::kBadObserverFact:
-      return "bad-observer-fact";
-    case Loss::kStacks:
-      return "no-stacks";
-    case Loss::kProfilerRefused:
-      return "profiler-refused";
-    case Loss::kKernelParameters:
-      return "kernel-parameters";
-    case Loss::kNone:
-      break;
-  }
-  return "";
+  const auto number = static_cast<size_t>(loss);
+  return number < kLossNames.size() ? kLossNames[number] : std::string_view();
 }
 
 }  // namespace streamscope::ring

@@ -10,7 +10,6 @@
 // stamps, so that the target pays for stores only.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -115,9 +114,12 @@ inline constexpr uint32_t kNone32 = 0xffffffffu;
 using CallId = uint16_t;
 
 /// Every record starts like this; the rest of its 64 bytes depends on `kind`.
-struct RecordHead {
+struct RecordStart {
   RecordKind kind;
-  uint8_t flags;
+  uint8_t flags;  // RecordFlags
+};
+
+struct RecordHead : RecordStart {
   uint16_t small;
   uint32_t word;
 };
@@ -129,9 +131,8 @@ struct alignas(64) Record {
 };
 static_assert(sizeof(Record) == 64);
 
-struct TextRecord {  // a text longer than one chunk is several consecutive records in one ring
-  RecordKind kind;
-  uint8_t flags;
+/// A text longer than one chunk is several consecutive records in one ring.
+struct TextRecord : RecordStart {
   uint16_t chunk_bytes;  // bytes used in `bytes`
   uint32_t total_bytes;
   TextHash hash;
@@ -139,9 +140,7 @@ struct TextRecord {  // a text longer than one chunk is several consecutive reco
   char bytes[44];
 };
 
-struct ProcessRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct ProcessRecord : RecordStart {
   uint16_t reserved;
   uint32_t parent_pid;
   uint64_t begin;  // ticks at which the collector started
@@ -153,9 +152,7 @@ struct ProcessRecord {
   uint64_t unused;
 };
 
-struct ThreadRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct ThreadRecord : RecordStart {
   uint16_t reserved;
   uint32_t tid;
   uint64_t begin;  // ticks
@@ -163,9 +160,7 @@ struct ThreadRecord {
   uint64_t unused[5];
 };
 
-struct DeviceRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct DeviceRecord : RecordStart {
   uint16_t compute_capability;  // 10 * major + minor
   uint32_t ordinal;
   TextHash name;
@@ -178,9 +173,7 @@ struct DeviceRecord {
   uint64_t unused[2];
 };
 
-struct ContextRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct ContextRecord : RecordStart {
   uint16_t reserved;
   uint32_t context;      // process-unique id, as in CallRecord
   uint32_t device;       // ordinal
@@ -190,9 +183,7 @@ struct ContextRecord {
   uint64_t unused[4];
 };
 
-struct StreamRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct StreamRecord : RecordStart {
   uint8_t stream_kind;  // StreamKind
   uint8_t destroyed;    // 1: the handle is destroyed here
   uint32_t context;
@@ -208,9 +199,7 @@ struct StreamRecord {
 
 enum class ObjectKind : uint8_t { kThread, kStream, kEvent, kContext, kDevice, kDomain, kCategory };
 
-struct NameRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct NameRecord : RecordStart {
   uint8_t object_kind;  // ObjectKind
   uint8_t reserved;
   uint32_t context;  // kNone32 if unknown
@@ -221,9 +210,7 @@ struct NameRecord {
 };
 
 /// One CUDA call. The call's kind determines the meaning of the fields: see calls.h.
-struct CallRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct CallRecord : RecordStart {
   CallId call;
   uint32_t correlation_id;
   uint64_t begin;      // ticks at entry
@@ -267,9 +254,7 @@ constexpr uint64_t last_end(const CallRecord& call) {
   return polls.more() == 0 ? call.end : call.begin + polls.ticks();
 }
 
-struct RangeRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct RangeRecord : RecordStart {
   uint16_t category;
   uint32_t color;      // 0xAARRGGBB, 0 if none
   uint64_t begin;      // ticks of this call
@@ -283,9 +268,7 @@ struct RangeRecord {
 };
 
 /// Something that ran on the device. `stream` is always given.
-struct OpRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct OpRecord : RecordStart {
   uint8_t detail;  // kMemcpy: CopyKind; kMemset: memory kind; kDeviceWork: OpKind of trace/model.h
   uint8_t memory_kinds;  // kMemcpy: source kind << 4 | destination kind (CUPTI memory kinds)
   uint32_t correlation_id;
@@ -302,9 +285,7 @@ struct OpRecord {
 };
 
 /// Grid and block of a launch, sent once per distinct shape and process.
-struct LaunchShapeRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct LaunchShapeRecord : RecordStart {
   uint16_t registers;
   uint32_t shape;  // hash of the fields below; equal shapes have equal numbers
   uint32_t grid[3];
@@ -329,9 +310,7 @@ constexpr uint32_t shape_number(const LaunchShapeRecord& shape) {
 
 /// CUPTI's own record of which event record a wait binds to (tier events): the reference against
 /// which pairing is tested.
-struct SyncWitnessRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct SyncWitnessRecord : RecordStart {
   uint8_t act;  // 0 record, 1 wait, 2 query, 3 synchronize
   uint8_t reserved;
   uint32_t correlation_id;
@@ -344,9 +323,7 @@ struct SyncWitnessRecord {
   uint64_t unused[3];
 };
 
-struct OverheadRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct OverheadRecord : RecordStart {
   uint16_t overhead_kind;  // CUPTI overhead kind: low values 1, 2; else kind >> 16 with bit 15 set
   uint32_t tid;            // kNone32 if not tied to a thread
   int64_t begin_ns;
@@ -354,9 +331,7 @@ struct OverheadRecord {
   uint64_t unused[5];
 };
 
-struct GraphRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct GraphRecord : RecordStart {
   uint8_t executable;  // 0 a graph, 1 an executable graph
   uint8_t destroyed;
   uint32_t graph;   // CUPTI graph id
@@ -367,9 +342,7 @@ struct GraphRecord {
   uint64_t unused[4];
 };
 
-struct GraphNodeRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct GraphNodeRecord : RecordStart {
   uint8_t node_kind;  // CUgraphNodeType
   uint8_t reserved2;
   uint32_t graph;
@@ -381,9 +354,7 @@ struct GraphNodeRecord {
   uint64_t unused[3];
 };
 
-struct GraphEdgeRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct GraphEdgeRecord : RecordStart {
   uint16_t reserved;
   uint32_t graph;
   uint64_t from_node;
@@ -391,9 +362,7 @@ struct GraphEdgeRecord {
   uint64_t unused[5];
 };
 
-struct OperationRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct OperationRecord : RecordStart {
   uint8_t type;        // coord_operation_type
   uint8_t priority;    // coord_operation_priority
   uint32_t operation;  // process-unique
@@ -414,23 +383,19 @@ struct OperationRecord {
 inline constexpr uint64_t kNotYet = 0xffffffffffffffffull;
 
 /// Some of what an operation depends on.
-struct OperationDependenciesRecord {
+struct OperationDependenciesRecord : RecordStart {
   static constexpr uint32_t kMost = 7;
   struct Dependency {
     uint32_t operation;
     uint16_t inferred;  // 1: from memory ranges, 0: named by the program
     uint16_t elided;    // coord_elision
   };
-  RecordKind kind;
-  uint8_t flags;
   uint16_t count;  // of `dependencies`
   uint32_t operation;
   Dependency dependencies[kMost];
 };
 
-struct OperationStateRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct OperationStateRecord : RecordStart {
   uint8_t state;  // OperationState
   uint8_t reserved;
   uint32_t operation;
@@ -439,19 +404,15 @@ struct OperationStateRecord {
 };
 
 /// Operations that were found completed at the same time.
-struct OperationsCompletedRecord {
+struct OperationsCompletedRecord : RecordStart {
   static constexpr uint32_t kMost = 12;
-  RecordKind kind;
-  uint8_t flags;
   uint16_t count;  // of `operations`
   uint32_t reserved;
   uint64_t begin;  // ticks or virtual ns
   uint32_t operations[kMost];
 };
 
-struct PoolRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct PoolRecord : RecordStart {
   uint16_t pool_kind;  // coord_pool_kind
   uint32_t pool;       // process-unique
   uint64_t capacity;   // 0: no limit
@@ -459,9 +420,7 @@ struct PoolRecord {
   uint64_t unused[5];
 };
 
-struct PoolSampleRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct PoolSampleRecord : RecordStart {
   uint16_t reserved;
   uint32_t pool;
   uint64_t begin;  // ticks or virtual ns
@@ -473,9 +432,7 @@ struct PoolSampleRecord {
 };
 
 /// A barrier, named by the operation that has completed when it is reached; its streams follow.
-struct BarrierRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct BarrierRecord : RecordStart {
   uint16_t reserved;
   uint32_t operation;
   uint64_t begin;  // ticks or virtual ns: when it was submitted
@@ -483,9 +440,7 @@ struct BarrierRecord {
   uint64_t unused[5];
 };
 
-struct BarrierStreamRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct BarrierStreamRecord : RecordStart {
   uint16_t elided;
   uint32_t operation;
   uint64_t begin;
@@ -505,9 +460,7 @@ enum class AccessSource : uint8_t {
 
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
 /// source and the destination of a copy. Ranges of several rows are `pitch` apart.
-struct AccessRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct AccessRecord : RecordStart {
   uint8_t source;           // AccessSource
   uint8_t writes;           // bit i: ranges[i] is written
   uint32_t correlation_id;  // of the call, kNone32 if none
@@ -522,9 +475,7 @@ struct AccessRecord {
 };
 
 /// Words in the parameters of a kernel launch that may be pointers.
-struct KernelArgumentsRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct KernelArgumentsRecord : RecordStart {
   uint16_t count;  // used in `values`
   uint32_t correlation_id;
   TextHash kernel;
@@ -533,9 +484,7 @@ struct KernelArgumentsRecord {
 };
 
 /// When a host thread brought a stream to a barrier.
-struct BarrierArrivalRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct BarrierArrivalRecord : RecordStart {
   uint16_t reserved;
   uint32_t operation;
   int64_t arrival_ns;  // CLOCK_MONOTONIC or virtual
@@ -545,9 +494,7 @@ struct BarrierArrivalRecord {
   uint64_t unused[4];
 };
 
-struct TimelineRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct TimelineRecord : RecordStart {
   uint16_t reserved;
   uint32_t timeline;  // process-unique
   uint64_t initial;
@@ -555,9 +502,7 @@ struct TimelineRecord {
   uint64_t unused[5];
 };
 
-struct TimelinePointRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct TimelinePointRecord : RecordStart {
   uint16_t act;  // coord_timeline_act
   uint32_t timeline;
   uint64_t begin;  // ticks or virtual ns
@@ -568,9 +513,7 @@ struct TimelinePointRecord {
   uint64_t unused[3];
 };
 
-struct TaskQueueRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct TaskQueueRecord : RecordStart {
   uint16_t on_device;  // 0: workers are threads, 1: warps of a GPU
   uint32_t queue;      // process-unique
   TextHash name;
@@ -581,9 +524,7 @@ struct TaskQueueRecord {
 
 /// A run of a queue of a GPU: reported when its workers were launched, and again when all of its
 /// tasks were reported.
-struct TaskRunRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct TaskRunRecord : RecordStart {
   uint16_t ended;
   uint32_t queue;
   uint64_t left_out;  // ended: tasks that ran and were not reported
@@ -597,9 +538,7 @@ struct TaskRunRecord {
 inline constexpr uint16_t kNoTaskType = 0xffff;
 
 /// A task that has ended.
-struct TaskRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct TaskRecord : RecordStart {
   uint16_t type;  // of work, or kNoTaskType
   uint32_t queue;
   uint64_t task;
@@ -614,9 +553,7 @@ struct TaskRecord {
 
 /// A file mapped into the process. `base` is the load bias that turns a run-time address into one
 /// of the file.
-struct ModuleRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct ModuleRecord : RecordStart {
   uint16_t reserved;
   uint32_t reserved2;
   uint64_t base;
@@ -628,9 +565,7 @@ struct ModuleRecord {
 
 /// Frames of a call stack, innermost first; a stack longer than one chunk is several consecutive
 /// records in one ring.
-struct StackRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct StackRecord : RecordStart {
   uint8_t frame_count;  // frames used in this chunk
   uint8_t texts;        // bit i: frames[i] is a TextHash, "file:line function" of a Python frame;
                         // else an address
@@ -641,9 +576,7 @@ struct StackRecord {
   uint64_t frames[5];
 };
 
-struct LossRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct LossRecord : RecordStart {
   uint16_t loss;  // Loss of losses.h
   uint32_t reserved;
   uint64_t count;
@@ -653,9 +586,7 @@ struct LossRecord {
   uint64_t unused[3];
 };
 
-struct CollectingRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct CollectingRecord : RecordStart {
   uint8_t on;
   uint8_t reserved;
   uint32_t reserved2;
@@ -663,9 +594,7 @@ struct CollectingRecord {
   uint64_t unused[6];
 };
 
-struct EndRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct EndRecord : RecordStart {
   uint16_t reserved;
   uint32_t reserved2;
   uint64_t begin;          // ticks
@@ -681,9 +610,7 @@ enum class AnswerKind : uint8_t {
 };
 
 /// A collector's answer to a Question of control.h.
-struct AnswerRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct AnswerRecord : RecordStart {
   uint8_t answer;    // AnswerKind
   uint8_t answered;  // 0: not within the limit, or the word is not in host memory
   uint32_t round;
@@ -695,9 +622,7 @@ struct AnswerRecord {
 };
 
 /// Who waits for whom in libcoord, as far as it leads to an unfulfillable wait or a cycle.
-struct WaitsRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct WaitsRecord : RecordStart {
   uint8_t given_up;  // 1: a wait of this thread ended with an error because of this
   uint8_t reserved;
   uint32_t party_count;
@@ -707,9 +632,7 @@ struct WaitsRecord {
   uint64_t unused[5];
 };
 
-struct WaitPartyRecord {
-  RecordKind kind;
-  uint8_t flags;
+struct WaitPartyRecord : RecordStart {
   uint8_t party;  // coord_wait_party_kind
   uint8_t state;  // coord_wait_party_flags
   uint32_t index;
@@ -718,36 +641,19 @@ struct WaitPartyRecord {
   uint64_t unused[5];
 };
 
-struct WaitLinksRecord {
+struct WaitLinksRecord : RecordStart {
   static constexpr uint32_t kMost = 7;
   struct Link {
     uint32_t from, to;  // indices of parties
   };
-  RecordKind kind;
-  uint8_t flags;
   uint16_t count;  // of `links`
   uint32_t reserved;
   Link links[kMost];
 };
 
+/// Holds for every record: as() and Producer check each type that they pass on.
 template <class T>
 inline constexpr bool kIsRecord = std::is_trivially_copyable_v<T> && sizeof(T) == sizeof(Record);
-static_assert(kIsRecord<TextRecord> && kIsRecord<ProcessRecord> && kIsRecord<ThreadRecord> &&
-              kIsRecord<DeviceRecord> && kIsRecord<ContextRecord> && kIsRecord<StreamRecord> &&
-              kIsRecord<NameRecord> && kIsRecord<CallRecord> && kIsRecord<RangeRecord> &&
-              kIsRecord<OpRecord> && kIsRecord<LaunchShapeRecord> && kIsRecord<SyncWitnessRecord> &&
-              kIsRecord<OverheadRecord> && kIsRecord<GraphRecord> && kIsRecord<GraphNodeRecord> &&
-              kIsRecord<GraphEdgeRecord> && kIsRecord<OperationRecord> &&
-              kIsRecord<OperationDependenciesRecord> && kIsRecord<OperationStateRecord> &&
-              kIsRecord<OperationsCompletedRecord> && kIsRecord<PoolRecord> &&
-              kIsRecord<PoolSampleRecord> && kIsRecord<BarrierRecord> &&
-              kIsRecord<BarrierStreamRecord> && kIsRecord<BarrierArrivalRecord> &&
-              kIsRecord<TimelineRecord> && kIsRecord<TimelinePointRecord> &&
-              kIsRecord<TaskQueueRecord> && kIsRecord<TaskRunRecord> && kIsRecord<TaskRecord> &&
-              kIsRecord<AccessRecord> && kIsRecord<KernelArgumentsRecord> &&
-              kIsRecord<ModuleRecord> && kIsRecord<StackRecord> && kIsRecord<LossRecord> &&
-              kIsRecord<CollectingRecord> && kIsRecord<EndRecord> && kIsRecord<AnswerRecord> &&
-              kIsRecord<WaitsRecord> && kIsRecord<WaitPartyRecord> && kIsRecord<WaitLinksRecord>);
 
 /// The record kind that T is for.
 template <class T>

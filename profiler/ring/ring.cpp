@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -18,7 +17,6 @@
 #include <charconv>
 #include <cstring>
 #include <new>
-#include <utility>
 
 #include "descriptor.h"
 #include "guard.h"
@@ -128,16 +126,15 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
     *error = errno;
     return producer;
   }
-  int failure = take_room(file, 0, file_bytes(size));
+  *error = take_room(file, 0, file_bytes(size));
   void* base = MAP_FAILED;
-  if (failure == 0) {
+  if (*error == 0) {
     base = ::mmap(nullptr, file_bytes(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (base == MAP_FAILED) failure = errno;
+    if (base == MAP_FAILED) *error = errno;
   }
   ::close(file);
-  if (failure != 0) {
+  if (*error != 0) {
     ::unlink(path);
-    *error = failure;
     return producer;
   }
   touch(base, file_bytes(size));
@@ -165,7 +162,6 @@ Producer Producer::create(const char* directory, uint32_t index, uint64_t capaci
   producer.mask_ = size - 1;
   producer.limit_ = size;
   producer.directory_ = directory;
-  *error = 0;
   return producer;
 }
 

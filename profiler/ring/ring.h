@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "backlog.h"
+#include "guard.h"
 #include "record.h"
 
 namespace streamscope::ring {
@@ -249,10 +251,6 @@ class Consumer {
   static std::optional<Consumer> open(const std::filesystem::path& file, std::string* why,
                                       int* error = nullptr);
 
-  Consumer(Consumer&& other) noexcept;
-  Consumer& operator=(Consumer&& other) noexcept;
-  ~Consumer();
-
   const RingHeader& header() const { return *header_; }
   const std::filesystem::path& file() const { return file_; }
   /// Number of the first record that is not yet released.
@@ -295,7 +293,7 @@ class Consumer {
   /// immediately. False if the backlog has no space.
   bool relieve();
   /// The file of the backlog, if there is one.
-  const std::filesystem::path& backlog_file() const { return backlog_.file(); }
+  const std::filesystem::path& backlog_file() const { return backlog_->file(); }
 
  private:
   explicit Consumer(const std::filesystem::path& file);
@@ -304,10 +302,10 @@ class Consumer {
   uint64_t readable_head();
   int map_records();
   bool is_cut_off();
-  Record& place(uint64_t number) const { return records_[(number - base_) & (size_ - 1)]; }
+  Record& place(uint64_t number) const { return records_.get()[(number - base_) & (size_ - 1)]; }
 
-  RingHeader* header_ = nullptr;
-  Record* records_ = nullptr;
+  std::unique_ptr<RingHeader, Unmap> header_;
+  std::unique_ptr<Record, Unmap> records_;  // the first place
   uint64_t capacity_ = 0;
   uint64_t size_ = 0;  // places
   uint64_t base_ = 0;  // number of a record in the first place
@@ -318,7 +316,7 @@ class Consumer {
   uint64_t ring_tail_ = 0;      // and moved; our own copy, since the file is not trusted
   uint64_t growing_poll_ = 0;
   std::filesystem::path file_;
-  Backlog backlog_;
+  std::unique_ptr<Backlog> backlog_;
 };
 
 }  // namespace streamscope::ring

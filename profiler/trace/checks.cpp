@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "loss.h"
-#include "reader.h"
+#include "trace/read/reader.h"
 #include "vocabulary/call_kind.h"
 #include "vocabulary/wait_cause.h"
 
@@ -54,56 +54,24 @@ constexpr Rule kRules[] = {
     {"critical_path", "kind", 0, kGapStep},
     {"finding", "severity", 0, 2},
     {"finding", "confidence", 0, 2},
-    // Booleans.
-    {"", "complete", 0, 1},
-    {"", "simulated", 0, 1},
-    {"", "executable", 0, 1},
-    {"", "inferred", 0, 1},
-    {"", "elided", 0, 1},
-    {"", "on_device", 0, 1},
-    {"", "writes", 0, 1},
-    {"", "in_cycle", 0, 1},
-    // Sizes and counts.
-    {"", "bytes", 0, kMostBytes},
-    {"", "pitch_bytes", 0, kMostBytes},
-    {"", "memory_bytes", 0, kMostBytes},
-    {"", "static_shared_bytes", 0, kMostBytes},
-    {"", "dynamic_shared_bytes", 0, kMostBytes},
-    {"", "rows", 0, kMostBytes},
-    {"", "count", 0, kMostBytes},
-    {"", "capacity", 0, kMostBytes},
-    {"", "available", 0, kMostBytes},
-    {"", "in_use", 0, kMostBytes},
-    {"", "high_water", 0, kMostBytes},
-    {"", "left_out", 0, kMostBytes},
+    // Counts and durations with limits of their own, and Unix time.
     {"", "polls", 1, kMostSmall},
-    {"", "frame_count", 0, kMostSmall},
-    {"", "depth", 0, kMostSmall},
-    {"", "step", 0, kMostSmall},
     {"lod", "level", 0, 31},
-    {"", "workers", 0, kMostSmall},
-    {"", "worker", 0, kMostSmall},
-    {"", "sm", 0, kMostSmall},
-    {"", "sm_count", 0, kMostSmall},
-    {"", "copy_engines", 0, kMostSmall},
-    {"", "max_connections", 0, kMostSmall},
-    {"", "grid_x", 0, kMostSmall},
-    {"", "grid_y", 0, kMostSmall},
-    {"", "grid_z", 0, kMostSmall},
-    {"", "block_x", 0, kMostSmall},
-    {"", "block_y", 0, kMostSmall},
-    {"", "block_z", 0, kMostSmall},
-    {"", "registers", 0, kMostSmall},
-    {"", "parameter", 0, kMostSmall},
-    // Durations, and Unix time.
-    {"", "duration_ns", 0, kMostDuration},
     {"", "offset_ns", -kMostDuration, kMostDuration},
-    {"", "wait_ns", 0, kMostDuration},
-    {"", "ran_ns", 0, kMostDuration},
-    {"", "busy_ns", 0, kMostDuration},
     {"", "gain_ns", -kMostDuration, kMostDuration},
     {"", "realtime_ns", -kMostRealtimeNs, kMostRealtimeNs},
 };
+constexpr std::string_view kBooleans[] = {"complete", "simulated", "executable", "inferred",
+                                          "elided",   "on_device", "writes",     "in_cycle"};
+constexpr std::string_view kSizes[] = {
+    "bytes",      "pitch_bytes", "memory_bytes", "static_shared_bytes", "dynamic_shared_bytes",
+    "rows",       "count",       "capacity",     "available",           "in_use",
+    "high_water", "left_out"};
+constexpr std::string_view kSmallCounts[] = {
+    "frame_count",  "depth",           "step",     "workers", "worker", "sm",      "sm_count",
+    "copy_engines", "max_connections", "grid_x",   "grid_y",  "grid_z", "block_x", "block_y",
+    "block_z",      "registers",       "parameter"};
+constexpr std::string_view kDurations[] = {"duration_ns", "wait_ns", "ran_ns", "busy_ns"};
 
 constexpr Bounds look_up(std::string_view table, std::string_view column, ColumnType type) {
   if (type == ColumnType::kId) return {};
@@ -112,6 +80,13 @@ constexpr Bounds look_up(std::string_view table, std::string_view column, Column
     if (rule.column == column && (rule.table.empty() || rule.table == table))
       return {rule.least, rule.most};
   }
+  const auto is_one_of = [&](const auto& names) {
+    return std::ranges::find(names, column) != std::end(names);
+  };
+  if (is_one_of(kBooleans)) return {0, 1};
+  if (is_one_of(kSizes)) return {0, kMostBytes};
+  if (is_one_of(kSmallCounts)) return {0, kMostSmall};
+  if (is_one_of(kDurations)) return {0, kMostDuration};
   return {};
 }
 
@@ -156,11 +131,10 @@ void Damage::add(const char* table, uint64_t row, const char* column, Int value)
 
 void Damage::add(const char* table, uint64_t row, const char* column, std::string_view value) {
   auto found = std::ranges::find(tables_, std::string_view(table), &OfTable::table);
-  if (found == tables_.end()) {
-    tables_.push_back({table, 0, ""});
-    found = tables_.end() - 1;
-    found->first = "row " + std::to_string(row) + ", " + column + " = " + std::string(value);
-  }
+  if (found == tables_.end())
+    found = tables_.insert(
+        found,
+        {table, 0, "row " + std::to_string(row) + ", " + column + " = " + std::string(value)});
   ++found->values;
 }
 
@@ -258,12 +232,10 @@ void add_losses(const Damage& damage, Trace& trace) {
   if (damage.empty()) return;
   const Id name = intern(std::string(kDamagedValues));
   for (const Damage::OfTable& table : damage.tables()) {
-    Loss row;
-    row.name_id = name;
-    row.severity = static_cast<Small>(loss_info(kDamagedValues).severity);
-    row.count = table.values;
-    row.detail_id = intern(describe(table));
-    trace.loss.append(row);
+    trace.loss.append({.name_id = name,
+                       .severity = static_cast<Small>(loss_info(kDamagedValues).severity),
+                       .count = table.values,
+                       .detail_id = intern(describe(table))});
   }
 }
 

@@ -90,37 +90,30 @@ void check_column(const char* table, const char* name, Bounds bounds, Column& co
 /// address. All except `address` are within their bounds; NULL counts as 0.
 bool fits_into_memory(Int address, Int bytes, Int pitch = kNoInt, Int rows = kNoInt);
 
-namespace detail {
-// A pair of times of which the second must not be before the first.
-template <class Column>
-void check_order(const char* table, const char* second_name, Column& first, Column& second,
-                 Damage& damage, uint64_t first_row) {
-  if (first.size() != second.size()) return;
-  for (size_t row = 0; row < first.size(); ++row) {
-    const Ns from = first[row], to = second[row];
-    if (to >= from || to == kUnknownNs) continue;
-    damage.add(table, first_row + row, second_name, to);
-    first[row] = kUnknownNs;
-    second[row] = kUnknownNs;
-  }
-}
-}  // namespace detail
-
 /// Replaces inconsistent values of a row by unknown, after its columns were checked: the end of an
 /// interval before its start, memory beyond the last address. Table: the columns of a table, or of
 /// a piece of it, as members with their names.
 template <class Table>
 void check_rows(const char* name, Table& table, Damage& damage, uint64_t first_row = 0) {
+  // A pair of times of which the second must not be before the first.
+  const auto check_order = [&](const char* second_name, auto& first, auto& second) {
+    if (first.size() != second.size()) return;
+    for (size_t row = 0; row < first.size(); ++row) {
+      const Ns from = first[row], to = second[row];
+      if (to >= from || to == kUnknownNs) continue;
+      damage.add(name, first_row + row, second_name, to);
+      first[row] = kUnknownNs;
+      second[row] = kUnknownNs;
+    }
+  };
   if constexpr (requires { table.start_ns, table.end_ns; })
-    detail::check_order(name, "end_ns", table.start_ns, table.end_ns, damage, first_row);
+    check_order("end_ns", table.start_ns, table.end_ns);
   if constexpr (requires { table.created_ns, table.destroyed_ns; })
-    detail::check_order(name, "destroyed_ns", table.created_ns, table.destroyed_ns, damage,
-                        first_row);
+    check_order("destroyed_ns", table.created_ns, table.destroyed_ns);
   if constexpr (requires { table.allocated_ns, table.freed_ns; })
-    detail::check_order(name, "freed_ns", table.allocated_ns, table.freed_ns, damage, first_row);
+    check_order("freed_ns", table.allocated_ns, table.freed_ns);
   if constexpr (requires { table.first_arrival_ns, table.release_ns; })
-    detail::check_order(name, "release_ns", table.first_arrival_ns, table.release_ns, damage,
-                        first_row);
+    check_order("release_ns", table.first_arrival_ns, table.release_ns);
   if constexpr (requires { table.address, table.bytes; }) {
     for (size_t row = 0; row < table.bytes.size(); ++row) {
       const Int address = table.address[row], bytes = table.bytes[row];

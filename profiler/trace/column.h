@@ -6,7 +6,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <span>
 #include <utility>
 #include <vector>
 

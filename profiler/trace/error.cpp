@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -13,9 +14,8 @@ std::string one_line(const std::string& subject, const std::string& cause,
                      const std::string& remedy) {
   std::string line = subject + ": " + cause;
   if (!remedy.empty()) line += "; " + remedy;
-  for (char& c : line) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
+  std::ranges::replace_if(
+      line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;
 }
 

@@ -3,10 +3,11 @@
 #include "loss.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
-#include "query.h"
-#include "reader.h"
+#include "trace/read/query.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::trace {
 namespace {
@@ -168,17 +169,15 @@ constexpr LossInfo kUnknown = {"", Severity::kDataLoss, kAllEvidence,
 std::span<const LossInfo> loss_kinds() { return kKinds; }
 
 const LossInfo& loss_info(std::string_view name) {
-  for (const LossInfo& kind : kKinds) {
-    if (kind.name == name) return kind;
-  }
-  return kUnknown;
+  const auto* const found = std::ranges::find(kKinds, name, &LossInfo::name);
+  return found == std::end(kKinds) ? kUnknown : *found;
 }
 
 bool is_unfinished(const Trace& trace) {
   const auto finished = trace.meta.find("finished");
   if (finished != trace.meta.end() && finished->second == "0") return true;
-  return std::any_of(trace.loss.name_id.begin(), trace.loss.name_id.end(),
-                     [&](Id name) { return trace.text(name) == kEndedEarly; });
+  return std::ranges::any_of(trace.loss.name_id,
+                             [&](Id name) { return trace.text(name) == kEndedEarly; });
 }
 
 bool is_unfinished(const std::filesystem::path& trace) {

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.h"
 
-#include <iterator>
-
 namespace streamscope::trace {
 
 #define STREAMSCOPE_PUSH(type, name) name.push_back(row.name);

@@ -40,19 +40,10 @@ inline constexpr Small kNoSmall = std::numeric_limits<Small>::min();
 
 namespace detail {
 template <class T>
-constexpr T none();
-template <>
-constexpr Id none<Id>() {
-  return kNoId;
+constexpr T none() {
+  return Packed<T>::kNone;
 }
-template <>
-constexpr Int none<Int>() {
-  return kNoInt;
-}
-template <>
-constexpr Small none<Small>() {
-  return kNoSmall;
-}
+static_assert(none<Id>() == kNoId && none<Int>() == kNoInt && none<Small>() == kNoSmall);
 }  // namespace detail
 
 /// Row structs: `Op`, `EventWait`, ... Every field starts as NULL.

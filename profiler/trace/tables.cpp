@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tables.h"
 
-#include <algorithm>
 #include <iterator>
 #include <string_view>
 
@@ -33,25 +32,10 @@ struct Reference {
   const char* table;
 };
 
-// Columns whose name is not simply TABLE_id; every other *_id column names a table or contains a
-// text.
+// Columns whose name is not TABLE_id or WHICH_TABLE_id; every other *_id column contains a text.
 constexpr Reference kReferences[] = {
-    {"record_id", "event_record"},
-    {"source_graph_id", "graph"},
-    {"parent_operation_id", "operation"},
-    {"depends_on_operation_id", "operation"},
-    {"alloc_stream_id", "stream"},
-    {"free_stream_id", "stream"},
-    {"alloc_call_id", "api_call"},
-    {"free_call_id", "api_call"},
-    {"from_op_id", "op"},
-    {"to_op_id", "op"},
-    {"because_op_id", "op"},
-    {"first_op_id", "op"},
-    {"second_op_id", "op"},
-    {"longest_op_id", "op"},
-    {"lock_owner_id", "thread"},
-    {"object_id", nullptr},
+    {"record_id", "event_record"}, {"alloc_call_id", "api_call"}, {"free_call_id", "api_call"},
+    {"lock_owner_id", "thread"},   {"object_id", nullptr},
 };
 
 }  // namespace
@@ -65,11 +49,12 @@ const char* referenced_table(const char* table, std::string_view column) {
   for (const Reference& reference : kReferences) {
     if (reference.column == column) return reference.table;
   }
+  column.remove_suffix(std::string_view("_id").size());
   for (const TableInfo& target : kTables) {
-    if (column.size() == std::string_view(target.name).size() + 3 &&
-        column.starts_with(target.name)) {
+    const std::string_view name = target.name;
+    if (column == name ||
+        (column.ends_with(name) && column[column.size() - name.size() - 1] == '_'))
       return target.name;
-    }
   }
   return "string";
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -54,6 +55,17 @@ STREAMSCOPE_TABLES(STREAMSCOPE_INDEX_OF)
 
 inline constexpr size_t kTableCount = static_cast<size_t>(TableIndex::kCount);
 inline constexpr size_t kMostColumns = 18;  // of any table, without id
+
+/// A field of a row struct in 64 bits; kNoInt for NULL.
+inline Int field_value(const ColumnInfo& column, const unsigned char* row) {
+  const auto load = [&]<class T>(T value) {
+    std::memcpy(&value, row + column.offset, sizeof value);
+    return value == detail::none<T>() ? kNoInt : Int{value};
+  };
+  if (column.type == ColumnType::kId) return load(Id{});
+  if (column.type == ColumnType::kSmall) return load(Small{});
+  return load(Int{});
+}
 
 /// All tables of tables.def in its order.
 std::span<const TableInfo, kTableCount> tables();

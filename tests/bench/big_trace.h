@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::bench {
 

@@ -26,8 +26,8 @@
 #include "record/drain/drain.h"
 #include "ring/calls.h"
 #include "ring/ring.h"
-#include "trace/reader.h"
-#include "trace/schema.h"
+#include "trace/read/reader.h"
+#include "trace/schema/schema.h"
 
 namespace {
 

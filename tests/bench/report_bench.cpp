@@ -14,8 +14,8 @@
 #include "bench/budget.h"
 #include "report/check/check.h"
 #include "report/formats/exporter.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "bench/budget.h"
-#include "trace/schema.h"
-#include "trace/writer.h"
+#include "trace/schema/schema.h"
+#include "trace/write/writer.h"
 
 namespace {
 

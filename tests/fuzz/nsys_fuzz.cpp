@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fuzz/import_input.h"
-#include "trace/sqlite.h"
+#include "trace/sqlite/sqlite.h"
 
 using namespace streamscope;
 

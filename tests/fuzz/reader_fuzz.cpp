@@ -4,7 +4,7 @@
 #include "fuzz/scratch_file.h"
 #include "fuzz/sqlite_heap.h"
 #include "trace/error.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 using namespace streamscope;
 

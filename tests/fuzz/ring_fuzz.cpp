@@ -20,7 +20,7 @@
 #include "ring/calls.h"
 #include "ring/process.h"
 #include "trace/error.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

@@ -15,7 +15,7 @@
 #include <set>
 
 #include "trace/checks.h"
-#include "trace/sqlite.h"
+#include "trace/sqlite/sqlite.h"
 #include "trace/tables.h"
 
 namespace streamscope::test {

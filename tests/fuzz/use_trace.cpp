@@ -22,8 +22,8 @@
 #include "report/formats/exporter.h"
 #include "report/sections/diff_document.h"
 #include "trace/error.h"
-#include "trace/merge.h"
-#include "trace/query.h"
+#include "trace/read/query.h"
+#include "trace/write/merge.h"
 #include "viewer/model/comparison.h"
 
 namespace streamscope::test {

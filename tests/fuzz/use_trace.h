@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::test {
 

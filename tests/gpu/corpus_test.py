@@ -146,7 +146,7 @@ class Corpus(unittest.TestCase):
     def make_tools(cls):
         template = cls.folder / "template.sqlite"
         database = sqlite3.connect(template)
-        database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+        database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
         database.execute("INSERT INTO meta VALUES ('finished', 1)")
         database.execute("INSERT INTO string(id, value) VALUES (0, 'ring-full')")
         database.executemany("INSERT INTO op(id, kind) VALUES (?, 0)", [(0,), (1,)])
@@ -390,7 +390,7 @@ class Traces(unittest.TestCase):
 
     def write_trace(self, path, kernels):
         database = sqlite3.connect(path)
-        database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+        database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
         database.execute("INSERT INTO meta VALUES ('finished', ?)", (int(kernels != 3),))
         database.execute("INSERT INTO string(id, value) VALUES (0, 'ring-full')")
         database.executemany("INSERT INTO op(id, kind) VALUES (?, 0)", [(number,) for number in range(kernels)])

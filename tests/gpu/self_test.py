@@ -100,7 +100,7 @@ class Checks(unittest.TestCase):
             path = pathlib.Path(folder) / "trace.sqlite"
             database = sqlite3.connect(path)
             database.execute("PRAGMA synchronous = OFF")
-            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
             line = handover(database, 5)
             if spoil:
                 database.execute(spoil)
@@ -153,7 +153,7 @@ class Kept(unittest.TestCase):
             harness = QuietHarness(folder)
             path = folder / "trace.sqlite"
             database = sqlite3.connect(path)
-            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
             texts = {f"{harness.build}/bin/examples/pipeline --device cuda": "/opt/streamscope/bin/examples/pipeline --device cuda",
                      f"STREAMSCOPE_RINGS={folder}/a.rings\0CUDA_HOME=/usr/local/cuda":
                          "STREAMSCOPE_RINGS=/tmp/streamscope/a.rings\0CUDA_HOME=/usr/local/cuda",
@@ -250,7 +250,7 @@ class Race(unittest.TestCase):
             path = pathlib.Path(folder) / "trace.sqlite"
             database = sqlite3.connect(path)
             database.execute("PRAGMA synchronous = OFF")
-            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
             line = race(database)
             if spoil:
                 database.execute(spoil)
@@ -321,7 +321,7 @@ class Kineto(unittest.TestCase):
         def steps(folder, name, with_range, spoil=""):
             path = pathlib.Path(folder) / name
             database = sqlite3.connect(path)
-            database.executescript((REPOSITORY / "profiler/trace/schema.sql").read_text())
+            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
             if with_range:
                 insert(database, "range", name_id=text(database, "measured"), start_ns=100, end_ns=5_000)
             insert(database, "host_sync", kind=0, start_ns=50, end_ns=90)

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "import/importer.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::test {
 

@@ -17,7 +17,7 @@
 
 #include "fake_program.h"
 #include "record/drain/drain.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::record {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_program.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::record {
 namespace {

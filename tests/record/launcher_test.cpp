@@ -19,7 +19,7 @@
 #include "support/kill_points.h"
 #include "trace/error.h"
 #include "trace/loss.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::record {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::test {
 

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::test {

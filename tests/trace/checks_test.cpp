@@ -10,9 +10,9 @@
 #include "ring/calls.h"
 #include "support/trace_builder.h"
 #include "trace/loss.h"
-#include "trace/reader.h"
-#include "trace/sqlite.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/sqlite/sqlite.h"
+#include "trace/write/writer.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {

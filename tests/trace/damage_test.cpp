@@ -12,7 +12,7 @@
 
 #include "support/trace_builder.h"
 #include "trace/error.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "trace/foreign_tables.h"
+#include "trace/sqlite/foreign_tables.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

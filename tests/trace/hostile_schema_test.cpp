@@ -12,10 +12,10 @@
 #include "query_rows.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
-#include "trace/foreign_tables.h"
-#include "trace/reader.h"
-#include "trace/sqlite.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/sqlite/foreign_tables.h"
+#include "trace/sqlite/sqlite.h"
+#include "trace/write/writer.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {

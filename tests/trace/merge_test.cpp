@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "trace/merge.h"
+#include "trace/write/merge.h"
 
 #include <gtest/gtest.h>
 
 #include "support/trace_builder.h"
 #include "trace/error.h"
 #include "trace/loss.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::trace {
 namespace {

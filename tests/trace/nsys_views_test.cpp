@@ -9,8 +9,8 @@
 
 #include "query_rows.h"
 #include "support/trace_builder.h"
-#include "trace/schema.h"
-#include "trace/sqlite.h"
+#include "trace/schema/schema.h"
+#include "trace/sqlite/sqlite.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {

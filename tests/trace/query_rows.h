@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/query.h"
+#include "trace/read/query.h"
 
 namespace streamscope::trace {
 

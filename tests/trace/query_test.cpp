@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/query.h"
+#include "trace/read/query.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "query_rows.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
-#include "trace/sqlite.h"
+#include "trace/sqlite/sqlite.h"
 #include "trace_file.h"
 #include "vocabulary/wait_cause.h"
 

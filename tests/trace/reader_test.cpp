@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 #include "support/trace_builder.h"
 #include "trace/error.h"
-#include "trace/sqlite.h"
-#include "trace/writer.h"
+#include "trace/sqlite/sqlite.h"
+#include "trace/write/writer.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {

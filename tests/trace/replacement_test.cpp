@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What remains in a folder when a writer is killed, at every point, and how a copy replaces a file.
-#include "trace/replacement.h"
+#include "trace/change/replacement.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -13,10 +13,10 @@
 #include <fstream>
 
 #include "support/kill_points.h"
+#include "trace/change/wal.h"
 #include "trace/error.h"
-#include "trace/reader.h"
-#include "trace/wal.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::trace {
 namespace {

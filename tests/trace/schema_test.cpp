@@ -3,7 +3,7 @@
 
 // schema.sql, tables.def and the enumerations of model.h define the same three times; this compares
 // them.
-#include "trace/schema.h"
+#include "trace/schema/schema.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,9 @@
 #include "ring/calls.h"
 #include "ring/losses.h"
 #include "trace/loss.h"
-#include "trace/reader.h"
-#include "trace/sqlite.h"
+#include "trace/read/reader.h"
+#include "trace/schema/own_schema.h"
+#include "trace/sqlite/sqlite.h"
 #include "trace/tables.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/wait_cause.h"
@@ -159,6 +160,15 @@ TEST_F(Schema, HasTheStableViews) {
   for (const std::string& view : views) {
     EXPECT_EQ(database_.integer("SELECT count(*) FROM " + view), 0) << view;
   }
+}
+
+TEST(ViewsOfATable, EndAtTheirOwnSemicolon) {
+  const std::string view =
+      "CREATE VIEW v_op (id, text) AS\n  -- Every op;\n  -- with a text.\n  SELECT id, ';\n' FROM "
+      "op;";
+  const std::string other = "CREATE VIEW v_operation (id) AS\n  SELECT id FROM operation;";
+  EXPECT_EQ(create_views_sql("op", "-- Views\n" + view + "\n\n" + other + "\n"),
+            "DROP VIEW IF EXISTS v_op;" + view);
 }
 
 TEST(Loss, KnowsEveryKindThatACollectorReports) {

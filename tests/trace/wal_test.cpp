@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A trace becomes one plain file even if the system refuses locks and removals for a moment.
-#include "trace/wal.h"
+#include "trace/change/wal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <fstream>
 #include <string>
 
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 #include "trace_file.h"
 
 namespace streamscope::trace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 #include "query_rows.h"
 #include "trace/checks.h"
 #include "trace/error.h"
-#include "trace/reader.h"
-#include "trace/sqlite.h"
+#include "trace/read/reader.h"
+#include "trace/sqlite/sqlite.h"
 #include "trace_file.h"
 #include "vocabulary/wait_cause.h"
 

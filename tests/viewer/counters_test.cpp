@@ -10,7 +10,7 @@
 
 #include "model/trace_model.h"
 #include "support/trace_builder.h"
-#include "trace/query.h"
+#include "trace/read/query.h"
 
 namespace streamscope::viewer {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "model/labels.h"
 #include "support/trace_builder.h"
-#include "trace/query.h"
+#include "trace/read/query.h"
 
 namespace streamscope::viewer {
 namespace {

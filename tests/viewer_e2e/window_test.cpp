@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "support/mistakes.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "viewer_e2e/window_fixture.h"
 
 namespace streamscope::test {

@@ -14,7 +14,7 @@
 #include "analysis/hang/wait_graph.h"
 #include "analysis/usage/pool_holders.h"
 #include "item.h"
-#include "trace/hang_report.h"
+#include "trace/write/hang_report.h"
 
 namespace streamscope::viewer {
 

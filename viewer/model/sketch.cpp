@@ -8,7 +8,7 @@
 #include "analysis/derive.h"
 #include "trace/checks.h"
 #include "trace/ns_math.h"
-#include "trace/query.h"
+#include "trace/read/query.h"
 
 namespace streamscope::viewer {
 namespace {

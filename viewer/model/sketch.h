@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::viewer {
 

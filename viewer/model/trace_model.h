@@ -23,7 +23,7 @@
 #include "item.h"
 #include "report/sections/info.h"
 #include "timeline/timeline_layout.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "wait_parts.h"
 
 namespace streamscope::viewer {

@@ -9,7 +9,7 @@
 
 #include "model/labels.h"
 #include "trace/error.h"
-#include "trace/query.h"
+#include "trace/read/query.h"
 #include "widgets.h"
 
 namespace streamscope::viewer {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "analysis/analyses.h"
-#include "trace/hang_report.h"
+#include "trace/write/hang_report.h"
 
 namespace streamscope::analysis {
 

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::analysis {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::analysis {
 

@@ -26,9 +26,9 @@
 #include "record/hang/thread_snapshots.h"
 #include "record/hang/unwind.h"
 #include "run_state.h"
-#include "trace/hang_report.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/hang_report.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::record {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::record {
 

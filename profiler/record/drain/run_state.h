@@ -15,7 +15,7 @@
 #include "ring/calls.h"
 #include "ring/control.h"
 #include "text_table.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::record {
 

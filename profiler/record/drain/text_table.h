@@ -12,7 +12,7 @@
 #include "flat_map.h"
 #include "record/recovery/id_journal.h"
 #include "ring/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::record {
 

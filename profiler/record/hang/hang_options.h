@@ -9,8 +9,8 @@
 #include <functional>
 #include <optional>
 
-#include "trace/hang_report.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
+#include "trace/write/hang_report.h"
 
 namespace streamscope::record {
 

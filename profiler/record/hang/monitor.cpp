@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "unwind.h"
 
 namespace streamscope::record {

@@ -12,7 +12,7 @@
 #include "id_journal.h"
 #include "record/drain/process_drain.h"
 #include "record/drain/run_state.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::record {
 

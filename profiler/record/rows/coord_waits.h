@@ -12,7 +12,7 @@
 #include "operations.h"
 #include "record/drain/run_state.h"
 #include "ring/record.h"
-#include "trace/hang_report.h"
+#include "trace/write/hang_report.h"
 
 namespace streamscope::record {
 

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 namespace streamscope::record {
 

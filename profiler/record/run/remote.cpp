@@ -18,7 +18,7 @@
 #include "ring/guard.h"
 #include "ring/process.h"
 #include "trace/error.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::record {
 namespace {

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "ring/control.h"
-#include "trace/hang_report.h"
+#include "trace/write/hang_report.h"
 
 namespace streamscope::record {
 

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "trace/open.h"
-#include "trace/reader.h"
-#include "trace/replacement.h"
-#include "trace/wal.h"
+#include "trace/change/replacement.h"
+#include "trace/change/wal.h"
+#include "trace/read/reader.h"
+#include "trace/sqlite/open.h"
 
 namespace streamscope::record {
 namespace {

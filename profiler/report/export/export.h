@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/query.h"
-#include "trace/reader.h"
+#include "trace/read/query.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::report {
 

@@ -9,7 +9,7 @@
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::report {
 

@@ -9,7 +9,7 @@
 
 #include "analysis/counts.h"
 #include "coordination.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::report {
 

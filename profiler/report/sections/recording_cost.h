@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::report {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "analysis/analyses.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace {
 

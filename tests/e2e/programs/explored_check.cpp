@@ -13,7 +13,7 @@
 #include <string>
 
 #include "analysis/detector.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tables.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 
@@ -21,8 +21,5 @@ std::string insert_sql(const TableInfo& table, bool first, uint32_t wanted);
 
 /// Replaces all columns of the row ?1; column i is ?(i+2).
 std::string update_sql(const TableInfo& table);
-
-/// The statements of schema.sql that create the views which read a table.
-std::string create_views_sql(const TableInfo& table);
 
 }  // namespace streamscope::trace

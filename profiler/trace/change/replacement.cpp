@@ -10,15 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 
-#include "error.h"
-#include "folder_names.h"
+#include "trace/error.h"
+#include "trace/folder_names.h"
 
 namespace streamscope::trace {
 namespace {

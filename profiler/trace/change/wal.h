@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "sqlite.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 

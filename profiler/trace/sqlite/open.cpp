@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "model.h"
-#include "own_schema.h"
+#include "trace/model.h"
+#include "trace/schema/own_schema.h"
 
 namespace streamscope::trace {
 namespace {
@@ -95,6 +95,14 @@ bool has_table(const Database& database, const char* pattern) {
   return statement.step();
 }
 
+std::unique_ptr<Database> connect(const std::filesystem::path& file, const std::string& name,
+                                  int flags) {
+  auto database =
+      std::make_unique<Database>(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, file);
+  sqlite3_busy_timeout(database->get(), 2'000);
+  return database;
+}
+
 }  // namespace
 
 void expect_trace(const Database& database) {
@@ -125,18 +133,6 @@ void expect_trace(const Database& database) {
                 "record it again");
   expect_own_tables(database);
 }
-
-namespace {
-
-std::unique_ptr<Database> connect(const std::filesystem::path& file, const std::string& name,
-                                  int flags) {
-  auto database =
-      std::make_unique<Database>(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, file);
-  sqlite3_busy_timeout(database->get(), 2'000);
-  return database;
-}
-
-}  // namespace
 
 std::string uri_of(const std::filesystem::path& file, std::string_view parameters) {
   std::string uri = "file:";

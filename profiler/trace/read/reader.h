@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model.h"
+#include "trace/model.h"
 
 namespace streamscope::trace {
 

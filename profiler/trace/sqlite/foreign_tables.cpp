@@ -73,7 +73,7 @@ ForeignTables::ForeignTables(const std::filesystem::path& file)
 ForeignTables::~ForeignTables() = default;
 
 bool ForeignTables::has(std::string_view table) const {
-  return std::find(tables_.begin(), tables_.end(), table) != tables_.end();
+  return std::ranges::find(tables_, table) != tables_.end();
 }
 
 int64_t ForeignTables::row_count(std::string_view table) const {
@@ -98,7 +98,7 @@ void ForeignTables::each(std::string_view table, const std::vector<std::string_v
   info.bind(1, table);
   while (info.step()) names.emplace_back(info.text(0));
   const auto known = [&](std::string_view column) {
-    return std::find(names.begin(), names.end(), column) != names.end();
+    return std::ranges::find(names, column) != names.end();
   };
   std::string list;
   impl_->present.clear();

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "replacement.h"
-#include "sqlite.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 

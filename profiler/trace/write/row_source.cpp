@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_source.h"
 
-#include <cstring>
 #include <string>
 
 namespace streamscope::trace {
@@ -71,38 +70,12 @@ int eof(sqlite3_vtab_cursor* base) {
   return cursor.row == cursor.end;
 }
 
-template <class T>
-T load(const unsigned char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 // A result that is not set is NULL, so the NULLs of a row, often half of it, cost one comparison
 // each.
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
   const RowCursor& cursor = cursor_of(base);
-  const ColumnInfo& info = cursor.columns[index];
-  const unsigned char* field = cursor.row + info.offset;
-  switch (info.type) {
-    case ColumnType::kId: {
-      Id value = load<Id>(field);
-      if (value != kNoId) sqlite3_result_int64(context, value);
-      break;
-    }
-    case ColumnType::kSmall: {
-      Small value = load<Small>(field);
-      if (value != kNoSmall) sqlite3_result_int64(context, value);
-      break;
-    }
-    case ColumnType::kNs:
-    case ColumnType::kInt: {
-      static_assert(kUnknownNs == kNoInt);
-      Int value = load<Int>(field);
-      if (value != kNoInt) sqlite3_result_int64(context, value);
-      break;
-    }
-  }
+  const Int value = field_value(cursor.columns[index], cursor.row);
+  if (value != kNoInt) sqlite3_result_int64(context, value);
   return SQLITE_OK;
 }
 
@@ -112,20 +85,16 @@ int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
 }
 
 // Without xCreate the table is eponymous: it exists under its module's name and in no schema.
-const sqlite3_module kModule = [] {
-  sqlite3_module module = {};
-  module.xConnect = connect;
-  module.xDisconnect = disconnect;
-  module.xBestIndex = best_index;
-  module.xOpen = open;
-  module.xClose = close;
-  module.xFilter = filter;
-  module.xNext = next;
-  module.xEof = eof;
-  module.xColumn = column;
-  module.xRowid = rowid;
-  return module;
-}();
+const sqlite3_module kModule = {.xConnect = connect,
+                                .xBestIndex = best_index,
+                                .xDisconnect = disconnect,
+                                .xOpen = open,
+                                .xClose = close,
+                                .xFilter = filter,
+                                .xNext = next,
+                                .xEof = eof,
+                                .xColumn = column,
+                                .xRowid = rowid};
 
 }  // namespace
 

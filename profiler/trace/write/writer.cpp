@@ -16,19 +16,19 @@
 #include <utility>
 #include <vector>
 
-#include "checks.h"
-#include "error.h"
-#include "function_name.h"
-#include "loss.h"
-#include "open.h"
-#include "own_schema.h"
 #include "row_source.h"
-#include "schema.h"
-#include "sqlite.h"
-#include "table_sql.h"
-#include "tables.h"
-#include "trace_change.h"
-#include "wal.h"
+#include "trace/change/trace_change.h"
+#include "trace/change/wal.h"
+#include "trace/checks.h"
+#include "trace/error.h"
+#include "trace/function_name.h"
+#include "trace/loss.h"
+#include "trace/schema/own_schema.h"
+#include "trace/schema/schema.h"
+#include "trace/schema/table_sql.h"
+#include "trace/sqlite/open.h"
+#include "trace/sqlite/sqlite.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 namespace {
@@ -71,36 +71,11 @@ struct TableBuffer {
 };
 
 template <class Row>
-concept HasStart = requires(const Row& row) {
-  row.start_ns;
-};
-template <class Row>
-concept HasEnd = requires(const Row& row) {
-  row.end_ns;
-};
-
-template <class Row>
 void append_row(TableBuffer& buffer, const Row& row) {
   if (buffer.bytes.size() - buffer.used < sizeof row)
     buffer.bytes.resize(std::max(buffer.bytes.size() * 2, 64 * sizeof row));
   std::memcpy(buffer.bytes.data() + buffer.used, &row, sizeof row);
   buffer.used += sizeof row;
-}
-
-// A field as a SQLite value; false if it is NULL.
-bool field_value(const ColumnInfo& column, const unsigned char* row, int64_t* value) {
-  if (column.type == ColumnType::kId) {
-    Id id;
-    std::memcpy(&id, row + column.offset, sizeof id);
-    return *value = id, id != kNoId;
-  }
-  if (column.type == ColumnType::kSmall) {
-    Small small;
-    std::memcpy(&small, row + column.offset, sizeof small);
-    return *value = small, small != kNoSmall;
-  }
-  std::memcpy(value, row + column.offset, sizeof *value);
-  return *value != kNoInt;
 }
 
 // The columns that ever had a value, including those of the buffered rows. Many never do, and each
@@ -109,8 +84,7 @@ uint32_t columns_in_use(const TableInfo& info, const TableBuffer& buffer) {
   uint32_t used = buffer.used_columns;
   for (size_t c = 0; c < info.columns.size(); c++) {
     for (size_t at = 0; (used >> c & 1) == 0 && at < buffer.used; at += info.row_bytes) {
-      int64_t ignored;
-      if (field_value(info.columns[c], buffer.bytes.data() + at, &ignored)) used |= 1u << c;
+      if (field_value(info.columns[c], buffer.bytes.data() + at) != kNoInt) used |= 1u << c;
     }
   }
   return used;
@@ -229,17 +203,16 @@ void Writer::Impl::store_table(const TableInfo& info, TableBuffer& buffer) {
   if (buffer.clear) {
     // Recreated, with its views: its rows and indexes disappear at once.
     database.run("DROP TABLE " + std::string(info.name));
-    database.run(std::string(create_table_sql(info.name)) + create_views_sql(info));
+    database.run(std::string(create_table_sql(info.name)) + create_views_sql(info.name));
   }
   for (size_t i = 0; i < buffer.changed_ids.size(); i++) {
     if (!buffer.update) buffer.update = Statement(database, update_sql(info), true);
     const unsigned char* row = buffer.changed.data() + i * info.row_bytes;
     buffer.update.bind(1, static_cast<int64_t>(buffer.changed_ids[i]));
     for (size_t c = 0; c < info.columns.size(); c++) {
-      int64_t value;
-      int index = static_cast<int>(c) + 2;
-      field_value(info.columns[c], row, &value) ? buffer.update.bind(index, value)
-                                                : buffer.update.bind_null(index);
+      const Int value = field_value(info.columns[c], row);
+      const int index = static_cast<int>(c) + 2;
+      value != kNoInt ? buffer.update.bind(index, value) : buffer.update.bind_null(index);
     }
     buffer.update.run();
   }
@@ -427,14 +400,14 @@ Id Writer::append(const Row& given) {
   Row row = given;
   check_row(buffer.count, row, impl_->damage);
   append_row(buffer, row);
-  if constexpr (HasStart<Row>) {
+  if constexpr (requires { row.start_ns; }) {
     if (row.start_ns != kUnknownNs) {
       if (row.start_ns < buffer.last_start_ns) buffer.ascends = false;
       buffer.last_start_ns = row.start_ns;
       impl_->last_ns = std::max(impl_->last_ns, row.start_ns);
     }
   }
-  if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  if constexpr (requires { row.end_ns; }) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
   if constexpr (std::is_same_v<Row, Op>) impl_->note_kernel(row);
   return buffer.count++;
 }
@@ -448,9 +421,9 @@ void Writer::update(Id id, const Row& given) {
     throw Error(impl_->database.file(),
                 "update of row " + std::to_string(id) + ", which was never appended");
   }
-  if constexpr (HasStart<Row>) buffer.look_again = true;
+  if constexpr (requires { row.start_ns; }) buffer.look_again = true;
   if constexpr (std::is_same_v<Row, Op>) impl_->note_kernel(row);
-  if constexpr (HasEnd<Row>) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
+  if constexpr (requires { row.end_ns; }) impl_->last_ns = std::max(impl_->last_ns, row.end_ns);
   if (id >= buffer.stored) {
     std::memcpy(buffer.bytes.data() + (id - buffer.stored) * sizeof row, &row, sizeof row);
     return;
@@ -467,14 +440,7 @@ Id Writer::count() const {
 
 template <class Row>
 void Writer::clear() {
-  TableBuffer& buffer = impl_->table(table_index<Row>());
-  buffer.clear = true;
-  buffer.used = buffer.stored = buffer.count = 0;
-  buffer.changed.clear();
-  buffer.changed_ids.clear();
-  buffer.last_start_ns = kUnknownNs;
-  buffer.ascends = true;
-  buffer.look_again = false;
+  impl_->table(table_index<Row>()) = {.clear = true};
 }
 
 #define STREAMSCOPE_INSTANTIATE(sql_name, Row, COLUMNS) \

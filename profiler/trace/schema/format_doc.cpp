@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kHead = R"(# The trace format
 
-This page is produced from `profiler/trace/schema.sql` and `profiler/trace/nsys_views.sql`; change those, then run
+This page is produced from `profiler/trace/schema/schema.sql` and `profiler/trace/schema/nsys_views.sql`; change those, then run
 `cmake --build build --target update-docs`. The same comments are in every trace: `sqlite3 FILE .schema`.
 
 )";

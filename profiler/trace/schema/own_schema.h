@@ -8,12 +8,15 @@
 #include <string>
 #include <string_view>
 
-#include "sqlite.h"
+#include "schema.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 
 /// The statement of schema.sql that creates a table.
 std::string_view create_table_sql(std::string_view table);
+/// The statements that create the views which read a table, each after one that drops the view.
+std::string create_views_sql(std::string_view table, std::string_view schema = schema_sql());
 
 /// Throws Error unless every table of schema.sql exists and was created by its statement; comments
 /// and whitespace may differ.

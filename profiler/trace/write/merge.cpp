@@ -5,17 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "error.h"
-#include "loss.h"
-#include "ns_math.h"
-#include "query.h"
-#include "reader.h"
-#include "tables.h"
+#include "trace/error.h"
+#include "trace/loss.h"
+#include "trace/ns_math.h"
+#include "trace/read/query.h"
+#include "trace/read/reader.h"
+#include "trace/tables.h"
 #include "vocabulary/tier.h"
 #include "writer.h"
 
@@ -44,8 +45,7 @@ struct Apart {
   size_t file, after;
 };
 std::vector<Apart> apart(std::vector<Span> spans) {
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& a, const Span& b) { return a.start_ns < b.start_ns; });
+  std::ranges::sort(spans, {}, &Span::start_ns);
   std::vector<Apart> result;
   for (size_t i = 1, last = 0; i < spans.size(); ++i) {
     if (spans[i].start_ns > spans[last].end_ns) result.push_back({spans[i].file, spans[last].file});
@@ -55,16 +55,14 @@ std::vector<Apart> apart(std::vector<Span> spans) {
 }
 
 bool is_simulated(const Trace& trace) {
-  return !trace.process.empty() &&
-         std::all_of(trace.process.clock.begin(), trace.process.clock.end(),
-                     [](Small clock) { return clock == kVirtualClock; });
+  return !trace.process.empty() && std::ranges::all_of(trace.process.clock, [](Small clock) {
+    return clock == kVirtualClock;
+  });
 }
 
 size_t index_of(std::string_view table) {
-  for (size_t i = 0; i < kTableCount; ++i) {
-    if (tables()[i].name == table) return i;
-  }
-  return kTableCount;
+  const auto found = std::ranges::find(tables(), table, &TableInfo::name);
+  return static_cast<size_t>(found - tables().begin());
 }
 
 constexpr bool is_derived(TableIndex table) {
@@ -158,7 +156,7 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
   Writer writer = Writer::create(out, {.overwrite = options.overwrite});
   try {
     bool complete = true;
-    std::set<std::string> tiers;
+    std::set<std::string, std::less<>> tiers;
     std::vector<Span> spans;
     const auto name_of = [&](size_t file) { return files[file].filename().string(); };
     const auto note = [&](std::string_view loss, const std::string& detail) {
@@ -186,11 +184,9 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
       note("merge-no-overlap", name_of(file) + " after " + name_of(after));
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
     // The minimum that all of them guarantee.
-    for (const std::string_view tier : kTierNames) {
-      if (!tiers.contains(std::string(tier))) continue;
-      writer.set_meta("tier", tier);
-      break;
-    }
+    const auto tier = std::ranges::find_if(
+        kTierNames, [&](std::string_view name) { return tiers.contains(name); });
+    if (tier != kTierNames.end()) writer.set_meta("tier", *tier);
     writer.finish(complete);
   } catch (...) {
     std::error_code ignored;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_change.h"
 
-#include "open.h"
+#include "trace/sqlite/open.h"
 
 namespace streamscope::trace {
 

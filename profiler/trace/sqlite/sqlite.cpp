@@ -70,16 +70,16 @@ void Database::run(const std::string& sql) {
   if (code != SQLITE_OK) fail(code);
 }
 
-int64_t Database::integer(std::string_view sql) const {
+Statement Database::first_row(std::string_view sql) const {
   Statement statement(*this, sql);
   if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
-  return statement.integer(0);
+  return statement;
 }
 
+int64_t Database::integer(std::string_view sql) const { return first_row(sql).integer(0); }
+
 std::string Database::text(std::string_view sql) const {
-  Statement statement(*this, sql);
-  if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
-  return std::string(statement.text(0));
+  return std::string(first_row(sql).text(0));
 }
 
 void Database::fail(int code) const {

@@ -8,8 +8,8 @@
 // a virtual table SQLite reads the fields directly from the buffer and never leaves its own loop.
 #pragma once
 
-#include "sqlite.h"
-#include "tables.h"
+#include "trace/sqlite/sqlite.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
-#include "model.h"
-#include "open.h"
+#include "trace/model.h"
+#include "trace/sqlite/open.h"
 
 namespace streamscope::trace {
 namespace {
@@ -40,10 +40,6 @@ bool is_finished(const std::filesystem::path& file) {
   return open_trace(file)->integer(
              "SELECT count(*) FROM meta WHERE key = 'finished' AND value = 1") > 0;
 }
-
-}  // namespace
-
-namespace {
 
 /// Files that SQLite could not remove when the log was in the file, which it does not report. The
 /// lock keeps others from starting a new log meanwhile. The trace is complete with or without them.

@@ -3,15 +3,13 @@
 #include "query.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cctype>
-#include <utility>
 
-#include "error.h"
-#include "open.h"
-#include "own_schema.h"
-#include "sqlite.h"
+#include "trace/error.h"
+#include "trace/schema/own_schema.h"
+#include "trace/sqlite/open.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 namespace {
@@ -20,21 +18,15 @@ namespace {
 constexpr int kStepsPerLook = 10'000;
 
 // Pragmas that only return information about the database.
-constexpr std::string_view kTellingPragmas[] = {
+constexpr const char* kTellingPragmas[] = {
     "application_id",   "collation_list", "compile_options", "database_list", "encoding",
     "foreign_key_list", "function_list",  "index_info",      "index_list",    "index_xinfo",
     "page_count",       "page_size",      "schema_version",  "table_info",    "table_list",
     "table_xinfo",      "user_version"};
 // For these an argument names the object; for the others it is a new value.
-constexpr std::string_view kPragmasWithSubject[] = {"foreign_key_list", "index_info", "index_list",
-                                                    "index_xinfo",      "table_info", "table_list",
-                                                    "table_xinfo"};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
+constexpr const char* kPragmasWithSubject[] = {"foreign_key_list", "index_info", "index_list",
+                                               "index_xinfo",      "table_info", "table_list",
+                                               "table_xinfo"};
 
 int authorize(void* denied, int action, const char* first, const char* second, const char*,
               const char*) {
@@ -49,15 +41,13 @@ int authorize(void* denied, int action, const char* first, const char* second, c
       if (std::string_view(first) == "sqlite_master") return SQLITE_OK;
       break;
     case SQLITE_FUNCTION:
-      if (second != nullptr && lower(second) != "load_extension") return SQLITE_OK;
+      if (second != nullptr && sqlite3_stricmp(second, "load_extension") != 0) return SQLITE_OK;
       break;
     case SQLITE_PRAGMA: {
-      std::string pragma = lower(first);
-      std::span<const std::string_view> allowed = kTellingPragmas;
+      std::span<const char* const> allowed = kTellingPragmas;
       if (second != nullptr) allowed = kPragmasWithSubject;
-      if (std::find(allowed.begin(), allowed.end(), pragma) != allowed.end()) {
-        return SQLITE_OK;
-      }
+      const auto is_named = [&](const char* name) { return sqlite3_stricmp(name, first) == 0; };
+      if (std::ranges::any_of(allowed, is_named)) return SQLITE_OK;
       break;
     }
     default:

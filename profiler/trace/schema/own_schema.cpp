@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <regex>
 #include <set>
 #include <vector>
 
-#include "schema.h"
-#include "tables.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 namespace {
-
-constexpr std::string_view kCreateView = "CREATE VIEW ";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -48,6 +46,30 @@ std::string condensed(std::string_view sql) {
   return result;
 }
 
+// The statement that begins at `begin`, up to its semicolon. Those in comments and in quoted text
+// do not end it.
+std::string_view statement_at(std::string_view sql, size_t begin) {
+  size_t end = sql.find(';', begin);
+  while (end < sql.size() &&
+         sqlite3_complete(std::string(sql.substr(begin, end + 1 - begin)).c_str()) == 0)
+    end = sql.find(';', end + 1);
+  return sql.substr(begin, std::min(end, sql.size()) + 1 - begin);
+}
+
+struct ViewStatement {
+  std::string_view name, sql;
+};
+std::vector<ViewStatement> views_of(std::string_view schema) {
+  constexpr std::string_view kCreate = "\nCREATE VIEW ";
+  std::vector<ViewStatement> views;
+  for (size_t at = schema.find(kCreate); at != schema.npos; at = schema.find(kCreate, at + 1)) {
+    const size_t name = at + kCreate.size();
+    views.push_back(
+        {schema.substr(name, schema.find(' ', name) - name), statement_at(schema, at + 1)});
+  }
+  return views;
+}
+
 // A table of ours: the statement that creates it, as stored in a file and condensed.
 struct Own {
   std::string_view sql;
@@ -58,7 +80,7 @@ const std::map<std::string, Own, std::less<>>& own_tables() {
     std::map<std::string, Own, std::less<>> all;
     const auto add = [&](const char* name) {
       std::string_view sql = create_table_sql(name);
-      sql = sql.substr(0, sql.rfind(';'));
+      sql.remove_suffix(1);
       all[name] = {sql, condensed(sql)};
     };
     for (const char* name : {"meta", "string"}) add(name);
@@ -84,19 +106,16 @@ std::string lower_case(std::string_view name) {
 
 // A view of ours, and the statement that creates it in memory.
 struct OwnView {
-  std::string name, sql;
+  std::string_view name;
+  std::string sql;
 };
 const std::vector<OwnView>& own_views() {
   static const std::vector<OwnView> kViews = [] {
     std::vector<OwnView> views;
-    for (const std::string_view source : {schema_sql(), nsys_views_sql()}) {
-      const std::string schema = condensed(source);
-      for (size_t at = schema.find(kCreateView); at != schema.npos;
-           at = schema.find(kCreateView, at + 1)) {
-        const size_t name = at + kCreateView.size();
-        const size_t end = schema.find(';', at) + 1;
-        views.push_back({schema.substr(name, schema.find_first_of(" (", name) - name),
-                         "CREATE TEMP VIEW " + schema.substr(name, end - name)});
+    for (const std::string_view schema : {schema_sql(), nsys_views_sql()}) {
+      for (const ViewStatement& view : views_of(schema)) {
+        std::string sql = condensed(view.sql);
+        views.push_back({view.name, sql.insert(std::string_view("CREATE").size(), " TEMP")});
       }
     }
     return views;
@@ -108,9 +127,17 @@ const std::vector<OwnView>& own_views() {
 
 std::string_view create_table_sql(std::string_view table) {
   const std::string_view schema = schema_sql();
-  const size_t begin = schema.find("CREATE TABLE " + std::string(table) + " (");
-  const size_t columns_end = schema.find("\n)", begin);
-  return schema.substr(begin, schema.find(";\n", columns_end) + 2 - begin);
+  return statement_at(schema, schema.find("CREATE TABLE " + std::string(table) + " ("));
+}
+
+std::string create_views_sql(std::string_view table, std::string_view schema) {
+  const std::regex name("\\b" + std::string(table) + "\\b");
+  std::string result;
+  for (const ViewStatement& view : views_of(schema)) {
+    if (!std::regex_search(view.sql.begin(), view.sql.end(), name)) continue;
+    result.append("DROP VIEW IF EXISTS ").append(view.name).append(";").append(view.sql);
+  }
+  return result;
 }
 
 void expect_own_tables(const Database& database) {

@@ -5,13 +5,12 @@
 // several connections read concurrently, and joins them.
 #pragma once
 
-#include <string>
 #include <variant>
 #include <vector>
 
-#include "checks.h"
-#include "model.h"
-#include "sqlite.h"
+#include "trace/checks.h"
+#include "trace/model.h"
+#include "trace/sqlite/sqlite.h"
 
 namespace streamscope::trace {
 

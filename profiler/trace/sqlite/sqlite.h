@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "error.h"
+#include "trace/error.h"
 
 namespace streamscope::trace {
 
@@ -81,6 +81,7 @@ class Database {
 
  private:
   void distrust_schema();
+  Statement first_row(std::string_view sql) const;
 
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }

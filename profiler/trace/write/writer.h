@@ -10,10 +10,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <string_view>
 
-#include "model.h"
+#include "trace/model.h"
 
 namespace streamscope::trace {
 

@@ -12,12 +12,12 @@
 #include <optional>
 #include <thread>
 
-#include "checks.h"
-#include "error.h"
-#include "open.h"
-#include "snapshot.h"
 #include "table_part.h"
-#include "tables.h"
+#include "trace/checks.h"
+#include "trace/error.h"
+#include "trace/sqlite/open.h"
+#include "trace/sqlite/snapshot.h"
+#include "trace/tables.h"
 
 namespace streamscope::trace {
 namespace {
@@ -196,18 +196,13 @@ class Loader {
     if (!values.empty()) target = Column<T>(Packed<T>::joined(values));
   }
 
-  bool is_read(std::string_view name) const {
-    return name == "string" || std::ranges::any_of(tables_, [&](const StoredTable& table) {
-             return table.name == name;
-           });
-  }
-
-  uint64_t size_of(std::string_view name) const {
+  // Rows of a table; nothing if it is not read.
+  std::optional<uint64_t> size_of(std::string_view name) const {
     if (name == "string") return trace_.strings.size();
-    for (size_t i = 0; i < tables_.size(); ++i) {
-      if (tables_[i].name == name) return *tables_[i].row_count;
+    for (const StoredTable& table : tables_) {
+      if (table.name == name) return *table.row_count;
     }
-    return 0;
+    return std::nullopt;
   }
 
   // Users of a Trace index columns by ids without checks, so every id must refer to an existing
@@ -218,26 +213,24 @@ class Loader {
       const char* name = table.columns[column].name;
       const bool holds_ids = std::holds_alternative<Column<Id>*>(table.columns[column].target);
       const char* target = holds_ids ? referenced_table(table.name, name) : nullptr;
-      if (target == nullptr || !is_read(target)) continue;
+      const std::optional<uint64_t> size = target == nullptr ? std::nullopt : size_of(target);
+      if (!size) continue;
       uint64_t most = 0;
       for (const TablePart& part : parts_[index])
         most = std::max(most, part.columns[column].ids_end);
-      const uint64_t size = size_of(target);
-      if (most <= size) continue;
+      if (most <= *size) continue;
       damaged(std::string(table.name) + "." + name + " names row " + std::to_string(most - 1) +
-              " of table " + target + ", which has " + std::to_string(size));
+              " of table " + target + ", which has " + std::to_string(*size));
     }
   }
 
   // The table that hang_node.object_id refers to depends on the row.
   void check_hang_objects() {
-    if (!is_read("hang_node")) return;
+    if (!size_of("hang_node")) return;
     const HangNodeColumns& nodes = trace_.hang_node;
     for (Id row = 0; row < nodes.size(); ++row) {
-      const std::string_view target = hang_object_table(nodes.kind[row]);
-      if (nodes.object_id[row] == kNoId || !is_read(target) ||
-          nodes.object_id[row] < size_of(target))
-        continue;
+      const auto size = size_of(hang_object_table(nodes.kind[row]));
+      if (nodes.object_id[row] == kNoId || !size || nodes.object_id[row] < *size) continue;
       damage_.add("hang_node", row, "object_id", nodes.object_id[row]);
       trace_.hang_node.object_id[row] = kNoId;
     }
@@ -326,20 +319,18 @@ Ns Trace::end_ns() const {
   return last;
 }
 
-Id Trace::process_of_thread(Id thread_id) const {
-  return thread_id < thread.size() ? thread.process_id[thread_id] : kNoId;
-}
+namespace {
+Id value_at(const Column<Id>& column, Id row) { return row < column.size() ? column[row] : kNoId; }
+}  // namespace
+
+Id Trace::process_of_thread(Id thread_id) const { return value_at(thread.process_id, thread_id); }
 
 Id Trace::process_of_stream(Id stream_id) const {
-  if (stream_id >= stream.size()) return kNoId;
-  Id context_id = stream.context_id[stream_id];
-  return context_id < context.size() ? context.process_id[context_id] : kNoId;
+  return value_at(context.process_id, value_at(stream.context_id, stream_id));
 }
 
 Id Trace::device_of_stream(Id stream_id) const {
-  if (stream_id >= stream.size()) return kNoId;
-  Id context_id = stream.context_id[stream_id];
-  return context_id < context.size() ? context.device_id[context_id] : kNoId;
+  return value_at(context.device_id, value_at(stream.context_id, stream_id));
 }
 
 std::vector<std::string> stable_views() {
