@@ -56,6 +56,7 @@ struct Standing {
 struct HappensBefore::Impl {
   Impl(const IssueOrder& order, Options options);
 
+  class ClockWalk;  // fills it
   bool reaches(ChainId chain, Version version, ChainId from, Position position,
                std::vector<Hop>* path) const;
   Version version_before(ChainId chain, Position position) const;
