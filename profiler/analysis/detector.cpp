@@ -205,11 +205,9 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
     if (!verdict.reason.empty() && finding.confidence == Confidence::kCertain)
       finding.confidence = Confidence::kSuspected;
   }
-  std::stable_sort(verdict.findings.begin(), verdict.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     return std::pair(a.gain_ns.value_or(0), a.count) >
-                            std::pair(b.gain_ns.value_or(0), b.count);
-                   });
+  std::ranges::stable_sort(verdict.findings, std::ranges::greater{}, [](const Finding& finding) {
+    return std::pair(finding.gain_ns.value_or(0), finding.count);
+  });
   verdict.outcome = !verdict.findings.empty()    ? Outcome::kFound
                     : !verdict.reason.empty()    ? Outcome::kNotEvaluable
                     : !findings.untold().empty() ? Outcome::kNotAtThisTier

@@ -47,10 +47,8 @@ Location Places::place(Id thread, Ns at, Id stack, Id operation) const {
       around.push_back(range);
     }
   }
-  std::sort(around.begin(), around.end(), [&](Id a, Id b) {
-    return std::pair(ranges.start_ns[a], ranges.depth[a]) <
-           std::pair(ranges.start_ns[b], ranges.depth[b]);
-  });
+  std::ranges::sort(
+      around, {}, [&](Id range) { return std::pair(ranges.start_ns[range], ranges.depth[range]); });
   for (Id range : around) {
     if (!result.ranges.empty()) result.ranges += '/';
     result.ranges += printable(trace_.text(ranges.name_id[range]));

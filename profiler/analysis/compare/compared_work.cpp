@@ -4,6 +4,7 @@
 #include "compared_work.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/labels.h"
 #include "trace/ns_math.h"
@@ -109,9 +110,8 @@ std::vector<WorkChange> compare_work(const WorkGroups& base, const WorkGroups& n
     change.stream = name.second;
     changes.push_back(std::move(change));
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const WorkChange& a, const WorkChange& b) {
-    return std::abs(a.cost_ns()) > std::abs(b.cost_ns());
-  });
+  std::ranges::stable_sort(changes, std::ranges::greater{},
+                           [](const WorkChange& change) { return std::abs(change.cost_ns()); });
   return changes;
 }
 

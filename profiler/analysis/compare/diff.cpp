@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "analysis/delay/critical_path.h"
@@ -98,11 +99,8 @@ std::vector<EdgeChange> compare_edges(const ComparedCounts& base, const Compared
     changes.push_back({std::get<0>(key), std::get<1>(key),
                        static_cast<trace::EdgeKind>(std::get<2>(key)), before, after});
   });
-  std::stable_sort(changes.begin(), changes.end(), [](const EdgeChange& a, const EdgeChange& b) {
-    const auto size = [](const EdgeChange& change) {
-      return std::abs(static_cast<int64_t>(change.new_count - change.base_count));
-    };
-    return size(a) > size(b);
+  std::ranges::stable_sort(changes, std::ranges::greater{}, [](const EdgeChange& change) {
+    return std::abs(static_cast<int64_t>(change.new_count - change.base_count));
   });
   return changes;
 }

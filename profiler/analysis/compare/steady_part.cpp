@@ -65,9 +65,8 @@ struct Run {
     ops = std::move(processes[main_process]);
     device_ns = most;
     // Ops of one call, such as the nodes of a graph, share one issue time and are unordered.
-    std::stable_sort(ops.begin(), ops.end(), [](const IssuedOp& a, const IssuedOp& b) {
-      return std::pair(a.issued_ns, a.work) < std::pair(b.issued_ns, b.work);
-    });
+    std::ranges::stable_sort(ops, {},
+                             [](const IssuedOp& op) { return std::pair(op.issued_ns, op.work); });
   }
 
   const Trace& trace;
@@ -124,8 +123,7 @@ std::vector<Ns> done_of(const Run& run, const std::vector<std::pair<Ns, Ns>>& sp
   for (size_t i = 0; i < spans.size(); ++i) {
     const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
     done.push_back(std::max(spans[i].second, i > 0 ? done[i - 1] : spans[i].second));
-    auto op = std::lower_bound(run.ops.begin(), run.ops.end(), spans[i].first,
-                               [](const IssuedOp& o, Ns ns) { return o.issued_ns < ns; });
+    auto op = std::ranges::lower_bound(run.ops, spans[i].first, {}, &IssuedOp::issued_ns);
     for (; op != run.ops.end() && op->issued_ns < until; ++op)
       done.back() = std::max(done.back(), op->start_ns + op->duration_ns);
   }
@@ -146,8 +144,7 @@ std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::
   std::vector<Ns> until{0};  // device time of the ops before each
   for (const IssuedOp& op : run.ops) until.push_back(trace::sum_of(until.back(), op.duration_ns));
   const auto issued_before = [&](Ns at) {
-    const auto op = std::lower_bound(run.ops.begin(), run.ops.end(), at,
-                                     [](const IssuedOp& o, Ns ns) { return o.issued_ns < ns; });
+    const auto op = std::ranges::lower_bound(run.ops, at, {}, &IssuedOp::issued_ns);
     return until[static_cast<size_t>(op - run.ops.begin())];
   };
   std::map<std::string, Ranges, std::less<>> found;

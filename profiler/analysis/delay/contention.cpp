@@ -51,9 +51,9 @@ class Occupancy {
 class Running {
  public:
   struct Kernel {
-    Id op;
-    Ns end_ns;
-    double share;
+    Id op = kNoId;
+    Ns end_ns = 0;
+    double share = 0;
   };
   void add(Kernel kernel) { last_[next_++ % last_.size()] = kernel; }
   // The kernel that ended last shortly before `to`; kNoId unless the device was full until then.
@@ -75,11 +75,7 @@ class Running {
   }
 
  private:
-  std::array<Kernel, 32> last_ = [] {
-    std::array<Kernel, 32> none;
-    none.fill({kNoId, 0, 0});
-    return none;
-  }();
+  std::array<Kernel, 32> last_;
   size_t next_ = 0;
 };
 

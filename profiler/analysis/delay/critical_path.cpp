@@ -64,17 +64,13 @@ HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
         is_blocking(syncs.kind[sync]) || syncs.kind[sync] == trace::kSynchronousCopy;
     if (ended > bound.start_ns - (blocks ? 0 : kPollNs)) threads_[thread].push_back(bound);
   }
-  for (auto& bounds : threads_) {
-    std::stable_sort(bounds.begin(), bounds.end(),
-                     [](const Bound& a, const Bound& b) { return a.end_ns < b.end_ns; });
-  }
+  for (auto& bounds : threads_) std::ranges::stable_sort(bounds, {}, &Bound::end_ns);
 }
 
 const HostBounds::Bound* HostBounds::last(Id thread, Ns until) const {
   if (thread >= threads_.size() || until == kUnknownNs) return nullptr;
   const auto& bounds = threads_[thread];
-  const auto next = std::upper_bound(bounds.begin(), bounds.end(), until,
-                                     [](Ns at, const Bound& bound) { return at < bound.end_ns; });
+  const auto next = std::ranges::upper_bound(bounds, until, {}, &Bound::end_ns);
   return next == bounds.begin() ? nullptr : &*std::prev(next);
 }
 
@@ -145,8 +141,7 @@ std::vector<Ns> slack(const IssueOrder& order, WaitExplainer& explainer, const H
   for (Id thread = 0; thread < trace.thread.size(); ++thread) {
     for (const auto& bound : bounds.of(thread)) returns.push_back(&bound);
   }
-  std::sort(returns.begin(), returns.end(),
-            [](const auto* a, const auto* b) { return a->end_ns < b->end_ns; });
+  std::ranges::sort(returns, {}, &HostBounds::Bound::end_ns);
   const auto lower = [](Ns& value, Ns limit) { value = std::min(value, std::max<Ns>(0, limit)); };
   const auto settle_sync = [&](const HostBounds::Bound& bound) {
     const Ns ended = trace.op.end_ns[bound.op];

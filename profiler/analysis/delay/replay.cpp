@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <future>
-#include <limits>
 #include <span>
 
 #include "analysis/order/ordering.h"

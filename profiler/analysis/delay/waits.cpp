@@ -16,38 +16,16 @@ namespace {
 constexpr Ns kShortestContentionNs = 3'000;
 
 WaitCause cause_of(Contention::Kind kind) {
-  switch (kind) {
-    case Contention::kCopyEngine:
-      return WaitCause::kCopyEngine;
-    case Contention::kSmFull:
-      return WaitCause::kSmFull;
-    case Contention::kQueueAliasing:
-      return WaitCause::kQueueAliasing;
-    case Contention::kHostFunction:
-      return WaitCause::kHostFunction;
-    case Contention::kIdleDevice:
-    case Contention::kNone:
-      break;
-  }
-  return WaitCause::kUnknown;
+  using enum WaitCause;  // kIdleDevice, like kNone, is no contention
+  constexpr WaitCause kCauses[] = {kUnknown,       kCopyEngine,   kSmFull,
+                                   kQueueAliasing, kHostFunction, kUnknown};
+  return kCauses[kind];
 }
 
 WaitCause cause_of(HostState state) {
-  switch (state) {
-    case HostState::kProfiler:
-      return WaitCause::kProfiler;
-    case HostState::kCodeLoading:
-      return WaitCause::kCodeLoading;
-    case HostState::kLock:
-      return WaitCause::kHostLock;
-    case HostState::kSync:
-      return WaitCause::kHostSync;
-    case HostState::kCall:
-      return WaitCause::kHostCall;
-    case HostState::kOutside:
-      break;
-  }
-  return WaitCause::kHost;
+  using enum WaitCause;
+  constexpr WaitCause kCauses[] = {kProfiler, kCodeLoading, kHostLock, kHostSync, kHostCall, kHost};
+  return kCauses[static_cast<size_t>(state)];
 }
 
 }  // namespace
@@ -230,8 +208,7 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
     }
   }
   // A stream runs its items in issue order. Equal ones stay ordered by their ends.
-  std::stable_sort(queue_.begin(), queue_.end(),
-                   [](const Condition& a, const Condition& b) { return a.since_ns < b.since_ns; });
+  std::ranges::stable_sort(queue_, {}, &Condition::since_ns);
   WaitCause last = WaitCause::kStart;
   const auto host_until = [&](Ns until) {
     until = std::min(until, start);

@@ -12,10 +12,8 @@
 
 #include <algorithm>
 
-#include "../labels.h"
 #include "../units.h"
 #include "families.h"
-#include "steps.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 

@@ -20,7 +20,6 @@
 //   ignored. Destroying a stream or an event with pending work is allowed.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "../labels.h"

@@ -20,7 +20,6 @@
 //   last 100 queries returned the same error, which it does not check. Evidence: calls.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "../labels.h"

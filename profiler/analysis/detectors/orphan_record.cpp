@@ -10,10 +10,7 @@
 //   record.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
-#include "../units.h"
 #include "families.h"
 #include "steps.h"
 #include "vocabulary/call_kind.h"

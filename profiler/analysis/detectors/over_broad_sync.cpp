@@ -12,8 +12,6 @@
 //   managed memory, or files and sockets that a host function fills; the trace shows neither.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"

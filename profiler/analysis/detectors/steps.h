@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../detector.h"
-#include "../labels.h"
 
 namespace streamscope::analysis {
 

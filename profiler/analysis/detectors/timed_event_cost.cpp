@@ -9,8 +9,6 @@
 //   Programs that read elapsed times need some of these events, and the finding says so.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"

@@ -88,8 +88,7 @@ class Explainer {
     for (const WaitFor::Blocked& call : blocked_) {
       const auto links = graph_.links(call.node);
       const bool so = graph_.node(call.node).kind == Kind::kCall &&
-                      std::any_of(links.begin(), links.end(),
-                                  [&](const WaitFor::Link& link) { return link.why == why; });
+                      std::ranges::find(links, why, &WaitFor::Link::why) != links.end();
       if (so && (found == nullptr || call.held_ns > found->held_ns)) found = &call;
     }
     return found;
@@ -132,8 +131,7 @@ class Explainer {
 
   bool judge_cycle(Verdict& verdict) const {
     for (const std::vector<WaitFor::Step>& cycle : graph_.cycles()) {
-      if (!std::all_of(cycle.begin(), cycle.end(),
-                       [&](const WaitFor::Step& step) { return is_ours(step.node); }))
+      if (!std::ranges::all_of(cycle, [&](const auto& step) { return is_ours(step.node); }))
         continue;
       std::vector<std::string> parties;
       bool has_lock = false, has_memory = false;
@@ -455,8 +453,8 @@ class Explainer {
           row.stack = stack_of(row.object, &node);
           break;
       }
-      row.in_cycle = std::any_of(verdict.cycle.begin(), verdict.cycle.end(),
-                                 [&](const WaitFor::Step& step) { return step.node == index; });
+      row.in_cycle =
+          std::ranges::find(verdict.cycle, index, &WaitFor::Step::node) != verdict.cycle.end();
       report.nodes.push_back(std::move(row));
       return known->second;
     };

@@ -14,17 +14,36 @@ bool needs_one(WaitFor::Why why) {
   return why == WaitFor::Why::kMemory || why == WaitFor::Why::kNotIssued;
 }
 
+using Links = std::vector<std::vector<WaitFor::Link>>;  // by node
+
+// The same links, from what is waited for to those that wait.
+Links reversed(const Links& links) {
+  Links waiters(links.size());
+  for (WaitFor::Index from = 0; from < links.size(); ++from) {
+    for (const WaitFor::Link& link : links[from]) waiters[link.to].push_back({from, link.why});
+  }
+  return waiters;
+}
+
+std::vector<bool> reachable_by(const Links& links, std::vector<WaitFor::Index> next) {
+  std::vector<bool> reached(links.size());
+  while (!next.empty()) {
+    const WaitFor::Index node = next.back();
+    next.pop_back();
+    if (reached[node]) continue;
+    reached[node] = true;
+    for (const WaitFor::Link& link : links[node]) next.push_back(link.to);
+  }
+  return reached;
+}
+
 }  // namespace
 
 void WaitFor::release() {
-  std::vector<std::vector<Link>> waiters(nodes_.size());
-  std::vector<size_t> missing(nodes_.size(), 0);
-  for (Index from = 0; from < nodes_.size(); ++from) {
-    for (const Link& link : links_[from]) {
-      waiters[link.to].push_back({from, link.why});
-      missing[from] += !needs_one(link.why);
-    }
-  }
+  const Links waiters = reversed(links_);
+  std::vector<size_t> missing;
+  for (const std::vector<Link>& links : links_)
+    missing.push_back(links.size() - std::ranges::count_if(links, needs_one, &Link::why));
   std::vector<bool> lacks_write = unsatisfied_;
   std::vector<Index> ready;
   for (Index node = 0; node < nodes_.size(); ++node) {
@@ -49,15 +68,7 @@ void WaitFor::release() {
 }
 
 std::vector<bool> WaitFor::reachable(std::vector<Index> next) const {
-  std::vector<bool> reached(nodes_.size());
-  while (!next.empty()) {
-    const Index node = next.back();
-    next.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    for (const Link& link : links_[node]) next.push_back(link.to);
-  }
-  return reached;
+  return reachable_by(links_, std::move(next));
 }
 
 std::vector<bool> WaitFor::reachable_from_blocked() const {
@@ -72,10 +83,7 @@ std::vector<WaitFor::Index> WaitFor::lost_signals() const {
   std::vector<Index> lost;
   for (Index node = 0; node < nodes_.size(); ++node) {
     if (!reached[node] || !unsatisfied_[node] || !nodes_[node].stuck) continue;
-    if (std::none_of(links_[node].begin(), links_[node].end(),
-                     [](const Link& link) { return needs_one(link.why); })) {
-      lost.push_back(node);
-    }
+    if (std::ranges::none_of(links_[node], needs_one, &Link::why)) lost.push_back(node);
   }
   return lost;
 }
@@ -98,21 +106,10 @@ std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
 }
 
 size_t WaitFor::held_by(Index index) const {
-  std::vector<std::vector<Index>> waiters(nodes_.size());
-  for (Index from = 0; from < nodes_.size(); ++from) {
-    for (const Link& link : links_[from]) waiters[link.to].push_back(from);
-  }
-  std::vector<bool> reached(nodes_.size());
-  std::vector<Index> next{index};
+  const std::vector<bool> reached = reachable_by(reversed(links_), {index});
   size_t count = 0;
-  while (!next.empty()) {
-    const Index node = next.back();
-    next.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    count += node != index && nodes_[node].kind == Kind::kOp;
-    next.insert(next.end(), waiters[node].begin(), waiters[node].end());
-  }
+  for (Index node = 0; node < nodes_.size(); ++node)
+    count += reached[node] && node != index && nodes_[node].kind == Kind::kOp;
   return count;
 }
 
@@ -163,8 +160,7 @@ std::vector<std::vector<WaitFor::Step>> WaitFor::cycles() const {
   for (std::vector<Index>& knot : knots) {
     // A shortest path from a memory wait back to itself, if the component has one.
     std::sort(knot.begin(), knot.end());
-    const auto wait =
-        std::find_if(knot.begin(), knot.end(), [&](Index n) { return unsatisfied_[n]; });
+    const auto wait = std::ranges::find_if(knot, [&](Index n) { return unsatisfied_[n]; });
     const Index start = wait == knot.end() ? knot.front() : *wait;
     std::map<Index, Step> came_by;  // node -> the node it was reached from, and why
     std::vector<Index> queue{start};

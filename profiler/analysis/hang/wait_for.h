@@ -80,8 +80,6 @@ class WaitFor {
   std::vector<Index> lost_signals() const;
   /// What a blocked call that is not stuck waits for: ops that could run and did not end, threads.
   std::vector<Index> running(const Blocked& call) const;
-  /// The node of a thread: the call it is in, or itself; kNone if nothing is known about it.
-  Index of_thread(Id thread) const;
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
 

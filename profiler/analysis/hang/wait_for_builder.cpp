@@ -261,8 +261,7 @@ class WaitFor::Builder : public OrderingConsumer {
   void link_calls() {
     const auto last_before = [&](Id stream, Ns at) {
       const auto& pending = streams_[stream].pending;
-      const auto next = std::upper_bound(pending.begin(), pending.end(), at,
-                                         [](Ns t, const auto& entry) { return t < entry.first; });
+      const auto next = std::ranges::upper_bound(pending, at, {}, &std::pair<Ns, Index>::first);
       return next == pending.begin() ? kNone : std::prev(next)->second;
     };
     for (const Call& call : calls_) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,8 +37,7 @@ class Walk {
       if (operation < trace_.operation.size())
         operation_names_[trace_.operation_op.op_id[row]] = trace_.operation.name_id[operation];
     }
-    const auto parameters = std::count_if(uses_.of_ops().begin(), uses_.of_ops().end(),
-                                          [](const MemoryUse& use) { return use.is_parameter(); });
+    const auto parameters = std::ranges::count_if(uses_.of_ops(), &MemoryUse::is_parameter);
     if (parameters > 0) walk();
     parameters_.reserve(static_cast<size_t>(parameters));
     shadows_.clear();
@@ -79,8 +79,7 @@ class Walk {
     const auto host = uses_.of_host();
     for (size_t i = 0; i < host.size(); ++i)
       host_events_.push_back({at_ns(host[i]), HostEvent::kUse, static_cast<Id>(i)});
-    std::stable_sort(host_events_.begin(), host_events_.end(),
-                     [](const HostEvent& a, const HostEvent& b) { return a.at_ns < b.at_ns; });
+    std::ranges::stable_sort(host_events_, {}, &HostEvent::at_ns);
   }
 
   void host_events_before(Ns at) {
@@ -280,8 +279,8 @@ class Walk {
                 (order_.writer_of(wait) == kNoId && !before_.ordered(wait, earlier.last_op)));
       });
     }
-    return std::any_of(host_signals_.begin(), host_signals_.end(),
-                       [&](Id write) { return before_.ordered(earlier.last_op, write); });
+    return std::ranges::any_of(host_signals_,
+                               [&](Id write) { return before_.ordered(earlier.last_op, write); });
   }
 
   // A host function behind the earlier use may release the host, unless that use was still running
@@ -466,8 +465,8 @@ class Walk {
   }
 
   static bool any_between(const std::vector<std::pair<Ns, Ns>>& times, Ns from, Ns to) {
-    return std::any_of(times.begin(), times.end(),
-                       [&](const auto& time) { return from <= time.second && to >= time.first; });
+    return std::ranges::any_of(
+        times, [&](const auto& time) { return from <= time.second && to >= time.first; });
   }
   static bool paused_between(const Shadows& shadows, Ns from, Ns to) {
     return any_between(shadows.pauses, from, to);

@@ -12,7 +12,6 @@
 // to and how far a kernel's parameter reaches.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "analysis/order/happens_before.h"

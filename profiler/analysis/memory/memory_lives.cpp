@@ -196,8 +196,8 @@ bool Captures::contains(Id api_call) const {
   const auto found = of_stream_.find(trace_.api_call.stream_id[api_call]);
   if (found == of_stream_.end()) return false;
   const Ns at = trace_.api_call.start_ns[api_call];
-  return std::any_of(found->second.begin(), found->second.end(),
-                     [at](const auto& window) { return window.first <= at && at < window.second; });
+  return std::ranges::any_of(
+      found->second, [at](const auto& window) { return window.first <= at && at < window.second; });
 }
 
 }  // namespace streamscope::analysis

@@ -98,8 +98,8 @@ class NodesOfGraphs {
   bool launches_kernels(Id process, Id op) const {
     const std::span<const Id> nodes = launched(process, op);
     constexpr trace::Small kKernelNode = 0;
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&](Id node) { return trace_.graph_node.kind[node] == kKernelNode; });
+    return std::ranges::any_of(
+        nodes, [&](Id node) { return trace_.graph_node.kind[node] == kKernelNode; });
   }
 
  private:
@@ -172,13 +172,11 @@ class UseSearch {
         add_host_use(row);
       }
     }
-    const auto by_item = [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; };
     const auto declarations = uses.begin() + static_cast<ptrdiff_t>(of_calls);
-    std::stable_sort(declarations, uses.end(), by_item);
-    std::inplace_merge(uses.begin(), declarations, uses.end(), by_item);
-    std::stable_sort(host.begin(), host.end(), [&](const MemoryUse& a, const MemoryUse& b) {
-      return access_.start_ns[a.access] < access_.start_ns[b.access];
-    });
+    std::ranges::stable_sort(declarations, uses.end(), {}, &MemoryUse::item);
+    std::ranges::inplace_merge(uses, declarations, {}, &MemoryUse::item);
+    std::ranges::stable_sort(host, {},
+                             [&](const MemoryUse& use) { return access_.start_ns[use.access]; });
   }
 
   std::vector<MemoryUse> uses, host;

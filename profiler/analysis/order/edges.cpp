@@ -135,14 +135,12 @@ class EdgeWalk : public OrderingConsumer {
 
   void emit(const Source& source, Id to) {
     if (trace_.op.stream_id[source.op] == trace_.op.stream_id[to]) return;
-    trace::Edge edge;
     // Branches of a graph run on their own streams, but in the order of its launches.
-    edge.kind = source.kind == trace::kFifoEdge ? trace::kGraphEdgeKind : source.kind;
-    edge.from_op_id = source.op;
-    edge.to_op_id = to;
-    edge.event_record_id = source.record;
-    edge.event_wait_id = source.wait;
-    edges.push_back(edge);
+    edges.push_back({.kind = source.kind == trace::kFifoEdge ? trace::kGraphEdgeKind : source.kind,
+                     .from_op_id = source.op,
+                     .to_op_id = to,
+                     .event_record_id = source.record,
+                     .event_wait_id = source.wait});
   }
 
   // What an op, or the root nodes of a graph launch, must wait for.
@@ -294,9 +292,7 @@ Edges::Edges(const IssueOrder& order)
   sync_slices_ = std::move(walk.sync_slices);
   sync_ops_ = std::move(walk.sync_ops);
   // Sorted by the op they end at; walked backwards, so that each slot is filled from the back.
-  const bool sorted = std::is_sorted(
-      walk.edges.begin(), walk.edges.end(),
-      [](const trace::Edge& a, const trace::Edge& b) { return a.to_op_id < b.to_op_id; });
+  const bool sorted = std::ranges::is_sorted(walk.edges, {}, &trace::Edge::to_op_id);
   for (const trace::Edge& edge : walk.edges) ++first_[edge.to_op_id];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   if (!sorted) rows_.resize(walk.edges.size());

@@ -3,7 +3,6 @@
 
 // Computes what every chain knew, and when: a consumer of OrderingWalk.
 
-#include <algorithm>
 #include <queue>
 
 #include "analysis/large_vector.h"

@@ -25,34 +25,10 @@ class Issued {
   Issued(Kind kind, Id id) : bits_(id << 3 | kind) {}
   Kind kind() const { return static_cast<Kind>(bits_ & 7); }
   Id id() const { return bits_ >> 3; }
-  /// Calls on_op, on_record, on_wait, on_sync or on_memory of the walker with the id.
-  template <class Walker>
-  void report(Walker& walker) const;
 
  private:
   uint32_t bits_;
 };
-
-template <class Walker>
-void Issued::report(Walker& walker) const {
-  switch (kind()) {
-    case kOp:
-      walker.on_op(id());
-      break;
-    case kRecord:
-      walker.on_record(id());
-      break;
-    case kWait:
-      walker.on_wait(id());
-      break;
-    case kSync:
-      walker.on_sync(id());
-      break;
-    case kMemory:
-      walker.on_memory(id());
-      break;
-  }
-}
 
 /// True if a memory wait for `awaited` may be released by the value `written`. The trace does not
 /// contain the comparison of a wait: "greater or equal", "equal" and "and" are considered, "nor" is

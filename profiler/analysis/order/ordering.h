@@ -61,6 +61,15 @@ inline size_t launch_size(const IssueOrder& order, std::span<const Issued> items
   return in_turn ? 1 : end - index;
 }
 
+/// Calls `visit(index, items)` for every item, those of one launch together.
+template <class Visit>
+void each_launch(const IssueOrder& order, std::span<const Issued> items, Visit visit) {
+  for (size_t i = 0, count = 0; i < items.size(); i += count) {
+    count = launch_size(order, items, i);
+    visit(i, items.subspan(i, count));
+  }
+}
+
 /// What OrderingWalk calls, in this order for each item. A consumer derives from this and hides
 /// the functions that it needs; calls are static. Streams are valid rows of the table stream,
 /// records valid rows of event_record; a record that is not in the order represents nothing.
@@ -134,12 +143,8 @@ class OrderingWalk {
 
   /// All items of the order.
   void run() {
-    const auto items = order_.items();
-    for (size_t i = 0; i < items.size();) {
-      const size_t count = launch_size(order_, items, i);
-      item(i, items.subspan(i, count));
-      i += count;
-    }
+    each_launch(order_, order_.items(),
+                [&](size_t index, std::span<const Issued> items) { item(index, items); });
   }
 
   /// The next item, or the ops of one launch. `index` is the index of the first.
