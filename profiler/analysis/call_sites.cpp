@@ -13,9 +13,6 @@
 namespace streamscope::analysis {
 namespace {
 
-using trace::Id;
-using trace::Trace;
-
 // How suitable a frame is as the call site; among equals the innermost wins.
 enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
 

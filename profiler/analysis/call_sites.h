@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/reader.h"
+#include "stream_ops.h"
 
 namespace streamscope::analysis {
 

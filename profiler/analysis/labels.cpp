@@ -12,9 +12,6 @@
 namespace streamscope::analysis {
 namespace {
 
-using trace::Id;
-using trace::Trace;
-
 // Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analysis/order/ordering.h"
+#include "analysis/usage/host_syncs.h"
 #include "recorder_cost.h"
 #include "shared_capacity.h"
 #include "trace/ns_math.h"
@@ -121,9 +122,6 @@ class Replay::Walk : public OrderingConsumer {
     std::vector<Ns> polls{};  // "not ready" queries
   };
 
-  static bool is_query(trace::Small kind) {
-    return kind == trace::kEventQuery || kind == trace::kStreamQuery;
-  }
   void saw(Ns was, Ns now) {
     last_.was = std::max(last_.was, was);
     last_.now = std::max(last_.now, now);

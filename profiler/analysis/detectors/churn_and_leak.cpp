@@ -148,8 +148,7 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
                         all.kept * 2 >= all.at.size();
       if (!leak && all.renewed < kLeastPlaces) continue;
       const Calls calls = calls_of(trace, process, of_streams, all.at.front());
-      const Findings::Key key{process, of_streams};
-      findings.add(key, all.at.back(), [&] {
+      findings.add({process, of_streams}, all.at.back(), [&] {
         Finding finding;
         finding.start_ns = all.at.front();
         finding.end_ns = all.at.back();
@@ -166,9 +165,9 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
             calls.time > 0 ? fmt::format("; creating and destroying took {} of host time",
                                          format_duration(calls.time))
                            : std::string());
+        finding.count = leak ? all.kept : all.at.size();
         return finding;
       });
-      findings.find(key)->count = leak ? all.kept : all.at.size();
     }
   }
 }

@@ -31,9 +31,11 @@ struct Barrier {
 
 void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
+  const auto is_legacy_stream = [&](Id stream) {
+    return stream < trace.stream.size() && trace.stream.kind[stream] == trace::kLegacyStream;
+  };
   const auto is_legacy = [&](Id op) {
-    return op < trace.op.size() && trace.op.stream_id[op] < trace.stream.size() &&
-           trace.stream.kind[trace.op.stream_id[op]] == trace::kLegacyStream;
+    return op < trace.op.size() && is_legacy_stream(trace.op.stream_id[op]);
   };
   // By context, kind and name of the barrier; records and waits on the legacy stream are also
   // barriers and have no op.
@@ -66,14 +68,12 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
     Change change;
     for (Id op : barrier.barriers) change.no_barrier_op.add(op);
     if (barrier.first == kNoId) {
-      const auto legacy = [&](Id stream) {
-        return stream < trace.stream.size() && trace.stream.kind[stream] == trace::kLegacyStream;
-      };
       for (Id record = 0; record < trace.event_record.size(); ++record) {
-        if (legacy(trace.event_record.stream_id[record])) change.no_barrier_record.add(record);
+        if (is_legacy_stream(trace.event_record.stream_id[record]))
+          change.no_barrier_record.add(record);
       }
       for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
-        if (legacy(trace.event_wait.stream_id[wait])) change.no_barrier_wait.add(wait);
+        if (is_legacy_stream(trace.event_wait.stream_id[wait])) change.no_barrier_wait.add(wait);
       }
     }
     const Ns gain = analyses.replay().gain_ns(change);
@@ -94,12 +94,11 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
           "where needed.",
           op_on_stream(trace, barrier.blocked), op_on_stream(trace, barrier.blocker),
           format_duration(barrier.waited_ns));
+      finding.count = std::max<uint64_t>(1, barrier.barriers.size());
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(change);
       return finding;
     });
-    if (Finding* finding = findings.find(key))
-      finding->count = std::max<uint64_t>(1, barrier.barriers.size());
   }
 }
 

@@ -89,18 +89,14 @@ const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
                "function";
 }
 
-Findings::Key key_of(size_t index) { return {index}; }
-
 void add(const Trace& trace, Findings& findings, size_t index, const MemoryConflict& conflict,
          Finding finding) {
   finding.confidence = conflict.possible ? Confidence::kPossible : Confidence::kCertain;
   if (conflict.possible) finding.text += fmt::format(" Possible only: {}.", doubt(trace, conflict));
   finding.start_ns = conflict.first_ns;
   finding.end_ns = conflict.first_ns;
-  findings.add(key_of(index), conflict.last_ns, [&] { return finding; });
-  Finding* kept = findings.find(key_of(index));
-  kept->count = conflict.count;
-  kept->last_ns = conflict.last_ns;
+  finding.count = conflict.count;
+  findings.add({index}, conflict.last_ns, [&] { return std::move(finding); });
 }
 
 void never_reported(const MemoryConflicts& conflicts, Findings& findings) {

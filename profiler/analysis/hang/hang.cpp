@@ -136,10 +136,7 @@ class Explainer {
       std::vector<std::string> parties;
       bool has_lock = false, has_memory = false;
       for (const WaitFor::Step& step : cycle) {
-        const WaitFor::Node& node = graph_.node(step.node);
-        const std::string party = node.stream != kNoId
-                                      ? "stream " + stream_label(trace_, node.stream)
-                                      : thread_label(trace_, thread_of_call(trace_, node));
+        const std::string party = party_of(trace_, graph_.node(step.node));
         if (std::find(parties.begin(), parties.end(), party) == parties.end())
           parties.push_back(party);
         has_lock |= step.why == Why::kLock;
@@ -147,9 +144,7 @@ class Explainer {
         verdict.culprits.push_back(step.node);
       }
       verdict.name = "deadlock";
-      for (size_t i = 0; i < parties.size(); ++i)
-        verdict.headline += (i == 0 ? "" : i + 1 == parties.size() ? " and " : ", ") + parties[i];
-      verdict.headline += parties.size() == 1 ? " waits for itself" : " wait for each other";
+      verdict.headline = wait_for_each_other(parties);
       verdict.why = in_words(trace_, graph_, cycle) + ".";
       if (has_lock)
         verdict.remedy =

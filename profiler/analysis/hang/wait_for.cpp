@@ -25,7 +25,8 @@ Links reversed(const Links& links) {
   return waiters;
 }
 
-std::vector<bool> reachable_by(const Links& links, std::vector<WaitFor::Index> next) {
+// By node: whether it is one of `next`, or one of them waits for it, directly or indirectly.
+std::vector<bool> reachable(const Links& links, std::vector<WaitFor::Index> next) {
   std::vector<bool> reached(links.size());
   while (!next.empty()) {
     const WaitFor::Index node = next.back();
@@ -67,15 +68,11 @@ void WaitFor::release() {
   }
 }
 
-std::vector<bool> WaitFor::reachable(std::vector<Index> next) const {
-  return reachable_by(links_, std::move(next));
-}
-
 std::vector<bool> WaitFor::reachable_from_blocked() const {
   std::vector<Index> calls;
   for (const Blocked& call : blocked_) calls.push_back(call.node);
   calls.insert(calls.end(), tails_.begin(), tails_.end());
-  return reachable(std::move(calls));
+  return reachable(links_, std::move(calls));
 }
 
 std::vector<WaitFor::Index> WaitFor::lost_signals() const {
@@ -89,7 +86,7 @@ std::vector<WaitFor::Index> WaitFor::lost_signals() const {
 }
 
 std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
-  const std::vector<bool> reached = reachable({call.node});
+  const std::vector<bool> reached = reachable(links_, {call.node});
   std::vector<bool> waits_for_op(nodes_.size());
   std::vector<Index> found;
   for (const Index node : released_) {
@@ -106,7 +103,7 @@ std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
 }
 
 size_t WaitFor::held_by(Index index) const {
-  const std::vector<bool> reached = reachable_by(reversed(links_), {index});
+  const std::vector<bool> reached = reachable(reversed(links_), {index});
   size_t count = 0;
   for (Index node = 0; node < nodes_.size(); ++node)
     count += reached[node] && node != index && nodes_[node].kind == Kind::kOp;

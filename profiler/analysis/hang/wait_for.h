@@ -86,8 +86,6 @@ class WaitFor {
  private:
   class Builder;
   void release();
-  /// By node: whether it is one of `next`, or one of them waits for it, directly or indirectly.
-  std::vector<bool> reachable(std::vector<Index> next) const;
   std::vector<bool> reachable_from_blocked() const;
 
   std::vector<Node> nodes_;

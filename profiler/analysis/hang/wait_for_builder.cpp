@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/order/ordering.h"
+#include "analysis/usage/host_syncs.h"
 #include "hang_snapshot.h"
 #include "trace/checks.h"
 #include "vocabulary/call_kind.h"
@@ -99,9 +100,8 @@ class WaitFor::Builder : public OrderingConsumer {
       const Id process = trace_.process_of_thread(syncs.thread_id[sync]);
       const bool simulated =
           process < trace_.process.size() && trace_.process.clock[process] == trace::kVirtualClock;
-      const bool asks =
-          syncs.kind[sync] == trace::kStreamQuery || syncs.kind[sync] == trace::kEventQuery;
-      const bool hopeless = simulated && !asks && syncs.result[sync] == kCodeUnknown;
+      const bool hopeless =
+          simulated && !is_query(syncs.kind[sync]) && syncs.result[sync] == kCodeUnknown;
       if (syncs.end_ns[sync] == kUnknownNs || hopeless)
         add_call(Kind::kSync, sync, syncs.thread_id[sync], syncs.start_ns[sync], hopeless);
     }

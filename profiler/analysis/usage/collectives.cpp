@@ -14,10 +14,6 @@
 namespace streamscope::analysis {
 namespace {
 
-using trace::Id;
-using trace::Ns;
-using trace::Trace;
-
 // NCCL's calls by thread, ordered by start.
 std::map<Id, std::vector<Id>> ranges_of_nccl(const Trace& trace) {
   std::map<Id, std::vector<Id>> found;

@@ -10,15 +10,6 @@
 
 namespace streamscope::analysis {
 
-bool is_blocking(trace::Small host_sync_kind) {
-  return host_sync_kind == trace::kDeviceSynchronize ||
-         host_sync_kind == trace::kStreamSynchronize || host_sync_kind == trace::kEventSynchronize;
-}
-
-bool is_query(trace::Small host_sync_kind) {
-  return host_sync_kind == trace::kStreamQuery || host_sync_kind == trace::kEventQuery;
-}
-
 std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
   const auto& syncs = trace.host_sync;
   std::map<std::tuple<trace::Small, Id, Id, Id, Id>, SyncGroup> groups;
