@@ -54,6 +54,11 @@ class Analyses {
       std::call_once(once_, [&] { result_.reset(new Result(compute())); });
       return *result_;
     }
+    /// Constructs it from these.
+    template <class... Sources>
+    const Result& of(const Sources&... sources) {
+      return get([&] { return Result(sources...); });
+    }
 
    private:
     std::once_flag once_;

@@ -153,13 +153,11 @@ AvailableEvidence evidence_of(const Trace& trace) {
     result.gaps.push_back({info.touches, fmt::format("{} ({})", info.meaning, printable(name))});
   }
   size_t ambiguous = 0, unknown = 0;
-  for (trace::Small binding : trace.event_wait.binding) {
-    ambiguous += binding == trace::kAmbiguous;
-    unknown += binding == trace::kUnknownHistory;
-  }
-  for (trace::Small binding : trace.host_sync.binding) {
-    ambiguous += binding == trace::kAmbiguous;
-    unknown += binding == trace::kUnknownHistory;
+  for (const auto* bindings : {&trace.event_wait.binding, &trace.host_sync.binding}) {
+    for (const trace::Small binding : *bindings) {
+      ambiguous += binding == trace::kAmbiguous;
+      unknown += binding == trace::kUnknownHistory;
+    }
   }
   const auto gap = [&](unsigned evidence, size_t count, const char* noun, const char* what) {
     if (count > 0)

@@ -79,19 +79,6 @@ struct ComparedCounts {
   Ns path_ns = 0;
 };
 
-// Visits the keys of both, each once.
-template <class Map, class Visit>
-void for_both(const Map& base, const Map& now, Visit visit) {
-  const typename Map::mapped_type nothing{};
-  for (const auto& [key, value] : base) {
-    const auto other = now.find(key);
-    visit(key, value, other == now.end() ? nothing : other->second);
-  }
-  for (const auto& [key, value] : now) {
-    if (!base.contains(key)) visit(key, nothing, value);
-  }
-}
-
 std::vector<EdgeChange> compare_edges(const ComparedCounts& base, const ComparedCounts& now) {
   std::vector<EdgeChange> changes;
   for_both(base.edges, now.edges, [&](const EdgeKey& key, uint64_t before, uint64_t after) {

@@ -81,13 +81,10 @@ using Labels = std::map<std::pair<std::string_view, std::string_view>, double>;
 // The share of work that two repetitions have in common.
 double common_share(const Labels& a, const Labels& b) {
   double common = 0, all = 0;
-  for (const auto& [label, count] : a) {
-    const auto other = b.find(label);
-    const double twin = other == b.end() ? 0 : other->second;
+  for_both(a, b, [&](const auto&, double count, double twin) {
     common += std::min(count, twin);
     all += std::max(count, twin);
-  }
-  for (const auto& [label, count] : b) all += a.contains(label) ? 0 : count;
+  });
   return all == 0 ? 0 : common / all;
 }
 

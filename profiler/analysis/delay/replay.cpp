@@ -21,19 +21,14 @@ using trace::difference_of;
 using trace::sum_of;
 
 void Change::add(const Change& other) {
-  without_wait.add(other.without_wait);
-  without_sync.add(other.without_sync);
-  deferred_sync.add(other.deferred_sync);
-  no_barrier_op.add(other.no_barrier_op);
-  no_barrier_record.add(other.no_barrier_record);
-  no_barrier_wait.add(other.no_barrier_wait);
-  prompt_op.add(other.prompt_op);
-  async_op.add(other.async_op);
-  untimed_record.add(other.untimed_record);
+  for (Marks Change::*marks :
+       {&Change::without_wait, &Change::without_sync, &Change::deferred_sync,
+        &Change::no_barrier_op, &Change::no_barrier_record, &Change::no_barrier_wait,
+        &Change::prompt_op, &Change::async_op, &Change::untimed_record, &Change::spread_stream})
+    (this->*marks).add(other.*marks);
   narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());
   length_ns.insert(other.length_ns.begin(), other.length_ns.end());
   held_only_by.insert(other.held_only_by.begin(), other.held_only_by.end());
-  spread_stream.add(other.spread_stream);
   more_copy_engines += other.more_copy_engines;
 }
 
@@ -66,10 +61,7 @@ class Replay::Walk : public OrderingConsumer {
     }
     for (Id thread = 0; thread < recorder.size(); ++thread)
       threads_[thread].recorder = recorder[thread];
-    for (const Issued item : order.items()) {
-      if (item.kind() != Issued::kOp) continue;
-      if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
-    }
+    for (const auto& [wait, write] : order.writers()) written_[write] = {};
     for (const auto& [sync, op] : change.narrowed_sync) awaited_[op] = {};
     for (const auto& [op, others] : change.held_only_by) {
       for (const Id other : others) awaited_[other] = {};

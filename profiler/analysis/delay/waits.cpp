@@ -336,12 +336,4 @@ std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace
   return parts;
 }
 
-std::vector<WaitPart> explain_waits(const Trace& trace, const StreamOps& stream_ops,
-                                    const Edges& edges) {
-  const IssueOrder order(trace);
-  const Contention contention(order, ops_by_start(trace));
-  WaitExplainer explainer(order, stream_ops, edges, contention);
-  return explain_waits(explainer, trace);
-}
-
 }  // namespace streamscope::analysis

@@ -121,8 +121,5 @@ class WaitExplainer {
 
 /// Parts of all timed ops that started after a gap, by op id; parts of one op in time order.
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace);
-/// The same; creates the explainer itself.
-std::vector<WaitPart> explain_waits(const Trace& trace, const StreamOps& stream_ops,
-                                    const Edges& edges);
 
 }  // namespace streamscope::analysis

@@ -67,10 +67,7 @@ class Explainer {
   bool is_ours(Index node) const {
     const WaitFor::Node& it = graph_.node(node);
     if (it.stream != kNoId) return trace_.process_of_stream(it.stream) == process_;
-    if (it.kind == Kind::kThread) return trace_.process_of_thread(it.id) == process_;
-    return it.kind == Kind::kSync || it.kind == Kind::kCall
-               ? trace_.process_of_thread(thread_of_call(trace_, it)) == process_
-               : true;
+    return !it.on_host() || trace_.process_of_thread(thread_of_call(trace_, it)) == process_;
   }
   std::string held(Index node) const {
     return format_count(graph_.held_by(node), "op") + " behind it";
@@ -424,30 +421,14 @@ class Explainer {
       const auto [known, is_new] = number.try_emplace(index, report.nodes.size());
       if (!is_new) return known->second;
       const WaitFor::Node& node = graph_.node(index);
+      constexpr trace::HangNodeKind kKinds[] = {trace::kHangOp,        trace::kHangEventRecord,
+                                                trace::kHangEventWait, trace::kHangHostSync,
+                                                trace::kHangThread,    trace::kHangThread};
       HangReport::Node row;
       row.name = name_of(trace_, node);
-      row.object = node.id;
-      switch (node.kind) {
-        case Kind::kOp:
-          row.kind = trace::kHangOp;
-          break;
-        case Kind::kRecord:
-          row.kind = trace::kHangEventRecord;
-          break;
-        case Kind::kWait:
-          row.kind = trace::kHangEventWait;
-          break;
-        case Kind::kSync:
-          row.kind = trace::kHangHostSync;
-          row.stack = stack_of(thread_of_call(trace_, node), &node);
-          break;
-        case Kind::kCall:
-        case Kind::kThread:
-          row.kind = trace::kHangThread;
-          row.object = thread_of_call(trace_, node);
-          row.stack = stack_of(row.object, &node);
-          break;
-      }
+      row.kind = kKinds[static_cast<size_t>(node.kind)];
+      row.object = row.kind == trace::kHangThread ? thread_of_call(trace_, node) : node.id;
+      if (node.on_host()) row.stack = stack_of(thread_of_call(trace_, node), &node);
       row.in_cycle =
           std::ranges::find(verdict.cycle, index, &WaitFor::Step::node) != verdict.cycle.end();
       report.nodes.push_back(std::move(row));

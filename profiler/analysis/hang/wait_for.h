@@ -49,6 +49,11 @@ class WaitFor {
     bool stuck = false;  ///< never released
     Id id = kNoId;
     Id stream = kNoId;  ///< kNoId for calls
+
+    /// True for calls and threads.
+    bool on_host() const {
+      return kind == Kind::kSync || kind == Kind::kCall || kind == Kind::kThread;
+    }
   };
   struct Link {
     Index to;

@@ -63,10 +63,8 @@ std::string_view reason(Why why) {
 }
 
 std::string party_of(const Trace& trace, const WaitFor::Node& node) {
-  const bool is_call =
-      node.kind == Kind::kSync || node.kind == Kind::kCall || node.kind == Kind::kThread;
-  return is_call ? thread_label(trace, thread_of_call(trace, node))
-                 : "stream " + stream_label(trace, node.stream);
+  return node.on_host() ? thread_label(trace, thread_of_call(trace, node))
+                        : "stream " + stream_label(trace, node.stream);
 }
 
 std::string wait_for_each_other(const std::vector<std::string>& parties) {

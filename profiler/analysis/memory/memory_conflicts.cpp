@@ -132,10 +132,7 @@ class Walk {
     const auto items = order_.items();
     const auto uses = uses_.of_ops();
     std::unordered_set<Id> awaited;  // writes that a stream waits for
-    for (const Issued item : items) {
-      if (!order_.has_writers()) break;
-      if (item.kind() == Issued::kOp) awaited.insert(order_.writer_of(item.id()));
-    }
+    for (const auto& [wait, write] : order_.writers()) awaited.insert(write);
     size_t next = 0;
     for (uint32_t i = 0; i < items.size(); ++i) {
       const Id id = items[i].id();
@@ -215,7 +212,7 @@ class Walk {
       if (among_certain == possible || !may_be_same(earlier.space, use.space) ||
           ordered(earlier, use))
         return;
-      possible |= paused_between(shadows, at_ns(earlier), at_ns(use));
+      possible |= any_between(shadows.pauses, at_ns(earlier), at_ns(use));
       const auto kind = earlier.by_host() || use.by_host() ? MemoryConflict::kHostRace
                                                            : MemoryConflict::kStreamRace;
       overlap = {std::max(overlap.begin, begin), std::min(overlap.end, end)};
@@ -311,7 +308,7 @@ class Walk {
       report(MemoryConflict::kAfterFree, use, nullptr, life.free_call, overlap,
              use.possible || !is_device || shadows.more_memory ||
                  any_between(shadows.module_loads, freed, issue.end_ns) ||
-                 paused_between(shadows, freed, issue.end_ns));
+                 any_between(shadows.pauses, freed, issue.end_ns));
       return;
     }
     if (!life.stream_ordered) return;
@@ -320,7 +317,7 @@ class Walk {
       // It is probably not ordered with the release either: one finding is enough.
       report(MemoryConflict::kBeforeAllocation, use, nullptr, life.alloc_call, overlap,
              use.possible ||
-                 paused_between(shadows, trace_.api_call.end_ns[life.alloc_call], at_ns(use)));
+                 any_between(shadows.pauses, trace_.api_call.end_ns[life.alloc_call], at_ns(use)));
       return;
     }
     const uint32_t chain = chain_of(use);
@@ -374,7 +371,7 @@ class Walk {
                                                                     calls.start_ns[call]);
       if (!ordered)
         report(MemoryConflict::kAfterFree, *use, nullptr, call, {life.begin, life.end},
-               use->possible || paused_between(shadows, at_ns(*use), calls.end_ns[call]));
+               use->possible || any_between(shadows.pauses, at_ns(*use), calls.end_ns[call]));
     }
     life.last_uses.clear();
   }
@@ -467,9 +464,6 @@ class Walk {
   static bool any_between(const std::vector<std::pair<Ns, Ns>>& times, Ns from, Ns to) {
     return std::ranges::any_of(
         times, [&](const auto& time) { return from <= time.second && to >= time.first; });
-  }
-  static bool paused_between(const Shadows& shadows, Ns from, Ns to) {
-    return any_between(shadows.pauses, from, to);
   }
 
   Shadows& of(Id process) { return shadows_[process]; }

@@ -18,19 +18,11 @@ MemoryKind memory_of_end(const Trace& trace, Id op, bool destination) {
 }
 
 MemorySpace space_of_memory(MemoryKind memory) {
-  switch (memory) {
-    case MemoryKind::kPageable:
-    case MemoryKind::kPinned:
-      return MemorySpace::kHost;
-    case MemoryKind::kDevice:
-    case MemoryKind::kDeviceStatic:
-      return MemorySpace::kDevice;
-    case MemoryKind::kManaged:
-    case MemoryKind::kManagedStatic:
-      return MemorySpace::kEither;
-    default:
-      return MemorySpace::kUnknown;
-  }
+  using enum MemorySpace;
+  constexpr MemorySpace kSpaces[] = {kUnknown, kHost,   kHost,   kDevice,
+                                     kUnknown, kEither, kDevice, kEither};  // by MemoryKind
+  const auto number = static_cast<size_t>(memory);
+  return number < std::size(kSpaces) ? kSpaces[number] : kUnknown;
 }
 
 // By op.detail of a copy, in the order of CopyKind.

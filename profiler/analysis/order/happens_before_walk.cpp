@@ -31,11 +31,7 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
       if (items[i].kind() == Issued::kWait) use(trace_.event_wait.record_id[items[i].id()], i);
       if (items[i].kind() == Issued::kSync) use(trace_.host_sync.record_id[items[i].id()], i);
     }
-    for (const Issued item : items) {
-      if (!order.has_writers()) break;
-      if (item.kind() != Issued::kOp) continue;
-      if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
-    }
+    for (const auto& [wait, write] : order.writers()) written_[write] = {};
   }
 
  private:

@@ -59,6 +59,8 @@ class IssueOrder {
   /// The host_sync row of a synchronous copy; kNoId for every other op.
   Id copy_sync(Id op) const { return found(copy_syncs_, op); }
   bool has_writers() const { return !writers_.empty(); }
+  /// All pairs of a memory wait and its writer_of().
+  const std::unordered_map<Id, Id>& writers() const { return writers_; }
   /// The write that had to run before a memory wait could end: the first of all known writes that
   /// satisfy it, if those are in one stream. Host stores and kernels may also write, unrecorded:
   /// the order holds only if they did not. kNoId for every other op. O(1).
