@@ -170,10 +170,10 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   counts.edges = edges.size();
   writer.clear<trace::WaitCause>();
   for (const WaitPart& part : waits) append_wait(writer, part);
-  counts.wait_causes = waits.size();
   writer.clear<trace::CriticalPath>();
+  trace::Small number = 0;
   for (const PathStep& step : path) {
-    append(writer, trace::CriticalPath{.step = static_cast<trace::Small>(counts.path_steps++),
+    append(writer, trace::CriticalPath{.step = number++,
                                        .kind = step.kind,
                                        .op_id = step.op,
                                        .host_sync_id = step.host_sync,
@@ -188,7 +188,6 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   }
   writer.clear<trace::Lod>();
   for (const trace::Lod& row : pyramid) append(writer, row);
-  counts.lod_rows = pyramid.size();
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));

@@ -79,11 +79,6 @@ Finding* Findings::find(const Key& key) {
   return found == by_key_.end() ? nullptr : &findings_[found->second];
 }
 
-void Findings::lacks(std::string reason) {
-  if (std::find(lacking_.begin(), lacking_.end(), reason) == lacking_.end())
-    lacking_.push_back(std::move(reason));
-}
-
 void Findings::never_reported(std::string reason) { untold_ = std::move(reason); }
 
 FindingSeverity severity_of(const Detector& detector, const Finding& finding) {
@@ -192,10 +187,6 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
   Findings findings;
   detector.look(analyses, findings);
   verdict.reason = evidence.reason(detector.needs);
-  for (const std::string& reason : findings.lacking()) {
-    if (!verdict.reason.empty()) verdict.reason += "; ";
-    verdict.reason += reason;
-  }
   verdict.findings = findings.take();
   for (Finding& finding : verdict.findings) {
     locate(analyses.trace(), finding);

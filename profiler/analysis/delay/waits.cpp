@@ -169,19 +169,16 @@ bool WaitExplainer::behind_host_node(Id op) const {
                ? kNoId
                : graph_nodes_.node(process, trace_.op.graph_node[id]);
   };
-  if (const Id node = node_of(op); node != kNoId) {
-    for (Id earlier : graph_nodes_.before(node)) {
-      if (trace_.graph_node.kind[earlier] == kHostNode) return true;
-    }
-  }
+  const auto any_host = [&](std::span<const Id> nodes) {
+    return std::ranges::any_of(nodes,
+                               [&](Id node) { return trace_.graph_node.kind[node] == kHostNode; });
+  };
+  const Id node = node_of(op);
+  if (node != kNoId && any_host(graph_nodes_.before(node))) return true;
   const Id before = predecessor_[op];
   if (before == kNoId || trace_.op.api_call_id[before] == trace_.op.api_call_id[op]) return false;
   const Id last = node_of(before);
-  if (last == kNoId) return false;
-  for (Id later : graph_nodes_.after(last)) {
-    if (trace_.graph_node.kind[later] == kHostNode) return true;
-  }
-  return false;
+  return last != kNoId && any_host(graph_nodes_.after(last));
 }
 
 bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {

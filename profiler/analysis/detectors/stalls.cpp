@@ -10,7 +10,6 @@ namespace streamscope::analysis {
 namespace {
 
 constexpr Ns kFollowsNs = 10'000;  // an op starts within this time after its blocker ended
-constexpr trace::Small kDefaultConnections = 8;  // GPUs since Hopper; older ones have 8 too
 
 // How many streams of a device had work behind something unfinished, over time.
 class BlockedStreams {
@@ -162,8 +161,6 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
     Stall stall{.op = op, .lasted_ns = trace.op.start_ns[op] - ready};
     if (const trace::Small known = trace.device.max_connections[device_id]; known > 0)
       stall.connections = static_cast<size_t>(known);
-    else
-      stall.connections = kDefaultConnections;
     stall.blocked_streams = device.blocked.at(ready);
     stall.behind = left_channel_before(analyses, device, op);
     stall.same_channel = stall.behind != kNoId;

@@ -4,6 +4,7 @@
 // Finds what was pending when a process ended, and what each item waited for.
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -147,8 +148,11 @@ class WaitFor::Builder : public OrderingConsumer {
   // What has ended, per stream: ops with an end, and everything that these or the host's
   // synchronizations prove. Work before something that has ended has ended: one boundary is enough.
   void find_pending() {
-    std::vector<std::vector<Id>> ops(streams_.size());  // in order of issue
-    std::vector<std::vector<size_t>> place(streams_.size());
+    struct Op {
+      Id id;
+      size_t next_place;  // of the item after it
+    };
+    std::vector<std::vector<Op>> ops(streams_.size());  // in order of issue
     for (Id stream = 0; stream < streams_.size(); ++stream) {
       const Id process = trace_.process_of_stream(stream);
       if (process >= in_scope_.size() || !in_scope_[process]) continue;
@@ -162,15 +166,14 @@ class WaitFor::Builder : public OrderingConsumer {
       if (items[i].kind() != Issued::kOp) continue;
       const Id stream = order_.stream(items[i].id());
       if (!streams_[stream].in_scope) continue;
-      ops[stream].push_back(items[i].id());
-      place[stream].push_back(i + 1);
+      ops[stream].push_back({items[i].id(), i + 1});
     }
     std::vector<Id> ended;  // the last op with an end of each stream
     std::vector<size_t> first_open(streams_.size(), 0);
     for (Id stream = 0; stream < streams_.size(); ++stream) {
       for (size_t i = ops[stream].size(); i-- > 0;) {
-        if (trace_.op.end_ns[ops[stream][i]] == kUnknownNs) continue;
-        ended.push_back(ops[stream][i]);
+        if (trace_.op.end_ns[ops[stream][i].id] == kUnknownNs) continue;
+        ended.push_back(ops[stream][i].id);
         first_open[stream] = i + 1;
         break;
       }
@@ -190,10 +193,10 @@ class WaitFor::Builder : public OrderingConsumer {
     };
     for (Id stream = 0; stream < streams_.size(); ++stream) {
       const auto begin = ops[stream].begin();
-      const auto open = std::partition_point(begin + static_cast<ptrdiff_t>(first_open[stream]),
-                                             ops[stream].end(), has_ended);
-      if (open != begin)
-        streams_[stream].ended = place[stream][static_cast<size_t>(open - begin) - 1];
+      const auto open =
+          std::ranges::partition_point(begin + static_cast<ptrdiff_t>(first_open[stream]),
+                                       ops[stream].end(), has_ended, &Op::id);
+      if (open != begin) streams_[stream].ended = std::prev(open)->next_place;
     }
     apply_probes(record_places);
   }

@@ -37,7 +37,7 @@ class Walk {
       if (operation < trace_.operation.size())
         operation_names_[trace_.operation_op.op_id[row]] = trace_.operation.name_id[operation];
     }
-    const auto parameters = std::ranges::count_if(uses_.of_ops(), &MemoryUse::is_parameter);
+    const auto parameters = std::ranges::count_if(uses_.of_ops, &MemoryUse::is_parameter);
     if (parameters > 0) walk();
     parameters_.reserve(static_cast<size_t>(parameters));
     shadows_.clear();
@@ -76,7 +76,7 @@ class Walk {
       if (calls.kind[call] == CallKind::kFree)
         host_events_.push_back({calls.start_ns[call], HostEvent::kFree, call});
     }
-    const auto host = uses_.of_host();
+    const auto& host = uses_.of_host;
     for (size_t i = 0; i < host.size(); ++i)
       host_events_.push_back({at_ns(host[i]), HostEvent::kUse, static_cast<Id>(i)});
     std::ranges::stable_sort(host_events_, {}, &HostEvent::at_ns);
@@ -88,7 +88,7 @@ class Walk {
       const HostEvent& event = host_events_[next_host_event_];
       switch (event.kind) {
         case HostEvent::kUse:
-          on_host_use(uses_.of_host()[event.id]);
+          on_host_use(uses_.of_host[event.id]);
           break;
         case HostEvent::kMalloc:
           on_alloc(event.id, false);
@@ -130,7 +130,7 @@ class Walk {
   void walk() {
     next_host_event_ = 0;
     const auto items = order_.items();
-    const auto uses = uses_.of_ops();
+    const auto& uses = uses_.of_ops;
     std::unordered_set<Id> awaited;  // writes that a stream waits for
     for (const auto& [wait, write] : order_.writers()) awaited.insert(write);
     size_t next = 0;
@@ -168,7 +168,7 @@ class Walk {
 
   void on_use(const MemoryUse& use) {
     if (!judging_ && !use.is_parameter()) return;
-    Shadows& shadows = of(uses_.process(use));
+    Shadows& shadows = of(trace_.access.process_id[use.access]);
     MemoryLife* life = shadows.lives.find(use.begin, use.space);
     if (use.is_parameter()) {  // covers the piece it points into
       if (life == nullptr) return;
@@ -203,7 +203,7 @@ class Walk {
   }
 
   void on_host_use(const MemoryUse& use) {
-    if (judging_) touch(of(uses_.process(use)), use, use.begin, use.end);
+    if (judging_) touch(of(trace_.access.process_id[use.access]), use, use.begin, use.end);
   }
 
   void touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_t end) {
@@ -226,7 +226,7 @@ class Walk {
           [&](const MemoryUse& earlier, Overlap overlap) { compare(earlier, overlap, true); },
           passed);
     }
-    if (!uses_.any_possible()) return;
+    if (!uses_.any_possible) return;
     shadows.all.use(
         use, begin, end, chain,
         [&](const MemoryUse& earlier, Overlap overlap) { compare(earlier, overlap, false); },
@@ -500,11 +500,11 @@ class Walk {
 }  // namespace
 
 MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefore& observed) {
-  const MemoryUses uses(order);
-  MemoryConflicts result;
-  result.unknown_kernels = uses.unknown_kernels();
-  result.host_reported = !uses.of_host().empty();
-  if (!uses.empty()) result.found = Walk(order, observed, uses).run();
+  const MemoryUses uses = memory_uses(order);
+  MemoryConflicts result{.unknown_kernels = uses.unknown_kernels,
+                         .host_reported = !uses.of_host.empty()};
+  if (!uses.of_ops.empty() || result.host_reported)
+    result.found = Walk(order, observed, uses).run();
   return result;
 }
 

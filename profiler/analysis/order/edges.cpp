@@ -91,7 +91,7 @@ class EdgeWalk : public OrderingConsumer {
   void join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams) {
     for (const Id stream : streams) {
       for (const Source& source : streams_[stream])
-        add(streams_[legacy], {source.op, trace::kLegacyEdge, kNoId, kNoId});
+        add(streams_[legacy], {source.op, trace::kLegacyEdge});
     }
   }
 
@@ -99,8 +99,7 @@ class EdgeWalk : public OrderingConsumer {
     if (role.legacy) {
       Frontier& barrier = barriers_[role.context];
       barrier.clear();
-      for (const Source& source : streams_[stream])
-        add(barrier, {source.op, trace::kLegacyEdge, kNoId, kNoId});
+      for (const Source& source : streams_[stream]) add(barrier, {source.op, trace::kLegacyEdge});
     }
     if (copied_.empty()) return;
     for (const Id op : copied_) hand_to_thread(copying_thread_, op);
@@ -121,8 +120,7 @@ class EdgeWalk : public OrderingConsumer {
   void place_context_record(Id record, Id, std::span<const Id> streams) {
     Frontier all;
     for (const Id stream : streams) {
-      for (const Source& source : streams_[stream])
-        add(all, {source.op, trace::kEventEdge, kNoId, kNoId});
+      for (const Source& source : streams_[stream]) add(all, {source.op, trace::kEventEdge});
     }
     stand_for(record, all);
   }
@@ -147,7 +145,7 @@ class EdgeWalk : public OrderingConsumer {
   void enter(Id op, const Frontier& frontier) {
     for (const Source& source : frontier) emit(source, op);
     if (const Id writer = order_.writer_of(op); writer != kNoId)
-      emit({writer, trace::kMemoryEdge, kNoId, kNoId}, op);
+      emit({writer, trace::kMemoryEdge}, op);
   }
 
   void host_edges(Id op, Id thread) {
@@ -156,7 +154,7 @@ class EdgeWalk : public OrderingConsumer {
     std::erase_if(pending_[thread], [&](Id source) {
       if (trace_.op.stream_id[source] == stream)
         return false;  // implied by FIFO order; others may need it
-      emit({source, trace::kHostEdge, kNoId, kNoId}, op);
+      emit({source, trace::kHostEdge}, op);
       return true;
     });
   }
@@ -165,7 +163,7 @@ class EdgeWalk : public OrderingConsumer {
     sequence_[op] = ++last_sequence_;
     enter(op, streams_[stream]);
     host_edges(op, issue.thread_id);
-    streams_[stream].assign(1, {op, trace::kFifoEdge, kNoId, kNoId});
+    streams_[stream].assign(1, {op, trace::kFifoEdge});
   }
 
   // A graph launch, node by node: incoming edges go to nodes without predecessors, outgoing edges
@@ -188,7 +186,7 @@ class EdgeWalk : public OrderingConsumer {
       const Issued last = *std::max_element(nodes.begin(), nodes.end(), [&](Issued a, Issued b) {
         return ended_ns(a.id()) < ended_ns(b.id());
       });
-      leaves.push_back({last.id(), trace::kFifoEdge, kNoId, kNoId});
+      leaves.push_back({last.id(), trace::kFifoEdge});
     } else {
       std::vector<bool> has_successor(ops.size());
       std::vector<Id> stack, seen;
@@ -217,7 +215,7 @@ class EdgeWalk : public OrderingConsumer {
         if (root) enter(op, frontier);
       }
       for (size_t i = 0; i < ops.size(); ++i) {
-        if (!has_successor[i]) add(leaves, {ops[i].second, trace::kFifoEdge, kNoId, kNoId});
+        if (!has_successor[i]) add(leaves, {ops[i].second, trace::kFifoEdge});
       }
     }
     host_edges(nodes.front().id(), issue.thread_id);
@@ -260,7 +258,7 @@ class EdgeWalk : public OrderingConsumer {
   }
 
   void teach(Id thread, Id op) {
-    if (hand_to_thread(thread, op)) add(learned_, {op, trace::kHostEdge, kNoId, kNoId});
+    if (hand_to_thread(thread, op)) add(learned_, {op, trace::kHostEdge});
   }
   std::span<const Id> ops_of(Id record) const {
     const Edges::Slice& slice = record_sources_[record];
