@@ -79,8 +79,6 @@ Finding* Findings::find(const Key& key) {
   return found == by_key_.end() ? nullptr : &findings_[found->second];
 }
 
-void Findings::never_reported(std::string reason) { untold_ = std::move(reason); }
-
 FindingSeverity severity_of(const Detector& detector, const Finding& finding) {
   return finding.confidence == Confidence::kPossible ? FindingSeverity::kNote : detector.severity;
 }

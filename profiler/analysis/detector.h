@@ -67,7 +67,7 @@ class Findings {
   Finding* find(const Key& key);
   /// Reports evidence that this recording never contains; if nothing was found, the answer is "not
   /// at this tier".
-  void never_reported(std::string reason);
+  void never_reported(std::string reason) { untold_ = std::move(reason); }
 
   std::vector<Finding> take() { return std::move(findings_); }
   const std::string& untold() const { return untold_; }

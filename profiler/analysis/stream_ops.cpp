@@ -55,26 +55,18 @@ void order_stream(const Trace& trace, std::span<Id> ops) {
 
 // Adds an op to the activity of its stream.
 void add(const Trace& trace, Id op, StreamActivity& sum) {
+  const trace::Small kind = trace.op.kind[op];
   ++sum.op_count;
-  switch (trace.op.kind[op]) {
-    case trace::kKernel:
-      ++sum.kernel_count;
-      break;
-    case trace::kMemcpy:
-      ++sum.copy_count;
-      if (trace.op.bytes[op] != trace::kNoInt) trace::add_to(sum.copied_bytes, trace.op.bytes[op]);
-      break;
-    case trace::kMemset:
-      ++sum.memset_count;
-      break;
-    default:
-      break;
-  }
+  sum.kernel_count += kind == trace::kKernel;
+  sum.copy_count += kind == trace::kMemcpy;
+  sum.memset_count += kind == trace::kMemset;
+  if (kind == trace::kMemcpy && trace.op.bytes[op] != trace::kNoInt)
+    trace::add_to(sum.copied_bytes, trace.op.bytes[op]);
   if (!is_timed(trace, op)) {
     ++sum.untimed_count;
     return;
   }
-  if (trace.op.kind[op] == trace::kMemoryWait) return;  // the stream is idle while it waits
+  if (kind == trace::kMemoryWait) return;  // the stream is idle while it waits
   const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
   if (sum.first_start_ns == kUnknownNs) sum.first_start_ns = sum.last_end_ns = start;
   // Ops of one stream overlap only inside a graph or with programmatic launch: count overlapping

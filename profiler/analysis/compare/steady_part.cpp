@@ -88,18 +88,6 @@ double common_share(const Labels& a, const Labels& b) {
   return all == 0 ? 0 : common / all;
 }
 
-Labels labels_per_repetition(const Run& run, size_t from, size_t to, double repetitions) {
-  std::vector<uint64_t> counts(run.groups.all().size());
-  for (size_t i = from; i < to; ++i) ++counts[run.ops[i].work];
-  Labels labels;
-  for (size_t group = 0; group < counts.size(); ++group) {
-    if (counts[group] == 0) continue;
-    const WorkGroup& work = run.groups.all()[group];
-    labels[{work.label, work.stream}] += static_cast<double>(counts[group]) / repetitions;
-  }
-  return labels;
-}
-
 // ---- NVTX ranges ----
 
 // "ProfilerStep#12" of the PyTorch profiler is "ProfilerStep" number 12.
@@ -355,10 +343,20 @@ class Periods {
   std::vector<uint32_t> repeated_;  // by group: how often; 0 if ignored
 };
 
+// The work of one repetition.
 Labels labels_of(const Run& run, const Period& period) {
-  return labels_per_repetition(
-      run, period.matched.front(), period.matched.back() + 1,
-      static_cast<double>(period.matched.size()) / static_cast<double>(period.length));
+  std::vector<uint64_t> counts(run.groups.all().size());
+  for (size_t i = period.matched.front(); i <= period.matched.back(); ++i)
+    ++counts[run.ops[i].work];
+  const double repetitions =
+      static_cast<double>(period.matched.size()) / static_cast<double>(period.length);
+  Labels labels;
+  for (size_t group = 0; group < counts.size(); ++group) {
+    if (counts[group] == 0) continue;
+    const WorkGroup& work = run.groups.all()[group];
+    labels[{work.label, work.stream}] += static_cast<double>(counts[group]) / repetitions;
+  }
+  return labels;
 }
 
 Repetitions repetitions_of(const Run& run, const Period& period, size_t compared) {

@@ -28,15 +28,11 @@ Id last_ended(const Trace& trace) {
 HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
     : threads_(order.trace().thread.size()), first_issue_(order.trace().thread.size(), kUnknownNs) {
   const Trace& trace = order.trace();
-  const auto began = [&](Id thread, Ns at) {
-    if (thread < first_issue_.size() && at != kUnknownNs &&
-        (first_issue_[thread] == kUnknownNs || at < first_issue_[thread])) {
-      first_issue_[thread] = at;
-    }
-  };
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Issue issue = order.issue(op);
-    began(issue.thread_id, issue.start_ns);
+    if (issue.thread_id >= first_issue_.size() || issue.start_ns == kUnknownNs) continue;
+    Ns& first = first_issue_[issue.thread_id];
+    if (first == kUnknownNs || issue.start_ns < first) first = issue.start_ns;
   }
   const auto& syncs = trace.host_sync;
   std::vector<Id> copies(order.has_copy_syncs() ? syncs.size() : 0, kNoId);

@@ -425,13 +425,10 @@ class Replay::Walk : public OrderingConsumer {
   // A synchronous copy blocks its call until it ends, if the times show that; if it may still be
   // running, until the work before it has ended.
   void teach_copy(Id, Id stream, Id, const Issue&) { staged_ = streams_[stream].done; }
-  void teach_context(Id, Id context, std::span<const Id>, Id) {
-    held_.wait_for(contexts_[context].all);
+  void teach_streams(Id, Id context, bool all, std::span<const Id>, Id) {
+    held_.wait_for(all ? contexts_[context].all : contexts_[context].blocking);
   }
   void teach_stream(Id, Id stream, Id) { held_.wait_for(streams_[stream].done); }
-  void teach_blocking(Id, const StreamRole& role, std::span<const Id>, Id) {
-    held_.wait_for(contexts_[role.context].blocking);
-  }
   void teach_record(Id, Id record, Id) { held_.wait_for(records_[record]); }
   void end(Issued item) {
     if (item.kind() == Issued::kSync) synchronize(item.id(), held_);

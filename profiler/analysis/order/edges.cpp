@@ -30,8 +30,9 @@ using Frontier = std::vector<Source>;
 // Streams and records hold frontiers; threads hold ops that they have not yet passed on.
 class EdgeWalk : public OrderingConsumer {
  public:
-  explicit EdgeWalk(const IssueOrder& order)
+  EdgeWalk(const IssueOrder& order, Edges& result)
       : trace_(order.trace()),
+        result_(result),
         order_(order),
         graph_nodes_(trace_),
         streams_(trace_.stream.size()),
@@ -43,13 +44,10 @@ class EdgeWalk : public OrderingConsumer {
     // Most records represent one op, most waits cause one edge.
     reserve_large(record_ops_, trace_.event_record.size());
     reserve_large(edges, trace_.event_wait.size());
-    sync_slices.resize(trace_.host_sync.size());
+    result_.sync_slices_.resize(trace_.host_sync.size());
   }
 
-  std::vector<trace::Edge> edges;
-  std::vector<Edges::Slice> sync_slices;
-  std::vector<Id> sync_ops;
-  size_t truncated_count = 0;
+  std::vector<trace::Edge> edges;  // in the order of the walk
 
  private:
   friend OrderingWalk<EdgeWalk>;
@@ -67,7 +65,7 @@ class EdgeWalk : public OrderingConsumer {
       frontier.push_back(source);
       return;
     }
-    ++truncated_count;
+    ++result_.truncated_count_;
     auto first_ended =
         std::min_element(frontier.begin(), frontier.end(), [&](const Source& a, const Source& b) {
           // The stream's own last op stays, no matter when it ended.
@@ -237,21 +235,18 @@ class EdgeWalk : public OrderingConsumer {
 
   void end(Issued item) {
     if (item.kind() != Issued::kSync) return;
-    sync_slices[item.id()] = {static_cast<uint32_t>(sync_ops.size()),
-                              static_cast<uint32_t>(learned_.size())};
-    for (const Source& source : learned_) sync_ops.push_back(source.op);
+    result_.sync_slices_[item.id()] = {static_cast<uint32_t>(result_.sync_ops_.size()),
+                                       static_cast<uint32_t>(learned_.size())};
+    for (const Source& source : learned_) result_.sync_ops_.push_back(source.op);
     learned_.clear();
   }
 
   void place_record(Id record, Id stream) { stand_for(record, streams_[stream]); }
-  void teach_context(Id thread, Id, std::span<const Id> streams, Id sync) {
+  void teach_streams(Id thread, Id, bool, std::span<const Id> streams, Id sync) {
     for (const Id stream : streams) teach_stream(thread, stream, sync);
   }
   void teach_stream(Id thread, Id stream, Id) {
     for (const Source& source : streams_[stream]) teach(thread, source.op);
-  }
-  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id sync) {
-    for (const Id stream : streams) teach_stream(thread, stream, sync);
   }
   void teach_record(Id thread, Id record, Id) {
     for (const Id op : ops_of(record)) teach(thread, op);
@@ -266,6 +261,7 @@ class EdgeWalk : public OrderingConsumer {
   }
 
   const Trace& trace_;
+  Edges& result_;
   const IssueOrder& order_;
   const GraphNodes graph_nodes_;
   std::vector<Frontier> streams_;
@@ -284,11 +280,8 @@ class EdgeWalk : public OrderingConsumer {
 
 Edges::Edges(const IssueOrder& order)
     : first_(large_vector<uint32_t>(order.trace().op.size() + 1, 0)) {
-  EdgeWalk walk(order);
+  EdgeWalk walk(order, *this);
   OrderingWalk(order, walk).run();
-  truncated_count_ = walk.truncated_count;
-  sync_slices_ = std::move(walk.sync_slices);
-  sync_ops_ = std::move(walk.sync_ops);
   // Sorted by the op they end at; walked backwards, so that each slot is filled from the back.
   const bool sorted = std::ranges::is_sorted(walk.edges, {}, &trace::Edge::to_op_id);
   for (const trace::Edge& edge : walk.edges) ++first_[edge.to_op_id];

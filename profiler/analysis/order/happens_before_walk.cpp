@@ -44,16 +44,14 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
     impl_.stream_of_chain.assign(streams.begin(), streams.end());
     impl_.stream_chains = streams.size();
     barriers_.resize(trace_.context.size());
-    first_thread_ = static_cast<ChainId>(streams.size());
-    first_context_ = first_thread_ + static_cast<ChainId>(trace_.thread.size());
-    host_ = first_context_ + static_cast<ChainId>(trace_.context.size());
-    impl_.chains.resize(host_ + 1);
+    impl_.first_thread = static_cast<ChainId>(streams.size());
+    first_context_ = impl_.first_thread + static_cast<ChainId>(trace_.thread.size());
+    impl_.host = first_context_ + static_cast<ChainId>(trace_.context.size());
+    impl_.chains.resize(impl_.host + 1);
     impl_.clocks = std::make_unique<ClockPool>(streams.size());
     for (size_t i = 0; i < impl_.chains.size(); ++i) impl_.clocks->retain(ClockPool::kNothing);
     handed_.assign(trace_.thread.size() * streams.size(), 0);
     impl_.returns.resize(trace_.thread.size());
-    impl_.first_thread = first_thread_;
-    impl_.host = host_;
   }
 
   // The chain learns what the snapshot knows; false if it already knew that.
@@ -119,9 +117,9 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
     while (!returning_.empty() && returning_.top().at_ns <= call_start) {
       Returning next = returning_.top();
       returning_.pop();
-      if (join(host_, next.known, trace::kHostEdge, kNoId)) {
-        host_versions_.push_back({next.at_ns, snapshot(host_)});
-        keep_return(impl_.host_returns, host_, next.at_ns);
+      if (join(impl_.host, next.known, trace::kHostEdge, kNoId)) {
+        host_versions_.push_back({next.at_ns, snapshot(impl_.host)});
+        keep_return(impl_.host_returns, impl_.host, next.at_ns);
         if (host_versions_.size() > kHostVersionsKept) {
           drop(host_versions_.front().known);
           host_versions_.pop_front();
@@ -196,7 +194,7 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
 
   // Keeps what the thread knows from the return of a call on.
   void returned(ChainId thread, Ns at_ns) {
-    keep_return(impl_.returns[thread - first_thread_], thread, at_ns);
+    keep_return(impl_.returns[thread - impl_.first_thread], thread, at_ns);
     if (options_.relation == Relation::kObserved) returning_.push({at_ns, snapshot(thread)});
   }
 
@@ -208,10 +206,7 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
       join_chain(chain_of_stream_[legacy], chain_of_stream_[stream], trace::kLegacyEdge);
   }
   void place_record(Id record, Id stream) { stand_for(record, chain_of_stream_[stream]); }
-  void teach_context(Id thread, Id, std::span<const Id> streams, Id sync) {
-    for (const Id stream : streams) teach_stream(thread, stream, sync);
-  }
-  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id sync) {
+  void teach_streams(Id thread, Id, bool, std::span<const Id> streams, Id sync) {
     for (const Id stream : streams) teach_stream(thread, stream, sync);
   }
   void teach_record(Id thread, Id record, Id sync) {
@@ -229,7 +224,7 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
   Chain& chain(ChainId id) { return impl_.chains[id]; }
   ClockPool& clocks() { return *impl_.clocks; }
   ChainId chain_of_thread(Id thread) const {
-    return thread < trace_.thread.size() ? first_thread_ + thread : kNoId;
+    return thread < trace_.thread.size() ? impl_.first_thread + thread : kNoId;
   }
   Snapshot snapshot(ChainId id) {
     const Chain& of = chain(id);
@@ -273,7 +268,7 @@ class HappensBefore::Impl::ClockWalk : public OrderingConsumer {
   bool joined_ = false, learned_ = false;  // the current wait joined a record; learned anything
   std::vector<ChainId> chain_of_stream_;
   std::vector<Snapshot> barriers_;  // per context: after the last item of its legacy stream
-  ChainId first_thread_ = 0, first_context_ = 0, host_ = 0;
+  ChainId first_context_ = 0;
   std::vector<Version> handed_;  // per thread and stream chain: version of the thread it knows
   std::vector<Snapshot> records_;
   std::vector<uint32_t> last_use_;  // per record: the last item that needs it

@@ -224,13 +224,10 @@ class HeldBack : public OrderingConsumer {
     if (role.legacy) barriers_[role.context] = streams_[stream];
   }
   void teach_copy(Id thread, Id stream, Id, const Issue&) { teach(thread, streams_[stream]); }
-  void teach_context(Id thread, Id, std::span<const Id> streams, Id) {
+  void teach_streams(Id thread, Id, bool, std::span<const Id> streams, Id) {
     teach(thread, any_of(streams));
   }
   void teach_stream(Id thread, Id stream, Id) { teach(thread, streams_[stream]); }
-  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id) {
-    teach(thread, any_of(streams));
-  }
   void teach_record(Id thread, Id record, Id) { teach(thread, records_.contains(record)); }
   void end(Issued item) {
     if (item.kind() == Issued::kSync) held_ = threads_[trace_.host_sync.thread_id[item.id()]];

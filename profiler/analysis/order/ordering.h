@@ -111,12 +111,11 @@ struct OrderingConsumer {
   /// From a synchronous copy: the work in the stream now. Called before place_op() if the copy
   /// itself may still be running.
   void teach_copy(Id /*thread*/, Id /*stream*/, Id /*op*/, const Issue&) {}
-  void teach_context(Id /*thread*/, Id /*context*/, std::span<const Id> /*streams*/,
+  /// The work in all streams of a context. If not `all`, in addition to a legacy stream: in the
+  /// blocking streams with items since its last item.
+  void teach_streams(Id /*thread*/, Id /*context*/, bool /*all*/, std::span<const Id> /*streams*/,
                      Id /*host_sync*/) {}
   void teach_stream(Id /*thread*/, Id /*stream*/, Id /*host_sync*/) {}
-  /// In addition to a legacy stream: the blocking streams with items since its last item.
-  void teach_blocking(Id /*thread*/, const StreamRole&, std::span<const Id> /*streams*/,
-                      Id /*host_sync*/) {}
   void teach_record(Id /*thread*/, Id /*record*/, Id /*host_sync*/) {}
 
   /// The item ends: waits, records and synchronizations only.
@@ -317,13 +316,14 @@ class OrderingWalk {
       case Awaited::What::kNothing:
         break;
       case Awaited::What::kContext:
-        consumer_.teach_context(thread, awaited.id, contexts_[awaited.id].streams, host_sync);
+        consumer_.teach_streams(thread, awaited.id, true, contexts_[awaited.id].streams, host_sync);
         break;
       case Awaited::What::kStream: {
         consumer_.teach_stream(thread, awaited.id, host_sync);
         const StreamRole role = role_of(trace_, awaited.id);
         if (role.legacy)
-          consumer_.teach_blocking(thread, role, contexts_[role.context].news, host_sync);
+          consumer_.teach_streams(thread, role.context, false, contexts_[role.context].news,
+                                  host_sync);
         break;
       }
       case Awaited::What::kRecord:
