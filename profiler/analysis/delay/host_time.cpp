@@ -298,31 +298,30 @@ void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to,
   add(HostState::kOutside, to - from - sync - call, parts);
 }
 
-template <class Plain>
-void HostTime::split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
-                                 Plain plain) const {
-  const auto& specials = threads_[thread].specials;
+// `plain`: also the time between them.
+void HostTime::split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool plain,
+                                 std::vector<HostPart>& parts) const {
+  const auto& specials = thread.specials;
   auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
   Ns at = from;
   for (; special != specials.end() && special->start_ns < to; ++special) {
     const Ns begin = std::max(special->start_ns, from), end = std::min(special->end_ns, to);
-    if (begin > at) plain(at, begin);
+    if (plain && begin > at) split_plain(thread, at, begin, parts);
     add(special->state, end - begin, parts, kNoId, special->call_name);
     at = end;
   }
-  if (at < to) plain(at, to);
+  if (plain && at < to) split_plain(thread, at, to, parts);
 }
 
 void HostTime::split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
   if (from >= to) return;
   if (thread >= threads_.size()) return add(HostState::kOutside, to - from, parts);
-  split_at_specials(thread, from, to, parts,
-                    [&](Ns begin, Ns end) { split_plain(threads_[thread], begin, end, parts); });
+  split_at_specials(threads_[thread], from, to, true, parts);
 }
 
 void HostTime::split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
   if (from >= to || thread >= threads_.size()) return;
-  split_at_specials(thread, from, to, parts, [](Ns, Ns) {});
+  split_at_specials(threads_[thread], from, to, false, parts);
 }
 
 }  // namespace streamscope::analysis

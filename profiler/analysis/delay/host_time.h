@@ -98,9 +98,8 @@ class HostTime {
   Sums until(const ThreadCalls& thread, Ns at) const;
   Id long_call(const ThreadCalls& thread, Ns from, Ns to) const;
   void split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  template <class Plain>
-  void split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
-                         Plain plain) const;
+  void split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool plain,
+                         std::vector<HostPart>& parts) const;
 
   const Trace& trace_;
   std::vector<ThreadCalls> threads_;
