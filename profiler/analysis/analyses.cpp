@@ -5,9 +5,6 @@
 
 namespace streamscope::analysis {
 
-Analyses::Analyses(const Trace& trace) : trace_(trace) {}
-Analyses::~Analyses() = default;
-
 const StreamOps& Analyses::stream_ops() { return stream_ops_.of(trace_); }
 
 const IssueOrder& Analyses::order() { return order_.of(trace_); }

@@ -26,8 +26,7 @@ namespace streamscope::analysis {
 /// is computing.
 class Analyses {
  public:
-  explicit Analyses(const Trace& trace);
-  ~Analyses();
+  explicit Analyses(const Trace& trace) : trace_(trace) {}
 
   const Trace& trace() const { return trace_; }
   const StreamOps& stream_ops();

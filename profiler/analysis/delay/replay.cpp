@@ -533,8 +533,6 @@ Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace(
   recorded.get();
 }
 
-Replay::~Replay() = default;
-
 Ns Replay::gain_ns(const Change& change) const {
   Walk walk(order_, change, recorder_paces_);
   walk.run();

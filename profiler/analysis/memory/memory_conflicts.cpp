@@ -109,21 +109,21 @@ class Walk {
     const auto& calls = trace_.api_call;
     for (Id call = 0; call < calls.size(); ++call) {
       if (calls.kind[call] == CallKind::kModuleLoad && calls.end_ns[call] != kUnknownNs)
-        of(trace_.process_of_thread(calls.thread_id[call]))
-            .module_loads.push_back({calls.start_ns[call], calls.end_ns[call]});
+        shadows_[trace_.process_of_thread(calls.thread_id[call])].module_loads.push_back(
+            {calls.start_ns[call], calls.end_ns[call]});
     }
     constexpr trace::Small kAllocationNode = 10;
     for (Id node = 0; node < trace_.graph_node.size(); ++node) {
       const Id graph = trace_.graph_node.graph_id[node];
       if (trace_.graph_node.kind[node] == kAllocationNode && graph < trace_.graph.size())
-        of(trace_.graph.process_id[graph]).more_memory = true;
+        shadows_[trace_.graph.process_id[graph]].more_memory = true;
     }
     for (Id loss = 0; loss < trace_.loss.size(); ++loss) {
       if (trace_.text(trace_.loss.name_id[loss]) != "paused") continue;
       const Ns until = trace_.loss.end_ns[loss];
-      of(trace_.loss.process_id[loss])
-          .pauses.push_back({trace_.loss.start_ns[loss],
-                             until == kUnknownNs ? std::numeric_limits<Ns>::max() : until});
+      shadows_[trace_.loss.process_id[loss]].pauses.push_back(
+          {trace_.loss.start_ns[loss],
+           until == kUnknownNs ? std::numeric_limits<Ns>::max() : until});
     }
   }
 
@@ -168,7 +168,7 @@ class Walk {
 
   void on_use(const MemoryUse& use) {
     if (!judging_ && !use.is_parameter()) return;
-    Shadows& shadows = of(trace_.access.process_id[use.access]);
+    Shadows& shadows = shadows_[trace_.access.process_id[use.access]];
     MemoryLife* life = shadows.lives.find(use.begin, use.space);
     if (use.is_parameter()) {  // covers the piece it points into
       if (life == nullptr) return;
@@ -203,7 +203,7 @@ class Walk {
   }
 
   void on_host_use(const MemoryUse& use) {
-    if (judging_) touch(of(trace_.access.process_id[use.access]), use, use.begin, use.end);
+    if (judging_) touch(shadows_[trace_.access.process_id[use.access]], use, use.begin, use.end);
   }
 
   void touch(Shadows& shadows, const MemoryUse& use, uint64_t begin, uint64_t end) {
@@ -334,7 +334,7 @@ class Walk {
     const bool is_array = trace_.text(calls.name_id[call]).find("Array") != std::string_view::npos;
     if (is_array || calls.object[call] == trace::kNoInt) return;
     MemoryLife life = life_of_call(trace_, call, captured);
-    Shadows& shadows = of(trace_.process_of_thread(calls.thread_id[call]));
+    Shadows& shadows = shadows_[trace_.process_of_thread(calls.thread_id[call])];
     if (life.stream_ordered) life.allocated = before_.point_of_call(call);
     shadows.forget(life.begin, life.end);
     shadows.lives.add(std::move(life));
@@ -342,7 +342,7 @@ class Walk {
 
   void on_free(Id call, bool stream_ordered) {
     const auto& calls = trace_.api_call;
-    Shadows& shadows = of(trace_.process_of_thread(calls.thread_id[call]));
+    Shadows& shadows = shadows_[trace_.process_of_thread(calls.thread_id[call])];
     const trace::Int bytes = calls.value[call];  // size if memory is unmapped
     for (MemoryLife* life :
          shadows.lives.alive_at(static_cast<uint64_t>(calls.object[call]),
@@ -378,7 +378,7 @@ class Walk {
 
   // Ends all memory of a device. The device is unknown, so all lives of the process end unjudged.
   void on_reset(Id call) {
-    Shadows& shadows = of(trace_.process_of_thread(trace_.api_call.thread_id[call]));
+    Shadows& shadows = shadows_[trace_.process_of_thread(trace_.api_call.thread_id[call])];
     shadows.lives.clear();
     shadows.forget(0, std::numeric_limits<uint64_t>::max());
   }
@@ -466,7 +466,6 @@ class Walk {
         times, [&](const auto& time) { return from <= time.second && to >= time.first; });
   }
 
-  Shadows& of(Id process) { return shadows_[process]; }
   uint32_t chain_of(const MemoryUse& use) const {
     if (use.by_host()) return host_chain(trace_.access.thread_id[use.access]);
     return before_.point_of_op(use.last_op).chain;
