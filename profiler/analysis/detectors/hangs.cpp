@@ -224,11 +224,9 @@ void find_host_function_hazards(Analyses& analyses, Findings& findings) {
   }
   const auto find_refused = [&](const auto& rows, auto place_of, bool are_syncs) {
     for (Id row = 0; row < rows.size(); ++row) {
+      if (rows.result[row] != kNotPermitted) continue;
       const Id process = trace.process_of_thread(rows.thread_id[row]);
-      if (rows.result[row] != kNotPermitted || process >= has_host_functions.size() ||
-          !has_host_functions[process]) {
-        continue;
-      }
+      if (process >= has_host_functions.size() || !has_host_functions[process]) continue;
       findings.add({rows.name_id[row], rows.thread_id[row]}, rows.start_ns[row], [&] {
         Finding finding;
         if (are_syncs) finding.host_sync = row;
