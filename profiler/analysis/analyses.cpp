@@ -5,16 +5,9 @@
 
 namespace streamscope::analysis {
 
-Analyses::Analyses(const Trace& trace) : trace_(trace) {}
-Analyses::~Analyses() = default;
+const StreamOps& Analyses::stream_ops() { return stream_ops_.of(trace_); }
 
-const StreamOps& Analyses::stream_ops() {
-  return stream_ops_.get([&] { return StreamOps(trace_); });
-}
-
-const IssueOrder& Analyses::order() {
-  return order_.get([&] { return IssueOrder(trace_); });
-}
+const IssueOrder& Analyses::order() { return order_.of(trace_); }
 
 const HappensBefore& Analyses::before(Relation relation) {
   auto& known = relation == Relation::kGuaranteed ? guaranteed_ : observed_;
@@ -22,17 +15,13 @@ const HappensBefore& Analyses::before(Relation relation) {
       [&] { return HappensBefore(order(), HappensBefore::Options{.relation = relation}); });
 }
 
-const Edges& Analyses::edges() {
-  return edges_.get([&] { return Edges(order()); });
-}
+const Edges& Analyses::edges() { return edges_.of(order()); }
 
 const std::vector<Id>& Analyses::by_start() {
   return by_start_.get([&] { return ops_by_start(trace_); });
 }
 
-const Contention& Analyses::contention() {
-  return contention_.get([&] { return Contention(order(), by_start()); });
-}
+const Contention& Analyses::contention() { return contention_.of(order(), by_start()); }
 
 WaitExplainer& Analyses::explainer() {
   if (!explainer_)
@@ -55,25 +44,17 @@ const std::vector<PathStep>& Analyses::path() {
   });
 }
 
-const HostBounds& Analyses::host_bounds() {
-  return host_bounds_.get([&] { return HostBounds(order(), edges()); });
-}
+const HostBounds& Analyses::host_bounds() { return host_bounds_.of(order(), edges()); }
 
-const Replay& Analyses::replay() {
-  return replay_.get([&] { return Replay(order()); });
-}
+const Replay& Analyses::replay() { return replay_.of(order()); }
 
-const Places& Analyses::places() {
-  return places_.get([&] { return Places(trace_); });
-}
+const Places& Analyses::places() { return places_.of(trace_); }
 
 const MemoryConflicts& Analyses::memory_conflicts() {
   return memory_conflicts_.get(
       [&] { return find_memory_conflicts(order(), before(Relation::kObserved)); });
 }
 
-const WaitFor& Analyses::wait_for() {
-  return wait_for_.get([&] { return WaitFor(order(), before()); });
-}
+const WaitFor& Analyses::wait_for() { return wait_for_.of(order(), before()); }
 
 }  // namespace streamscope::analysis

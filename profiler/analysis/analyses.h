@@ -26,8 +26,7 @@ namespace streamscope::analysis {
 /// is computing.
 class Analyses {
  public:
-  explicit Analyses(const Trace& trace);
-  ~Analyses();
+  explicit Analyses(const Trace& trace) : trace_(trace) {}
 
   const Trace& trace() const { return trace_; }
   const StreamOps& stream_ops();
@@ -53,6 +52,11 @@ class Analyses {
     const Result& get(Compute compute) {
       std::call_once(once_, [&] { result_.reset(new Result(compute())); });
       return *result_;
+    }
+    /// Constructs it from these.
+    template <class... Sources>
+    const Result& of(const Sources&... sources) {
+      return get([&] { return Result(sources...); });
     }
 
    private:

@@ -13,9 +13,6 @@
 namespace streamscope::analysis {
 namespace {
 
-using trace::Id;
-using trace::Trace;
-
 // How suitable a frame is as the call site; among equals the innermost wins.
 enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
 
@@ -35,8 +32,7 @@ Rank rank_of(const Trace& trace, Id frame) {
   if (frames.kind[frame] == trace::kCallSiteFrame) return symbol.empty() ? kNothing : kNamedPlace;
   const std::string_view module = path.substr(path.rfind('/') + 1);
   const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](std::string_view p) { return module.starts_with(p); });
+    return std::ranges::any_of(prefixes, [&](auto prefix) { return module.starts_with(prefix); });
   };
   if (is_one_of({"libstreamscope", "libcupti", "libcuda", "libnv", "libc.so", "libpthread",
                  "libstdc++", "ld-linux"}) ||
@@ -83,8 +79,7 @@ std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
   for (Id frame = 0; frame < frames.size(); ++frame) {
     if (frames.stack_id[frame] == stack) found.push_back(frame);
   }
-  std::sort(found.begin(), found.end(),
-            [&](Id a, Id b) { return frames.depth[a] < frames.depth[b]; });
+  std::ranges::sort(found, {}, [&](Id frame) { return frames.depth[frame]; });
   const auto nameless = [&](Id frame) {
     return frames.kind[frame] == trace::kNativeFrame && trace.text(frames.symbol_id[frame]).empty();
   };

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/read/reader.h"
+#include "stream_ops.h"
 
 namespace streamscope::analysis {
 

@@ -26,15 +26,13 @@ void append(trace::Writer& writer, const Row& row) {
 }
 
 void append_wait(trace::Writer& writer, const WaitPart& part) {
-  trace::WaitCause row;
-  row.op_id = part.op;
-  row.cause = static_cast<trace::Small>(part.cause);
-  row.duration_ns = part.duration_ns;
-  row.edge_id = part.edge == WaitPart::kNoEdge ? kNoId : static_cast<Id>(part.edge);
-  row.because_op_id = part.because_op();
-  row.host_sync_id = part.host_sync();
-  row.call_name_id = part.call_name();
-  append(writer, row);
+  append(writer, trace::WaitCause{.op_id = part.op,
+                                  .cause = static_cast<trace::Small>(part.cause),
+                                  .duration_ns = part.duration_ns,
+                                  .edge_id = part.edge,
+                                  .because_op_id = part.because_op(),
+                                  .host_sync_id = part.host_sync(),
+                                  .call_name_id = part.call_name()});
 }
 
 void append_finding(trace::Writer& writer, const Detector& detector, const Finding& finding) {
@@ -172,17 +170,15 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   counts.edges = edges.size();
   writer.clear<trace::WaitCause>();
   for (const WaitPart& part : waits) append_wait(writer, part);
-  counts.wait_causes = waits.size();
   writer.clear<trace::CriticalPath>();
+  trace::Small number = 0;
   for (const PathStep& step : path) {
-    trace::CriticalPath row;
-    row.step = static_cast<decltype(row.step)>(counts.path_steps++);
-    row.kind = step.kind;
-    row.op_id = step.op;
-    row.host_sync_id = step.host_sync;
-    row.start_ns = step.start_ns;
-    row.end_ns = step.end_ns;
-    append(writer, row);
+    append(writer, trace::CriticalPath{.step = number++,
+                                       .kind = step.kind,
+                                       .op_id = step.op,
+                                       .host_sync_id = step.host_sync,
+                                       .start_ns = step.start_ns,
+                                       .end_ns = step.end_ns});
   }
   writer.clear<trace::Finding>();
   for (const Verdict& verdict : verdicts) {
@@ -192,7 +188,6 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   }
   writer.clear<trace::Lod>();
   for (const trace::Lod& row : pyramid) append(writer, row);
-  counts.lod_rows = pyramid.size();
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));

@@ -18,10 +18,7 @@ inline constexpr int64_t kAnalysisVersion = 1;
 
 struct DerivedCounts {
   size_t edges = 0;
-  size_t wait_causes = 0;
-  size_t path_steps = 0;
   size_t findings = 0;
-  size_t lod_rows = 0;
 };
 
 /// Replaces the derived tables of the file that the trace was read from, and adds the hangs that

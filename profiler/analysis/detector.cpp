@@ -79,13 +79,6 @@ Finding* Findings::find(const Key& key) {
   return found == by_key_.end() ? nullptr : &findings_[found->second];
 }
 
-void Findings::lacks(std::string reason) {
-  if (std::find(lacking_.begin(), lacking_.end(), reason) == lacking_.end())
-    lacking_.push_back(std::move(reason));
-}
-
-void Findings::never_reported(std::string reason) { untold_ = std::move(reason); }
-
 FindingSeverity severity_of(const Detector& detector, const Finding& finding) {
   return finding.confidence == Confidence::kPossible ? FindingSeverity::kNote : detector.severity;
 }
@@ -153,13 +146,11 @@ AvailableEvidence evidence_of(const Trace& trace) {
     result.gaps.push_back({info.touches, fmt::format("{} ({})", info.meaning, printable(name))});
   }
   size_t ambiguous = 0, unknown = 0;
-  for (trace::Small binding : trace.event_wait.binding) {
-    ambiguous += binding == trace::kAmbiguous;
-    unknown += binding == trace::kUnknownHistory;
-  }
-  for (trace::Small binding : trace.host_sync.binding) {
-    ambiguous += binding == trace::kAmbiguous;
-    unknown += binding == trace::kUnknownHistory;
+  for (const auto* bindings : {&trace.event_wait.binding, &trace.host_sync.binding}) {
+    for (const trace::Small binding : *bindings) {
+      ambiguous += binding == trace::kAmbiguous;
+      unknown += binding == trace::kUnknownHistory;
+    }
   }
   const auto gap = [&](unsigned evidence, size_t count, const char* noun, const char* what) {
     if (count > 0)
@@ -194,10 +185,6 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
   Findings findings;
   detector.look(analyses, findings);
   verdict.reason = evidence.reason(detector.needs);
-  for (const std::string& reason : findings.lacking()) {
-    if (!verdict.reason.empty()) verdict.reason += "; ";
-    verdict.reason += reason;
-  }
   verdict.findings = findings.take();
   for (Finding& finding : verdict.findings) {
     locate(analyses.trace(), finding);
@@ -205,11 +192,9 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
     if (!verdict.reason.empty() && finding.confidence == Confidence::kCertain)
       finding.confidence = Confidence::kSuspected;
   }
-  std::stable_sort(verdict.findings.begin(), verdict.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     return std::pair(a.gain_ns.value_or(0), a.count) >
-                            std::pair(b.gain_ns.value_or(0), b.count);
-                   });
+  std::ranges::stable_sort(verdict.findings, std::ranges::greater{}, [](const Finding& finding) {
+    return std::pair(finding.gain_ns.value_or(0), finding.count);
+  });
   verdict.outcome = !verdict.findings.empty()    ? Outcome::kFound
                     : !verdict.reason.empty()    ? Outcome::kNotEvaluable
                     : !findings.untold().empty() ? Outcome::kNotAtThisTier

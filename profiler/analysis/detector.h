@@ -65,20 +65,16 @@ class Findings {
   void add(Key key, Ns at_ns, const std::function<Finding()>& make);
   /// The finding of a key, to add to its gain or count; nullptr if there is none.
   Finding* find(const Key& key);
-  /// Reports evidence that turned out to be missing; the answer is then not "clean".
-  void lacks(std::string reason);
   /// Reports evidence that this recording never contains; if nothing was found, the answer is "not
   /// at this tier".
-  void never_reported(std::string reason);
+  void never_reported(std::string reason) { untold_ = std::move(reason); }
 
   std::vector<Finding> take() { return std::move(findings_); }
-  const std::vector<std::string>& lacking() const { return lacking_; }
   const std::string& untold() const { return untold_; }
 
  private:
   std::map<Key, size_t> by_key_;
   std::vector<Finding> findings_;
-  std::vector<std::string> lacking_;
   std::string untold_;
 };
 

@@ -12,19 +12,16 @@
 namespace streamscope::analysis {
 namespace {
 
-using trace::Id;
-using trace::Trace;
-
 // Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xc2 && first < 0xe0 ? 2
-                        : first < 0xf0                  ? 3
-                        : first < 0xf5                  ? 4
-                                                        : 0;
-  if (first >= 0x80 && first < 0xc2) return 0;
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -34,12 +31,6 @@ size_t utf8_length(std::string_view text) {
     return 0;
   }
   return length;
-}
-
-template <class Column>
-auto at(const Column& column, Id id) {
-  using Value = typename Column::value_type;
-  return id < column.size() ? column[id] : trace::detail::none<Value>();
 }
 
 bool is_control(std::string_view character) {
@@ -154,9 +145,9 @@ std::string lasting_stream_name(const Trace& trace, Id stream) {
 }
 
 std::string event_label(const Trace& trace, Id event) {
-  const std::string name = printable(trace.text(at(trace.event.name_id, event)));
-  if (!name.empty()) return fmt::format("event \"{}\"", name);
-  return event < trace.event.size() ? fmt::format("event {}", event) : "an event";
+  if (event >= trace.event.size()) return "an event";
+  const std::string name = printable(trace.text(trace.event.name_id[event]));
+  return name.empty() ? fmt::format("event {}", event) : fmt::format("event \"{}\"", name);
 }
 
 std::string process_label(const Trace& trace, Id process) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/read/reader.h"
+#include "stream_ops.h"
 
 namespace streamscope::analysis {
 

@@ -27,14 +27,21 @@ std::string Location::sentence() const {
   return text;
 }
 
-Location Places::place(Id thread, Ns at, Id stack, Id operation) const {
+template <class Calls>
+Location Places::place(const Calls& calls, Id call) const {
   Location result;
+  if (call >= calls.size()) return result;
+  const Id thread = calls.thread_id[call], operation = calls.operation_id[call];
+  const Ns at = calls.start_ns[call];
   if (thread < trace_.thread.size()) {
     result.thread = printable(trace_.text(trace_.thread.name_id[thread]));
     if (result.thread.empty() && trace_.thread.os_tid[thread] > 0)
       result.thread = fmt::format("{}", trace_.thread.os_tid[thread]);
   }
-  if (stack < call_sites_.size()) result.call_site = call_sites_[stack];
+  if constexpr (requires { calls.stack_id; }) {
+    const Id stack = calls.stack_id[call];
+    if (stack < call_sites_.size()) result.call_site = call_sites_[stack];
+  }
   if (result.call_site.empty() && operation < trace_.operation.size())
     result.call_site = printable(trace_.text(trace_.operation.call_site_id[operation]));
   if (at == kUnknownNs) return result;
@@ -47,10 +54,8 @@ Location Places::place(Id thread, Ns at, Id stack, Id operation) const {
       around.push_back(range);
     }
   }
-  std::sort(around.begin(), around.end(), [&](Id a, Id b) {
-    return std::pair(ranges.start_ns[a], ranges.depth[a]) <
-           std::pair(ranges.start_ns[b], ranges.depth[b]);
-  });
+  std::ranges::sort(
+      around, {}, [&](Id range) { return std::pair(ranges.start_ns[range], ranges.depth[range]); });
   for (Id range : around) {
     if (!result.ranges.empty()) result.ranges += '/';
     result.ranges += printable(trace_.text(ranges.name_id[range]));
@@ -58,34 +63,12 @@ Location Places::place(Id thread, Ns at, Id stack, Id operation) const {
   return result;
 }
 
-Location Places::of_call(Id call) const {
-  const auto& calls = trace_.api_call;
-  if (call >= calls.size()) return {};
-  return place(calls.thread_id[call], calls.start_ns[call], calls.stack_id[call],
-               calls.operation_id[call]);
-}
-
 Location Places::of_op(Id op) const {
   return op < trace_.op.size() ? of_call(trace_.op.api_call_id[op]) : Location{};
 }
-
-Location Places::of_record(Id record) const {
-  const auto& rows = trace_.event_record;
-  if (record >= rows.size()) return {};
-  return place(rows.thread_id[record], rows.start_ns[record], kNoId, rows.operation_id[record]);
-}
-
-Location Places::of_wait(Id wait) const {
-  const auto& rows = trace_.event_wait;
-  if (wait >= rows.size()) return {};
-  return place(rows.thread_id[wait], rows.start_ns[wait], kNoId, rows.operation_id[wait]);
-}
-
-Location Places::of_sync(Id sync) const {
-  const auto& rows = trace_.host_sync;
-  if (sync >= rows.size()) return {};
-  return place(rows.thread_id[sync], rows.start_ns[sync], rows.stack_id[sync],
-               rows.operation_id[sync]);
-}
+Location Places::of_call(Id call) const { return place(trace_.api_call, call); }
+Location Places::of_record(Id record) const { return place(trace_.event_record, record); }
+Location Places::of_wait(Id wait) const { return place(trace_.event_wait, wait); }
+Location Places::of_sync(Id sync) const { return place(trace_.host_sync, sync); }
 
 }  // namespace streamscope::analysis

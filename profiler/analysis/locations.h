@@ -33,7 +33,8 @@ class Places {
   Location of_call(Id api_call) const;
 
  private:
-  Location place(Id thread, Ns at, Id stack, Id operation) const;
+  template <class Calls>
+  Location place(const Calls& calls, Id call) const;
 
   const Trace& trace_;
   std::vector<std::string> call_sites_;

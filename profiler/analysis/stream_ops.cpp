@@ -4,7 +4,6 @@
 #include "stream_ops.h"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -35,46 +34,35 @@ void order_stream(const Trace& trace, std::span<Id> ops) {
     Ns issued_ns;
     Id op;
   };
-  std::vector<Placed> timed_ops, untimed_ops;
+  std::vector<Placed> placed;
+  placed.reserve(ops.size());
   Ns newest = kUnknownNs;  // calls of different threads overlap; positions must not move backwards
   for (auto op = ops.begin(); op != untimed; ++op) {
     newest = std::max(newest, issue_of(trace, *op).end_ns);
-    timed_ops.push_back({newest, *op});
+    placed.push_back({newest, *op});
   }
-  for (auto op = untimed; op != ops.end(); ++op) {
-    untimed_ops.push_back({issue_of(trace, *op).end_ns, *op});
-  }
-  const auto earlier = [](const Placed& a, const Placed& b) { return a.issued_ns < b.issued_ns; };
-  std::stable_sort(untimed_ops.begin(), untimed_ops.end(), earlier);
-  std::vector<Placed> merged;
-  merged.reserve(ops.size());
-  std::merge(timed_ops.begin(), timed_ops.end(), untimed_ops.begin(), untimed_ops.end(),
-             std::back_inserter(merged), earlier);
-  std::transform(merged.begin(), merged.end(), ops.begin(), [](const Placed& p) { return p.op; });
+  for (auto op = untimed; op != ops.end(); ++op)
+    placed.push_back({issue_of(trace, *op).end_ns, *op});
+  const auto middle = placed.begin() + (untimed - ops.begin());
+  std::ranges::stable_sort(middle, placed.end(), {}, &Placed::issued_ns);
+  std::ranges::inplace_merge(placed, middle, {}, &Placed::issued_ns);
+  std::ranges::transform(placed, ops.begin(), &Placed::op);
 }
 
 // Adds an op to the activity of its stream.
 void add(const Trace& trace, Id op, StreamActivity& sum) {
+  const trace::Small kind = trace.op.kind[op];
   ++sum.op_count;
-  switch (trace.op.kind[op]) {
-    case trace::kKernel:
-      ++sum.kernel_count;
-      break;
-    case trace::kMemcpy:
-      ++sum.copy_count;
-      if (trace.op.bytes[op] != trace::kNoInt) trace::add_to(sum.copied_bytes, trace.op.bytes[op]);
-      break;
-    case trace::kMemset:
-      ++sum.memset_count;
-      break;
-    default:
-      break;
-  }
+  sum.kernel_count += kind == trace::kKernel;
+  sum.copy_count += kind == trace::kMemcpy;
+  sum.memset_count += kind == trace::kMemset;
+  if (kind == trace::kMemcpy && trace.op.bytes[op] != trace::kNoInt)
+    trace::add_to(sum.copied_bytes, trace.op.bytes[op]);
   if (!is_timed(trace, op)) {
     ++sum.untimed_count;
     return;
   }
-  if (trace.op.kind[op] == trace::kMemoryWait) return;  // the stream is idle while it waits
+  if (kind == trace::kMemoryWait) return;  // the stream is idle while it waits
   const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
   if (sum.first_start_ns == kUnknownNs) sum.first_start_ns = sum.last_end_ns = start;
   // Ops of one stream overlap only inside a graph or with programmatic launch: count overlapping
@@ -131,9 +119,8 @@ StreamOps::StreamOps(const Trace& trace)
       }
     }
     if (activity.first_start_ns == kUnknownNs) continue;
-    first_start_ns_ = first_start_ns_ == kUnknownNs
-                          ? activity.first_start_ns
-                          : std::min(first_start_ns_, activity.first_start_ns);
+    if (first_start_ns_ == kUnknownNs || activity.first_start_ns < first_start_ns_)
+      first_start_ns_ = activity.first_start_ns;
     last_end_ns_ = std::max(last_end_ns_, activity.last_end_ns);
   }
 }

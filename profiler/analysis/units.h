@@ -4,7 +4,6 @@
 // Formats numbers for readers: a suitable unit, three digits, grouped thousands.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 

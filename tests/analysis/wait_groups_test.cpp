@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/analyses.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -14,9 +15,8 @@ using test::StreamBuilder;
 using test::TraceBuilder;
 
 std::vector<WaitGroup> groups_of(const Trace& trace) {
-  const StreamOps stream_ops(trace);
-  const Edges edges(trace);
-  return group_waits(trace, edges, explain_waits(trace, stream_ops, edges));
+  Analyses analyses(trace);
+  return group_waits(trace, analyses.edges(), analyses.waits());
 }
 
 TEST(WaitGroups, MergeIterationsAndKeepTheLongest) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "analysis/analyses.h"
 #include "analysis/usage/host_syncs.h"
 #include "memory_trace.h"
 
@@ -17,9 +18,7 @@ namespace {
 
 constexpr Ns kUs = 1000;
 
-std::vector<WaitPart> explain(const Trace& trace) {
-  return explain_waits(trace, StreamOps(trace), Edges(trace));
-}
+std::vector<WaitPart> explain(const Trace& trace) { return Analyses(trace).waits(); }
 
 std::map<WaitCause, Ns> parts_of(const Trace& trace, Id op) {
   std::map<WaitCause, Ns> result;

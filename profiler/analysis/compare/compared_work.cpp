@@ -4,6 +4,7 @@
 #include "compared_work.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/labels.h"
 #include "trace/ns_math.h"
@@ -93,25 +94,19 @@ std::string_view WorkChange::verdict() const {
 
 std::vector<WorkChange> compare_work(const WorkGroups& base, const WorkGroups& now) {
   const WorkGroup none;
-  std::map<std::pair<std::string_view, std::string_view>,
-           std::pair<const WorkGroup*, const WorkGroup*>>
-      pairs;
-  const auto key = [](const WorkGroup& group) {
-    return std::pair<std::string_view, std::string_view>(group.label, group.stream);
-  };
-  for (const WorkGroup& group : base.all()) pairs[key(group)] = {&group, &none};
+  using Pair = std::pair<const WorkGroup*, const WorkGroup*>;
+  std::map<std::pair<std::string_view, std::string_view>, Pair> pairs;
+  for (const WorkGroup& group : base.all()) pairs[{group.label, group.stream}] = {&group, &none};
   for (const WorkGroup& group : now.all())
-    pairs.try_emplace(key(group), &none, nullptr).first->second.second = &group;
+    pairs.try_emplace({group.label, group.stream}, &none, nullptr).first->second.second = &group;
   std::vector<WorkChange> changes;
   for (const auto& [name, both] : pairs) {
-    WorkChange change = compare(*both.first, *both.second);
+    WorkChange& change = changes.emplace_back(compare(*both.first, *both.second));
     change.label = name.first;
     change.stream = name.second;
-    changes.push_back(std::move(change));
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const WorkChange& a, const WorkChange& b) {
-    return std::abs(a.cost_ns()) > std::abs(b.cost_ns());
-  });
+  std::ranges::stable_sort(changes, std::ranges::greater{},
+                           [](const WorkChange& change) { return std::abs(change.cost_ns()); });
   return changes;
 }
 

@@ -73,6 +73,19 @@ struct WorkChange {
   std::string_view verdict() const;
 };
 
+/// Visits the keys of both, each once, with the values in both.
+template <class Map, class Visit>
+void for_both(const Map& base, const Map& now, Visit visit) {
+  const typename Map::mapped_type nothing{};
+  for (const auto& [key, value] : base) {
+    const auto other = now.find(key);
+    visit(key, value, other == now.end() ? nothing : other->second);
+  }
+  for (const auto& [key, value] : now) {
+    if (!base.contains(key)) visit(key, nothing, value);
+  }
+}
+
 /// All groups of both, each once; those whose total time differs most come first. A change of
 /// duration counts only if it exceeds the spread.
 std::vector<WorkChange> compare_work(const WorkGroups& base, const WorkGroups& now);

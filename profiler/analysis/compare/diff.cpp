@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "analysis/delay/critical_path.h"
@@ -78,19 +79,6 @@ struct ComparedCounts {
   Ns path_ns = 0;
 };
 
-// Visits the keys of both, each once.
-template <class Map, class Visit>
-void for_both(const Map& base, const Map& now, Visit visit) {
-  const typename Map::mapped_type nothing{};
-  for (const auto& [key, value] : base) {
-    const auto other = now.find(key);
-    visit(key, value, other == now.end() ? nothing : other->second);
-  }
-  for (const auto& [key, value] : now) {
-    if (!base.contains(key)) visit(key, nothing, value);
-  }
-}
-
 std::vector<EdgeChange> compare_edges(const ComparedCounts& base, const ComparedCounts& now) {
   std::vector<EdgeChange> changes;
   for_both(base.edges, now.edges, [&](const EdgeKey& key, uint64_t before, uint64_t after) {
@@ -98,11 +86,8 @@ std::vector<EdgeChange> compare_edges(const ComparedCounts& base, const Compared
     changes.push_back({std::get<0>(key), std::get<1>(key),
                        static_cast<trace::EdgeKind>(std::get<2>(key)), before, after});
   });
-  std::stable_sort(changes.begin(), changes.end(), [](const EdgeChange& a, const EdgeChange& b) {
-    const auto size = [](const EdgeChange& change) {
-      return std::abs(static_cast<int64_t>(change.new_count - change.base_count));
-    };
-    return size(a) > size(b);
+  std::ranges::stable_sort(changes, std::ranges::greater{}, [](const EdgeChange& change) {
+    return std::abs(static_cast<int64_t>(change.new_count - change.base_count));
   });
   return changes;
 }

@@ -65,9 +65,8 @@ struct Run {
     ops = std::move(processes[main_process]);
     device_ns = most;
     // Ops of one call, such as the nodes of a graph, share one issue time and are unordered.
-    std::stable_sort(ops.begin(), ops.end(), [](const IssuedOp& a, const IssuedOp& b) {
-      return std::pair(a.issued_ns, a.work) < std::pair(b.issued_ns, b.work);
-    });
+    std::ranges::stable_sort(ops, {},
+                             [](const IssuedOp& op) { return std::pair(op.issued_ns, op.work); });
   }
 
   const Trace& trace;
@@ -82,26 +81,11 @@ using Labels = std::map<std::pair<std::string_view, std::string_view>, double>;
 // The share of work that two repetitions have in common.
 double common_share(const Labels& a, const Labels& b) {
   double common = 0, all = 0;
-  for (const auto& [label, count] : a) {
-    const auto other = b.find(label);
-    const double twin = other == b.end() ? 0 : other->second;
+  for_both(a, b, [&](const auto&, double count, double twin) {
     common += std::min(count, twin);
     all += std::max(count, twin);
-  }
-  for (const auto& [label, count] : b) all += a.contains(label) ? 0 : count;
+  });
   return all == 0 ? 0 : common / all;
-}
-
-Labels labels_per_repetition(const Run& run, size_t from, size_t to, double repetitions) {
-  std::vector<uint64_t> counts(run.groups.all().size());
-  for (size_t i = from; i < to; ++i) ++counts[run.ops[i].work];
-  Labels labels;
-  for (size_t group = 0; group < counts.size(); ++group) {
-    if (counts[group] == 0) continue;
-    const WorkGroup& work = run.groups.all()[group];
-    labels[{work.label, work.stream}] += static_cast<double>(counts[group]) / repetitions;
-  }
-  return labels;
 }
 
 // ---- NVTX ranges ----
@@ -124,8 +108,7 @@ std::vector<Ns> done_of(const Run& run, const std::vector<std::pair<Ns, Ns>>& sp
   for (size_t i = 0; i < spans.size(); ++i) {
     const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
     done.push_back(std::max(spans[i].second, i > 0 ? done[i - 1] : spans[i].second));
-    auto op = std::lower_bound(run.ops.begin(), run.ops.end(), spans[i].first,
-                               [](const IssuedOp& o, Ns ns) { return o.issued_ns < ns; });
+    auto op = std::ranges::lower_bound(run.ops, spans[i].first, {}, &IssuedOp::issued_ns);
     for (; op != run.ops.end() && op->issued_ns < until; ++op)
       done.back() = std::max(done.back(), op->start_ns + op->duration_ns);
   }
@@ -146,8 +129,7 @@ std::map<std::string, Ranges, std::less<>> ranges_of(const Run& run, const std::
   std::vector<Ns> until{0};  // device time of the ops before each
   for (const IssuedOp& op : run.ops) until.push_back(trace::sum_of(until.back(), op.duration_ns));
   const auto issued_before = [&](Ns at) {
-    const auto op = std::lower_bound(run.ops.begin(), run.ops.end(), at,
-                                     [](const IssuedOp& o, Ns ns) { return o.issued_ns < ns; });
+    const auto op = std::ranges::lower_bound(run.ops, at, {}, &IssuedOp::issued_ns);
     return until[static_cast<size_t>(op - run.ops.begin())];
   };
   std::map<std::string, Ranges, std::less<>> found;
@@ -361,10 +343,20 @@ class Periods {
   std::vector<uint32_t> repeated_;  // by group: how often; 0 if ignored
 };
 
+// The work of one repetition.
 Labels labels_of(const Run& run, const Period& period) {
-  return labels_per_repetition(
-      run, period.matched.front(), period.matched.back() + 1,
-      static_cast<double>(period.matched.size()) / static_cast<double>(period.length));
+  std::vector<uint64_t> counts(run.groups.all().size());
+  for (size_t i = period.matched.front(); i <= period.matched.back(); ++i)
+    ++counts[run.ops[i].work];
+  const double repetitions =
+      static_cast<double>(period.matched.size()) / static_cast<double>(period.length);
+  Labels labels;
+  for (size_t group = 0; group < counts.size(); ++group) {
+    if (counts[group] == 0) continue;
+    const WorkGroup& work = run.groups.all()[group];
+    labels[{work.label, work.stream}] += static_cast<double>(counts[group]) / repetitions;
+  }
+  return labels;
 }
 
 Repetitions repetitions_of(const Run& run, const Period& period, size_t compared) {

@@ -51,9 +51,9 @@ class Occupancy {
 class Running {
  public:
   struct Kernel {
-    Id op;
-    Ns end_ns;
-    double share;
+    Id op = kNoId;
+    Ns end_ns = 0;
+    double share = 0;
   };
   void add(Kernel kernel) { last_[next_++ % last_.size()] = kernel; }
   // The kernel that ended last shortly before `to`; kNoId unless the device was full until then.
@@ -75,22 +75,20 @@ class Running {
   }
 
  private:
-  std::array<Kernel, 32> last_ = [] {
-    std::array<Kernel, 32> none;
-    none.fill({kNoId, 0, 0});
-    return none;
-  }();
+  std::array<Kernel, 32> last_;
   size_t next_ = 0;
 };
 
 // Visits all ops by start time and keeps the latest user of each part of a device.
-template <class Found>
 class ContenderSearch {
  public:
-  ContenderSearch(const IssueOrder& order, Found found)
+  /// `contender` and `kind`: of every op, filled by run().
+  ContenderSearch(const IssueOrder& order, std::vector<Id>& contender,
+                  std::vector<Contention::Kind>& kind)
       : order_(order),
         trace_(order.trace()),
-        found_(found),
+        contender_(contender),
+        kind_(kind),
         occupancy_(trace_),
         devices_(trace_.device.size()),
         host_function_(trace_.context.size(), kNoId),
@@ -114,7 +112,6 @@ class ContenderSearch {
     for (Id op : by_start) {
       const Id stream = trace_.op.stream_id[op];
       if (stream >= trace_.stream.size()) continue;
-      kind_ = Contention::kNone;
       if (device_of_[stream] != kNoId) follow_idle_time(op, devices_[device_of_[stream]]);
       follow_unit(op, stream);
       follow_queue(op, stream);
@@ -139,8 +136,8 @@ class ContenderSearch {
   };
 
   void found(Id op, Id other, Contention::Kind kind) {
-    kind_ = kind;
-    found_(op, other, kind);
+    contender_[op] = other;
+    kind_[op] = kind;
   }
   void found_on_other_stream(Id op, Id other, Contention::Kind kind) {
     if (other != kNoId && trace_.op.stream_id[other] != trace_.op.stream_id[op])
@@ -196,7 +193,8 @@ class ContenderSearch {
     if (context == kNoId || channel < 0 || channel >= kMostChannels) return;
     Id& newest = channels_[context][static_cast<size_t>(channel)];
     // Only work that was issued earlier is ahead of it in the queue.
-    if (newest != kNoId && (kind_ == Contention::kNone || kind_ == Contention::kIdleDevice) &&
+    if (newest != kNoId &&
+        (kind_[op] == Contention::kNone || kind_[op] == Contention::kIdleDevice) &&
         order_.issue(newest).end_ns <= order_.issue(op).end_ns)
       found_on_other_stream(op, newest, Contention::kQueueAliasing);
     newest = op;
@@ -204,13 +202,13 @@ class ContenderSearch {
 
   const IssueOrder& order_;
   const Trace& trace_;
-  Found found_;
+  std::vector<Id>& contender_;
+  std::vector<Contention::Kind>& kind_;
   const Occupancy occupancy_;
   std::vector<DeviceState> devices_;
   std::vector<Id> host_function_;                        // newest of each context
   std::vector<std::array<Id, kMostChannels>> channels_;  // newest op of each hardware queue
   std::vector<Id> context_of_, device_of_;               // of each stream
-  Contention::Kind kind_ = Contention::kNone;            // found for the current op
 };
 
 }  // namespace
@@ -257,10 +255,7 @@ std::vector<Id> ops_by_start(const Trace& trace) {
 Contention::Contention(const IssueOrder& order, const std::vector<Id>& by_start)
     : contender_(large_vector(order.trace().op.size(), kNoId)),
       kind_(large_vector(order.trace().op.size(), kNone)) {
-  ContenderSearch(order, [this](Id op, Id contender, Kind kind) {
-    contender_[op] = contender;
-    kind_[op] = kind;
-  }).run(by_start);
+  ContenderSearch(order, contender_, kind_).run(by_start);
 }
 
 Ns Contention::gone_ns(const Trace& trace, Id op) const {

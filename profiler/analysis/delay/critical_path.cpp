@@ -28,15 +28,11 @@ Id last_ended(const Trace& trace) {
 HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
     : threads_(order.trace().thread.size()), first_issue_(order.trace().thread.size(), kUnknownNs) {
   const Trace& trace = order.trace();
-  const auto began = [&](Id thread, Ns at) {
-    if (thread < first_issue_.size() && at != kUnknownNs &&
-        (first_issue_[thread] == kUnknownNs || at < first_issue_[thread])) {
-      first_issue_[thread] = at;
-    }
-  };
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Issue issue = order.issue(op);
-    began(issue.thread_id, issue.start_ns);
+    if (issue.thread_id >= first_issue_.size() || issue.start_ns == kUnknownNs) continue;
+    Ns& first = first_issue_[issue.thread_id];
+    if (first == kUnknownNs || issue.start_ns < first) first = issue.start_ns;
   }
   const auto& syncs = trace.host_sync;
   std::vector<Id> copies(order.has_copy_syncs() ? syncs.size() : 0, kNoId);
@@ -64,17 +60,13 @@ HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
         is_blocking(syncs.kind[sync]) || syncs.kind[sync] == trace::kSynchronousCopy;
     if (ended > bound.start_ns - (blocks ? 0 : kPollNs)) threads_[thread].push_back(bound);
   }
-  for (auto& bounds : threads_) {
-    std::stable_sort(bounds.begin(), bounds.end(),
-                     [](const Bound& a, const Bound& b) { return a.end_ns < b.end_ns; });
-  }
+  for (auto& bounds : threads_) std::ranges::stable_sort(bounds, {}, &Bound::end_ns);
 }
 
 const HostBounds::Bound* HostBounds::last(Id thread, Ns until) const {
   if (thread >= threads_.size() || until == kUnknownNs) return nullptr;
   const auto& bounds = threads_[thread];
-  const auto next = std::upper_bound(bounds.begin(), bounds.end(), until,
-                                     [](Ns at, const Bound& bound) { return at < bound.end_ns; });
+  const auto next = std::ranges::upper_bound(bounds, until, {}, &Bound::end_ns);
   return next == bounds.begin() ? nullptr : &*std::prev(next);
 }
 
@@ -145,8 +137,7 @@ std::vector<Ns> slack(const IssueOrder& order, WaitExplainer& explainer, const H
   for (Id thread = 0; thread < trace.thread.size(); ++thread) {
     for (const auto& bound : bounds.of(thread)) returns.push_back(&bound);
   }
-  std::sort(returns.begin(), returns.end(),
-            [](const auto* a, const auto* b) { return a->end_ns < b->end_ns; });
+  std::ranges::sort(returns, {}, &HostBounds::Bound::end_ns);
   const auto lower = [](Ns& value, Ns limit) { value = std::min(value, std::max<Ns>(0, limit)); };
   const auto settle_sync = [&](const HostBounds::Bound& bound) {
     const Ns ended = trace.op.end_ns[bound.op];

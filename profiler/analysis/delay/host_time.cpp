@@ -57,9 +57,8 @@ HostTime::HostTime(const Trace& trace) : trace_(trace), threads_(trace.thread.si
   for (ThreadCalls& thread : threads_) {
     // If two states overlap, the one listed first in HostState wins.
     auto& specials = thread.specials;
-    std::sort(specials.begin(), specials.end(), [](const Special& a, const Special& b) {
-      return std::tie(a.start_ns, a.state, a.end_ns) < std::tie(b.start_ns, b.state, b.end_ns);
-    });
+    std::ranges::sort(specials, {},
+                      [](const Special& s) { return std::tuple(s.start_ns, s.state, s.end_ns); });
     Ns free_from = kUnknownNs;
     size_t kept = 0;
     for (Special special : specials) {
@@ -183,8 +182,7 @@ void HostTime::add_locks() {
     }
   }
   for (auto& [process, calls] : by_process) {
-    std::sort(calls.begin(), calls.end(),
-              [](const Long& a, const Long& b) { return a.end_ns < b.end_ns; });
+    std::ranges::sort(calls, {}, &Long::end_ns);
     for (size_t i = 0; i < calls.size(); ++i) {
       const Long& held = calls[i];
       const bool loads = held.call.table() == Call::kApiCall &&
@@ -224,8 +222,7 @@ void HostTime::make_blocks(ThreadCalls& thread) {
   for (uint32_t i = 0; i < thread.calls.size(); ++i) {
     const Call call = thread.calls[i];
     if (i % kBlockCalls == 0) {
-      thread.blocks.push_back(
-          {start_ns(call), free_from, sums.sync_ns, sums.call_ns, sums.last_sync});
+      thread.blocks.push_back({start_ns(call), free_from, sums});
     }
     const Ns end = end_ns(call);
     const Ns duration =
@@ -249,9 +246,9 @@ size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at) {
     low = high;
     high = std::min(blocks.size(), high + step);
   }
-  const auto found = std::upper_bound(
-      blocks.begin() + static_cast<ptrdiff_t>(low), blocks.begin() + static_cast<ptrdiff_t>(high),
-      at, [](Ns ns, const Block& block) { return ns < block.start_ns; });
+  const auto found = std::ranges::upper_bound(blocks.begin() + static_cast<ptrdiff_t>(low),
+                                              blocks.begin() + static_cast<ptrdiff_t>(high), at, {},
+                                              &Block::start_ns);
   return thread.last_block = static_cast<size_t>(found - blocks.begin());
 }
 
@@ -259,7 +256,7 @@ HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
   const size_t begun = blocks_until(thread, at);
   if (begun == 0) return {};
   const Block* block = &thread.blocks[begun - 1];
-  Sums sums{block->sync_ns, block->call_ns, block->last_sync};
+  Sums sums = block->before;
   Ns free_from = block->free_from_ns;
   const size_t first = (begun - 1) * kBlockCalls;
   for (size_t i = first; i < std::min(first + kBlockCalls, thread.calls.size()); ++i) {
@@ -275,8 +272,8 @@ HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
 
 Id HostTime::long_call(const ThreadCalls& thread, Ns from, Ns to) const {
   constexpr int kMostLookedAt = 64;
-  auto call = std::lower_bound(thread.long_calls.begin(), thread.long_calls.end(), to,
-                               [&](Call c, Ns ns) { return start_ns(c) < ns; });
+  auto call =
+      std::ranges::lower_bound(thread.long_calls, to, {}, [&](Call c) { return start_ns(c); });
   Ns longest_ns = 0;
   Id name = kNoId;
   for (int i = 0; i < kMostLookedAt && call != thread.long_calls.begin(); ++i) {
@@ -301,32 +298,30 @@ void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to,
   add(HostState::kOutside, to - from - sync - call, parts);
 }
 
-template <class Plain>
-void HostTime::split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
-                                 Plain plain) const {
-  const auto& specials = threads_[thread].specials;
-  auto special = std::upper_bound(specials.begin(), specials.end(), from,
-                                  [](Ns ns, const Special& s) { return ns < s.end_ns; });
+// `plain`: also the time between them.
+void HostTime::split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool plain,
+                                 std::vector<HostPart>& parts) const {
+  const auto& specials = thread.specials;
+  auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
   Ns at = from;
   for (; special != specials.end() && special->start_ns < to; ++special) {
     const Ns begin = std::max(special->start_ns, from), end = std::min(special->end_ns, to);
-    if (begin > at) plain(at, begin);
+    if (plain && begin > at) split_plain(thread, at, begin, parts);
     add(special->state, end - begin, parts, kNoId, special->call_name);
     at = end;
   }
-  if (at < to) plain(at, to);
+  if (plain && at < to) split_plain(thread, at, to, parts);
 }
 
 void HostTime::split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
   if (from >= to) return;
   if (thread >= threads_.size()) return add(HostState::kOutside, to - from, parts);
-  split_at_specials(thread, from, to, parts,
-                    [&](Ns begin, Ns end) { split_plain(threads_[thread], begin, end, parts); });
+  split_at_specials(threads_[thread], from, to, true, parts);
 }
 
 void HostTime::split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
   if (from >= to || thread >= threads_.size()) return;
-  split_at_specials(thread, from, to, parts, [](Ns, Ns) {});
+  split_at_specials(threads_[thread], from, to, false, parts);
 }
 
 }  // namespace streamscope::analysis

@@ -58,12 +58,16 @@ class HostTime {
    private:
     uint32_t bits_;
   };
-  // One block per kBlockCalls calls: sums over all earlier calls of the thread.
+  // Over all calls of a thread until some time.
+  struct Sums {
+    Ns sync_ns = 0, call_ns = 0;
+    Id last_sync = kNoId;
+  };
+  // One block per kBlockCalls calls.
   struct Block {
     Ns start_ns;      // of its first call
     Ns free_from_ns;  // end of the calls before it
-    Ns sync_ns = 0, call_ns = 0;
-    Id last_sync = kNoId;  // before it
+    Sums before;
   };
   // An interval in which the state is not determined by the kind of the call.
   struct Special {
@@ -77,10 +81,6 @@ class HostTime {
     std::vector<Call> long_calls;   // no synchronizations
     mutable size_t last_block = 0;  // last result: the next query is usually nearby in time
     std::vector<Special> specials;  // by start, disjoint
-  };
-  struct Sums {
-    Ns sync_ns = 0, call_ns = 0;
-    Id last_sync = kNoId;
   };
 
   template <class Column>
@@ -98,9 +98,8 @@ class HostTime {
   Sums until(const ThreadCalls& thread, Ns at) const;
   Id long_call(const ThreadCalls& thread, Ns from, Ns to) const;
   void split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  template <class Plain>
-  void split_at_specials(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
-                         Plain plain) const;
+  void split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool plain,
+                         std::vector<HostPart>& parts) const;
 
   const Trace& trace_;
   std::vector<ThreadCalls> threads_;

@@ -18,17 +18,20 @@ class Gaps {
  public:
   explicit Gaps(const IssueOrder& order) : order_(order), threads_(order.trace().thread.size()) {}
 
-  void on_op(Id op) {
-    const Issue issue = order_.issue(op);
-    add(issue.thread_id, issue.start_ns, issue.end_ns);
+  void add(Issued item) {
+    const Trace& trace = order_.trace();
+    const Id id = item.id();
+    if (item.kind() == Issued::kOp) {
+      const Issue issue = order_.issue(id);
+      add(issue.thread_id, issue.start_ns, issue.end_ns);
+    } else if (item.kind() == Issued::kRecord) {
+      add_row(trace.event_record, id);
+    } else if (item.kind() == Issued::kWait) {
+      add_row(trace.event_wait, id);
+    } else if (item.kind() == Issued::kSync && trace.host_sync.thread_id[id] < threads_.size()) {
+      threads_[trace.host_sync.thread_id[id]].end = kUnknownNs;
+    }
   }
-  void on_record(Id record) { add_row(order_.trace().event_record, record); }
-  void on_wait(Id wait) { add_row(order_.trace().event_wait, wait); }
-  void on_sync(Id sync) {
-    const Id thread = order_.trace().host_sync.thread_id[sync];
-    if (thread < threads_.size()) threads_[thread].end = kUnknownNs;
-  }
-  void on_memory(Id) {}
 
   double pace(Id thread) {
     std::vector<Ns>& gaps = threads_[thread].gaps;
@@ -67,7 +70,7 @@ class Gaps {
 std::vector<double> recorder_paces(const IssueOrder& order) {
   const Trace& trace = order.trace();
   Gaps gaps(order);
-  for (const Issued item : order.items()) item.report(gaps);
+  for (const Issued item : order.items()) gaps.add(item);
   std::vector<double> paces(trace.thread.size());
   for (Id thread = 0; thread < paces.size(); ++thread) {
     const Id process = trace.process_of_thread(thread);

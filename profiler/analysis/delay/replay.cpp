@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <future>
-#include <limits>
 #include <span>
 
 #include "analysis/order/ordering.h"
+#include "analysis/usage/host_syncs.h"
 #include "recorder_cost.h"
 #include "shared_capacity.h"
 #include "trace/ns_math.h"
@@ -21,19 +21,14 @@ using trace::difference_of;
 using trace::sum_of;
 
 void Change::add(const Change& other) {
-  without_wait.add(other.without_wait);
-  without_sync.add(other.without_sync);
-  deferred_sync.add(other.deferred_sync);
-  no_barrier_op.add(other.no_barrier_op);
-  no_barrier_record.add(other.no_barrier_record);
-  no_barrier_wait.add(other.no_barrier_wait);
-  prompt_op.add(other.prompt_op);
-  async_op.add(other.async_op);
-  untimed_record.add(other.untimed_record);
+  for (Marks Change::*marks :
+       {&Change::without_wait, &Change::without_sync, &Change::deferred_sync,
+        &Change::no_barrier_op, &Change::no_barrier_record, &Change::no_barrier_wait,
+        &Change::prompt_op, &Change::async_op, &Change::untimed_record, &Change::spread_stream})
+    (this->*marks).add(other.*marks);
   narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());
   length_ns.insert(other.length_ns.begin(), other.length_ns.end());
   held_only_by.insert(other.held_only_by.begin(), other.held_only_by.end());
-  spread_stream.add(other.spread_stream);
   more_copy_engines += other.more_copy_engines;
 }
 
@@ -66,10 +61,7 @@ class Replay::Walk : public OrderingConsumer {
     }
     for (Id thread = 0; thread < recorder.size(); ++thread)
       threads_[thread].recorder = recorder[thread];
-    for (const Issued item : order.items()) {
-      if (item.kind() != Issued::kOp) continue;
-      if (const Id writer = order.writer_of(item.id()); writer != kNoId) written_[writer] = {};
-    }
+    for (const auto& [wait, write] : order.writers()) written_[write] = {};
     for (const auto& [sync, op] : change.narrowed_sync) awaited_[op] = {};
     for (const auto& [op, others] : change.held_only_by) {
       for (const Id other : others) awaited_[other] = {};
@@ -122,9 +114,6 @@ class Replay::Walk : public OrderingConsumer {
     std::vector<Ns> polls{};  // "not ready" queries
   };
 
-  static bool is_query(trace::Small kind) {
-    return kind == trace::kEventQuery || kind == trace::kStreamQuery;
-  }
   void saw(Ns was, Ns now) {
     last_.was = std::max(last_.was, was);
     last_.now = std::max(last_.now, now);
@@ -436,13 +425,10 @@ class Replay::Walk : public OrderingConsumer {
   // A synchronous copy blocks its call until it ends, if the times show that; if it may still be
   // running, until the work before it has ended.
   void teach_copy(Id, Id stream, Id, const Issue&) { staged_ = streams_[stream].done; }
-  void teach_context(Id, Id context, std::span<const Id>, Id) {
-    held_.wait_for(contexts_[context].all);
+  void teach_streams(Id, Id context, bool all, std::span<const Id>, Id) {
+    held_.wait_for(all ? contexts_[context].all : contexts_[context].blocking);
   }
   void teach_stream(Id, Id stream, Id) { held_.wait_for(streams_[stream].done); }
-  void teach_blocking(Id, const StreamRole& role, std::span<const Id>, Id) {
-    held_.wait_for(contexts_[role.context].blocking);
-  }
   void teach_record(Id, Id record, Id) { held_.wait_for(records_[record]); }
   void end(Issued item) {
     if (item.kind() == Issued::kSync) synchronize(item.id(), held_);
@@ -546,8 +532,6 @@ Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace(
   recorder_ns_ = unrecorded.gain_ns();
   recorded.get();
 }
-
-Replay::~Replay() = default;
 
 Ns Replay::gain_ns(const Change& change) const {
   Walk walk(order_, change, recorder_paces_);

@@ -89,7 +89,6 @@ struct PredictedRun {
 class Replay {
  public:
   explicit Replay(const IssueOrder& order);
-  ~Replay();
 
   /// From the first call or op to the end of the last, as recorded.
   Ns recorded_ns() const { return recorded_ns_; }

@@ -31,17 +31,13 @@ TimelineWaits::TimelineWaits(const Trace& trace) : trace_(trace) {
       if (!is_new) known->second = std::min(known->second, points.start_ns[row]);
     }
   }
-  for (auto& [key, of_stream] : waits_) {
-    std::stable_sort(of_stream.begin(), of_stream.end(),
-                     [](const Point& a, const Point& b) { return a.at_ns < b.at_ns; });
-  }
+  for (auto& [key, of_stream] : waits_) std::ranges::stable_sort(of_stream, {}, &Point::at_ns);
 }
 
 std::optional<TimelineValue> TimelineWaits::before(Id thread, Id stream, Ns at) const {
   const auto found = waits_.find({thread, stream});
   if (found == waits_.end() || at == kUnknownNs) return std::nullopt;
-  const auto next = std::upper_bound(found->second.begin(), found->second.end(), at,
-                                     [](Ns value, const Point& p) { return value < p.at_ns; });
+  const auto next = std::ranges::upper_bound(found->second, at, {}, &Point::at_ns);
   if (next == found->second.begin() || std::prev(next)->at_ns < at - kFollowsNs)
     return std::nullopt;
   return std::prev(next)->wanted;

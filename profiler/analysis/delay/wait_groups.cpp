@@ -5,6 +5,7 @@
 #include "trace/ns_math.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -73,8 +74,7 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                        ? timelines.of_op(group.longest.because_op())
                        : timelines.of_wait(group.event_wait);
   }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const WaitGroup& a, const WaitGroup& b) { return a.total_ns > b.total_ns; });
+  std::ranges::stable_sort(result, std::ranges::greater{}, &WaitGroup::total_ns);
   return result;
 }
 

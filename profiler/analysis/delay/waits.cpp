@@ -16,38 +16,16 @@ namespace {
 constexpr Ns kShortestContentionNs = 3'000;
 
 WaitCause cause_of(Contention::Kind kind) {
-  switch (kind) {
-    case Contention::kCopyEngine:
-      return WaitCause::kCopyEngine;
-    case Contention::kSmFull:
-      return WaitCause::kSmFull;
-    case Contention::kQueueAliasing:
-      return WaitCause::kQueueAliasing;
-    case Contention::kHostFunction:
-      return WaitCause::kHostFunction;
-    case Contention::kIdleDevice:
-    case Contention::kNone:
-      break;
-  }
-  return WaitCause::kUnknown;
+  using enum WaitCause;  // kIdleDevice, like kNone, is no contention
+  constexpr WaitCause kCauses[] = {kUnknown,       kCopyEngine,   kSmFull,
+                                   kQueueAliasing, kHostFunction, kUnknown};
+  return kCauses[kind];
 }
 
 WaitCause cause_of(HostState state) {
-  switch (state) {
-    case HostState::kProfiler:
-      return WaitCause::kProfiler;
-    case HostState::kCodeLoading:
-      return WaitCause::kCodeLoading;
-    case HostState::kLock:
-      return WaitCause::kHostLock;
-    case HostState::kSync:
-      return WaitCause::kHostSync;
-    case HostState::kCall:
-      return WaitCause::kHostCall;
-    case HostState::kOutside:
-      break;
-  }
-  return WaitCause::kHost;
+  using enum WaitCause;
+  constexpr WaitCause kCauses[] = {kProfiler, kCodeLoading, kHostLock, kHostSync, kHostCall, kHost};
+  return kCauses[static_cast<size_t>(state)];
 }
 
 }  // namespace
@@ -191,19 +169,16 @@ bool WaitExplainer::behind_host_node(Id op) const {
                ? kNoId
                : graph_nodes_.node(process, trace_.op.graph_node[id]);
   };
-  if (const Id node = node_of(op); node != kNoId) {
-    for (Id earlier : graph_nodes_.before(node)) {
-      if (trace_.graph_node.kind[earlier] == kHostNode) return true;
-    }
-  }
+  const auto any_host = [&](std::span<const Id> nodes) {
+    return std::ranges::any_of(nodes,
+                               [&](Id node) { return trace_.graph_node.kind[node] == kHostNode; });
+  };
+  const Id node = node_of(op);
+  if (node != kNoId && any_host(graph_nodes_.before(node))) return true;
   const Id before = predecessor_[op];
   if (before == kNoId || trace_.op.api_call_id[before] == trace_.op.api_call_id[op]) return false;
   const Id last = node_of(before);
-  if (last == kNoId) return false;
-  for (Id later : graph_nodes_.after(last)) {
-    if (trace_.graph_node.kind[later] == kHostNode) return true;
-  }
-  return false;
+  return last != kNoId && any_host(graph_nodes_.after(last));
 }
 
 bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
@@ -230,8 +205,7 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
     }
   }
   // A stream runs its items in issue order. Equal ones stay ordered by their ends.
-  std::stable_sort(queue_.begin(), queue_.end(),
-                   [](const Condition& a, const Condition& b) { return a.since_ns < b.since_ns; });
+  std::ranges::stable_sort(queue_, {}, &Condition::since_ns);
   WaitCause last = WaitCause::kStart;
   const auto host_until = [&](Ns until) {
     until = std::min(until, start);
@@ -357,14 +331,6 @@ std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace
     explainer.explain(op, parts);
   }
   return parts;
-}
-
-std::vector<WaitPart> explain_waits(const Trace& trace, const StreamOps& stream_ops,
-                                    const Edges& edges) {
-  const IssueOrder order(trace);
-  const Contention contention(order, ops_by_start(trace));
-  WaitExplainer explainer(order, stream_ops, edges, contention);
-  return explain_waits(explainer, trace);
 }
 
 }  // namespace streamscope::analysis

@@ -50,15 +50,14 @@ struct WaitPart {
   Id host_sync() const { return cause == WaitCause::kHostSync ? because : kNoId; }
   /// String id. kHostCall: a long call, if the part has one; kCodeLoading: what loads; kHostLock:
   /// the call of the other thread.
-  Id call_name() const { return names_call() ? because : kNoId; }
+  Id call_name() const {
+    return cause == WaitCause::kHostCall || cause == WaitCause::kCodeLoading ||
+                   cause == WaitCause::kHostLock
+               ? because
+               : kNoId;
+  }
 
   static constexpr Id kNoEdge = kNoId;
-
- private:
-  bool names_call() const {
-    return cause == WaitCause::kHostCall || cause == WaitCause::kCodeLoading ||
-           cause == WaitCause::kHostLock;
-  }
 };
 
 /// An op starts at most this long after its last condition is met. About twice what an H200 needs
@@ -121,8 +120,5 @@ class WaitExplainer {
 
 /// Parts of all timed ops that started after a gap, by op id; parts of one op in time order.
 std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace);
-/// The same; creates the explainer itself.
-std::vector<WaitPart> explain_waits(const Trace& trace, const StreamOps& stream_ops,
-                                    const Edges& edges);
 
 }  // namespace streamscope::analysis

@@ -11,11 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
-#include "../labels.h"
 #include "../units.h"
 #include "families.h"
-#include "steps.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 
@@ -40,8 +39,7 @@ struct Made {
 class Creations {
  public:
   explicit Creations(Analyses& analyses) : analyses_(analyses), trace_(analyses.trace()) {
-    events_.resize(trace_.process.size());
-    streams_.resize(trace_.process.size());
+    for (std::vector<Made>& kind : made_) kind.resize(trace_.process.size());
     issued_.resize(trace_.process.size());
     each_issue([&](Id process, Ns at) {
       IssueTimes& ops = issued_[process];
@@ -49,17 +47,15 @@ class Creations {
       ops.last = std::max(ops.last, at);
     });
     for (Id event = 0; event < trace_.event.size(); ++event)
-      add(events_, trace_.event.process_id[event], trace_.event.created_ns[event],
+      add(made_[0], trace_.event.process_id[event], trace_.event.created_ns[event],
           trace_.event.destroyed_ns[event]);
     for (Id stream = 0; stream < trace_.stream.size(); ++stream)
-      add(streams_, trace_.process_of_stream(stream), trace_.stream.created_ns[stream],
+      add(made_[1], trace_.process_of_stream(stream), trace_.stream.created_ns[stream],
           trace_.stream.destroyed_ns[stream]);
     sort();
   }
 
-  const Made& of(Id process, bool of_streams) const {
-    return (of_streams ? streams_ : events_)[process];
-  }
+  const Made& of(Id process, bool of_streams) const { return made_[of_streams][process]; }
   // Places between ops at which something was created.
   size_t places(Id process, bool of_streams) const {
     const auto& ops = issued_[process].at;
@@ -93,7 +89,7 @@ class Creations {
   }
   void sort() {
     const auto creates_many = [&](Id process) {
-      return std::max(events_[process].at.size(), streams_[process].at.size()) >= kLeastPlaces;
+      return std::max(made_[0][process].at.size(), made_[1][process].at.size()) >= kLeastPlaces;
     };
     bool any = false;
     for (Id process = 0; process < issued_.size(); ++process) any |= creates_many(process);
@@ -102,15 +98,15 @@ class Creations {
       if (creates_many(process)) issued_[process].at.push_back(at);
     });
     for (IssueTimes& ops : issued_) std::sort(ops.at.begin(), ops.at.end());
-    for (std::vector<Made>* kind : {&events_, &streams_}) {
-      for (Made& made : *kind) std::sort(made.at.begin(), made.at.end());
+    for (std::vector<Made>& kind : made_) {
+      for (Made& made : kind) std::sort(made.at.begin(), made.at.end());
     }
   }
 
   Analyses& analyses_;
   const Trace& trace_;
-  std::vector<IssueTimes> issued_;  // of each process
-  std::vector<Made> events_, streams_;
+  std::vector<IssueTimes> issued_;         // of each process
+  std::array<std::vector<Made>, 2> made_;  // events and streams
 };
 
 // The calls of a process that create and destroy, from a given time on.
@@ -150,8 +146,7 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
                         all.kept * 2 >= all.at.size();
       if (!leak && all.renewed < kLeastPlaces) continue;
       const Calls calls = calls_of(trace, process, of_streams, all.at.front());
-      const Findings::Key key{process, of_streams};
-      findings.add(key, all.at.back(), [&] {
+      findings.add({process, of_streams}, all.at.back(), [&] {
         Finding finding;
         finding.start_ns = all.at.front();
         finding.end_ns = all.at.back();
@@ -168,9 +163,9 @@ void find_churn_and_leaks(Analyses& analyses, Findings& findings) {
             calls.time > 0 ? fmt::format("; creating and destroying took {} of host time",
                                          format_duration(calls.time))
                            : std::string());
+        finding.count = leak ? all.kept : all.at.size();
         return finding;
       });
-      findings.find(key)->count = leak ? all.kept : all.at.size();
     }
   }
 }

@@ -10,8 +10,6 @@
 //   alarm without queue numbers: a driver that was slow for another reason just then.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"

@@ -20,7 +20,6 @@
 //   ignored. Destroying a stream or an event with pending work is allowed.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "../labels.h"
@@ -40,20 +39,17 @@ struct RecordUses {
 };
 
 RecordUses uses_of_records(const Trace& trace) {
-  RecordUses uses{std::vector<bool>(trace.event_record.size()),
-                  std::vector<std::vector<Id>>(trace.event_record.size())};
+  const size_t count = trace.event_record.size();
+  RecordUses uses{std::vector<bool>(count), std::vector<std::vector<Id>>(count)};
   for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
     const Id record = trace.event_wait.record_id[wait];
-    if (record >= uses.used.size()) continue;
-    uses.used[record] = true;
-    uses.waits[record].push_back(wait);
+    if (record < count) uses.waits[record].push_back(wait);
   }
-  for (const Id record : trace.host_sync.record_id) {
-    if (record < uses.used.size()) uses.used[record] = true;
-  }
-  const auto& candidates = trace.event_wait_candidate;
-  for (const Id record : candidates.event_record_id) {
-    if (record < uses.used.size()) uses.used[record] = true;
+  for (const trace::Column<Id>* records : {&trace.event_wait.record_id, &trace.host_sync.record_id,
+                                           &trace.event_wait_candidate.event_record_id}) {
+    for (const Id record : *records) {
+      if (record < count) uses.used[record] = true;
+    }
   }
   return uses;
 }
@@ -65,7 +61,6 @@ void find_overwritten_records(Analyses& analyses, Findings& findings) {
   const auto& records = trace.event_record;
   const RecordUses uses = uses_of_records(trace);
   const HappensBefore& before = analyses.before();
-  constexpr trace::Small kNoTiming = 2;
 
   // A burst: records by one thread without a wait or a synchronization of that thread in between.
   std::vector<uint64_t> burst_of_thread(trace.thread.size(), 0), burst(records.size(), 0);
@@ -82,11 +77,10 @@ void find_overwritten_records(Analyses& analyses, Findings& findings) {
     if (event >= last_of_event.size() || thread >= burst_of_thread.size()) continue;
     burst[id] = burst_of_thread[thread];
     const Id earlier = std::exchange(last_of_event[event], id);
-    const trace::Small flags = trace.event.flags[event];
     if (earlier == kNoId || uses.used[earlier] || uses.waits[id].empty() ||
         records.thread_id[earlier] != thread || burst[earlier] != burst[id] ||
         records.stream_id[earlier] == records.stream_id[id] || records.operation_id[id] != kNoId ||
-        (flags != trace::kNoSmall && (flags & kNoTiming) == 0)) {
+        takes_time_stamp(trace, id)) {
       continue;
     }
     const Id lost_stream = records.stream_id[earlier];

@@ -9,8 +9,6 @@
 //   Known false alarm: limits of the device that a trace does not show.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"

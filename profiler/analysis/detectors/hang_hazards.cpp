@@ -20,7 +20,6 @@
 //   last 100 queries returned the same error, which it does not check. Evidence: calls.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "../labels.h"
@@ -28,6 +27,7 @@
 #include "analysis/hang/hang_snapshot.h"
 #include "analysis/hang/wait_for_words.h"
 #include "analysis/usage/collectives.h"
+#include "analysis/usage/host_syncs.h"
 #include "families.h"
 
 namespace streamscope::analysis {
@@ -163,12 +163,9 @@ void find_endless_polls(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const WaitFor& graph = analyses.wait_for();
   const auto& syncs = trace.host_sync;
-  const auto is_query = [&](Id sync) {
-    return syncs.kind[sync] == trace::kStreamQuery || syncs.kind[sync] == trace::kEventQuery;
-  };
   for (const WaitFor::Blocked& call : graph.blocked()) {
     const WaitFor::Node& node = graph.node(call.node);
-    if (node.kind != Kind::kSync || !node.stuck || !is_query(node.id)) continue;
+    if (node.kind != Kind::kSync || !node.stuck || !is_query(syncs.kind[node.id])) continue;
     findings.add({call.thread, syncs.name_id[node.id]}, syncs.start_ns[node.id], [&] {
       Finding finding;
       finding.host_sync = node.id;
@@ -192,8 +189,8 @@ void find_endless_polls(Analyses& analyses, Findings& findings) {
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     Row& row = rows[syncs.thread_id[sync]];
     const trace::Small result = syncs.result[sync];
-    const bool failed = is_query(sync) && result != kSuccess && result != trace::kNoSmall &&
-                        result != trace::kResultNotReady;
+    const bool failed = is_query(syncs.kind[sync]) && result != kSuccess &&
+                        result != trace::kNoSmall && result != trace::kResultNotReady;
     row.count = !failed ? 0 : result == row.error ? row.count + 1 : 1;
     row.error = result;
     row.last = sync;

@@ -45,6 +45,10 @@ namespace {
 using Why = WaitFor::Why;
 using Kind = WaitFor::Kind;
 
+std::string ops_wait(size_t count) {
+  return count == 1 ? "1 op waits" : format_count(count) + " ops wait";
+}
+
 // What a blocked call that is not part of a deadlock ultimately waits for, if of this kind.
 void find_running(Analyses& analyses, Findings& findings, trace::OpKind kind,
                   const std::function<void(Finding&, Id op, size_t held)>& describe) {
@@ -133,10 +137,7 @@ void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
     Id sync = kNoId;
     for (const WaitFor::Step& step : cycle) {
       const WaitFor::Node& node = graph.node(step.node);
-      const bool is_call =
-          node.kind == Kind::kSync || node.kind == Kind::kCall || node.kind == Kind::kThread;
-      const std::string party = is_call ? thread_label(trace, thread_of_call(trace, node))
-                                        : "stream " + stream_label(trace, node.stream);
+      const std::string party = party_of(trace, node);
       if (std::find(parties.begin(), parties.end(), party) == parties.end()) {
         parties.push_back(party);
         key.push_back(node.stream);
@@ -150,11 +151,7 @@ void find_deadlock_cycles(Analyses& analyses, Findings& findings) {
       finding.first_op = waits.empty() ? kNoId : waits.front();
       finding.second_op = waits.size() > 1 ? waits[1] : kNoId;
       finding.host_sync = sync;
-      std::string names;
-      for (size_t i = 0; i < parties.size(); ++i)
-        names += (i == 0 ? "" : i + 1 == parties.size() ? " and " : ", ") + parties[i];
-      finding.title =
-          parties.size() == 1 ? names + " waits for itself" : names + " wait for each other";
+      finding.title = wait_for_each_other(parties);
       finding.text = fmt::format(
           "Deadlock: {}. {} can never run. Issue one of the writes before the wait in its own "
           "stream, or on a stream that does not wait.",
@@ -202,7 +199,7 @@ void find_stuck_kernels(Analyses& analyses, Findings& findings) {
     finding.text = fmt::format(
         "All pending work depends on this kernel; {} behind it.{} Look for a loop that waits for "
         "memory that is never written, or for blocks that cannot all be resident at once.",
-        held == 1 ? "1 op waits" : format_count(held) + " ops wait",
+        ops_wait(held),
         finding.confidence == Confidence::kSuspected ? " It may also be slow." : "");
   });
 }
@@ -215,7 +212,7 @@ void find_host_function_hazards(Analyses& analyses, Findings& findings) {
         "It blocks its stream and every other host function of the context; {} for it. It must "
         "not wait for a lock or a flag that is released by a thread inside a CUDA call: hand the "
         "work to a thread of the program instead.",
-        held == 1 ? "1 op waits" : format_count(held) + " ops wait");
+        ops_wait(held));
   });
   // CUDA rejects calls from inside a host function.
   constexpr trace::Small kNotPermitted = 800;
@@ -225,43 +222,31 @@ void find_host_function_hazards(Analyses& analyses, Findings& findings) {
     if (trace.op.kind[op] == trace::kHostFunction && process < has_host_functions.size())
       has_host_functions[process] = true;
   }
-  const auto refused = [&](Id thread, Id name, Ns at, trace::Small result, Location place,
-                           Id sync) {
-    const Id process = trace.process_of_thread(thread);
-    if (result != kNotPermitted || process >= has_host_functions.size() ||
-        !has_host_functions[process]) {
-      return;
+  const auto find_refused = [&](const auto& rows, auto place_of, bool are_syncs) {
+    for (Id row = 0; row < rows.size(); ++row) {
+      if (rows.result[row] != kNotPermitted) continue;
+      const Id process = trace.process_of_thread(rows.thread_id[row]);
+      if (process >= has_host_functions.size() || !has_host_functions[process]) continue;
+      findings.add({rows.name_id[row], rows.thread_id[row]}, rows.start_ns[row], [&] {
+        Finding finding;
+        if (are_syncs) finding.host_sync = row;
+        finding.start_ns = rows.start_ns[row];
+        finding.place = place_of(row);
+        finding.title =
+            fmt::format("a host function calls {}", printable(trace.text(rows.name_id[row])));
+        finding.text =
+            "CUDA rejects it with error 800 (not permitted), so the call had no effect. Let the "
+            "host function hand the work to a thread of the program.";
+        return finding;
+      });
     }
-    findings.add({name, thread}, at, [&] {
-      Finding finding;
-      finding.host_sync = sync;
-      finding.start_ns = at;
-      finding.place = std::move(place);
-      finding.title = fmt::format("a host function calls {}", printable(trace.text(name)));
-      finding.text =
-          "CUDA rejects it with error 800 (not permitted), so the call had no effect. Let the host "
-          "function hand the work to a thread of the program.";
-      return finding;
-    });
   };
-  const auto& calls = trace.api_call;
-  for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.result[call] == kNotPermitted)
-      refused(calls.thread_id[call], calls.name_id[call], calls.start_ns[call], calls.result[call],
-              analyses.places().of_call(call), kNoId);
-  }
-  const auto& syncs = trace.host_sync;
-  for (Id sync = 0; sync < syncs.size(); ++sync)
-    refused(syncs.thread_id[sync], syncs.name_id[sync], syncs.start_ns[sync], syncs.result[sync],
-            {}, sync);
-  const auto& records = trace.event_record;
-  for (Id record = 0; record < records.size(); ++record)
-    refused(records.thread_id[record], records.name_id[record], records.start_ns[record],
-            records.result[record], {}, kNoId);
-  const auto& waits = trace.event_wait;
-  for (Id wait = 0; wait < waits.size(); ++wait)
-    refused(waits.thread_id[wait], waits.name_id[wait], waits.start_ns[wait], waits.result[wait],
-            {}, kNoId);
+  const auto unknown = [](Id) { return Location{}; };
+  find_refused(
+      trace.api_call, [&](Id call) { return analyses.places().of_call(call); }, false);
+  find_refused(trace.host_sync, unknown, true);
+  find_refused(trace.event_record, unknown, false);
+  find_refused(trace.event_wait, unknown, false);
 }
 
 void find_implicit_syncs_under_spin(Analyses& analyses, Findings& findings) {

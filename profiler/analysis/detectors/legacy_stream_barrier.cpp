@@ -21,9 +21,9 @@ namespace streamscope::analysis {
 namespace {
 
 struct Barrier {
-  Id first = kNoId;                     // op on the legacy stream
-  Id blocked = kNoId, blocker = kNoId;  // the longest wait for it
-  Ns longest_ns = 0, waited_ns = 0, last_ns = kUnknownNs;
+  Id first = kNoId;  // op on the legacy stream
+  WaitPart longest;  // wait for it
+  Ns waited_ns = 0, last_ns = kUnknownNs;
   std::set<Id> streams, barriers;
 };
 
@@ -31,9 +31,11 @@ struct Barrier {
 
 void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
+  const auto is_legacy_stream = [&](Id stream) {
+    return stream < trace.stream.size() && trace.stream.kind[stream] == trace::kLegacyStream;
+  };
   const auto is_legacy = [&](Id op) {
-    return op < trace.op.size() && trace.op.stream_id[op] < trace.stream.size() &&
-           trace.stream.kind[trace.op.stream_id[op]] == trace::kLegacyStream;
+    return op < trace.op.size() && is_legacy_stream(trace.op.stream_id[op]);
   };
   // By context, kind and name of the barrier; records and waits on the legacy stream are also
   // barriers and have no op.
@@ -55,33 +57,27 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
     if (op != kNoId) barrier.barriers.insert(op);
     trace::add_to(barrier.waited_ns, part.duration_ns);
     barrier.last_ns = std::max(barrier.last_ns, trace.op.start_ns[part.op]);
-    if (part.duration_ns > barrier.longest_ns) {
-      barrier.longest_ns = part.duration_ns;
-      barrier.blocked = part.op;
-      barrier.blocker = part.because_op();
-    }
+    if (part.duration_ns > barrier.longest.duration_ns) barrier.longest = part;
   }
   for (const auto& [key, barrier] : barriers) {
     if (barrier.streams.size() < 2) continue;
     Change change;
     for (Id op : barrier.barriers) change.no_barrier_op.add(op);
     if (barrier.first == kNoId) {
-      const auto legacy = [&](Id stream) {
-        return stream < trace.stream.size() && trace.stream.kind[stream] == trace::kLegacyStream;
-      };
       for (Id record = 0; record < trace.event_record.size(); ++record) {
-        if (legacy(trace.event_record.stream_id[record])) change.no_barrier_record.add(record);
+        if (is_legacy_stream(trace.event_record.stream_id[record]))
+          change.no_barrier_record.add(record);
       }
       for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
-        if (legacy(trace.event_wait.stream_id[wait])) change.no_barrier_wait.add(wait);
+        if (is_legacy_stream(trace.event_wait.stream_id[wait])) change.no_barrier_wait.add(wait);
       }
     }
     const Ns gain = analyses.replay().gain_ns(change);
     if (!is_worth_a_line(analyses, gain)) continue;
     findings.add(key, barrier.last_ns, [&, &barrier = barrier] {
       Finding finding;
-      finding.first_op = barrier.blocker;
-      finding.second_op = barrier.blocked;
+      finding.first_op = barrier.longest.because_op();
+      finding.second_op = barrier.longest.op;
       if (barrier.first != kNoId) finding.place = analyses.places().of_op(barrier.first);
       const std::string what = barrier.first == kNoId
                                    ? "an event record or wait on the default stream"
@@ -92,14 +88,13 @@ void find_legacy_stream_barriers(Analyses& analyses, Findings& findings) {
           "{} had to wait for {}, though no event orders them; all such waits sum to {}. Put the "
           "work on its own stream, created with cudaStreamNonBlocking, and order it with events "
           "where needed.",
-          op_on_stream(trace, barrier.blocked), op_on_stream(trace, barrier.blocker),
+          op_on_stream(trace, finding.second_op), op_on_stream(trace, finding.first_op),
           format_duration(barrier.waited_ns));
+      finding.count = std::max<uint64_t>(1, barrier.barriers.size());
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(change);
       return finding;
     });
-    if (Finding* finding = findings.find(key))
-      finding->count = std::max<uint64_t>(1, barrier.barriers.size());
   }
 }
 

@@ -89,142 +89,129 @@ const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
                "function";
 }
 
-Findings::Key key_of(size_t index) { return {index}; }
-
-void add(const Trace& trace, Findings& findings, size_t index, const MemoryConflict& conflict,
-         Finding finding) {
-  finding.confidence = conflict.possible ? Confidence::kPossible : Confidence::kCertain;
-  if (conflict.possible) finding.text += fmt::format(" Possible only: {}.", doubt(trace, conflict));
-  finding.start_ns = conflict.first_ns;
-  finding.end_ns = conflict.first_ns;
-  findings.add(key_of(index), conflict.last_ns, [&] { return finding; });
-  Finding* kept = findings.find(key_of(index));
-  kept->count = conflict.count;
-  kept->last_ns = conflict.last_ns;
+Finding race(Analyses& analyses, const MemoryConflict& conflict) {
+  const Side first = side_of(analyses, conflict.first_op, conflict.first_access);
+  const Side second = side_of(analyses, conflict.second_op, conflict.second_access);
+  Finding finding;
+  finding.first_op = conflict.first_op;
+  finding.second_op = conflict.second_op;
+  finding.title = fmt::format("{} and {} {} the same memory without ordering", first.what,
+                              second.what, conflict.possible ? "may access" : "access");
+  const auto verb = [&](bool writes) {
+    return conflict.possible ? (writes ? "may write" : "may read") : (writes ? "writes" : "reads");
+  };
+  finding.text = fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
+                             first.where, verb(conflict.first_writes), piece(conflict), second.what,
+                             second.where, verb(conflict.second_writes));
+  if (conflict.kind == MemoryConflict::kStreamRace) {
+    finding.text += first.stream == second.stream
+                        ? "Make one depend on the other in the graph."
+                        : fmt::format(
+                              "Record an event on stream {} after {} and let stream {} "
+                              "wait for it before {}.",
+                              first.stream, first.name, second.stream, second.name);
+  } else if (conflict.first_op != kNoId) {
+    finding.text += fmt::format(
+        "Synchronize with stream {} or with an event recorded after {} before the host "
+        "continues.",
+        first.stream, first.name);
+  } else {
+    finding.text += fmt::format("Issue {} after the host is done.", second.name);
+  }
+  return finding;
 }
 
-void never_reported(const MemoryConflicts& conflicts, Findings& findings) {
-  if (conflicts.unknown_kernels == 0) return;
-  findings.never_reported(fmt::format(
-      "the accesses of {} are unknown: record --with args, or declare them (.reads, .writes)",
-      format_count(conflicts.unknown_kernels, "kernel")));
-}
-
-void find_races(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
+Finding outside_of_life(Analyses& analyses, const MemoryConflict& conflict) {
   const Trace& trace = analyses.trace();
+  const Side use = conflict.free_call != kNoId
+                       ? Side{}
+                       : side_of(analyses, conflict.first_op, conflict.first_access);
+  const char* uses = conflict.possible ? "may use" : "uses";
+  const char* touches = conflict.possible ? "may access" : "accesses";
+  const Id stream = trace.api_call.stream_id[conflict.memory_call];
+  const std::string call = printable(trace.text(trace.api_call.name_id[conflict.memory_call]));
+  const std::string on =
+      stream == kNoId ? call : fmt::format("{} on stream {}", call, stream_label(trace, stream));
+  Finding finding;
+  finding.first_op = conflict.first_op;
+  if (conflict.free_call != kNoId) {
+    const std::string free = printable(trace.text(trace.api_call.name_id[conflict.free_call]));
+    const std::string freed = stream_label(trace, trace.api_call.stream_id[conflict.free_call]);
+    finding.title = fmt::format("{} on stream {} frees memory that {} may not have allocated yet",
+                                free, freed, on);
+    finding.text = fmt::format(
+        "{} is valid only in the order of stream {}. Record an event there after {} and let "
+        "stream {} wait for it before {}.",
+        piece(conflict), stream_label(trace, stream), call, freed, free);
+    finding.place = analyses.places().of_call(conflict.free_call);
+  } else if (conflict.kind == MemoryConflict::kBeforeAllocation) {
+    finding.title =
+        fmt::format("{} {} memory that {} may not have allocated yet", use.what, uses, on);
+    finding.text = fmt::format(
+        "{}{} {} {}, which is valid only in the order of stream {}. Record an event there after "
+        "{} and let stream {} wait for it before {}.",
+        use.what, use.where, touches, piece(conflict), stream_label(trace, stream), call,
+        use.stream, use.name);
+  } else {
+    const bool issued_after = trace.api_call.end_ns[conflict.memory_call] <=
+                              analyses.order().issue(conflict.first_op).start_ns;
+    finding.title = issued_after
+                        ? fmt::format("{} {} memory after {}", use.what, uses, on)
+                        : fmt::format("{} frees memory that {} may still use", on, use.what);
+    finding.text = fmt::format("{}{} {} {}. ", use.what, use.where, touches, piece(conflict));
+    finding.text += issued_after ? fmt::format("Issue it before {}.", call)
+                    : stream == kNoId
+                        ? fmt::format("Synchronize with stream {} before {}.", use.stream, call)
+                        : fmt::format(
+                              "Record an event on stream {} after {} and let stream {} wait for "
+                              "it before {}.",
+                              use.stream, use.name, stream_label(trace, stream), call);
+  }
+  const Location place = analyses.places().of_call(conflict.memory_call);
+  if (const std::string where = place.sentence(); !where.empty())
+    finding.text += fmt::format(" {} is called {}.", call, where);
+  return finding;
+}
+
+void find_conflicts(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind,
+                    Finding (*describe)(Analyses&, const MemoryConflict&)) {
   const MemoryConflicts& conflicts = analyses.memory_conflicts();
-  never_reported(conflicts, findings);
+  if (conflicts.unknown_kernels > 0) {
+    findings.never_reported(fmt::format(
+        "the accesses of {} are unknown: record --with args, or declare them (.reads, .writes)",
+        format_count(conflicts.unknown_kernels, "kernel")));
+  }
   if (kind == MemoryConflict::kHostRace && !conflicts.host_reported)
     findings.never_reported(
         "the accesses of host code are unknown: declare them with coord::host_access");
   for (size_t i = 0; i < conflicts.found.size(); ++i) {
     const MemoryConflict& conflict = conflicts.found[i];
     if (conflict.kind != kind) continue;
-    const Side first = side_of(analyses, conflict.first_op, conflict.first_access);
-    const Side second = side_of(analyses, conflict.second_op, conflict.second_access);
-    Finding finding;
-    finding.first_op = conflict.first_op;
-    finding.second_op = conflict.second_op;
-    finding.title = fmt::format("{} and {} {} the same memory without ordering", first.what,
-                                second.what, conflict.possible ? "may access" : "access");
-    const auto verb = [&](bool writes) {
-      return conflict.possible ? (writes ? "may write" : "may read")
-                               : (writes ? "writes" : "reads");
-    };
-    finding.text =
-        fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
-                    first.where, verb(conflict.first_writes), piece(conflict), second.what,
-                    second.where, verb(conflict.second_writes));
-    if (kind == MemoryConflict::kStreamRace) {
-      finding.text += first.stream == second.stream
-                          ? "Make one depend on the other in the graph."
-                          : fmt::format(
-                                "Record an event on stream {} after {} and let stream {} "
-                                "wait for it before {}.",
-                                first.stream, first.name, second.stream, second.name);
-    } else if (conflict.first_op != kNoId) {
-      finding.text += fmt::format(
-          "Synchronize with stream {} or with an event recorded after {} before the host "
-          "continues.",
-          first.stream, first.name);
-    } else {
-      finding.text += fmt::format("Issue {} after the host is done.", second.name);
-    }
-    add(trace, findings, i, conflict, std::move(finding));
-  }
-}
-
-void find_outside_of_life(Analyses& analyses, Findings& findings, MemoryConflict::Kind kind) {
-  const Trace& trace = analyses.trace();
-  const MemoryConflicts& conflicts = analyses.memory_conflicts();
-  never_reported(conflicts, findings);
-  for (size_t i = 0; i < conflicts.found.size(); ++i) {
-    const MemoryConflict& conflict = conflicts.found[i];
-    if (conflict.kind != kind) continue;
-    const Side use = conflict.free_call != kNoId
-                         ? Side{}
-                         : side_of(analyses, conflict.first_op, conflict.first_access);
-    const char* uses = conflict.possible ? "may use" : "uses";
-    const char* touches = conflict.possible ? "may access" : "accesses";
-    const Id stream = trace.api_call.stream_id[conflict.memory_call];
-    const std::string call = printable(trace.text(trace.api_call.name_id[conflict.memory_call]));
-    const std::string on =
-        stream == kNoId ? call : fmt::format("{} on stream {}", call, stream_label(trace, stream));
-    Finding finding;
-    finding.first_op = conflict.first_op;
-    if (conflict.free_call != kNoId) {
-      const std::string free = printable(trace.text(trace.api_call.name_id[conflict.free_call]));
-      const std::string freed = stream_label(trace, trace.api_call.stream_id[conflict.free_call]);
-      finding.title = fmt::format("{} on stream {} frees memory that {} may not have allocated yet",
-                                  free, freed, on);
-      finding.text = fmt::format(
-          "{} is valid only in the order of stream {}. Record an event there after {} and let "
-          "stream {} wait for it before {}.",
-          piece(conflict), stream_label(trace, stream), call, freed, free);
-      finding.place = analyses.places().of_call(conflict.free_call);
-    } else if (kind == MemoryConflict::kBeforeAllocation) {
-      finding.title =
-          fmt::format("{} {} memory that {} may not have allocated yet", use.what, uses, on);
-      finding.text = fmt::format(
-          "{}{} {} {}, which is valid only in the order of stream {}. Record an event there after "
-          "{} and let stream {} wait for it before {}.",
-          use.what, use.where, touches, piece(conflict), stream_label(trace, stream), call,
-          use.stream, use.name);
-    } else {
-      const bool issued_after = trace.api_call.end_ns[conflict.memory_call] <=
-                                analyses.order().issue(conflict.first_op).start_ns;
-      finding.title = issued_after
-                          ? fmt::format("{} {} memory after {}", use.what, uses, on)
-                          : fmt::format("{} frees memory that {} may still use", on, use.what);
-      finding.text = fmt::format("{}{} {} {}. ", use.what, use.where, touches, piece(conflict));
-      finding.text += issued_after ? fmt::format("Issue it before {}.", call)
-                      : stream == kNoId
-                          ? fmt::format("Synchronize with stream {} before {}.", use.stream, call)
-                          : fmt::format(
-                                "Record an event on stream {} after {} and let stream {} wait for "
-                                "it before {}.",
-                                use.stream, use.name, stream_label(trace, stream), call);
-    }
-    const Location place = analyses.places().of_call(conflict.memory_call);
-    if (const std::string where = place.sentence(); !where.empty())
-      finding.text += fmt::format(" {} is called {}.", call, where);
-    add(trace, findings, i, conflict, std::move(finding));
+    findings.add({i}, conflict.last_ns, [&] {
+      Finding finding = describe(analyses, conflict);
+      finding.confidence = conflict.possible ? Confidence::kPossible : Confidence::kCertain;
+      if (conflict.possible)
+        finding.text += fmt::format(" Possible only: {}.", doubt(analyses.trace(), conflict));
+      finding.start_ns = finding.end_ns = conflict.first_ns;
+      finding.count = conflict.count;
+      return finding;
+    });
   }
 }
 
 }  // namespace
 
 void find_stream_races(Analyses& analyses, Findings& findings) {
-  find_races(analyses, findings, MemoryConflict::kStreamRace);
+  find_conflicts(analyses, findings, MemoryConflict::kStreamRace, race);
 }
 void find_host_races(Analyses& analyses, Findings& findings) {
-  find_races(analyses, findings, MemoryConflict::kHostRace);
+  find_conflicts(analyses, findings, MemoryConflict::kHostRace, race);
 }
 void find_uses_before_alloc(Analyses& analyses, Findings& findings) {
-  find_outside_of_life(analyses, findings, MemoryConflict::kBeforeAllocation);
+  find_conflicts(analyses, findings, MemoryConflict::kBeforeAllocation, outside_of_life);
 }
 void find_uses_after_free(Analyses& analyses, Findings& findings) {
-  find_outside_of_life(analyses, findings, MemoryConflict::kAfterFree);
+  find_conflicts(analyses, findings, MemoryConflict::kAfterFree, outside_of_life);
 }
 
 }  // namespace streamscope::analysis

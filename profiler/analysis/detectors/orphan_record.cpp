@@ -10,13 +10,9 @@
 //   record.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
-#include "../units.h"
 #include "families.h"
 #include "steps.h"
-#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
@@ -38,12 +34,7 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
     use(trace.host_sync.event_id[sync], trace.host_sync.binding[sync],
         trace.host_sync.record_id[sync]);
   // A recorded elapsed time contains only one of its two events: the other may be any timed event.
-  std::vector<bool> times_taken(trace.process.size());
-  for (Id call = 0; call < trace.api_call.size(); ++call) {
-    const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
-    if (trace.api_call.kind[call] == CallKind::kEventElapsedTime && process < times_taken.size())
-      times_taken[process] = true;
-  }
+  const std::vector<size_t> times_read = elapsed_times_read(trace);
   const auto group = [&](Id record) {
     return Findings::Key{records.stream_id[record], records.name_id[record]};
   };
@@ -61,7 +52,7 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
     const bool timing = flags == trace::kNoSmall || (flags & 2) == 0;
     const Id process = trace.event.process_id[event];
     if (is_shared_between_processes(trace, event)) continue;
-    if (timing && process < times_taken.size() && times_taken[process]) continue;
+    if (timing && process < times_read.size() && times_read[process] > 0) continue;
     if (records.operation_id[record] != kNoId) continue;
     if (2 * waited_for[group(record)] > count[group(record)]) continue;
     const Id stream = records.stream_id[record];

@@ -12,8 +12,6 @@
 //   managed memory, or files and sockets that a host function fills; the trace shows neither.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -150,6 +148,7 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
       sync_name(trace, sync), op_on_stream(trace, finding.first_op),
       op_on_stream(trace, finding.second_op), format_duration(site.blocked_ns),
       advice(trace, site, finding));
+  finding.count = site.count;
   finding.gain_ns = gain;
   finding.repair = std::make_shared<const Change>(site.change);
   return finding;
@@ -168,7 +167,6 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
     if (site.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
     findings.add(key, site.last_ns,
                  [&, &site = site] { return describe_site(analyses, acts, site, gain); });
-    if (Finding* finding = findings.find(key)) finding->count = site.count;
   }
 }
 

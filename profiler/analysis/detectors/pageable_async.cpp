@@ -124,11 +124,11 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
         finding.text +=
             " The gain is only from the faster copy, as the host synchronizes right after it.";
       }
+      finding.count = group.count;
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(group.change);
       return finding;
     });
-    findings.find(key)->count = group.count;
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "../labels.h"
 #include "../units.h"
+#include "analysis/usage/host_syncs.h"
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
@@ -45,8 +46,7 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     const Id thread = syncs.thread_id[sync];
     if (thread >= trace.thread.size() || syncs.end_ns[sync] == kUnknownNs) continue;
-    const bool query =
-        syncs.kind[sync] == trace::kEventQuery || syncs.kind[sync] == trace::kStreamQuery;
+    const bool query = is_query(syncs.kind[sync]);
     if (query ? syncs.result[sync] != trace::kResultNotReady : !is_blocking_sync(trace, sync))
       continue;
     Calls& calls = (query ? polls : blocks)[{thread, syncs.name_id[sync], syncs.stack_id[sync]}];

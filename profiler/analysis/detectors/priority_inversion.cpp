@@ -72,11 +72,11 @@ void find_priority_inversions(Analyses& analyses, Findings& findings) {
           "{}. Put what high-priority work needs on a stream of the same priority.",
           op_on_stream(trace, inversion.urgent), op_on_stream(trace, inversion.blocker),
           format_duration(inversion.longest_ns), format_duration(inversion.delay_ns));
+      finding.count = inversion.blockers.size();
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(inversion.change);
       return finding;
     });
-    if (Finding* finding = findings.find(key)) finding->count = inversion.blockers.size();
   }
 }
 

@@ -10,53 +10,40 @@ namespace streamscope::analysis {
 namespace {
 
 constexpr Ns kFollowsNs = 10'000;  // an op starts within this time after its blocker ended
-constexpr trace::Small kDefaultConnections = 8;  // GPUs since Hopper; older ones have 8 too
 
 // How many streams of a device had work behind something unfinished, over time.
 class BlockedStreams {
  public:
   void add(Id stream, Ns from, Ns to) { intervals_[stream].push_back({from, to}); }
   void finish() {
-    std::vector<std::pair<Ns, int>> changes;
     for (auto& [stream, intervals] : intervals_) {
       std::sort(intervals.begin(), intervals.end());
-      Ns from = kUnknownNs, to = kUnknownNs;
-      const auto close = [&] {
-        if (from == kUnknownNs) return;
-        changes.push_back({from, +1});
-        changes.push_back({to, -1});
-      };
+      Ns until = kUnknownNs;
       for (const auto& [start, end] : intervals) {
-        if (from != kUnknownNs && start <= to) {
-          to = std::max(to, end);
-          continue;
+        if (until == kUnknownNs || start > until) {
+          if (until != kUnknownNs) counts_.push_back({until, -1});
+          counts_.push_back({start, +1});
         }
-        close();
-        from = start;
-        to = end;
+        until = std::max(until, end);
       }
-      close();
+      counts_.push_back({until, -1});
     }
-    std::sort(changes.begin(), changes.end());
-    size_t count = 0;
-    for (const auto& [at, change] : changes) {
-      count = static_cast<size_t>(static_cast<int>(count) + change);
-      if (!counts_.empty() && counts_.back().first == at) {
-        counts_.back().second = count;
-      } else {
-        counts_.push_back({at, count});
-      }
+    std::sort(counts_.begin(), counts_.end());
+    int64_t count = 0;
+    for (auto& [at, change] : counts_) {
+      count += change;
+      change = count;
     }
   }
   size_t at(Ns instant) const {
-    auto found = std::upper_bound(counts_.begin(), counts_.end(), instant,
-                                  [](Ns value, const auto& entry) { return value < entry.first; });
-    return found == counts_.begin() ? 0 : std::prev(found)->second;
+    const auto found =
+        std::ranges::upper_bound(counts_, instant, {}, &std::pair<Ns, int64_t>::first);
+    return found == counts_.begin() ? 0 : static_cast<size_t>(std::prev(found)->second);
   }
 
  private:
   std::map<Id, std::vector<std::pair<Ns, Ns>>> intervals_;
-  std::vector<std::pair<Ns, size_t>> counts_;
+  std::vector<std::pair<Ns, int64_t>> counts_;  // changes, after finish() their sums; by time
 };
 
 // The times just before the starts of late ops. Ops that started or ended at other times, which is
@@ -174,8 +161,6 @@ std::vector<Stall> find_stalls(Analyses& analyses) {
     Stall stall{.op = op, .lasted_ns = trace.op.start_ns[op] - ready};
     if (const trace::Small known = trace.device.max_connections[device_id]; known > 0)
       stall.connections = static_cast<size_t>(known);
-    else
-      stall.connections = kDefaultConnections;
     stall.blocked_streams = device.blocked.at(ready);
     stall.behind = left_channel_before(analyses, device, op);
     stall.same_channel = stall.behind != kNoId;

@@ -20,7 +20,7 @@ struct Stall {
   bool same_channel = false;  ///< both certainly used the same hardware queue
   Ns lasted_ns = 0;
   size_t blocked_streams = 0;  ///< streams of the device with work behind something unfinished
-  size_t connections = 8;      ///< hardware queues of the device
+  size_t connections = 8;      ///< hardware queues of the device; 8 by default on all GPUs
   /// This many blocked streams can stall others: measured on an H200 with every number of queues.
   bool exhausted() const { return blocked_streams + 1 >= connections; }
 };

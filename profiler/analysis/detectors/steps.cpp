@@ -93,10 +93,20 @@ bool is_shared_between_processes(const Trace& trace, Id event) {
   return flags != trace::kNoSmall && (flags & kInterprocess) != 0;
 }
 
+std::vector<size_t> elapsed_times_read(const Trace& trace) {
+  std::vector<size_t> counts(trace.process.size());
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    if (trace.api_call.kind[call] != CallKind::kEventElapsedTime) continue;
+    const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
+    if (process < counts.size()) ++counts[process];
+  }
+  return counts;
+}
+
 bool is_blocking_sync(const Trace& trace, Id sync) {
   const auto& syncs = trace.host_sync;
-  return is_blocking(syncs.kind[sync]) && syncs.kind[sync] != trace::kSynchronousCopy &&
-         syncs.start_ns[sync] != kUnknownNs && syncs.end_ns[sync] != kUnknownNs &&
+  return is_blocking(syncs.kind[sync]) && syncs.start_ns[sync] != kUnknownNs &&
+         syncs.end_ns[sync] != kUnknownNs &&
          (syncs.result[sync] == 0 || syncs.result[sync] == trace::kNoSmall) &&
          syncs.thread_id[sync] < trace.thread.size();
 }
@@ -108,7 +118,7 @@ void Acts::sort() {
 std::pair<Ns, Id> Acts::next(Id thread, Ns from) const {
   if (thread >= at_.size()) return {kUnknownNs, kNoId};
   const auto& acts = at_[thread];
-  const auto found = std::lower_bound(acts.begin(), acts.end(), std::pair(from, Id{0}));
+  const auto found = std::ranges::lower_bound(acts, std::pair(from, Id{0}));
   return found == acts.end() ? std::pair(kUnknownNs, kNoId) : *found;
 }
 

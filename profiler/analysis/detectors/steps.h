@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../detector.h"
-#include "../labels.h"
 
 namespace streamscope::analysis {
 
@@ -29,6 +28,9 @@ void set_gains(Analyses& analyses, Findings& findings,
 /// True for events that other processes can also record and wait for; the trace shows only what
 /// this process did with them.
 bool is_shared_between_processes(const Trace& trace, Id event);
+
+/// How often each process read the time between two events.
+std::vector<size_t> elapsed_times_read(const Trace& trace);
 
 /// True for successful synchronizations in which the host may block, except queries and copies.
 bool is_blocking_sync(const Trace& trace, Id host_sync);

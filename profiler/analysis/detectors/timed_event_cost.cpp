@@ -9,24 +9,16 @@
 //   Programs that read elapsed times need some of these events, and the finding says so.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
 #include "steps.h"
-#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
 void find_costly_timed_events(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  std::vector<size_t> asked(trace.process.size());
-  for (Id call = 0; call < trace.api_call.size(); ++call) {
-    if (trace.api_call.kind[call] != CallKind::kEventElapsedTime) continue;
-    const Id process = trace.process_of_thread(trace.api_call.thread_id[call]);
-    if (process < asked.size()) ++asked[process];
-  }
+  const std::vector<size_t> asked = elapsed_times_read(trace);
   std::map<Findings::Key, Change> repairs;
   std::map<Findings::Key, std::vector<Id>> records;
   for (const Issued item : analyses.order().items()) {
@@ -60,11 +52,11 @@ void find_costly_timed_events(Analyses& analyses, Findings& findings) {
                                 "The program reads {}: measure in fewer places, and create "
                                 "all other events with cudaEventDisableTiming.",
                                 format_count(times, "elapsed time"));
+      finding.count = rows.size();
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(repairs[key]);
       return finding;
     });
-    if (Finding* finding = findings.find(key)) finding->count = rows.size();
   }
 }
 

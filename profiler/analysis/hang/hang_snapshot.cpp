@@ -41,7 +41,7 @@ std::vector<HangSnapshot> hang_snapshots(const Trace& trace) {
     if (samples.at_ns[sample] < of_process.at_ns) continue;
     // The clock of a simulated device stops, too: a thread that appears again begins a new sample.
     if (samples.at_ns[sample] > of_process.at_ns ||
-        std::any_of(of_process.samples.begin(), of_process.samples.end(), [&](Id earlier) {
+        std::ranges::any_of(of_process.samples, [&](Id earlier) {
           return samples.thread_id[earlier] == samples.thread_id[sample];
         })) {
       of_process.at_ns = samples.at_ns[sample];

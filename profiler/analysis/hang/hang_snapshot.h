@@ -7,15 +7,9 @@
 
 #include <vector>
 
-#include "trace/read/reader.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
-
-using trace::Id;
-using trace::kNoId;
-using trace::kUnknownNs;
-using trace::Ns;
-using trace::Trace;
 
 struct HangSnapshot {
   Ns at_ns = kUnknownNs;    ///< kUnknownNs: it was not sampled, or it has resumed

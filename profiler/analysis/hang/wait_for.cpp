@@ -14,17 +14,37 @@ bool needs_one(WaitFor::Why why) {
   return why == WaitFor::Why::kMemory || why == WaitFor::Why::kNotIssued;
 }
 
+using Links = std::vector<std::vector<WaitFor::Link>>;  // by node
+
+// The same links, from what is waited for to those that wait.
+Links reversed(const Links& links) {
+  Links waiters(links.size());
+  for (WaitFor::Index from = 0; from < links.size(); ++from) {
+    for (const WaitFor::Link& link : links[from]) waiters[link.to].push_back({from, link.why});
+  }
+  return waiters;
+}
+
+// By node: whether it is one of `next`, or one of them waits for it, directly or indirectly.
+std::vector<bool> reachable(const Links& links, std::vector<WaitFor::Index> next) {
+  std::vector<bool> reached(links.size());
+  while (!next.empty()) {
+    const WaitFor::Index node = next.back();
+    next.pop_back();
+    if (reached[node]) continue;
+    reached[node] = true;
+    for (const WaitFor::Link& link : links[node]) next.push_back(link.to);
+  }
+  return reached;
+}
+
 }  // namespace
 
 void WaitFor::release() {
-  std::vector<std::vector<Link>> waiters(nodes_.size());
-  std::vector<size_t> missing(nodes_.size(), 0);
-  for (Index from = 0; from < nodes_.size(); ++from) {
-    for (const Link& link : links_[from]) {
-      waiters[link.to].push_back({from, link.why});
-      missing[from] += !needs_one(link.why);
-    }
-  }
+  const Links waiters = reversed(links_);
+  std::vector<size_t> missing;
+  for (const std::vector<Link>& links : links_)
+    missing.push_back(links.size() - std::ranges::count_if(links, needs_one, &Link::why));
   std::vector<bool> lacks_write = unsatisfied_;
   std::vector<Index> ready;
   for (Index node = 0; node < nodes_.size(); ++node) {
@@ -48,23 +68,11 @@ void WaitFor::release() {
   }
 }
 
-std::vector<bool> WaitFor::reachable(std::vector<Index> next) const {
-  std::vector<bool> reached(nodes_.size());
-  while (!next.empty()) {
-    const Index node = next.back();
-    next.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    for (const Link& link : links_[node]) next.push_back(link.to);
-  }
-  return reached;
-}
-
 std::vector<bool> WaitFor::reachable_from_blocked() const {
   std::vector<Index> calls;
   for (const Blocked& call : blocked_) calls.push_back(call.node);
   calls.insert(calls.end(), tails_.begin(), tails_.end());
-  return reachable(std::move(calls));
+  return reachable(links_, std::move(calls));
 }
 
 std::vector<WaitFor::Index> WaitFor::lost_signals() const {
@@ -72,16 +80,13 @@ std::vector<WaitFor::Index> WaitFor::lost_signals() const {
   std::vector<Index> lost;
   for (Index node = 0; node < nodes_.size(); ++node) {
     if (!reached[node] || !unsatisfied_[node] || !nodes_[node].stuck) continue;
-    if (std::none_of(links_[node].begin(), links_[node].end(),
-                     [](const Link& link) { return needs_one(link.why); })) {
-      lost.push_back(node);
-    }
+    if (std::ranges::none_of(links_[node], needs_one, &Link::why)) lost.push_back(node);
   }
   return lost;
 }
 
 std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
-  const std::vector<bool> reached = reachable({call.node});
+  const std::vector<bool> reached = reachable(links_, {call.node});
   std::vector<bool> waits_for_op(nodes_.size());
   std::vector<Index> found;
   for (const Index node : released_) {
@@ -98,21 +103,10 @@ std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
 }
 
 size_t WaitFor::held_by(Index index) const {
-  std::vector<std::vector<Index>> waiters(nodes_.size());
-  for (Index from = 0; from < nodes_.size(); ++from) {
-    for (const Link& link : links_[from]) waiters[link.to].push_back(from);
-  }
-  std::vector<bool> reached(nodes_.size());
-  std::vector<Index> next{index};
+  const std::vector<bool> reached = reachable(reversed(links_), {index});
   size_t count = 0;
-  while (!next.empty()) {
-    const Index node = next.back();
-    next.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    count += node != index && nodes_[node].kind == Kind::kOp;
-    next.insert(next.end(), waiters[node].begin(), waiters[node].end());
-  }
+  for (Index node = 0; node < nodes_.size(); ++node)
+    count += reached[node] && node != index && nodes_[node].kind == Kind::kOp;
   return count;
 }
 
@@ -163,8 +157,7 @@ std::vector<std::vector<WaitFor::Step>> WaitFor::cycles() const {
   for (std::vector<Index>& knot : knots) {
     // A shortest path from a memory wait back to itself, if the component has one.
     std::sort(knot.begin(), knot.end());
-    const auto wait =
-        std::find_if(knot.begin(), knot.end(), [&](Index n) { return unsatisfied_[n]; });
+    const auto wait = std::ranges::find_if(knot, [&](Index n) { return unsatisfied_[n]; });
     const Index start = wait == knot.end() ? knot.front() : *wait;
     std::map<Index, Step> came_by;  // node -> the node it was reached from, and why
     std::vector<Index> queue{start};

@@ -49,6 +49,11 @@ class WaitFor {
     bool stuck = false;  ///< never released
     Id id = kNoId;
     Id stream = kNoId;  ///< kNoId for calls
+
+    /// True for calls and threads.
+    bool on_host() const {
+      return kind == Kind::kSync || kind == Kind::kCall || kind == Kind::kThread;
+    }
   };
   struct Link {
     Index to;
@@ -80,16 +85,12 @@ class WaitFor {
   std::vector<Index> lost_signals() const;
   /// What a blocked call that is not stuck waits for: ops that could run and did not end, threads.
   std::vector<Index> running(const Blocked& call) const;
-  /// The node of a thread: the call it is in, or itself; kNone if nothing is known about it.
-  Index of_thread(Id thread) const;
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
 
  private:
   class Builder;
   void release();
-  /// By node: whether it is one of `next`, or one of them waits for it, directly or indirectly.
-  std::vector<bool> reachable(std::vector<Index> next) const;
   std::vector<bool> reachable_from_blocked() const;
 
   std::vector<Node> nodes_;

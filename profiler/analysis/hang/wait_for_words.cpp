@@ -46,30 +46,32 @@ std::string name_of(const Trace& trace, const WaitFor::Node& node) {
 }
 
 std::string_view reason(Why why) {
-  switch (why) {
-    case Why::kStreamOrder:
-      return " is queued behind";
-    case Why::kMemory:
-      return " needs";
-    case Why::kNotIssued:
-      return " needs a write that was last issued by";
-    case Why::kEvent:
-    case Why::kSynchronize:
-      return " waits for";
-    case Why::kLegacyStream:
-      return " waits, by the legacy-stream rule, for";
-    case Why::kDevice:
-      return " waits for all work, such as";
-    case Why::kQueueFull:
-      return " is blocked by a stream queue that is full behind";
-    case Why::kContext:
-      return " waits in the driver for";
-    case Why::kLock:
-      return " waits for a lock held by";
-    case Why::kRunsIn:
-      return " runs in";
-  }
-  return "waits for";
+  constexpr std::string_view kReasons[] = {
+      " is queued behind",                                  // kStreamOrder
+      " waits for",                                         // kEvent
+      " waits, by the legacy-stream rule, for",             // kLegacyStream
+      " needs",                                             // kMemory
+      " needs a write that was last issued by",             // kNotIssued
+      " waits for",                                         // kSynchronize
+      " waits for all work, such as",                       // kDevice
+      " is blocked by a stream queue that is full behind",  // kQueueFull
+      " waits in the driver for",                           // kContext
+      " waits for a lock held by",                          // kLock
+      " runs in",                                           // kRunsIn
+  };
+  return kReasons[static_cast<size_t>(why)];
+}
+
+std::string party_of(const Trace& trace, const WaitFor::Node& node) {
+  return node.on_host() ? thread_label(trace, thread_of_call(trace, node))
+                        : "stream " + stream_label(trace, node.stream);
+}
+
+std::string wait_for_each_other(const std::vector<std::string>& parties) {
+  std::string text;
+  for (size_t i = 0; i < parties.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parties.size() ? " and " : ", ") + parties[i];
+  return text + (parties.size() == 1 ? " waits for itself" : " wait for each other");
 }
 
 // A cycle as sentences: "A needs B, which is queued behind C, which needs ...".

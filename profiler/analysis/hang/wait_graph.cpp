@@ -99,31 +99,20 @@ WaitGraph wait_graph(const WaitFor& waits) {
 }
 
 std::string_view to_string(WaitFor::Why why) {
-  switch (why) {
-    case WaitFor::Why::kStreamOrder:
-      return "stream order";
-    case WaitFor::Why::kEvent:
-      return "event";
-    case WaitFor::Why::kLegacyStream:
-      return "default stream";
-    case WaitFor::Why::kMemory:
-      return "needs one write";
-    case WaitFor::Why::kNotIssued:
-      return "write not issued";
-    case WaitFor::Why::kSynchronize:
-      return "synchronizes";
-    case WaitFor::Why::kQueueFull:
-      return "stream queue full";
-    case WaitFor::Why::kContext:
-      return "held in the driver";
-    case WaitFor::Why::kLock:
-      return "lock";
-    case WaitFor::Why::kRunsIn:
-      return "runs in";
-    case WaitFor::Why::kDevice:
-      break;
-  }
-  return "waits for the device";
+  constexpr std::string_view kNames[] = {
+      "stream order",          // kStreamOrder
+      "event",                 // kEvent
+      "default stream",        // kLegacyStream
+      "needs one write",       // kMemory
+      "write not issued",      // kNotIssued
+      "synchronizes",          // kSynchronize
+      "waits for the device",  // kDevice
+      "stream queue full",     // kQueueFull
+      "held in the driver",    // kContext
+      "lock",                  // kLock
+      "runs in",               // kRunsIn
+  };
+  return kNames[static_cast<size_t>(why)];
 }
 
 }  // namespace streamscope::analysis

@@ -12,7 +12,6 @@
 // to and how far a kernel's parameter reaches.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "analysis/order/happens_before.h"
@@ -38,9 +37,9 @@ struct MemoryConflict {
 };
 
 struct MemoryConflicts {
-  std::vector<MemoryConflict> found;  ///< in order of discovery
-  size_t unknown_kernels = 0;         ///< kernels whose accesses are not recorded
-  bool host_reported = false;         ///< host code reports its accesses
+  std::vector<MemoryConflict> found{};  ///< in order of discovery
+  size_t unknown_kernels = 0;           ///< kernels whose accesses are not recorded
+  bool host_reported = false;           ///< host code reports its accesses
 };
 
 MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefore& observed);

@@ -18,19 +18,11 @@ MemoryKind memory_of_end(const Trace& trace, Id op, bool destination) {
 }
 
 MemorySpace space_of_memory(MemoryKind memory) {
-  switch (memory) {
-    case MemoryKind::kPageable:
-    case MemoryKind::kPinned:
-      return MemorySpace::kHost;
-    case MemoryKind::kDevice:
-    case MemoryKind::kDeviceStatic:
-      return MemorySpace::kDevice;
-    case MemoryKind::kManaged:
-    case MemoryKind::kManagedStatic:
-      return MemorySpace::kEither;
-    default:
-      return MemorySpace::kUnknown;
-  }
+  using enum MemorySpace;
+  constexpr MemorySpace kSpaces[] = {kUnknown, kHost,   kHost,   kDevice,
+                                     kUnknown, kEither, kDevice, kEither};  // by MemoryKind
+  const auto number = static_cast<size_t>(memory);
+  return number < std::size(kSpaces) ? kSpaces[number] : kUnknown;
 }
 
 // By op.detail of a copy, in the order of CopyKind.
@@ -196,8 +188,8 @@ bool Captures::contains(Id api_call) const {
   const auto found = of_stream_.find(trace_.api_call.stream_id[api_call]);
   if (found == of_stream_.end()) return false;
   const Ns at = trace_.api_call.start_ns[api_call];
-  return std::any_of(found->second.begin(), found->second.end(),
-                     [at](const auto& window) { return window.first <= at && at < window.second; });
+  return std::ranges::any_of(
+      found->second, [at](const auto& window) { return window.first <= at && at < window.second; });
 }
 
 }  // namespace streamscope::analysis

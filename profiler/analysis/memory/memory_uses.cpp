@@ -98,8 +98,8 @@ class NodesOfGraphs {
   bool launches_kernels(Id process, Id op) const {
     const std::span<const Id> nodes = launched(process, op);
     constexpr trace::Small kKernelNode = 0;
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&](Id node) { return trace_.graph_node.kind[node] == kKernelNode; });
+    return std::ranges::any_of(
+        nodes, [&](Id node) { return trace_.graph_node.kind[node] == kKernelNode; });
   }
 
  private:
@@ -155,7 +155,8 @@ class UseSearch {
     find_operations();
   }
 
-  void run() {
+  MemoryUses run() {
+    std::vector<MemoryUse>& uses = found_.of_ops;
     uses.reserve(access_.size());
     for (const Issued item : items_) {
       if (item.kind() == Issued::kOp) add_uses_of(item.id());
@@ -172,18 +173,13 @@ class UseSearch {
         add_host_use(row);
       }
     }
-    const auto by_item = [](const MemoryUse& a, const MemoryUse& b) { return a.item < b.item; };
     const auto declarations = uses.begin() + static_cast<ptrdiff_t>(of_calls);
-    std::stable_sort(declarations, uses.end(), by_item);
-    std::inplace_merge(uses.begin(), declarations, uses.end(), by_item);
-    std::stable_sort(host.begin(), host.end(), [&](const MemoryUse& a, const MemoryUse& b) {
-      return access_.start_ns[a.access] < access_.start_ns[b.access];
-    });
+    std::ranges::stable_sort(declarations, uses.end(), {}, &MemoryUse::item);
+    std::ranges::inplace_merge(uses, declarations, {}, &MemoryUse::item);
+    std::ranges::stable_sort(found_.of_host, {},
+                             [&](const MemoryUse& use) { return access_.start_ns[use.access]; });
+    return std::move(found_);
   }
-
-  std::vector<MemoryUse> uses, host;
-  size_t unknown_kernels = 0;
-  bool any_possible = false;
 
  private:
   struct Span {
@@ -226,7 +222,7 @@ class UseSearch {
         trace_.op.kind[op] == trace::kKernel || graphs_.launches_kernels(process, op);
     if (computes && !scanned_ && (!known || trace_.op.kind[op] == trace::kGraphLaunch) &&
         !is_simulated(trace_, op))
-      ++unknown_kernels;
+      ++found_.unknown_kernels;
   }
 
   void add(Id row, Id first, Id last, Id name) {
@@ -254,18 +250,18 @@ class UseSearch {
         use.space = simulated_work ? MemorySpace::kEither : space_of_end(trace_, last, use.write);
       }
     }
-    any_possible |= use.possible;
-    uses.push_back(use);
+    found_.any_possible |= use.possible;
+    found_.of_ops.push_back(use);
   }
 
   void add_host_use(Id row) {
     if (access_.bytes[row] <= 0 || access_.address[row] == trace::kNoInt) return;
     const auto begin = static_cast<uint64_t>(access_.address[row]);
-    host.push_back({.access = row,
-                    .begin = begin,
-                    .end = begin + static_cast<uint64_t>(access_.bytes[row]),
-                    .write = access_.writes[row] == 1,
-                    .space = MemorySpace::kHost});
+    found_.of_host.push_back({.access = row,
+                              .begin = begin,
+                              .end = begin + static_cast<uint64_t>(access_.bytes[row]),
+                              .write = access_.writes[row] == 1,
+                              .space = MemorySpace::kHost});
   }
 
   bool is_const(Id name, trace::Small parameter) {
@@ -275,6 +271,7 @@ class UseSearch {
     return known->second;
   }
 
+  MemoryUses found_;
   const Trace& trace_;
   const trace::AccessColumns& access_;
   std::span<const Issued> items_;
@@ -317,14 +314,8 @@ bool points_to_const(std::string_view name, trace::Small parameter) {
   return false;
 }
 
-MemoryUses::MemoryUses(const IssueOrder& order) : trace_(order.trace()) {
-  if (trace_.access.empty()) return;
-  UseSearch search(order);
-  search.run();
-  uses_ = std::move(search.uses);
-  host_ = std::move(search.host);
-  unknown_kernels_ = search.unknown_kernels;
-  any_possible_ = search.any_possible;
+MemoryUses memory_uses(const IssueOrder& order) {
+  return order.trace().access.empty() ? MemoryUses{} : UseSearch(order).run();
 }
 
 }  // namespace streamscope::analysis

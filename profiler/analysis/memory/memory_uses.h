@@ -9,7 +9,6 @@
 // name means that it does not write there, and the bytes it reads are unknown.
 #pragma once
 
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,28 +34,13 @@ struct MemoryUse {
 /// A 2D copy with more rows is treated as one piece, and only as a possible use.
 inline constexpr trace::Int kMostRows = 4096;
 
-/// Immutable; keeps a reference to the trace.
-class MemoryUses {
- public:
-  explicit MemoryUses(const IssueOrder& order);
-
-  /// By ops, in order of their items.
-  std::span<const MemoryUse> of_ops() const { return uses_; }
-  /// By host code, in time order.
-  std::span<const MemoryUse> of_host() const { return host_; }
-  bool empty() const { return uses_.empty() && host_.empty(); }
-
-  bool any_possible() const { return any_possible_; }
-  /// Kernels whose accesses are not recorded.
-  size_t unknown_kernels() const { return unknown_kernels_; }
-  Id process(const MemoryUse& use) const { return trace_.access.process_id[use.access]; }
-
- private:
-  const Trace& trace_;
-  std::vector<MemoryUse> uses_, host_;
-  size_t unknown_kernels_ = 0;
-  bool any_possible_ = false;
+struct MemoryUses {
+  std::vector<MemoryUse> of_ops;   ///< in order of their items
+  std::vector<MemoryUse> of_host;  ///< in time order
+  size_t unknown_kernels = 0;      ///< kernels whose accesses are not recorded
+  bool any_possible = false;
 };
+MemoryUses memory_uses(const IssueOrder& order);
 
 /// True if a kernel's name, mangled or not, shows that this parameter points to const.
 bool points_to_const(std::string_view name, trace::Small parameter);

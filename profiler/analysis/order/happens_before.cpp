@@ -12,9 +12,7 @@ namespace streamscope::analysis {
 // How many joins are visible at a position.
 Version HappensBefore::Impl::version_before(ChainId chain, Position at) const {
   const auto& joins = chains[chain].joins;
-  const auto end = std::upper_bound(joins.begin(), joins.end(), at,
-                                    [](Position p, const Join& join) { return p < join.at; });
-  return static_cast<Version>(end - joins.begin());
+  return static_cast<Version>(std::ranges::upper_bound(joins, at, {}, &Join::at) - joins.begin());
 }
 
 // Walks the joins backwards, breadth first. Joins older than the target cannot contain it.
@@ -63,8 +61,7 @@ bool HappensBefore::Impl::reaches(ChainId chain, Version version, ChainId from, 
 bool HappensBefore::Impl::known(ChainId thread, const std::vector<Return>& of, Version version,
                                 const Point& point) const {
   if (version == 0 || !point.placed()) return false;
-  const auto found = std::lower_bound(of.begin(), of.end(), version,
-                                      [](const Return& r, Version v) { return r.version < v; });
+  const auto found = std::ranges::lower_bound(of, version, {}, &Return::version);
   if (found != of.end() && found->version == version && found->clock != ClockPool::kNone)
     return clocks->entry(found->clock, point.chain) >= point.position;
   return reaches(thread, version, point.chain, point.position, nullptr);
@@ -121,8 +118,7 @@ bool HappensBefore::known_at_return(Id op, Id host_sync) const {
 bool HappensBefore::known_to_thread(const Point& point, Id thread, Ns at_ns) const {
   const Impl& m = *impl_;
   const auto known = [&](ChainId chain, const std::vector<Impl::Return>& returns) {
-    const auto next = std::upper_bound(returns.begin(), returns.end(), at_ns,
-                                       [](Ns at, const Impl::Return& r) { return at < r.at_ns; });
+    const auto next = std::ranges::upper_bound(returns, at_ns, {}, &Impl::Return::at_ns);
     return next != returns.begin() && m.known(chain, returns, std::prev(next)->version, point);
   };
   return (thread < m.returns.size() && known(m.first_thread + thread, m.returns[thread])) ||

@@ -56,10 +56,16 @@ struct Standing {
 struct HappensBefore::Impl {
   Impl(const IssueOrder& order, Options options);
 
+  class ClockWalk;  // fills it
   bool reaches(ChainId chain, Version version, ChainId from, Position position,
                std::vector<Hop>* path) const;
   Version version_before(ChainId chain, Position position) const;
-  struct Return;
+  // What a thread knew when a call returned.
+  struct Return {
+    Ns at_ns;
+    Version version;
+    ClockPool::Ref clock;
+  };
   bool known(ChainId thread, const std::vector<Return>& returns, Version version,
              const Point& point) const;
 
@@ -69,14 +75,8 @@ struct HappensBefore::Impl {
   std::vector<Chain> chains;
   std::vector<Version> sync_version;
   std::vector<bool> redundant_wait, redundant_sync;
-  // Per thread, in order of return: what it knew at that time.
-  struct Return {
-    Ns at_ns;
-    Version version;
-    ClockPool::Ref clock;
-  };
-  std::vector<std::vector<Return>> returns;
-  std::vector<Return> host_returns;  // observed relation: what all threads together knew
+  std::vector<std::vector<Return>> returns;  // per thread, in order of return
+  std::vector<Return> host_returns;          // observed relation: what all threads together knew
   std::vector<Id> sync_thread;
   ChainId first_thread = 0, host = 0;
   std::unique_ptr<ClockPool> clocks;

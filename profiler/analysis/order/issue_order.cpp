@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "analysis/large_vector.h"
 #include "ordering.h"
@@ -33,18 +34,26 @@ void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& c
     std::sort(rows.begin(), rows.end(), before);
 }
 
-// The rows from 0 to `count` that a predicate accepts, by (column `at_ns`, correlation id).
-template <class Accepts>
-std::vector<Id> rows_by_call(size_t count, Accepts accepts, const trace::Column<Ns>& at_ns,
-                             const trace::Column<Int>& correlation) {
+// The rows of a table that a predicate accepts, by (column `at_ns`, correlation id).
+template <class Table, class Accepts>
+std::vector<Id> rows_by_call(const Table& table, const trace::Column<Ns>& at_ns, Accepts accepts) {
   std::vector<Id> rows;
-  reserve_large(rows, count);
-  for (Id row = 0; row < count; ++row) {
+  reserve_large(rows, table.size());
+  for (Id row = 0; row < table.size(); ++row) {
     if (accepts(row)) rows.push_back(row);
   }
   sort_by_call(
-      rows, [&](Id row) { return at_ns[row]; }, correlation);
+      rows, [&](Id row) { return at_ns[row]; }, table.correlation_id);
   return rows;
+}
+
+// The same for calls that returned and succeeded.
+template <class Table, class Accepts>
+std::vector<Id> successes_by_call(const Table& calls, const trace::Column<Ns>& at_ns,
+                                  Accepts accepts) {
+  return rows_by_call(calls, at_ns, [&](Id id) {
+    return accepts(id) && calls.end_ns[id] != kUnknownNs && succeeded(calls.result[id]);
+  });
 }
 
 // Ops by call; those of one call (nodes of a graph) by start.
@@ -77,9 +86,8 @@ std::vector<Id> ops_by_call(const Trace& trace) {
     }
     of_call = *op;
   }
-  const std::vector<Id> by_call = rows_by_call(
-      calls.size(), [&](Id call) { return first[call] != kNoId; }, calls.end_ns,
-      calls.correlation_id);
+  const std::vector<Id> by_call =
+      rows_by_call(calls, calls.end_ns, [&](Id call) { return first[call] != kNoId; });
   ops.clear();
   for (Id call : by_call) {
     const auto begin = static_cast<ptrdiff_t>(ops.size());
@@ -188,19 +196,17 @@ class HeldBack : public OrderingConsumer {
     placed_.clear();
   }
   void join_legacy(Id stream, const StreamRole& role, bool) {
-    if (barriers_[role.context]) streams_[stream] = true;
+    hold(stream, barriers_[role.context]);
   }
   void join_blocking(Id legacy, const StreamRole&, std::span<const Id> streams) {
-    if (any_of(streams)) streams_[legacy] = true;
+    hold(legacy, any_of(streams));
   }
   void join_thread(Id stream, Id thread, Ns) {
-    if (thread < threads_.size() && threads_[thread]) streams_[stream] = true;
+    hold(stream, thread < threads_.size() && threads_[thread]);
   }
-  void join_record(Id stream, Id record, Id) {
-    if (records_.contains(record)) streams_[stream] = true;
-  }
+  void join_record(Id stream, Id record, Id) { hold(stream, records_.contains(record)); }
   void place_op(Id op, Id stream, const Issue&) {
-    if (missing_.contains(op)) streams_[stream] = true;
+    hold(stream, missing_.contains(op));
     place(stream);
   }
   void place_launch(std::span<const Issued>, Id stream, const Issue&) { place(stream); }
@@ -217,21 +223,12 @@ class HeldBack : public OrderingConsumer {
   void leave(Id stream, const StreamRole& role) {
     if (role.legacy) barriers_[role.context] = streams_[stream];
   }
-  void teach_copy(Id thread, Id stream, Id, const Issue&) {
-    if (thread < threads_.size() && streams_[stream]) threads_[thread] = true;
+  void teach_copy(Id thread, Id stream, Id, const Issue&) { teach(thread, streams_[stream]); }
+  void teach_streams(Id thread, Id, bool, std::span<const Id> streams, Id) {
+    teach(thread, any_of(streams));
   }
-  void teach_context(Id thread, Id, std::span<const Id> streams, Id) {
-    if (any_of(streams)) threads_[thread] = true;
-  }
-  void teach_stream(Id thread, Id stream, Id) {
-    if (streams_[stream]) threads_[thread] = true;
-  }
-  void teach_blocking(Id thread, const StreamRole&, std::span<const Id> streams, Id) {
-    if (any_of(streams)) threads_[thread] = true;
-  }
-  void teach_record(Id thread, Id record, Id) {
-    if (records_.contains(record)) threads_[thread] = true;
-  }
+  void teach_stream(Id thread, Id stream, Id) { teach(thread, streams_[stream]); }
+  void teach_record(Id thread, Id record, Id) { teach(thread, records_.contains(record)); }
   void end(Issued item) {
     if (item.kind() == Issued::kSync) held_ = threads_[trace_.host_sync.thread_id[item.id()]];
     if (!held_) return;
@@ -239,6 +236,10 @@ class HeldBack : public OrderingConsumer {
     for (const Id stream : placed_) streams_[stream] = true;
   }
 
+  void hold(Id stream, bool held) { streams_[stream] = streams_[stream] || held; }
+  void teach(Id thread, bool held) {
+    if (thread < threads_.size() && held) threads_[thread] = true;
+  }
   void place(Id stream) {
     held_ = held_ || streams_[stream];
     placed_.push_back(stream);
@@ -268,11 +269,7 @@ class Deferral {
 
   std::vector<Issued> run(std::span<const Issued> items) {
     result_.reserve(items.size());
-    for (size_t i = 0; i < items.size();) {
-      const size_t count = launch_size(order_, items, i);
-      add(items.subspan(i, count));
-      i += count;
-    }
+    each_launch(order_, items, [&](size_t, std::span<const Issued> launch) { add(launch); });
     // A cycle, or a write that was never issued: none of this finished.
     result_.insert(result_.end(), deferred_.begin(), deferred_.end());
     return std::move(result_);
@@ -288,18 +285,19 @@ class Deferral {
       }
       restart();
     }
-    walk_->item(0, items);
-    if (held_->item_is_held()) {
-      deferred_.insert(deferred_.end(), items.begin(), items.end());
-    } else if (emit(items)) {
-      release();
-    }
+    if (pass(items)) release();
   }
   void restart() {
     held_.emplace(order_.trace(), missing_);
     walk_.emplace(order_, *held_);
   }
-  // True if a memory wait may have waited for it.
+  // Emits or defers it. True if a memory wait may have waited for it.
+  bool pass(std::span<const Issued> items) {
+    walk_->item(0, items);
+    if (!held_->item_is_held()) return emit(items);
+    deferred_.insert(deferred_.end(), items.begin(), items.end());
+    return false;
+  }
   bool emit(std::span<const Issued> items) {
     result_.insert(result_.end(), items.begin(), items.end());
     bool came = false;
@@ -315,21 +313,10 @@ class Deferral {
   void release() {
     for (bool again = true; again && !deferred_.empty();) {
       again = false;
-      std::vector<Issued> tried;
-      tried.swap(deferred_);
+      const std::vector<Issued> tried = std::exchange(deferred_, {});
       restart();
-      const std::span<const Issued> items = tried;
-      for (size_t i = 0; i < items.size();) {
-        const size_t count = launch_size(order_, items, i);
-        const auto launch = items.subspan(i, count);
-        i += count;
-        walk_->item(0, launch);
-        if (held_->item_is_held()) {
-          deferred_.insert(deferred_.end(), launch.begin(), launch.end());
-        } else if (emit(launch)) {
-          again = true;
-        }
-      }
+      each_launch(order_, tried,
+                  [&](size_t, std::span<const Issued> launch) { again |= pass(launch); });
     }
   }
 
@@ -347,56 +334,38 @@ bool on_stream(const Trace& trace, Id stream) {
 
 std::vector<Id> records_in_order(const Trace& trace) {
   const auto& records = trace.event_record;
-  return rows_by_call(
-      records.size(),
-      [&](Id id) {
-        const bool captured = records.flags[id] != trace::kNoSmall &&
-                              (records.flags[id] & trace::kCapturedRecord) != 0;
-        return on_stream(trace, records.stream_id[id]) && records.end_ns[id] != kUnknownNs &&
-               succeeded(records.result[id]) && !captured;
-      },
-      records.end_ns, records.correlation_id);
+  return successes_by_call(records, records.end_ns, [&](Id id) {
+    const bool captured =
+        records.flags[id] != trace::kNoSmall && (records.flags[id] & trace::kCapturedRecord) != 0;
+    return on_stream(trace, records.stream_id[id]) && !captured;
+  });
 }
 
 std::vector<Id> waits_in_order(const Trace& trace) {
   const auto& waits = trace.event_wait;
-  return rows_by_call(
-      waits.size(),
-      [&](Id id) {
-        return on_stream(trace, waits.stream_id[id]) && waits.end_ns[id] != kUnknownNs &&
-               succeeded(waits.result[id]) &&
-               (waits.binding[id] == trace::kBindingExact ||
-                waits.binding[id] == trace::kAmbiguous);
-      },
-      waits.end_ns, waits.correlation_id);
+  return successes_by_call(waits, waits.end_ns, [&](Id id) {
+    return on_stream(trace, waits.stream_id[id]) &&
+           (waits.binding[id] == trace::kBindingExact || waits.binding[id] == trace::kAmbiguous);
+  });
 }
 
 // Calls that allocate or release stream-ordered memory.
 std::vector<Id> memory_calls_in_order(const Trace& trace) {
   const auto& calls = trace.api_call;
-  return rows_by_call(
-      calls.size(),
-      [&](Id id) {
-        return (calls.kind[id] == CallKind::kMallocAsync ||
-                calls.kind[id] == CallKind::kFreeAsync) &&
-               calls.stream_id[id] < trace.stream.size() && calls.end_ns[id] != kUnknownNs &&
-               succeeded(calls.result[id]);
-      },
-      calls.end_ns, calls.correlation_id);
+  return successes_by_call(calls, calls.end_ns, [&](Id id) {
+    return (calls.kind[id] == CallKind::kMallocAsync || calls.kind[id] == CallKind::kFreeAsync) &&
+           calls.stream_id[id] < trace.stream.size();
+  });
 }
 
 // What a sync waits for is fixed when it is called; its thread issues nothing before it returns. A
 // sync that never returned proves nothing.
 std::vector<Id> syncs_in_order(const Trace& trace) {
   const auto& syncs = trace.host_sync;
-  return rows_by_call(
-      syncs.size(),
-      [&](Id id) {
-        return syncs.start_ns[id] != kUnknownNs && syncs.end_ns[id] != kUnknownNs &&
-               syncs.thread_id[id] < trace.thread.size() && succeeded(syncs.result[id]) &&
-               syncs.kind[id] != trace::kSynchronousCopy;
-      },
-      syncs.start_ns, syncs.correlation_id);
+  return successes_by_call(syncs, syncs.start_ns, [&](Id id) {
+    return syncs.start_ns[id] != kUnknownNs && syncs.thread_id[id] < trace.thread.size() &&
+           syncs.kind[id] != trace::kSynchronousCopy;
+  });
 }
 
 // Merges the rows of several tables, each in call order, into one call order.
@@ -405,7 +374,10 @@ class CallMerge {
   struct Rows {
     Issued::Kind kind;
     std::span<const Id> rows;  // remaining rows
-    Ns at_ns = 0;              // of the next one
+    // The columns that order them; null for ops, which are ordered by their calls.
+    const trace::Column<Ns>* times = nullptr;
+    const trace::Column<Int>* correlations = nullptr;
+    Ns at_ns = 0;  // of the next one
   };
 
   explicit CallMerge(const IssueOrder& order) : order_(order), trace_(order.trace()) {}
@@ -442,36 +414,14 @@ class CallMerge {
   }
   Ns at_ns(const Rows& table) const {
     const Id id = table.rows.front();
-    switch (table.kind) {
-      case Issued::kOp:
-        return order_.issue(id).end_ns;
-      case Issued::kRecord:
-        return trace_.event_record.end_ns[id];
-      case Issued::kWait:
-        return trace_.event_wait.end_ns[id];
-      case Issued::kMemory:
-        return trace_.api_call.end_ns[id];
-      default:
-        return trace_.host_sync.start_ns[id];
-    }
+    return table.times != nullptr ? (*table.times)[id] : order_.issue(id).end_ns;
   }
   Int correlation(const Rows& table) const {
     const Id id = table.rows.front();
-    switch (table.kind) {
-      case Issued::kOp: {
-        const auto& calls = trace_.api_call;
-        const Id call = trace_.op.api_call_id[id];
-        return call < calls.size() ? calls.correlation_id[call] : trace_.op.correlation_id[id];
-      }
-      case Issued::kRecord:
-        return trace_.event_record.correlation_id[id];
-      case Issued::kWait:
-        return trace_.event_wait.correlation_id[id];
-      case Issued::kMemory:
-        return trace_.api_call.correlation_id[id];
-      default:
-        return trace_.host_sync.correlation_id[id];
-    }
+    if (table.correlations != nullptr) return (*table.correlations)[id];
+    const auto& calls = trace_.api_call;
+    const Id call = trace_.op.api_call_id[id];
+    return call < calls.size() ? calls.correlation_id[call] : trace_.op.correlation_id[id];
   }
 
   const IssueOrder& order_;
@@ -517,11 +467,12 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
     if (has_items[id]) streams_.push_back(id);
   }
 
-  items_ = CallMerge(*this).run({{Issued::kOp, ops},
-                                 {Issued::kRecord, records},
-                                 {Issued::kWait, waits},
-                                 {Issued::kSync, syncs},
-                                 {Issued::kMemory, memory}});
+  items_ = CallMerge(*this).run(
+      {{Issued::kOp, ops},
+       {Issued::kRecord, records, &trace.event_record.end_ns, &trace.event_record.correlation_id},
+       {Issued::kWait, waits, &trace.event_wait.end_ns, &trace.event_wait.correlation_id},
+       {Issued::kSync, syncs, &trace.host_sync.start_ns, &trace.host_sync.correlation_id},
+       {Issued::kMemory, memory, &trace.api_call.end_ns, &trace.api_call.correlation_id}});
   if (!writers_.empty()) items_ = Deferral(*this, writers_).run(items_);
 }
 

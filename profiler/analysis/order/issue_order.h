@@ -25,34 +25,10 @@ class Issued {
   Issued(Kind kind, Id id) : bits_(id << 3 | kind) {}
   Kind kind() const { return static_cast<Kind>(bits_ & 7); }
   Id id() const { return bits_ >> 3; }
-  /// Calls on_op, on_record, on_wait, on_sync or on_memory of the walker with the id.
-  template <class Walker>
-  void report(Walker& walker) const;
 
  private:
   uint32_t bits_;
 };
-
-template <class Walker>
-void Issued::report(Walker& walker) const {
-  switch (kind()) {
-    case kOp:
-      walker.on_op(id());
-      break;
-    case kRecord:
-      walker.on_record(id());
-      break;
-    case kWait:
-      walker.on_wait(id());
-      break;
-    case kSync:
-      walker.on_sync(id());
-      break;
-    case kMemory:
-      walker.on_memory(id());
-      break;
-  }
-}
 
 /// True if a memory wait for `awaited` may be released by the value `written`. The trace does not
 /// contain the comparison of a wait: "greater or equal", "equal" and "and" are considered, "nor" is
@@ -83,6 +59,8 @@ class IssueOrder {
   /// The host_sync row of a synchronous copy; kNoId for every other op.
   Id copy_sync(Id op) const { return found(copy_syncs_, op); }
   bool has_writers() const { return !writers_.empty(); }
+  /// All pairs of a memory wait and its writer_of().
+  const std::unordered_map<Id, Id>& writers() const { return writers_; }
   /// The write that had to run before a memory wait could end: the first of all known writes that
   /// satisfy it, if those are in one stream. Host stores and kernels may also write, unrecorded:
   /// the order holds only if they did not. kNoId for every other op. O(1).

@@ -61,6 +61,15 @@ inline size_t launch_size(const IssueOrder& order, std::span<const Issued> items
   return in_turn ? 1 : end - index;
 }
 
+/// Calls `visit(index, items)` for every item, those of one launch together.
+template <class Visit>
+void each_launch(const IssueOrder& order, std::span<const Issued> items, Visit visit) {
+  for (size_t i = 0, count = 0; i < items.size(); i += count) {
+    count = launch_size(order, items, i);
+    visit(i, items.subspan(i, count));
+  }
+}
+
 /// What OrderingWalk calls, in this order for each item. A consumer derives from this and hides
 /// the functions that it needs; calls are static. Streams are valid rows of the table stream,
 /// records valid rows of event_record; a record that is not in the order represents nothing.
@@ -102,12 +111,11 @@ struct OrderingConsumer {
   /// From a synchronous copy: the work in the stream now. Called before place_op() if the copy
   /// itself may still be running.
   void teach_copy(Id /*thread*/, Id /*stream*/, Id /*op*/, const Issue&) {}
-  void teach_context(Id /*thread*/, Id /*context*/, std::span<const Id> /*streams*/,
+  /// The work in all streams of a context. If not `all`, in addition to a legacy stream: in the
+  /// blocking streams with items since its last item.
+  void teach_streams(Id /*thread*/, Id /*context*/, bool /*all*/, std::span<const Id> /*streams*/,
                      Id /*host_sync*/) {}
   void teach_stream(Id /*thread*/, Id /*stream*/, Id /*host_sync*/) {}
-  /// In addition to a legacy stream: the blocking streams with items since its last item.
-  void teach_blocking(Id /*thread*/, const StreamRole&, std::span<const Id> /*streams*/,
-                      Id /*host_sync*/) {}
   void teach_record(Id /*thread*/, Id /*record*/, Id /*host_sync*/) {}
 
   /// The item ends: waits, records and synchronizations only.
@@ -119,12 +127,52 @@ struct OrderingConsumer {
 template <class Consumer>
 class OrderingWalk {
  public:
-  OrderingWalk(const IssueOrder& order, Consumer& consumer);
+  OrderingWalk(const IssueOrder& order, Consumer& consumer)
+      : order_(order),
+        trace_(order.trace()),
+        consumer_(consumer),
+        streams_(trace_.stream.size()),
+        contexts_(trace_.context.size()) {
+    for (const Id stream : order.streams()) {
+      StreamRole& role = streams_[stream].role;
+      role = role_of(trace_, stream);
+      if (role.context != kNoId) contexts_[role.context].streams.push_back(stream);
+    }
+  }
 
   /// All items of the order.
-  void run();
+  void run() {
+    each_launch(order_, order_.items(),
+                [&](size_t index, std::span<const Issued> items) { item(index, items); });
+  }
+
   /// The next item, or the ops of one launch. `index` is the index of the first.
-  void item(size_t index, std::span<const Issued> items);
+  void item(size_t index, std::span<const Issued> items) {
+    const Issued first = items.front();
+    consumer_.begin(index, first);
+    switch (first.kind()) {
+      case Issued::kOp:
+        if (items.size() == 1 && trace_.op.graph_node[first.id()] == trace::kNoInt) {
+          on_op(first.id());
+        } else {
+          on_launch(items);
+        }
+        return;
+      case Issued::kRecord:
+        on_record(first.id());
+        break;
+      case Issued::kWait:
+        on_wait(first.id());
+        break;
+      case Issued::kSync:
+        on_sync(first.id());
+        break;
+      case Issued::kMemory:
+        on_memory(first.id());
+        return;
+    }
+    consumer_.end(first);
+  }
 
  private:
   struct StreamState {
@@ -138,19 +186,167 @@ class OrderingWalk {
     uint32_t barriers = 0;    // items of the legacy stream so far
   };
 
-  void on_op(Id op);
-  void on_launch(std::span<const Issued> ops);
-  void on_record(Id record);
-  void on_wait(Id event_wait);
-  void on_sync(Id host_sync);
-  void on_memory(Id api_call);
+  // ---- Rule F: items of the legacy default stream are barriers for the blocking streams.
 
-  void enter(Id stream, Id thread, Ns call_start_ns);
-  void leave(Id stream);
-  void join_legacy(Id stream, StreamState& state);
-  void leave_blocking(Id stream, StreamState& state);
+  void join_legacy(Id stream, StreamState& state) {
+    const uint32_t barriers = contexts_[state.role.context].barriers;
+    if (barriers == 0) return;
+    consumer_.join_legacy(stream, state.role, state.barrier < barriers);
+    state.barrier = barriers;
+  }
+
+  void leave_blocking(Id stream, StreamState& state) {
+    if (!state.has_news) {
+      state.has_news = true;
+      contexts_[state.role.context].news.push_back(stream);
+    }
+    consumer_.leave(stream, state.role);
+  }
+
+  void enter(Id stream, Id thread, Ns call_start_ns) {
+    StreamState& state = streams_[stream];
+    if (state.role.blocking) {
+      join_legacy(stream, state);
+    } else if (state.role.legacy) {
+      std::vector<Id>& news = contexts_[state.role.context].news;
+      for (const Id blocking : news) streams_[blocking].has_news = false;
+      consumer_.join_blocking(stream, state.role, news);
+      news.clear();
+    }
+    consumer_.join_thread(stream, thread, call_start_ns);
+  }
+
+  void leave(Id stream) {
+    StreamState& state = streams_[stream];
+    if (state.role.blocking) return leave_blocking(stream, state);
+    if (state.role.legacy) ++contexts_[state.role.context].barriers;
+    consumer_.leave(stream, state.role);
+  }
+
+  // ---- Rules A, G, J, K: ops.
+
+  void on_op(Id op) {
+    const Id stream = order_.stream(op);
+    const Issue issue = order_.issue(op);
+    enter(stream, issue.thread_id, issue.start_ns);
+    if (const Id write = order_.writer_of(op); write != kNoId)
+      consumer_.join_write(stream, op, write);
+    const trace::Small kind = trace_.op.kind[op];
+    const CopyPromise promise = kind == trace::kMemcpy || kind == trace::kMemset
+                                    ? promise_of_copy(order_, op)
+                                    : CopyPromise::kNothing;
+    if (promise == CopyPromise::kWorkBefore)
+      consumer_.teach_copy(issue.thread_id, stream, op, issue);
+    consumer_.place_op(op, stream, issue);
+    if (promise == CopyPromise::kItself) consumer_.teach_copy(issue.thread_id, stream, op, issue);
+    leave(stream);
+  }
+
+  void on_launch(std::span<const Issued> ops) {
+    const Id first = ops.front().id(), stream = order_.stream(first);
+    const Issue issue = order_.issue(first);
+    enter(stream, issue.thread_id, issue.start_ns);
+    consumer_.place_launch(ops, stream, issue);
+    leave(stream);
+  }
+
+  // ---- Rules B, C, D: records and waits. Those of a whole context are placed in each of its
+  // streams, but are not items of its legacy stream: CUDA documents no barrier.
+
   template <class Location>
-  void in_whole_context(Id context, Id thread, Ns call_start_ns, Location place);
+  void in_whole_context(Id context, Id thread, Ns call_start_ns, Location place) {
+    for (const Id stream : contexts_[context].streams) {
+      StreamState& state = streams_[stream];
+      consumer_.join_thread(stream, thread, call_start_ns);
+      place(stream, state);
+      if (state.role.blocking) {
+        leave_blocking(stream, state);
+      } else {
+        consumer_.leave(stream, {.context = context});
+      }
+    }
+  }
+
+  void on_record(Id record) {
+    const auto& rows = trace_.event_record;
+    const Id stream = rows.stream_id[record], thread = rows.thread_id[record];
+    if (stream < streams_.size()) {
+      enter(stream, thread, rows.start_ns[record]);
+      consumer_.place_record(record, stream);
+      return leave(stream);
+    }
+    const Id context = context_of_event(rows.event_id[record]);
+    if (context >= contexts_.size()) return;
+    in_whole_context(context, thread, rows.start_ns[record], [](Id, StreamState&) {});
+    consumer_.place_context_record(record, context, contexts_[context].streams);
+  }
+
+  void on_wait(Id event_wait) {
+    const auto& rows = trace_.event_wait;
+    const Id stream = rows.stream_id[event_wait], thread = rows.thread_id[event_wait];
+    const Id record = rows.record_id[event_wait];
+    const bool is_bound =
+        rows.binding[event_wait] == trace::kBindingExact && record < trace_.event_record.size();
+    const auto place = [&](Id waiting) {
+      if (is_bound) consumer_.join_record(waiting, record, event_wait);
+      consumer_.place_wait(event_wait, waiting);
+    };
+    if (stream < streams_.size()) {
+      enter(stream, thread, rows.start_ns[event_wait]);
+      place(stream);
+      return leave(stream);
+    }
+    const Id context = context_of_event(rows.event_id[event_wait]);
+    if (!is_bound || context >= contexts_.size()) return;
+    in_whole_context(context, thread, rows.start_ns[event_wait],
+                     [&](Id waiting, StreamState& state) {
+                       if (state.role.blocking) join_legacy(waiting, state);
+                       place(waiting);
+                     });
+  }
+
+  // ---- Rule E: what the host learns. A blocking stream is done when its own work is done, no
+  // matter what the legacy stream still runs; the legacy stream is done when the blocking streams
+  // are.
+
+  void on_sync(Id host_sync) {
+    const Id thread = trace_.host_sync.thread_id[host_sync];
+    const Awaited awaited = awaited_by(trace_, host_sync);
+    switch (awaited.what) {
+      case Awaited::What::kNothing:
+        break;
+      case Awaited::What::kContext:
+        consumer_.teach_streams(thread, awaited.id, true, contexts_[awaited.id].streams, host_sync);
+        break;
+      case Awaited::What::kStream: {
+        consumer_.teach_stream(thread, awaited.id, host_sync);
+        const StreamRole role = role_of(trace_, awaited.id);
+        if (role.legacy)
+          consumer_.teach_streams(thread, role.context, false, contexts_[role.context].news,
+                                  host_sync);
+        break;
+      }
+      case Awaited::What::kRecord:
+        consumer_.teach_record(thread, awaited.id, host_sync);
+        break;
+    }
+  }
+
+  // ---- Rule I: stream-ordered memory. On the legacy stream it is not a barrier (measured).
+
+  void on_memory(Id api_call) {
+    const auto& calls = trace_.api_call;
+    const Id stream = calls.stream_id[api_call];
+    const Id thread = calls.thread_id[api_call];
+    if (streams_[stream].role.legacy) {
+      consumer_.join_thread(stream, thread, calls.start_ns[api_call]);
+      return consumer_.place_memory(api_call, stream);
+    }
+    enter(stream, thread, calls.start_ns[api_call]);
+    consumer_.place_memory(api_call, stream);
+    leave(stream);
+  }
+
   Id context_of_event(Id event) const {
     return event < trace_.event.size() ? trace_.event.context_id[event] : kNoId;
   }
@@ -161,226 +357,5 @@ class OrderingWalk {
   std::vector<StreamState> streams_;
   std::vector<Context> contexts_;
 };
-
-template <class Consumer>
-OrderingWalk<Consumer>::OrderingWalk(const IssueOrder& order, Consumer& consumer)
-    : order_(order),
-      trace_(order.trace()),
-      consumer_(consumer),
-      streams_(trace_.stream.size()),
-      contexts_(trace_.context.size()) {
-  for (const Id stream : order.streams()) {
-    StreamRole& role = streams_[stream].role;
-    role = role_of(trace_, stream);
-    if (role.context != kNoId) contexts_[role.context].streams.push_back(stream);
-  }
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::run() {
-  const auto items = order_.items();
-  for (size_t i = 0; i < items.size();) {
-    const size_t count = launch_size(order_, items, i);
-    item(i, items.subspan(i, count));
-    i += count;
-  }
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::item(size_t index, std::span<const Issued> items) {
-  const Issued first = items.front();
-  consumer_.begin(index, first);
-  switch (first.kind()) {
-    case Issued::kOp:
-      if (items.size() == 1 && trace_.op.graph_node[first.id()] == trace::kNoInt) {
-        on_op(first.id());
-      } else {
-        on_launch(items);
-      }
-      return;
-    case Issued::kRecord:
-      on_record(first.id());
-      break;
-    case Issued::kWait:
-      on_wait(first.id());
-      break;
-    case Issued::kSync:
-      on_sync(first.id());
-      break;
-    case Issued::kMemory:
-      on_memory(first.id());
-      return;
-  }
-  consumer_.end(first);
-}
-
-// ---- Rule F: items of the legacy default stream are barriers for the blocking streams.
-
-template <class Consumer>
-void OrderingWalk<Consumer>::join_legacy(Id stream, StreamState& state) {
-  const uint32_t barriers = contexts_[state.role.context].barriers;
-  if (barriers == 0) return;
-  consumer_.join_legacy(stream, state.role, state.barrier < barriers);
-  state.barrier = barriers;
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::leave_blocking(Id stream, StreamState& state) {
-  if (!state.has_news) {
-    state.has_news = true;
-    contexts_[state.role.context].news.push_back(stream);
-  }
-  consumer_.leave(stream, state.role);
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::enter(Id stream, Id thread, Ns call_start_ns) {
-  StreamState& state = streams_[stream];
-  if (state.role.blocking) {
-    join_legacy(stream, state);
-  } else if (state.role.legacy) {
-    std::vector<Id>& news = contexts_[state.role.context].news;
-    for (const Id blocking : news) streams_[blocking].has_news = false;
-    consumer_.join_blocking(stream, state.role, news);
-    news.clear();
-  }
-  consumer_.join_thread(stream, thread, call_start_ns);
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::leave(Id stream) {
-  StreamState& state = streams_[stream];
-  if (state.role.blocking) return leave_blocking(stream, state);
-  if (state.role.legacy) ++contexts_[state.role.context].barriers;
-  consumer_.leave(stream, state.role);
-}
-
-// ---- Rules A, G, J, K: ops.
-
-template <class Consumer>
-void OrderingWalk<Consumer>::on_op(Id op) {
-  const Id stream = order_.stream(op);
-  const Issue issue = order_.issue(op);
-  enter(stream, issue.thread_id, issue.start_ns);
-  if (const Id write = order_.writer_of(op); write != kNoId)
-    consumer_.join_write(stream, op, write);
-  const trace::Small kind = trace_.op.kind[op];
-  const CopyPromise promise = kind == trace::kMemcpy || kind == trace::kMemset
-                                  ? promise_of_copy(order_, op)
-                                  : CopyPromise::kNothing;
-  if (promise == CopyPromise::kWorkBefore) consumer_.teach_copy(issue.thread_id, stream, op, issue);
-  consumer_.place_op(op, stream, issue);
-  if (promise == CopyPromise::kItself) consumer_.teach_copy(issue.thread_id, stream, op, issue);
-  leave(stream);
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::on_launch(std::span<const Issued> ops) {
-  const Id first = ops.front().id(), stream = order_.stream(first);
-  const Issue issue = order_.issue(first);
-  enter(stream, issue.thread_id, issue.start_ns);
-  consumer_.place_launch(ops, stream, issue);
-  leave(stream);
-}
-
-// ---- Rules B, C, D: records and waits. Those of a whole context are placed in each of its
-// streams, but are not items of its legacy stream: CUDA documents no barrier.
-
-template <class Consumer>
-template <class Location>
-void OrderingWalk<Consumer>::in_whole_context(Id context, Id thread, Ns call_start_ns,
-                                              Location place) {
-  for (const Id stream : contexts_[context].streams) {
-    StreamState& state = streams_[stream];
-    consumer_.join_thread(stream, thread, call_start_ns);
-    place(stream, state);
-    if (state.role.blocking) {
-      leave_blocking(stream, state);
-    } else {
-      consumer_.leave(stream, {.context = context});
-    }
-  }
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::on_record(Id record) {
-  const auto& rows = trace_.event_record;
-  const Id stream = rows.stream_id[record], thread = rows.thread_id[record];
-  if (stream < streams_.size()) {
-    enter(stream, thread, rows.start_ns[record]);
-    consumer_.place_record(record, stream);
-    return leave(stream);
-  }
-  const Id context = context_of_event(rows.event_id[record]);
-  if (context >= contexts_.size()) return;
-  in_whole_context(context, thread, rows.start_ns[record], [](Id, StreamState&) {});
-  consumer_.place_context_record(record, context, contexts_[context].streams);
-}
-
-template <class Consumer>
-void OrderingWalk<Consumer>::on_wait(Id event_wait) {
-  const auto& rows = trace_.event_wait;
-  const Id stream = rows.stream_id[event_wait], thread = rows.thread_id[event_wait];
-  const Id record = rows.record_id[event_wait];
-  const bool is_bound =
-      rows.binding[event_wait] == trace::kBindingExact && record < trace_.event_record.size();
-  const auto place = [&](Id waiting) {
-    if (is_bound) consumer_.join_record(waiting, record, event_wait);
-    consumer_.place_wait(event_wait, waiting);
-  };
-  if (stream < streams_.size()) {
-    enter(stream, thread, rows.start_ns[event_wait]);
-    place(stream);
-    return leave(stream);
-  }
-  const Id context = context_of_event(rows.event_id[event_wait]);
-  if (!is_bound || context >= contexts_.size()) return;
-  in_whole_context(context, thread, rows.start_ns[event_wait], [&](Id waiting, StreamState& state) {
-    if (state.role.blocking) join_legacy(waiting, state);
-    place(waiting);
-  });
-}
-
-// ---- Rule E: what the host learns. A blocking stream is done when its own work is done, no matter
-// what the legacy stream still runs; the legacy stream is done when the blocking streams are.
-
-template <class Consumer>
-void OrderingWalk<Consumer>::on_sync(Id host_sync) {
-  const Id thread = trace_.host_sync.thread_id[host_sync];
-  const Awaited awaited = awaited_by(trace_, host_sync);
-  switch (awaited.what) {
-    case Awaited::What::kNothing:
-      break;
-    case Awaited::What::kContext:
-      consumer_.teach_context(thread, awaited.id, contexts_[awaited.id].streams, host_sync);
-      break;
-    case Awaited::What::kStream: {
-      consumer_.teach_stream(thread, awaited.id, host_sync);
-      const StreamRole role = role_of(trace_, awaited.id);
-      if (role.legacy)
-        consumer_.teach_blocking(thread, role, contexts_[role.context].news, host_sync);
-      break;
-    }
-    case Awaited::What::kRecord:
-      consumer_.teach_record(thread, awaited.id, host_sync);
-      break;
-  }
-}
-
-// ---- Rule I: stream-ordered memory. On the legacy stream it is not a barrier (measured).
-
-template <class Consumer>
-void OrderingWalk<Consumer>::on_memory(Id api_call) {
-  const auto& calls = trace_.api_call;
-  const Id stream = calls.stream_id[api_call];
-  const Id thread = calls.thread_id[api_call];
-  if (streams_[stream].role.legacy) {
-    consumer_.join_thread(stream, thread, calls.start_ns[api_call]);
-    return consumer_.place_memory(api_call, stream);
-  }
-  enter(stream, thread, calls.start_ns[api_call]);
-  consumer_.place_memory(api_call, stream);
-  leave(stream);
-}
 
 }  // namespace streamscope::analysis

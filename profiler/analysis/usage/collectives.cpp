@@ -14,10 +14,6 @@
 namespace streamscope::analysis {
 namespace {
 
-using trace::Id;
-using trace::Ns;
-using trace::Trace;
-
 // NCCL's calls by thread, ordered by start.
 std::map<Id, std::vector<Id>> ranges_of_nccl(const Trace& trace) {
   std::map<Id, std::vector<Id>> found;
@@ -26,18 +22,16 @@ std::map<Id, std::vector<Id>> ranges_of_nccl(const Trace& trace) {
         trace.text(trace.range.domain_id[range]) == "NCCL")
       found[trace.range.thread_id[range]].push_back(range);
   }
-  for (auto& [thread, ranges] : found) {
-    std::sort(ranges.begin(), ranges.end(),
-              [&](Id a, Id b) { return trace.range.start_ns[a] < trace.range.start_ns[b]; });
-  }
+  for (auto& [thread, ranges] : found)
+    std::ranges::sort(ranges, {}, [&](Id range) { return trace.range.start_ns[range]; });
   return found;
 }
 
 // The communicator of the NCCL call that contains `at`.
 trace::Int communicator_at(const Trace& trace, const std::vector<Id>& ranges, Ns at) {
   constexpr int kDeep = 8;  // NCCL calls rarely nest
-  auto range = std::upper_bound(ranges.begin(), ranges.end(), at,
-                                [&](Ns t, Id r) { return t < trace.range.start_ns[r]; });
+  auto range =
+      std::ranges::upper_bound(ranges, at, {}, [&](Id id) { return trace.range.start_ns[id]; });
   for (int i = 0; i < kDeep && range != ranges.begin(); ++i) {
     --range;
     const Ns end = trace.range.end_ns[*range];

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/read/reader.h"
+#include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
 

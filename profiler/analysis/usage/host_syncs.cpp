@@ -10,21 +10,6 @@
 
 namespace streamscope::analysis {
 
-bool is_blocking(trace::Small host_sync_kind) {
-  switch (host_sync_kind) {
-    case trace::kDeviceSynchronize:
-    case trace::kStreamSynchronize:
-    case trace::kEventSynchronize:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_query(trace::Small host_sync_kind) {
-  return host_sync_kind == trace::kStreamQuery || host_sync_kind == trace::kEventQuery;
-}
-
 std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
   const auto& syncs = trace.host_sync;
   std::map<std::tuple<trace::Small, Id, Id, Id, Id>, SyncGroup> groups;
@@ -57,8 +42,8 @@ std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
   }
   std::vector<SyncGroup> result;
   for (auto& [key, group] : groups) result.push_back(group);
-  std::stable_sort(result.begin(), result.end(), [](const SyncGroup& a, const SyncGroup& b) {
-    return std::tie(b.total_ns, b.count) < std::tie(a.total_ns, a.count);
+  std::ranges::stable_sort(result, std::ranges::greater{}, [](const SyncGroup& group) {
+    return std::pair(group.total_ns, group.count);
   });
   return result;
 }

@@ -12,9 +12,14 @@
 namespace streamscope::analysis {
 
 /// True for the kinds in which the host blocks until the device is done.
-bool is_blocking(trace::Small host_sync_kind);
+inline bool is_blocking(trace::Small kind) {
+  return kind == trace::kDeviceSynchronize || kind == trace::kStreamSynchronize ||
+         kind == trace::kEventSynchronize;
+}
 /// True for the kinds that query whether work is done and return immediately.
-bool is_query(trace::Small host_sync_kind);
+inline bool is_query(trace::Small kind) {
+  return kind == trace::kStreamQuery || kind == trace::kEventQuery;
+}
 
 /// All synchronizations of one kind by one process, on one target, from one call site.
 struct SyncGroup {

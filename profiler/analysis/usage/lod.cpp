@@ -62,19 +62,18 @@ std::vector<trace::Lod> finest_level(const Trace& trace, const StreamOps& stream
     Ns reach = stream_ops.first_start_ns();  // ops of a stream may overlap; busy time counts once
     for (const Id op : stream_ops.ops(stream)) {
       if (!is_timed(trace, op)) continue;
-      trace::Lod part;
-      part.stream_id = stream;
-      part.start_ns = trace.op.start_ns[op];
-      part.end_ns = trace.op.end_ns[op];
-      part.busy_ns = 0;
+      trace::Lod part{.stream_id = stream,
+                      .start_ns = trace.op.start_ns[op],
+                      .end_ns = trace.op.end_ns[op],
+                      .busy_ns = 0,
+                      .count = 1,
+                      .longest_op_id = op};
       if (part.end_ns > reach) {
         const uint64_t busy = since(std::max(reach, part.start_ns), part.end_ns);
         part.busy_ns = static_cast<Ns>(
             std::min<uint64_t>(busy, static_cast<uint64_t>(std::numeric_limits<Ns>::max())));
         reach = part.end_ns;
       }
-      part.count = 1;
-      part.longest_op_id = op;
       cells.add(part);
     }
   }

@@ -4,9 +4,7 @@
 // Load balance of the workers of libcoord's task queues, and when GPU tasks ran on the trace clock.
 #pragma once
 
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/stream_ops.h"
@@ -37,24 +35,9 @@ struct TaskUsage {
 /// nested, count once. O(tasks log tasks).
 std::vector<TaskUsage> task_usage(const Trace& trace);
 
-/// The rows of task_run, by process and correlation id of their launch.
-using TaskLaunches = std::map<std::pair<Id, trace::Int>, Id>;
-TaskLaunches task_launches(const Trace& trace);
-
 /// The op of each run, by row of task_run: the kernel whose warps are the workers. kNoId if it is
 /// missing. Linear in ops and runs.
-inline std::vector<Id> task_run_ops(const Trace& trace) {
-  const trace::OpColumns& ops = trace.op;
-  std::vector<Id> result(trace.task_run.size(), kNoId);
-  const TaskLaunches launches = task_launches(trace);
-  for (Id op = 0; !launches.empty() && op < ops.size(); ++op) {
-    if (ops.kind[op] != trace::kKernel) continue;
-    const auto found =
-        launches.find({trace.process_of_stream(ops.stream_id[op]), ops.correlation_id[op]});
-    if (found != launches.end()) result[found->second] = op;
-  }
-  return result;
-}
+std::vector<Id> task_run_ops(const Trace& trace);
 
 /// Start of a task on the trace clock, from the op of its run; kUnknownNs if that has no time.
 inline Ns task_start_ns(const Trace& trace, const std::vector<Id>& run_ops, Id task) {
