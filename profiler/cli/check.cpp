@@ -64,40 +64,38 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     format_help +=
         (format_help.empty() ? "" : "; ") + formats.back() + ": " + std::string(format.summary);
   }
-  line.option("TRACE", options->file, "a recorded trace").required();
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
   line.option(
-          "--fail-on", options->fail_on,
-          "the lowest severity of a certain finding that fails the check (exit code 1): error "
-          "(default), warning or note; exit code 3 means that required evidence is missing or the "
-          "trace is unfinished")
-      .one_of({"error", "warning", "note"});
+      "--fail-on", &options->fail_on,
+      "the lowest severity of a certain finding that fails the check (exit code 1): error "
+      "(default), warning or note; exit code 3 means that required evidence is missing or the "
+      "trace is unfinished",
+      {.one_of = {"error", "warning", "note"}});
   line.option(
-          "--require", options->required,
-          "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
-          "even if this kind of recording never contains the evidence; may be repeated")
-      .one_at_a_time()
-      .takes("ID");
-  line.option("--baseline", options->baseline,
-              "a file of known findings, which do not fail the check again")
-      .takes("FILE");
-  line.option("--write-baseline", options->write_baseline,
+      "--require", &options->required,
+      "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
+      "even if this kind of recording never contains the evidence; may be repeated",
+      {.takes = "ID", .one_at_a_time = true});
+  line.option("--baseline", &options->baseline,
+              "a file of known findings, which do not fail the check again", {.takes = "FILE"});
+  line.option("--write-baseline", &options->write_baseline,
               "write the findings of this trace to a baseline for later checks; the exit code is "
-              "then 0")
-      .takes("FILE");
-  line.option("--budget", options->budget,
+              "then 0",
+              {.takes = "FILE"});
+  line.option("--budget", &options->budget,
               "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
-              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
-      .takes("FILE");
-  line.option("--iteration", options->iteration, "the NVTX range that is one iteration")
-      .takes("nvtx:NAME");
-  line.option("--show", options->show,
+              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %",
+              {.takes = "FILE"});
+  line.option("--iteration", &options->iteration, "the NVTX range that is one iteration",
+              {.takes = "nvtx:NAME"});
+  line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
-              "instead of one line for all of them; they never fail the check")
-      .one_of({"possible"});
-  line.option("--format", options->format, format_help).one_of(formats).takes("FORMAT");
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+              "instead of one line for all of them; they never fail the check",
+              {.one_of = {"possible"}});
+  line.option("--format", &options->format, format_help, {.takes = "FORMAT", .one_of = formats});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);
-  line.flag("--quiet", options->quiet, "no progress");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
                                 .required = named_detectors(options->required)};

@@ -174,10 +174,9 @@ std::function<int()> define_completion(CommandLine& line, ProgramArguments&) {
   };
   static constexpr Shell kShells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   auto shell = std::make_shared<std::string>();
-  line.option("SHELL", *shell,
-              "bash, zsh or fish; the first lines of the script explain how to use it")
-      .required()
-      .one_of(names_of(kShells));
+  line.option("SHELL", shell.get(),
+              "bash, zsh or fish; the first lines of the script explain how to use it",
+              {.one_of = names_of(kShells), .required = true});
   return [shell]() -> int {
     for (const Shell& each : kShells) {
       if (*shell == each.name) fmt::print("{}", each.script());

@@ -61,14 +61,16 @@ std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
     help += fmt::format(" {}: {};", demo.name, demo.summary);
   }
   help.pop_back();
-  line.option("NAME", choices->name, help).one_of(known);
-  line.option("--device", choices->device,
-              "auto (default): a GPU if there is one, else the simulator; sim, cuda")
-      .one_of({"auto", "sim", "cuda"});
-  line.option("--iterations", choices->iterations, "number of iterations").positive().takes("N");
-  line.option("-o,--output", choices->output, "trace file; default NAME-PID.sqlite").takes("FILE");
-  line.flag("--force", choices->force, "replace an existing file");
-  line.flag("--quiet", choices->quiet, "no progress, no summary and no report");
+  line.option("NAME", &choices->name, help, {.one_of = known});
+  line.option("--device", &choices->device,
+              "auto (default): a GPU if there is one, else the simulator; sim, cuda",
+              {.one_of = {"auto", "sim", "cuda"}});
+  line.option("--iterations", &choices->iterations, "number of iterations",
+              {.takes = "N", .positive = true});
+  line.option("-o,--output", &choices->output, "trace file; default NAME-PID.sqlite",
+              {.takes = "FILE"});
+  line.option("--force", &choices->force, "replace an existing file");
+  line.option("--quiet", &choices->quiet, "no progress, no summary and no report");
   return [choices]() -> int {
     const Demo* demo = nullptr;
     for (const Demo& known_demo : kDemos) {

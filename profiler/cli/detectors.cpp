@@ -37,7 +37,7 @@ std::string detectors_text() {
 
 std::function<int()> define_detectors(CommandLine& line, ProgramArguments&) {
   auto json = std::make_shared<bool>(false);
-  line.flag("--json", *json, "print JSON, with the evidence that each detector needs");
+  line.option("--json", json.get(), "print JSON, with the evidence that each detector needs");
   return [json]() -> int {
     fmt::print("{}", *json ? detectors_json() : detectors_text());
     return kDone;

@@ -97,26 +97,24 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   for (const report::Exporter& each : report::exporters()) {
     if (each.write_diff != nullptr) formats.emplace_back(each.name);
   }
-  line.option("BASE", options->base, "the baseline trace").required();
-  line.option("NEW", options->now, "the new trace").required();
-  line.option("--base-run", options->runs,
+  line.option("BASE", &options->base, "the baseline trace", {.required = true});
+  line.option("NEW", &options->now, "the new trace", {.required = true});
+  line.option("--base-run", &options->runs,
               "another baseline trace; a regression must then be slower than the slowest of them. "
-              "May be repeated")
-      .one_at_a_time()
-      .takes("TRACE");
+              "May be repeated",
+              {.takes = "TRACE", .one_at_a_time = true});
   line.option(
-          "--max-slowdown", options->max_slowdown,
-          "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
-          "than this (default 5)")
-      .not_negative()
-      .takes("PERCENT");
-  line.option("--iteration", options->iteration,
-              "the NVTX range that is one repetition; by default the repeating part is detected")
-      .takes("nvtx:NAME");
-  line.option("--format", options->format, alternatives(formats)).one_of(formats);
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+      "--max-slowdown", &options->max_slowdown,
+      "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
+      "than this (default 5)",
+      {.takes = "PERCENT", .not_negative = true});
+  line.option("--iteration", &options->iteration,
+              "the NVTX range that is one repetition; by default the repeating part is detected",
+              {.takes = "nvtx:NAME"});
+  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);
-  line.flag("--quiet", options->quiet, "no progress");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options] { return compare(*options); };
 }
 

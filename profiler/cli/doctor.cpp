@@ -231,7 +231,7 @@ Check check_viewer() {
 
 std::function<int()> define_doctor(CommandLine& line, ProgramArguments&) {
   auto json = std::make_shared<bool>(false);
-  line.flag("--json", *json, "print JSON");
+  line.option("--json", json.get(), "print JSON");
   return [json]() -> int {
     // Check the environment before check_gpu() changes it.
     std::vector<Check> checks{check_environment()};

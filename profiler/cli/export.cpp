@@ -40,23 +40,21 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
     formats.emplace_back(format.name);
     help += "; " + std::string(format.name) + ": " + std::string(format.summary);
   }
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("--to", options->to, help).required().one_of(formats);
-  line.option("--view", options->view,
-              "csv: the view (default v_op); docs/trace-format.md lists them")
-      .takes("NAME");
-  line.option("--range", options->range,
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("--to", &options->to, help, {.one_of = formats, .required = true});
+  line.option("--view", &options->view,
+              "csv: the view (default v_op); docs/trace-format.md lists them", {.takes = "NAME"});
+  line.option("--range", &options->range,
               "export only this time range, relative to the start of the trace: 1.5ms:20ms; plain "
-              "numbers are ns")
-      .takes("FROM:TO");
-  line.option("--around", options->around,
-              "dot: only this op and the ops nearest to it in the graph")
-      .takes("OP")
-      .not_negative();
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
-  line.flag("--no-redact", options->no_redact,
-            "chrome, perfetto: keep the command lines of the processes");
-  line.flag("--quiet", options->quiet, "no progress");
+              "numbers are ns",
+              {.takes = "FROM:TO"});
+  line.option("--around", &options->around,
+              "dot: only this op and the ops nearest to it in the graph",
+              {.takes = "OP", .not_negative = true});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
+  line.option("--no-redact", &options->no_redact,
+              "chrome, perfetto: keep the command lines of the processes");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     report::ExportOptions wanted;
     wanted.redact = !options->no_redact;

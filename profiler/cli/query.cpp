@@ -85,13 +85,13 @@ std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
     std::string file, sql, format = "table";
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("SQL", options->sql,
-              "one read-only statement. " + tables_and_views() +
-                  ". docs/trace-format.md describes them")
-      .required();
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option(
+      "SQL", &options->sql,
+      "one read-only statement. " + tables_and_views() + ". docs/trace-format.md describes them",
+      {.required = true});
   const std::vector<std::string> formats{"table", "csv", "json"};
-  line.option("--format", options->format, alternatives(formats)).one_of(formats);
+  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   return [options]() -> int {
     recover(options->file);
     if (trace::is_unfinished(options->file)) note_unfinished(options->file);

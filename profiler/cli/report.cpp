@@ -60,21 +60,22 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   const std::vector<std::string> formats = names_of(report::exporters()),
                                  kinds{"stream", "nvtx", "kernel"};
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("--format", options->format, alternatives(formats)).one_of(formats);
-  line.option("--by", options->by, "what to break down by: " + alternatives(kinds)).one_of(kinds);
-  line.option("--what-if", options->what_if,
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
+  line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
+              {.one_of = kinds});
+  line.option("--what-if", &options->what_if,
               "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
               "stream ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. "
-              "Text or json only")
-      .takes("CHANGE");
-  line.option("--show", options->show,
+              "Text or json only",
+              {.takes = "CHANGE"});
+  line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
-              "instead of one line for all of them")
-      .one_of({"possible"});
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
-  line.flag("--quiet", options->quiet, "no progress");
+              "instead of one line for all of them",
+              {.one_of = {"possible"}});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     if (!options->what_if.empty() && options->format != "text" && options->format != "json") {
       throw Error("--format", "'" + options->format + "' does not work with --what-if",

@@ -64,10 +64,9 @@ trace::Trace load_to_convert(const fs::path& file, bool quiet) {
 }
 
 void add_wait_option(CommandLine& line, double& seconds) {
-  line.option("--wait", seconds,
-              "how long to wait for a trace that is still being recorded (default 10)")
-      .not_negative()
-      .takes("SECONDS");
+  line.option("--wait", &seconds,
+              "how long to wait for a trace that is still being recorded (default 10)",
+              {.takes = "SECONDS", .not_negative = true});
 }
 
 void wait_for_end(const fs::path& file, double seconds) {
