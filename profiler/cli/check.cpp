@@ -3,8 +3,6 @@
 
 #include "report/check/check.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "command.h"
@@ -34,18 +32,6 @@ analysis::FindingSeverity severity_named(const std::string& name) {
   return kError;
 }
 
-int exit_code(report::CheckResult result) {
-  switch (result) {
-    case report::CheckResult::kFailed:
-      return kFound;
-    case report::CheckResult::kNotEvaluable:
-      return kNotEvaluable;
-    case report::CheckResult::kPassed:
-      break;
-  }
-  return kDone;
-}
-
 }  // namespace
 
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
@@ -57,13 +43,6 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::string> formats;
-  std::string format_help;
-  for (const report::CheckFormat& format : report::check_formats()) {
-    formats.emplace_back(format.name);
-    format_help +=
-        (format_help.empty() ? "" : "; ") + formats.back() + ": " + std::string(format.summary);
-  }
   line.option("TRACE", &options->file, "a recorded trace", {.required = true});
   line.option(
       "--fail-on", &options->fail_on,
@@ -92,7 +71,8 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them; they never fail the check",
               {.one_of = {"possible"}});
-  line.option("--format", &options->format, format_help, {.takes = "FORMAT", .one_of = formats});
+  line.option("--format", &options->format, described(report::check_formats()),
+              {.takes = "FORMAT", .one_of = names_of(report::check_formats())});
   line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);
   line.option("--quiet", &options->quiet, "no progress");
@@ -107,22 +87,18 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
-    const bool to_terminal = options->output.empty();
-    const report::TextStyle look{.color = to_terminal && wants_color(),
-                                 .width = to_terminal ? terminal_width() : 0};
-    write_output(report::find_check_format(options->format)->write(trace, check, look),
-                 options->output, options->file);
+    const report::CheckFormat* format = report::find_check_format(options->format);
+    write_output(format->write(trace, check, style_for(options->output)), options->output,
+                 options->file);
     if (check.info.unfinished) note_unfinished(options->file);
-    if (!options->write_baseline.empty()) {
-      if (check.info.unfinished) {
-        message("{}: not written, because an unfinished trace may lack findings",
-                options->write_baseline);
-        return exit_code(check.result);
-      }
-      write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
-      return kDone;
+    if (options->write_baseline.empty()) return exit_code(check.result);
+    if (check.info.unfinished) {
+      message("{}: not written, because an unfinished trace may lack findings",
+              options->write_baseline);
+      return exit_code(check.result);
     }
-    return exit_code(check.result);
+    write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
+    return kDone;
   };
 }
 

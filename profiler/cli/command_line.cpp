@@ -3,8 +3,6 @@
 
 #include "command_line.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
@@ -103,8 +101,7 @@ bool CommandLine::parse(std::vector<std::string> arguments) {
 std::vector<OptionUsage> CommandLine::usage() const {
   std::vector<OptionUsage> result;
   for (const auto& each : declared_) {
-    if (!each.option->get_group().empty())
-      result.push_back(usage_of(*each.option, each.choices));
+    if (!each.option->get_group().empty()) result.push_back(usage_of(*each.option, each.choices));
   }
   return result;
 }

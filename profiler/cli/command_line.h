@@ -5,6 +5,8 @@
 // for help, completion and manual. Only command_line.cpp knows the parser library.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -33,6 +35,14 @@ std::vector<std::string> names_of(const List& list) {
   std::vector<std::string> names;
   for (const auto& entry : list) names.emplace_back(entry.name);
   return names;
+}
+/// For help, the names and summaries of the entries: "text: for the terminal; json: for programs".
+template <class List>
+std::string described(const List& list) {
+  std::string text;
+  for (const auto& entry : list)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", entry.name, entry.summary);
+  return text;
 }
 /// For help, with the default first: "text (default), markdown or json".
 std::string alternatives(const std::vector<std::string>& words);

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "command.h"
-#include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "traces.h"
@@ -57,13 +56,6 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
   return verdict;
 }
 
-std::string written(const report::DiffVerdict& verdict, const Options& options) {
-  const bool to_terminal = options.output.empty();
-  return report::find_exporter(options.format)
-      ->write_diff(verdict, {.color = to_terminal && wants_color(),
-                             .width = to_terminal ? terminal_width() : 0});
-}
-
 int compare(const Options& options) {
   const std::string iteration = report::iteration_named(options.iteration);
   const trace::Trace base = load_timed(options.base, options),
@@ -77,16 +69,10 @@ int compare(const Options& options) {
   }
   const report::DiffVerdict verdict =
       judged(std::move(diff), after, trace::is_unfinished(base), options);
-  write_output(written(verdict, options), options.output, options.now);
-  switch (verdict.result()) {
-    case report::CheckResult::kFailed:
-      return kFound;
-    case report::CheckResult::kNotEvaluable:
-      return kNotEvaluable;
-    case report::CheckResult::kPassed:
-      break;
-  }
-  return kDone;
+  const report::Exporter* exporter = report::find_exporter(options.format);
+  write_output(exporter->write_diff(verdict, style_for(options.output)), options.output,
+               options.now);
+  return exit_code(verdict.result());
 }
 
 }  // namespace

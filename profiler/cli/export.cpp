@@ -34,14 +34,9 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
     bool no_redact = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::string> formats;
-  std::string help = "output format";
-  for (const report::ExportFormat& format : report::export_formats()) {
-    formats.emplace_back(format.name);
-    help += "; " + std::string(format.name) + ": " + std::string(format.summary);
-  }
   line.option("TRACE", &options->file, "a recorded trace", {.required = true});
-  line.option("--to", &options->to, help, {.one_of = formats, .required = true});
+  line.option("--to", &options->to, "output format; " + described(report::export_formats()),
+              {.one_of = names_of(report::export_formats()), .required = true});
   line.option("--view", &options->view,
               "csv: the view (default v_op); docs/trace-format.md lists them", {.takes = "NAME"});
   line.option("--range", &options->range,

@@ -67,15 +67,10 @@ void print_json(trace::Query& query) {
 }
 
 std::string tables_and_views() {
-  std::string views, tables;
-  for (const std::string& view : trace::stable_views()) views += (views.empty() ? "" : ", ") + view;
-  for (const trace::TableInfo& table : trace::tables())
-    tables += (tables.empty() ? "" : ", ") + std::string(table.name);
-  return "Views: " + views +
-         ", and those of an nsys export (CUPTI_ACTIVITY_KIND_KERNEL, StringIds, ...). Tables: "
-         "meta, "
-         "string, " +
-         tables;
+  return fmt::format(
+      "Views: {}, and those of an nsys export (CUPTI_ACTIVITY_KIND_KERNEL, StringIds, ...). "
+      "Tables: meta, string, {}",
+      fmt::join(trace::stable_views(), ", "), fmt::join(names_of(trace::tables()), ", "));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "analysis/units.h"
 #include "command.h"
 #include "report/formats/exporter.h"
-#include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"
 
@@ -41,12 +40,11 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
                .dump(2) +
            "\n";
   }
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
-  return fmt::format(
-      "{}: {} instead of {}, {} {} ({})\n", list, analysis::format_duration(after),
-      analysis::format_duration(before), analysis::format_duration(std::abs(before - after)),
-      after > before ? "more" : "less", analysis::format_percent(std::abs(before - after), before));
+  return fmt::format("{}: {} instead of {}, {} {} ({})\n", fmt::join(texts, ", "),
+                     analysis::format_duration(after), analysis::format_duration(before),
+                     analysis::format_duration(std::abs(before - after)),
+                     after > before ? "more" : "less",
+                     analysis::format_percent(std::abs(before - after), before));
 }
 
 }  // namespace
@@ -87,13 +85,11 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
                    options->output, options->file);
       return kDone;
     }
-    const bool to_terminal = options->output.empty();
     const report::Options look{
         .by = options->by == "nvtx"     ? report::By::kNvtx
               : options->by == "kernel" ? report::By::kKernel
                                         : report::By::kStream,
-        .color = to_terminal && wants_color(),
-        .width = to_terminal ? terminal_width() : 0,
+        .look = style_for(options->output),
         .show_possible = !options->show.empty(),
     };
     const report::Exporter* exporter = report::find_exporter(options->format);

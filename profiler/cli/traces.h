@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "command_line.h"
+#include "report/check/check.h"
 #include "trace/reader.h"
 
 namespace streamscope::cli {
@@ -33,6 +34,10 @@ void wait_for_end(const std::filesystem::path& file, double seconds);
 /// Reports on standard error that a trace is unfinished.
 void note_unfinished(const std::filesystem::path& file);
 
+/// How to write text to `output`: in the style of the terminal if it is empty.
+report::TextStyle style_for(const std::filesystem::path& output);
+/// The exit code of a check or a comparison.
+int exit_code(report::CheckResult result);
 /// Writes to standard output, or to `file` if it is not empty. Never overwrites `input` or another
 /// trace.
 void write_output(std::string_view text, const std::filesystem::path& file,

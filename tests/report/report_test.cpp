@@ -51,7 +51,7 @@ TEST(ReportGolden, TheOtherBreakdownsAndTheTerminalAreAsApproved) {
   test::expect_golden("report/pipeline-kernel.json", written("json", trace, {.by = By::kKernel}));
   test::expect_golden("report/pipeline-nvtx.json", written("json", trace, {.by = By::kNvtx}));
   test::expect_golden("report/pipeline-color-80.txt",
-                      written("text", trace, {.color = true, .width = 80}));
+                      written("text", trace, {.look = {.color = true, .width = 80}}));
 }
 
 TEST(Report, CountsPollsNotTheirRows) {
@@ -67,7 +67,7 @@ TEST(Report, CountsPollsNotTheirRows) {
 TEST(Report, FitsTheTerminal) {
   for (const test::Sample& sample : test::samples()) {
     for (size_t width : {80u, 100u, 132u}) {
-      std::istringstream lines(written("text", sample.trace, {.width = width}));
+      std::istringstream lines(written("text", sample.trace, {.look = {.width = width}}));
       for (std::string line; std::getline(lines, line);)
         EXPECT_LE(display_width(line), width) << line;
     }
@@ -192,7 +192,7 @@ TEST(RecordingCost, IsThatOfTheDocumentation) {
 TEST(Report, HasNoEscapesWithoutColor) {
   const trace::Trace trace = test::pipeline().trace();
   EXPECT_THAT(written("text", trace), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(written("text", trace, {.color = true}), HasSubstr("\x1b[1m"));
+  EXPECT_THAT(written("text", trace, {.look = {.color = true}}), HasSubstr("\x1b[1m"));
 }
 
 TEST(Report, TheLongestWaitNamesEventStreamAndCopy) {

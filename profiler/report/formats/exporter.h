@@ -15,8 +15,7 @@ namespace streamscope::report {
 
 struct Options {
   By by = By::kStream;
-  bool color = false;          ///< ANSI colors, text format only
-  size_t width = 0;            ///< columns of the terminal; 0: no limit
+  TextStyle look;              ///< text format only
   bool show_possible = false;  ///< list possible findings one by one, not in one line
 };
 

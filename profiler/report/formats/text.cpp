@@ -66,8 +66,7 @@ std::string to_text(const Document& document, const TextStyle& look) {
 }
 
 std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
-  return to_text(compose(trace, summary, options.by, options.show_possible),
-                 {.color = options.color, .width = options.width});
+  return to_text(compose(trace, summary, options.by, options.show_possible), options.look);
 }
 
 }  // namespace streamscope::report
