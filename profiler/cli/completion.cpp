@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "command.h"
+#include "report/formats/markup.h"
 
 namespace streamscope::cli {
 namespace {
@@ -72,12 +73,8 @@ complete -o bashdefault -o default -F _streamscope streamscope
 
 // Escapes a description inside '...[...]' of _arguments.
 std::string zsh_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result;
+  return report::replaced(
+      text, {{'[', "\\["}, {']', "\\]"}, {':', "\\:"}, {'\\', "\\\\"}, {'\'', "'\\''"}});
 }
 
 std::string zsh() {
@@ -128,12 +125,7 @@ compdef _streamscope streamscope
 }
 
 std::string fish_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result;
+  return report::replaced(text, {{'\'', "\\'"}, {'\\', "\\\\"}});
 }
 
 std::string fish() {

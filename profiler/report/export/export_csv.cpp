@@ -8,6 +8,7 @@
 
 #include "analysis/labels.h"
 #include "export.h"
+#include "report/formats/markup.h"
 #include "trace/error.h"
 
 namespace streamscope::report {
@@ -44,12 +45,7 @@ std::string csv_text(std::string_view raw, bool is_number) {
   std::string text = analysis::printable(raw, true);
   if (!is_number && looks_like_formula(text)) text.insert(0, 1, '\'');
   if (text.find_first_of(",;\"\n") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
+  return '"' + replaced(text, {{'"', "\"\""}}) + '"';
 }
 
 std::string cell_text(const trace::Cell& cell) {

@@ -12,6 +12,7 @@
 #include "analysis/order/edges.h"
 #include "analysis/units.h"
 #include "export.h"
+#include "report/formats/markup.h"
 #include "trace/error.h"
 
 namespace streamscope::report {
@@ -26,12 +27,7 @@ constexpr size_t kMostNodes = 2000;  // graphviz takes minutes for more
 constexpr size_t kNodesAround = 60;  // as many as fit on a page
 
 std::string dot_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : analysis::printable(text)) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
+  return '"' + replaced(analysis::printable(text), {{'"', R"(\")"}, {'\\', R"(\\)"}}) + '"';
 }
 
 const char* style_of(trace::EdgeKind kind) {

@@ -2,40 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "exporter.h"
+#include "markup.h"
 
 namespace streamscope::report {
 namespace {
 
 // Names come from the recorded program: their characters must not act as Markdown or HTML.
 std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '\\':
-      case '|':
-      case '*':
-      case '_':
-      case '`':
-      case '[':
-      case ']':
-      case '#':
-      case '~':
-        result += '\\';
-        [[fallthrough]];
-      default:
-        result += c;
-    }
-  }
-  return result;
+  return replaced(text, {{'&', "&amp;"},
+                         {'<', "&lt;"},
+                         {'>', "&gt;"},
+                         {'\\', "\\\\"},
+                         {'|', "\\|"},
+                         {'*', "\\*"},
+                         {'_', "\\_"},
+                         {'`', "\\`"},
+                         {'[', "\\["},
+                         {']', "\\]"},
+                         {'#', "\\#"},
+                         {'~', "\\~"}});
 }
 
 }  // namespace

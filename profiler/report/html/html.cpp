@@ -139,9 +139,7 @@ std::string pools_of(const Trace& trace) {
 
 // Inside <script> only "</" and "<!--" have a meaning.
 std::string script_json(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
-  return text;
+  return replaced(json.dump(-1, ' ', false, Json::error_handler_t::replace), {{'<', "\\u003c"}});
 }
 
 }  // namespace
