@@ -21,6 +21,14 @@ Json to_json(const Advice& advice);
 /// What is known about the cost of recording; null if it is free.
 Json cost_json(const Info& info);
 
+/// An array of what `write` makes of each item.
+template <class Items, class Write>
+Json array_of(const Items& items, Write write) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(write(item));
+  return array;
+}
+
 /// Indented, with a line end; replaces invalid UTF-8 instead of throwing.
 inline std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
