@@ -14,12 +14,12 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analysis/units.h"
 #include "command.h"
 #include "inject_library.h"
+#include "report/formats/json.h"
 #include "terminal.h"
 #include "traces.h"
 
@@ -240,7 +240,7 @@ std::function<int()> define_doctor(CommandLine& line, ProgramArguments&) {
       checks.push_back(check());
     }
     bool problem = false;
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    report::Json list = report::Json::array();
     std::string text;
     for (const Check& check : checks) {
       problem |= check.status == Status::kProblem;
@@ -256,10 +256,7 @@ std::function<int()> define_doctor(CommandLine& line, ProgramArguments&) {
                           *color ? "\x1b[0m" : "", check.name, one_line(check.text));
       if (!check.advice.empty()) text += fmt::format("{:<21}{}\n", "", check.advice);
     }
-    if (*json) {
-      const nlohmann::ordered_json result{{"schema", 1}, {"checks", list}};
-      text = result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    }
+    if (*json) text = report::dump({{"schema", 1}, {"checks", list}});
     fmt::print("{}", text);
     return problem ? kFound : kDone;
   };

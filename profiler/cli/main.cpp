@@ -49,10 +49,8 @@ int fail(const std::string& what) {
 }
 
 const Command* find_command(std::string_view name) {
-  for (const Command& command : commands()) {
-    if (command.name == name) return &command;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  return found == commands().end() ? nullptr : &*found;
 }
 
 std::string command_help(const Command& command, const CommandLine& line) {

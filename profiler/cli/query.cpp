@@ -7,12 +7,12 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "command.h"
 #include "report/export/export.h"
+#include "report/formats/json.h"
 #include "report/formats/table.h"
 #include "terminal.h"
 #include "trace/loss.h"
@@ -47,7 +47,7 @@ void print_table(trace::Query& query) {
 }
 
 void print_json(trace::Query& query) {
-  using Json = nlohmann::ordered_json;
+  using report::Json;
   const auto value = [](const Cell& cell) -> Json {
     if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
     if (const auto* real = std::get_if<double>(&cell))

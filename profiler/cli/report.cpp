@@ -5,12 +5,12 @@
 
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "analysis/delay/what_if.h"
 #include "analysis/units.h"
 #include "command.h"
 #include "report/formats/exporter.h"
+#include "report/formats/json.h"
 #include "trace/error.h"
 #include "traces.h"
 
@@ -32,13 +32,11 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
   const trace::Ns before = analyses.replay().recorded_ns(),
                   after = before - analyses.replay().gain_ns(change);
   if (json) {
-    return nlohmann::ordered_json{{"schema", 1},
-                                  {"what_if", texts},
-                                  {"measured_ns", before},
-                                  {"replayed_ns", after},
-                                  {"gain_ns", before - after}}
-               .dump(2) +
-           "\n";
+    return report::dump({{"schema", 1},
+                         {"what_if", texts},
+                         {"measured_ns", before},
+                         {"replayed_ns", after},
+                         {"gain_ns", before - after}});
   }
   return fmt::format("{}: {} instead of {}, {} {} ({})\n", fmt::join(texts, ", "),
                      analysis::format_duration(after), analysis::format_duration(before),

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "export.h"
 #include "trace/error.h"
 
@@ -21,10 +23,8 @@ constexpr ExportFormat kFormats[] = {
 std::span<const ExportFormat> export_formats() { return kFormats; }
 
 const ExportFormat* find_export_format(std::string_view name) {
-  for (const ExportFormat& format : kFormats) {
-    if (format.name == name) return &format;
-  }
-  return nullptr;
+  const auto* found = std::ranges::find(kFormats, name, &ExportFormat::name);
+  return found == std::end(kFormats) ? nullptr : found;
 }
 
 bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns) {

@@ -3,6 +3,8 @@
 
 #include "exporter.h"
 
+#include <algorithm>
+
 #include "report/sections/diff_document.h"
 
 namespace streamscope::report {
@@ -27,10 +29,8 @@ constexpr Exporter kExporters[] = {
 std::span<const Exporter> exporters() { return kExporters; }
 
 const Exporter* find_exporter(std::string_view name) {
-  for (const Exporter& exporter : kExporters) {
-    if (exporter.name == name) return &exporter;
-  }
-  return nullptr;
+  const auto* found = std::ranges::find(kExporters, name, &Exporter::name);
+  return found == std::end(kExporters) ? nullptr : found;
 }
 
 }  // namespace streamscope::report

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// JSON values of types that several outputs share. Internal to report.
+// JSON values of types that several outputs share, and how outputs print JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
