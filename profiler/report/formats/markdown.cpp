@@ -29,19 +29,15 @@ std::string to_markdown(const Document& document) {
   std::string text = "**" + escaped(document.headline) + "**\n";
   if (!document.notices.empty()) text += "\n";
   for (const Notice& notice : document.notices) {
-    text += "- **" + escaped(trace::to_string(notice.severity)) + "**: " + escaped(notice.text) +
-            (notice.advice.empty() ? "" : " " + escaped(notice.advice)) + "\n";
+    text += "- **" + escaped(trace::to_string(notice.severity)) + "**: " + escaped(notice.line()) +
+            "\n";
   }
   for (const Section& section : document.sections) {
     text += "\n### " + escaped(section.title) + "\n";
     for (const std::string& remark : section.remarks) text += "\n" + escaped(remark) + "\n";
     if (!section.rows.empty()) {
       text += "\n|";
-      for (const Column& column : section.columns) {
-        text += " " +
-                escaped(column.group.empty() ? column.name : column.group + ": " + column.name) +
-                " |";
-      }
+      for (const Column& column : section.columns) text += " " + escaped(column.heading()) + " |";
       text += "\n|";
       for (const Column& column : section.columns) text += column.right ? " ---: |" : " --- |";
       text += "\n";

@@ -32,34 +32,32 @@ class Paint {
   bool color_;
 };
 
-size_t inner(size_t width, size_t indent) { return width > indent ? width - indent : width; }
-
 }  // namespace
 
 std::string to_text(const Document& document, const TextStyle& look) {
   const Paint paint(look.color);
   const size_t width = look.width;
   std::string text;
-  const auto paragraph = [&](const std::string& words, const char* indent, auto decorate) {
-    for (const std::string& line : wrapped(words, inner(width, 2)))
-      text += indent + decorate(line) + "\n";
+  const auto paragraph = [&](const std::string& words, auto decorate) {
+    for (const std::string& line : wrapped(words, width > 2 ? width - 2 : width))
+      text += "  " + decorate(line) + "\n";
   };
   for (const std::string& line : wrapped(document.headline, width)) text += paint.bold(line) + "\n";
   for (const Notice& notice : document.notices) {
     const std::string mark(trace::to_string(notice.severity));
-    paragraph(mark + ": " + notice.text + (notice.advice.empty() ? "" : " " + notice.advice), "  ",
+    paragraph(mark + ": " + notice.line(),
               [&](const std::string& line) { return paint.severity(notice.severity, line); });
   }
   for (const Section& section : document.sections) {
     text += "\n" + paint.bold(section.title) + "\n";
     for (const std::string& remark : section.remarks) {
-      paragraph(remark, "  ", [&](const std::string& line) { return line; });
+      paragraph(remark, [&](const std::string& line) { return line; });
     }
     for (const Table::Line& line : lay_out(section.columns, section.rows, width).lines) {
       text += (line.head ? paint.dim(line.text) : line.text) + "\n";
     }
     for (const std::string& footnote : section.footnotes) {
-      paragraph(footnote, "  ", [&](const std::string& line) { return paint.dim(line); });
+      paragraph(footnote, [&](const std::string& line) { return paint.dim(line); });
     }
   }
   return text;
