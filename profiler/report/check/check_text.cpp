@@ -33,15 +33,13 @@ std::string tally(const Check& check) {
   };
   for (FindingSeverity severity :
        {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
-    add(std::count_if(check.findings.begin(), check.findings.end(),
-                      [&](const Advice& advice) {
-                        return advice.severity() == severity && !advice.is_possible();
-                      }),
+    const auto counts = [&](const Advice& advice) {
+      return advice.severity() == severity && !advice.is_possible();
+    };
+    add(std::ranges::count_if(check.findings, counts),
         std::string(analysis::to_string(severity)).c_str());
   }
-  add(std::count_if(check.findings.begin(), check.findings.end(),
-                    [](const Advice& advice) { return advice.is_possible(); }),
-      "possible finding");
+  add(std::ranges::count_if(check.findings, &Advice::is_possible), "possible finding");
   return text.empty() ? "no findings" : text;
 }
 
@@ -105,19 +103,17 @@ Section result_section(const Check& check) {
             level);
       break;
   }
-  size_t evaluated = 0;
-  std::string absent;
+  std::vector<std::string_view> absent;
   for (const analysis::Verdict& verdict : check.verdicts) {
-    evaluated += verdict.outcome != Outcome::kNotAtThisTier;
-    if (verdict.outcome != Outcome::kNotAtThisTier) continue;
-    absent += (absent.empty() ? "" : ", ") + std::string(verdict.detector->id);
+    if (verdict.outcome == Outcome::kNotAtThisTier) absent.push_back(verdict.detector->id);
   }
+  const size_t evaluated = check.verdicts.size() - absent.size();
   Section section{.title = "Result", .remarks = {text}};
   section.footnotes.push_back(
       fmt::format("{}; {} evaluated", tally(check), format_count(evaluated, "rule")));
   if (!absent.empty())
-    section.footnotes.push_back("Not evaluated, needs data this recording does not contain: " +
-                                absent);
+    section.footnotes.push_back(fmt::format(
+        "Not evaluated, needs data this recording does not contain: {}", fmt::join(absent, ", ")));
   return section;
 }
 
