@@ -43,15 +43,12 @@ std::string failure_line(const record::Outcome& outcome, const std::string& endi
 
 // Recording only part of a run may record nothing.
 std::string why_empty(const record::Options& options) {
-  switch (options.capture_range) {
-    case ring::CaptureRange::kNvtx:
-      return fmt::format("  note: no work was issued inside an NVTX range \"{}\"\n",
-                         options.capture_range_name);
-    case ring::CaptureRange::kCudaProfilerApi:
-      return "  note: no work was issued between cudaProfilerStart and cudaProfilerStop\n";
-    case ring::CaptureRange::kNone:
-      break;
+  if (options.capture_range == ring::CaptureRange::kNvtx) {
+    return fmt::format("  note: no work was issued inside an NVTX range \"{}\"\n",
+                       options.capture_range_name);
   }
+  if (options.capture_range == ring::CaptureRange::kCudaProfilerApi)
+    return "  note: no work was issued between cudaProfilerStart and cudaProfilerStop\n";
   if (options.delay_s || options.duration_s)
     return "  note: no work was issued in the recorded time\n";
   return "";

@@ -30,8 +30,6 @@ struct CheckOptions {
   std::vector<Budget> budgets;
   /// Lists possible findings one by one instead of in one line. JSON and SARIF always list them.
   bool show_possible = false;
-
-  bool requires_verdict(const analysis::Detector& detector) const;
 };
 
 enum class CheckResult { kPassed, kFailed, kNotEvaluable };
@@ -87,8 +85,6 @@ const CheckFormat* find_check_format(std::string_view name);
 WriteCheck write_check_text, write_check_json;
 /// Markdown, for a job summary or a comment on a merge request.
 WriteCheck write_check_markdown;
-/// Headings, remarks and tables of a check.
-Document check_document(const trace::Trace& trace, const Check& check);
 /// JUnit XML: a test case per rule and per budget.
 WriteCheck write_check_junit;
 /// GitHub workflow commands, which become annotations.

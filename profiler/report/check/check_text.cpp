@@ -117,8 +117,6 @@ Section result_section(const Check& check) {
   return section;
 }
 
-}  // namespace
-
 Document check_document(const trace::Trace& trace, const Check& check) {
   Document document{.headline = headline(trace, check.info),
                     .notices = notices_of(trace, check.info)};
@@ -144,6 +142,8 @@ Document check_document(const trace::Trace& trace, const Check& check) {
   document.sections.push_back(result_section(check));
   return document;
 }
+
+}  // namespace
 
 std::string write_check_text(const trace::Trace& trace, const Check& check, const TextStyle& look) {
   return to_text(check_document(trace, check), look);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "analysis/labels.h"
@@ -30,19 +31,13 @@ std::string dot_text(std::string_view text) {
   return '"' + replaced(analysis::printable(text), {{'"', R"(\")"}, {'\\', R"(\\)"}}) + '"';
 }
 
+// The styles of the first kinds of edges; the others are green.
+constexpr const char* kStyles[] = {"color=\"#9aa0a6\"", "color=\"#1f5fbf\" penwidth=2",
+                                   "color=\"#8a6d00\" style=dashed",
+                                   "color=\"#b3261e\" style=dashed"};
+
 const char* style_of(trace::EdgeKind kind) {
-  switch (kind) {
-    case trace::kEventEdge:
-      return "color=\"#1f5fbf\" penwidth=2";
-    case trace::kHostEdge:
-      return "color=\"#8a6d00\" style=dashed";
-    case trace::kLegacyEdge:
-      return "color=\"#b3261e\" style=dashed";
-    case trace::kFifoEdge:
-      return "color=\"#9aa0a6\"";
-    default:
-      return "color=\"#2e7d32\"";
-  }
+  return static_cast<size_t>(kind) < std::size(kStyles) ? kStyles[kind] : "color=\"#2e7d32\"";
 }
 
 struct Neighbors {
@@ -54,9 +49,8 @@ Neighbors neighbors_of(const Trace& trace) {
   Neighbors result{std::vector<Id>(trace.op.size(), kNoId),
                    std::vector<Id>(trace.op.size(), kNoId)};
   std::vector<Id> order(trace.op.size());
-  for (Id id = 0; id < order.size(); ++id) order[id] = id;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Id a, Id b) { return trace.op.start_ns[a] < trace.op.start_ns[b]; });
+  std::iota(order.begin(), order.end(), Id{0});
+  std::ranges::stable_sort(order, {}, [&](Id op) { return trace.op.start_ns[op]; });
   std::map<Id, Id> last;
   for (const Id op : order) {
     const auto [known, is_new] = last.try_emplace(trace.op.stream_id[op], op);

@@ -3,6 +3,8 @@
 
 #include "table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace streamscope::report {
@@ -21,17 +23,9 @@ std::string padded(std::string_view text, size_t width, bool right) {
 
 // The heading of a group of columns: its name centered in a line above them.
 std::string ruled(const std::string& name, size_t width) {
-  std::string text = shortened(name, width);
-  size_t missing = width - display_width(text);
-  if (missing < 4) return padded(text, width, false);
-  text = " " + text + " ";
-  missing -= 2;
-  const auto line = [](size_t count) {
-    std::string dashes;
-    for (size_t i = 0; i < count; ++i) dashes += "─";
-    return dashes;
-  };
-  return line(missing / 2) + text + line(missing - missing / 2);
+  const std::string text = shortened(name, width);
+  if (width < display_width(text) + 4) return padded(text, width, false);
+  return fmt::format("{:─^{}}", " " + text + " ", width);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <limits>
 #include <set>
@@ -35,8 +36,7 @@ bool has_times(const Trace& trace, Id op) {
 
 template <class Group>
 void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
-  std::stable_sort(groups.begin(), groups.end(),
-                   [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
+  std::ranges::stable_sort(groups, std::greater{}, cost);
 }
 
 // The parts of the gap before each op, sorted by op id.
@@ -277,8 +277,7 @@ Ns Gaps::total_ns() const {
 
 streamscope::WaitCause Gaps::mostly() const {
   const auto most =
-      std::max_element(by_cause.begin(), by_cause.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+      std::ranges::max_element(by_cause, {}, [](const auto& part) { return part.second; });
   return most == by_cause.end() ? streamscope::WaitCause::kUnknown : most->first;
 }
 
@@ -292,22 +291,20 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
     return std::tuple(advice.severity(), !advice.is_possible(), advice.finding.gain_ns.value_or(0),
                       advice.finding.count);
   };
-  std::stable_sort(result.begin(), result.end(),
-                   [&](const Advice& a, const Advice& b) { return rank(a) > rank(b); });
+  std::ranges::stable_sort(result, std::greater{}, rank);
   return result;
 }
 
 std::string possible_line(const std::vector<Advice>& findings) {
   std::map<std::string_view, uint64_t> by_number;
-  uint64_t count = 0;
   for (const Advice& advice : findings) {
-    if (!advice.is_possible()) continue;
-    ++by_number[advice.detector->number];
-    ++count;
+    if (advice.is_possible()) ++by_number[advice.detector->number];
   }
-  if (count == 0) return "";
+  if (by_number.empty()) return "";
+  uint64_t count = 0;
   std::string parts;
   for (const auto& [number, of_detector] : by_number) {
+    count += of_detector;
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", analysis::format_count(of_detector),
                          analysis::find_detector(number)->id);
   }
