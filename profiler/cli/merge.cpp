@@ -8,7 +8,6 @@
 #include "command.h"
 #include "recording.h"
 #include "terminal.h"
-#include "trace/error.h"
 #include "traces.h"
 
 namespace streamscope::cli {

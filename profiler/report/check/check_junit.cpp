@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/labels.h"
 #include "check.h"
 #include "report/formats/markup.h"
 #include "trace/loss.h"

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "analysis/labels.h"
 #include "analysis/units.h"
 #include "page.h"
 #include "page_lanes.h"
