@@ -48,11 +48,6 @@ int fail(const std::string& what) {
   return kUnusable;
 }
 
-const Command* find_command(std::string_view name) {
-  const auto found = std::ranges::find(commands(), name, &Command::name);
-  return found == commands().end() ? nullptr : &*found;
-}
-
 std::string command_help(const Command& command, const CommandLine& line) {
   return fmt::format("streamscope {}: {}\n\nusage: streamscope {} {}\n{}", command.name,
                      command.summary, command.name, command.arguments, line.help(kHelpColumns));
@@ -99,8 +94,8 @@ int run(std::vector<std::string> arguments) {
     arguments.resize(1);
     arguments.push_back("--help");
   }
-  const Command* command = find_command(arguments[0]);
-  if (!command)
+  const auto command = std::ranges::find(commands(), arguments[0], &Command::name);
+  if (command == commands().end())
     return fail(
         fmt::format("there is no command '{}'; streamscope help lists all commands", arguments[0]));
   arguments.erase(arguments.begin());

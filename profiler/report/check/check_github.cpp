@@ -42,10 +42,9 @@ std::string write_check_github(const trace::Trace&, const Check& check, const Te
                            advice.detector->severity == analysis::FindingSeverity::kNote;
     const std::string_view command =
         is_notice ? "notice" : analysis::to_string(advice.detector->severity);
-    text +=
-        fmt::format("::{} {}title={}::{}\n", command, place_of(finding.place),
-                    in_property(fmt::format("{} {}", advice.detector->number, advice.detector->id)),
-                    in_text(finding.title + ". " + finding.text));
+    text += fmt::format("::{} {}title={}::{}\n", command, place_of(finding.place),
+                        in_property(rule_name(*advice.detector)),
+                        in_text(finding.title + ". " + finding.text));
   }
   const std::string possible = possible_line(check.findings);
   if (!possible.empty() && !check.options.show_possible)

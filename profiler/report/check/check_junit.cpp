@@ -68,7 +68,7 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
       body += fmt::format("      <skipped message=\"{}\"/>\n", escape_markup(reason));
     }
     if (!output.empty()) body += "      <system-out>" + output + "</system-out>\n";
-    suite.add(fmt::format("{} {}", detector.number, detector.id), body, fails, skips);
+    suite.add(rule_name(detector), body, fails, skips);
   }
   for (const BudgetResult& result : check.budgets) {
     const std::string text = escape_markup(

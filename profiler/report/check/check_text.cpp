@@ -19,10 +19,6 @@ using analysis::Outcome;
 
 constexpr size_t kFindingsShown = 50;  // JSON has all
 
-std::string rule(const analysis::Detector& detector) {
-  return fmt::format("{} {}", detector.number, detector.id);
-}
-
 // "1 error, 2 warnings, 3 possible findings", or "no findings".
 std::string tally(const Check& check) {
   std::string text;
@@ -45,7 +41,7 @@ std::string tally(const Check& check) {
 
 Section finding_section(const Check& check, const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
-  std::string facts = rule(*advice.detector);
+  std::string facts = rule_name(*advice.detector);
   if (finding.count > 1) facts += fmt::format(", {} times", format_count(finding.count));
   if (finding.gain_ns) facts += ", gain " + format_duration(*finding.gain_ns);
   if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
@@ -65,7 +61,7 @@ Section finding_section(const Check& check, const Advice& advice) {
 Section open_section(const Check& check) {
   Section section{.title = "Not evaluable", .columns = {{"rule"}, {"what is missing"}}};
   for (const OpenQuestion& question : check.open)
-    section.rows.push_back({rule(*question.detector), question.reason});
+    section.rows.push_back({rule_name(*question.detector), question.reason});
   return section;
 }
 

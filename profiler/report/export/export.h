@@ -46,6 +46,10 @@ bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_n
 /// Throws the Error for an export without content.
 [[noreturn]] void refuse_empty(const trace::Trace& trace, const ExportOptions& options);
 
+/// The number of a process or thread in other formats. Two without a number must not become one.
+int32_t exported_pid(const trace::Trace& trace, trace::Id process);
+int32_t exported_tid(const trace::Trace& trace, trace::Id thread);
+
 /// The rows of a query as CSV (RFC 4180, with a header), piece by piece.
 void write_csv(trace::Query& query, const std::function<void(std::string_view)>& write);
 /// A text as a cell of CSV: printable(), keeping its lines. A text that a spreadsheet takes for a

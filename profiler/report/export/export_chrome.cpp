@@ -30,13 +30,6 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(analysis::printable(text)).dump();
 }
 
-// Two processes without a number must not become one.
-int64_t pid_of(const Trace& trace, Id process) {
-  if (process >= trace.process.size() || trace.process.os_pid[process] == trace::kNoSmall)
-    return 1'000'000'000 + int64_t{process == kNoId ? 0 : process};
-  return trace.process.os_pid[process];
-}
-
 class ChromeWriter {
  public:
   ChromeWriter(const Trace& trace, const ExportOptions& options)
@@ -69,17 +62,12 @@ class ChromeWriter {
   static std::string microseconds(Ns ns) {
     return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
   }
-  int64_t tid_of(Id thread) const {
-    if (thread >= trace_.thread.size()) return 0;
-    const auto tid = trace_.thread.os_tid[thread];
-    return tid == trace::kNoSmall ? 1'000'000'000 + int64_t{thread} : tid;
-  }
   // Where viewers draw a slice: a thread of a process, or a stream of a device.
   struct Lane {
     int64_t pid, tid;
   };
   Lane lane_of_thread(Id thread) const {
-    return {pid_of(trace_, trace_.process_of_thread(thread)), tid_of(thread)};
+    return {exported_pid(trace_, trace_.process_of_thread(thread)), exported_tid(trace_, thread)};
   }
   Lane lane_of_stream(Id stream) const { return {device_of(stream), stream_number(stream)}; }
   int64_t device_of(Id stream) const {
@@ -295,7 +283,7 @@ class ChromeWriter {
   void write_names() {
     for (Id id = 0; id < trace_.process.size(); ++id) {
       const Id line = trace_.process.command_line_id[id];
-      write_name("process_name", {pid_of(trace_, id), 0},
+      write_name("process_name", {exported_pid(trace_, id), 0},
                  json_text(analysis::process_label(trace_, id)),
                  options_.redact || line == kNoId ? "" : R"(, "command_line": )" + text(line));
     }

@@ -9,6 +9,8 @@
 namespace streamscope::report {
 namespace {
 
+constexpr int32_t kWithoutNumber = 1'000'000'000;  // above the numbers of the system
+
 constexpr ExportFormat kFormats[] = {
     {"chrome",
      "JSON in the format of the PyTorch profiler, for chrome://tracing, Perfetto and others",
@@ -30,6 +32,18 @@ const ExportFormat* find_export_format(std::string_view name) {
 bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns) {
   if (start_ns == trace::kUnknownNs || end_ns == trace::kUnknownNs) return false;
   return !options.range || (start_ns < options.range->second && end_ns >= options.range->first);
+}
+
+int32_t exported_pid(const trace::Trace& trace, trace::Id process) {
+  if (process < trace.process.size() && trace.process.os_pid[process] != trace::kNoSmall)
+    return trace.process.os_pid[process];
+  return kWithoutNumber + static_cast<int32_t>(process == trace::kNoId ? 0 : process);
+}
+
+int32_t exported_tid(const trace::Trace& trace, trace::Id thread) {
+  if (thread >= trace.thread.size()) return 0;
+  const trace::Small tid = trace.thread.os_tid[thread];
+  return tid == trace::kNoSmall ? kWithoutNumber + static_cast<int32_t>(thread) : tid;
 }
 
 void refuse_empty(const trace::Trace& trace, const ExportOptions& options) {

@@ -58,11 +58,7 @@ class PerfettoWriter {
     return packet;
   }
   uint64_t time(Ns ns) const { return static_cast<uint64_t>(std::max<Ns>(ns + shift_ns_, 0)); }
-  int32_t pid_of(Id process) const {
-    if (process >= trace_.process.size() || trace_.process.os_pid[process] == trace::kNoSmall)
-      return 1'000'000'000 + static_cast<int32_t>(process == kNoId ? 0 : process);
-    return trace_.process.os_pid[process];
-  }
+  int32_t pid_of(Id process) const { return exported_pid(trace_, process); }
 
   // Only these texts are written: others include command lines and environment variables.
   std::set<Id> names_of_slices() const {
@@ -114,11 +110,9 @@ class PerfettoWriter {
     }
     for (Id id = 0; id < trace_.thread.size(); ++id) {
       proto::TrackDescriptor* track = packet()->mutable_track_descriptor();
-      const auto tid = trace_.thread.os_tid[id];
       track->set_uuid(kThreadTracks + id);
       track->mutable_thread()->set_pid(pid_of(trace_.thread.process_id[id]));
-      track->mutable_thread()->set_tid(
-          tid == trace::kNoSmall ? 1'000'000'000 + static_cast<int32_t>(id) : tid);
+      track->mutable_thread()->set_tid(exported_tid(trace_, id));
       if (trace_.thread.name_id[id] != kNoId)
         track->mutable_thread()->set_thread_name(
             analysis::printable(trace_.text(trace_.thread.name_id[id])));

@@ -64,9 +64,9 @@ std::string finding_of(const Trace& trace, const analysis::StreamOps& stream_ops
                        const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
   std::string text =
-      fmt::format("<article class=\"finding {}\"><h3>{}</h3><p>{}</p><p class=\"faint\">{} {}",
+      fmt::format("<article class=\"finding {}\"><h3>{}</h3><p>{}</p><p class=\"faint\">{}",
                   analysis::to_string(advice.severity()), prose(finding.title), prose(finding.text),
-                  advice.detector->number, advice.detector->id);
+                  rule_name(*advice.detector));
   if (finding.count > 1) text += fmt::format(", {} times", analysis::format_count(finding.count));
   if (finding.gain_ns)
     text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
@@ -94,8 +94,8 @@ std::string rest_of(const std::vector<Advice>& findings) {
       fmt::format("<details><summary>{}</summary><ul>\n",
                   analysis::format_count(findings.size() - kFindingsShown, "more finding"));
   for (const Advice& advice : findings | std::views::drop(kFindingsShown)) {
-    text += fmt::format("<li>{} <span class=\"faint\">{} {}</span></li>\n",
-                        prose(advice.finding.title), advice.detector->number, advice.detector->id);
+    text += fmt::format("<li>{} <span class=\"faint\">{}</span></li>\n",
+                        prose(advice.finding.title), rule_name(*advice.detector));
   }
   return text + "</ul></details>\n";
 }

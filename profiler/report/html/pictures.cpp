@@ -238,8 +238,8 @@ std::string picture_of(const analysis::PoolUsage& pool) {
   text += text_at(4, y_of(pool.high_water) + 4, "axis", escape_markup(amount(pool.high_water)));
   if (pool.capacity != trace::kNoInt) {
     text += fmt::format(
-        "<line class=\"limit\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
-        kWidth - 10, y_of(pool.capacity), y_of(pool.capacity));
+        "<line class=\"limit\" x1=\"{0:.0f}\" x2=\"{1:.0f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>",
+        kLeft, kWidth - 10, y_of(pool.capacity));
   }
   text += text_at(kLeft, kHeight - 4, "axis", "at " + escape_markup(format_duration(first)));
   text +=

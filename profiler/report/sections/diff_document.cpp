@@ -89,21 +89,21 @@ std::string compared(const analysis::TraceDiff& diff) {
 
 std::string result_of(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
-  const bool several = verdict.base_runs.size() > 1;
+  const char* base = verdict.base_runs.size() > 1 ? "the slowest baseline run" : "the baseline";
   const double percent = verdict.max_slowdown * 100;
   if (verdict.result() == CheckResult::kNotEvaluable) {
     return fmt::format("not evaluable: {} unfinished",
                        verdict.base_unfinished ? "a baseline trace is" : "the new trace is");
   }
   if (verdict.slower && steady) {
-    return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %",
-                       several ? "the slowest baseline run" : "the baseline", percent);
+    return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %", base,
+                       percent);
   }
   if (verdict.slower) {
     return fmt::format(
         "possible regression: the whole run is slower than {} by more than {:.1f} %, possibly due "
         "to start-up",
-        several ? "the slowest baseline run" : "the baseline", percent);
+        base, percent);
   }
   if (verdict.more_often) {
     return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",

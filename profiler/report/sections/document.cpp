@@ -84,8 +84,7 @@ Section advice_section(const Summary& summary) {
         gain += fmt::format(" ({})", format_percent(*finding.gain_ns, summary.window_ns));
     }
     section.rows.push_back({fmt::format("{}", &advice - summary.advice.data() + 1), finding.title,
-                            gain, format_count(finding.count),
-                            fmt::format("{} {}", advice.detector->number, advice.detector->id)});
+                            gain, format_count(finding.count), rule_name(*advice.detector)});
     for (const std::string& line : wrapped(finding.text, kWidth))
       section.rows.push_back({"", "  " + line, "", "", ""});
   }
@@ -102,8 +101,8 @@ Section possible_section(const Summary& summary, bool show) {
   section.remarks = {"From indirect evidence; they never fail a check."};
   section.columns = {left("what and why"), right("times"), left("rule")};
   for (const Advice& advice : summary.possible) {
-    section.rows.push_back({advice.finding.title, format_count(advice.finding.count),
-                            fmt::format("{} {}", advice.detector->number, advice.detector->id)});
+    section.rows.push_back(
+        {advice.finding.title, format_count(advice.finding.count), rule_name(*advice.detector)});
     for (const std::string& line : wrapped(advice.finding.text, kWidth))
       section.rows.push_back({"  " + line, "", ""});
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "analysis/labels.h"
@@ -61,8 +62,8 @@ std::vector<LossFact> losses_of(const Trace& trace) {
   }
   std::vector<LossFact> result;
   for (auto& [key, fact] : by_kind) result.push_back(std::move(fact));
-  std::stable_sort(result.begin(), result.end(), [](const LossFact& a, const LossFact& b) {
-    return a.severity > b.severity || (a.severity == b.severity && a.count > b.count);
+  std::ranges::stable_sort(result, std::greater{}, [](const LossFact& fact) {
+    return std::pair(fact.severity, fact.count);
   });
   return result;
 }

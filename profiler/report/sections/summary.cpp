@@ -90,12 +90,6 @@ class OpGroups {
   std::map<analysis::Work, OpGroup> groups_;
 };
 
-std::vector<OpGroup> group_ops(const Trace& trace, const PartsOfOps& parts) {
-  OpGroups groups;
-  for (Id op = 0; op < trace.op.size(); ++op) groups.add(trace, op, parts);
-  return groups.by_cost();
-}
-
 // Merges stacks that differ only in outer frames or inside CUDA: to a reader they are one place.
 std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::SyncGroup>& groups,
                                                     const Summary& summary) {
@@ -185,12 +179,10 @@ class RangeGroups {
   };
 
   void walk(std::vector<Act>& acts, std::vector<Work>& work) {
-    std::stable_sort(acts.begin(), acts.end(), [](const Act& a, const Act& b) {
-      return std::tie(a.at_ns, a.kind) < std::tie(b.at_ns, b.kind);
-    });
-    const auto earlier = [](const Work& a, const Work& b) { return a.at_ns < b.at_ns; };
-    if (!std::is_sorted(work.begin(), work.end(), earlier))
-      std::stable_sort(work.begin(), work.end(), earlier);
+    std::ranges::stable_sort(acts, {},
+                             [](const Act& act) { return std::pair(act.at_ns, act.kind); });
+    if (!std::ranges::is_sorted(work, {}, &Work::at_ns))
+      std::ranges::stable_sort(work, {}, &Work::at_ns);
     std::vector<Group*> open;  // groups with an open range
     size_t next = 0;
     const auto charge_until = [&](Ns until, bool inclusive) {
@@ -281,6 +273,10 @@ streamscope::WaitCause Gaps::mostly() const {
   return most == by_cause.end() ? streamscope::WaitCause::kUnknown : most->first;
 }
 
+std::string rule_name(const analysis::Detector& detector) {
+  return fmt::format("{} {}", detector.number, detector.id);
+}
+
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
   std::vector<Advice> result;
   for (analysis::Verdict& verdict : verdicts) {
@@ -363,7 +359,9 @@ Summary summarize(const Trace& trace) {
   }
   summary.waits = analysis::group_waits(trace, edges, parts);
   const PartsOfOps parts_of_ops(trace, parts);
-  summary.ops = group_ops(trace, parts_of_ops);
+  OpGroups ops;
+  for (Id op = 0; op < trace.op.size(); ++op) ops.add(trace, op, parts_of_ops);
+  summary.ops = ops.by_cost();
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   summary.path = compose_path(trace, analyses.path());
   for (Advice& advice : by_weight(verdicts.get())) {
