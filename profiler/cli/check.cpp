@@ -87,8 +87,8 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
-    const report::CheckFormat* format = report::find_check_format(options->format);
-    write_output(format->write(trace, check, style_for(options->output)), options->output,
+    const report::CheckFormat& format = named(report::check_formats(), options->format);
+    write_output(format.write(trace, check, style_for(options->output)), options->output,
                  options->file);
     if (check.info.unfinished) note_unfinished(options->file);
     if (options->write_baseline.empty()) return exit_code(check.result);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -35,6 +36,11 @@ std::vector<std::string> names_of(const List& list) {
   std::vector<std::string> names;
   for (const auto& entry : list) names.emplace_back(entry.name);
   return names;
+}
+/// The entry with this name, one of names_of().
+template <class List>
+const auto& named(const List& list, std::string_view name) {
+  return *std::ranges::find_if(list, [&](const auto& entry) { return entry.name == name; });
 }
 /// For help, the names and summaries of the entries: "text: for the terminal; json: for programs".
 template <class List>

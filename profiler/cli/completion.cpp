@@ -169,9 +169,7 @@ std::function<int()> define_completion(CommandLine& line, ProgramArguments&) {
               "bash, zsh or fish; the first lines of the script explain how to use it",
               {.one_of = names_of(kShells), .required = true});
   return [shell]() -> int {
-    for (const Shell& each : kShells) {
-      if (*shell == each.name) fmt::print("{}", each.script());
-    }
+    fmt::print("{}", named(kShells, *shell).script());
     return kDone;
   };
 }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "command.h"
@@ -66,8 +65,8 @@ std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
   line.option("--force", &choices->force, "replace an existing file");
   line.option("--quiet", &choices->quiet, "no progress, no summary and no report");
   return [choices]() -> int {
-    const Demo* demo = std::ranges::find(kDemos, choices->name, &Demo::name);
-    std::vector<std::string> program{program_of(*demo).string(), "--device", choices->device};
+    std::vector<std::string> program{program_of(named(kDemos, choices->name)).string(), "--device",
+                                     choices->device};
     if (choices->iterations > 0) {
       program.insert(program.end(), {"--iterations", std::to_string(choices->iterations)});
     }

@@ -69,8 +69,8 @@ int compare(const Options& options) {
   }
   const report::DiffVerdict verdict =
       judged(std::move(diff), after, trace::is_unfinished(base), options);
-  const report::Exporter* exporter = report::find_exporter(options.format);
-  write_output(exporter->write_diff(verdict, style_for(options.output)), options.output,
+  const report::Exporter& exporter = named(report::exporters(), options.format);
+  write_output(exporter.write_diff(verdict, style_for(options.output)), options.output,
                options.now);
   return exit_code(verdict.result());
 }

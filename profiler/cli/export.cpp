@@ -64,7 +64,7 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
     if (options->around >= 0 && options->to != "dot")
       throw Error("--around", "works only with --to dot", "leave it out, or use --range");
     const trace::Trace trace = load_to_convert(options->file, options->quiet);
-    write_output(report::find_export_format(options->to)->write(trace, wanted), options->output,
+    write_output(named(report::export_formats(), options->to).write(trace, wanted), options->output,
                  options->file);
     return kDone;
   };

@@ -90,8 +90,8 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
         .look = style_for(options->output),
         .show_possible = !options->show.empty(),
     };
-    const report::Exporter* exporter = report::find_exporter(options->format);
-    write_output(exporter->write(trace, report::summarize(trace), look), options->output,
+    const report::Exporter& exporter = named(report::exporters(), options->format);
+    write_output(exporter.write(trace, report::summarize(trace), look), options->output,
                  options->file);
     return kDone;
   };

@@ -79,8 +79,6 @@ struct CheckFormat {
 };
 
 std::span<const CheckFormat> check_formats();
-/// nullptr if there is no such format.
-const CheckFormat* find_check_format(std::string_view name);
 
 WriteCheck write_check_text, write_check_json;
 /// Markdown, for a job summary or a comment on a merge request.

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "check.h"
 
 namespace streamscope::report {
@@ -20,10 +18,5 @@ constexpr CheckFormat kFormats[] = {
 }  // namespace
 
 std::span<const CheckFormat> check_formats() { return kFormats; }
-
-const CheckFormat* find_check_format(std::string_view name) {
-  const auto* found = std::ranges::find(kFormats, name, &CheckFormat::name);
-  return found == std::end(kFormats) ? nullptr : found;
-}
 
 }  // namespace streamscope::report

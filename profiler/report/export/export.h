@@ -33,8 +33,6 @@ struct ExportFormat {
 };
 
 std::span<const ExportFormat> export_formats();
-/// nullptr if there is no such format.
-const ExportFormat* find_export_format(std::string_view name);
 
 std::string export_chrome(const trace::Trace& trace, const ExportOptions& options);
 std::string export_perfetto(const trace::Trace& trace, const ExportOptions& options);

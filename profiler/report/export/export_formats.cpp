@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "export.h"
 #include "trace/error.h"
 
@@ -23,11 +21,6 @@ constexpr ExportFormat kFormats[] = {
 }  // namespace
 
 std::span<const ExportFormat> export_formats() { return kFormats; }
-
-const ExportFormat* find_export_format(std::string_view name) {
-  const auto* found = std::ranges::find(kFormats, name, &ExportFormat::name);
-  return found == std::end(kFormats) ? nullptr : found;
-}
 
 bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns) {
   if (start_ns == trace::kUnknownNs || end_ns == trace::kUnknownNs) return false;

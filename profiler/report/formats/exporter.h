@@ -33,8 +33,6 @@ struct Exporter {
 };
 
 std::span<const Exporter> exporters();
-/// nullptr if there is no such format.
-const Exporter* find_exporter(std::string_view name);
 
 Write write_text, write_markdown, write_json;
 /// One self-contained page. Omits the folders of absolute paths.

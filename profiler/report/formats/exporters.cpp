@@ -3,8 +3,6 @@
 
 #include "exporter.h"
 
-#include <algorithm>
-
 #include "report/sections/diff_document.h"
 
 namespace streamscope::report {
@@ -27,10 +25,5 @@ constexpr Exporter kExporters[] = {
 }  // namespace
 
 std::span<const Exporter> exporters() { return kExporters; }
-
-const Exporter* find_exporter(std::string_view name) {
-  const auto* found = std::ranges::find(kExporters, name, &Exporter::name);
-  return found == std::end(kExporters) ? nullptr : found;
-}
 
 }  // namespace streamscope::report

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
 
 #include "analysis/units.h"
@@ -116,8 +117,8 @@ std::string deadlocks_of(const Trace& trace, const analysis::WaitGraph& graph) {
 std::string pools_of(const Trace& trace) {
   std::vector<analysis::PoolUsage> pools = analysis::pool_usage(trace);
   if (pools.empty()) return "";
-  std::stable_sort(pools.begin(), pools.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.wait_ns, a.taken) > std::tuple(b.wait_ns, b.taken);
+  std::ranges::stable_sort(pools, std::greater{}, [](const analysis::PoolUsage& pool) {
+    return std::pair(pool.wait_ns, pool.taken);
   });
   std::string text =
       "<section><h2>Pools</h2>\n<p>Usage over time; the dashed line is the limit of the "

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
+#include <span>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
@@ -64,48 +66,48 @@ std::vector<std::string> wrapped(const std::string& text, size_t width) {
   return lines;
 }
 
-Section advice_section(const Summary& summary) {
-  constexpr size_t kShown = 3, kWidth = 84;
+// Findings with their texts; the first ones to fix also have a rank and a gain.
+Section findings_section(const char* title, std::span<const Advice> findings, bool ranked,
+                         Ns window_ns) {
+  constexpr size_t kWidth = 84;
   Section section{
-      .title = "Worth fixing first",
+      .title = title,
       .kind = SectionKind::kFindings,
       .columns = {right(""), left("what and why"), right("gain"), right("times"), left("rule")}};
-  if (summary.advice.size() > kShown) {
-    section.footnotes.push_back(
-        fmt::format("{}: streamscope detectors describes each rule",
-                    format_count(summary.advice.size() - kShown, "more finding")));
-  }
-  for (const Advice& advice : summary.advice | std::views::take(kShown)) {
+  for (const Advice& advice : findings) {
     const analysis::Finding& finding = advice.finding;
-    std::string gain;
-    if (finding.gain_ns) {
+    std::string rank, gain;
+    if (ranked) rank = fmt::format("{}", &advice - findings.data() + 1);
+    if (ranked && finding.gain_ns) {
       gain = format_duration(*finding.gain_ns);
-      if (summary.window_ns > 0)
-        gain += fmt::format(" ({})", format_percent(*finding.gain_ns, summary.window_ns));
+      if (window_ns > 0) gain += fmt::format(" ({})", format_percent(*finding.gain_ns, window_ns));
     }
-    section.rows.push_back({fmt::format("{}", &advice - summary.advice.data() + 1), finding.title,
-                            gain, format_count(finding.count), rule_name(*advice.detector)});
+    section.rows.push_back(
+        {rank, finding.title, gain, format_count(finding.count), rule_name(*advice.detector)});
     for (const std::string& line : wrapped(finding.text, kWidth))
       section.rows.push_back({"", "  " + line, "", "", ""});
   }
   return section;
 }
 
+Section advice_section(const Summary& summary) {
+  const std::span all(summary.advice);
+  const size_t shown = std::min<size_t>(all.size(), 3);
+  Section section =
+      findings_section("Worth fixing first", all.first(shown), true, summary.window_ns);
+  if (all.size() > shown) {
+    section.footnotes.push_back(fmt::format("{}: streamscope detectors describes each rule",
+                                            format_count(all.size() - shown, "more finding")));
+  }
+  return section;
+}
+
 Section possible_section(const Summary& summary, bool show) {
-  constexpr size_t kWidth = 84;
-  Section section{.title = "Possible findings", .kind = SectionKind::kFindings};
-  if (!show) {
-    section.remarks = {possible_line(summary.possible)};
-    return section;
-  }
-  section.remarks = {"From indirect evidence; they never fail a check."};
-  section.columns = {left("what and why"), right("times"), left("rule")};
-  for (const Advice& advice : summary.possible) {
-    section.rows.push_back(
-        {advice.finding.title, format_count(advice.finding.count), rule_name(*advice.detector)});
-    for (const std::string& line : wrapped(advice.finding.text, kWidth))
-      section.rows.push_back({"  " + line, "", ""});
-  }
+  std::span<const Advice> shown;
+  if (show) shown = summary.possible;
+  Section section = findings_section("Possible findings", shown, false, 0);
+  section.remarks = {show ? "From indirect evidence; they never fail a check."
+                          : possible_line(summary.possible)};
   return section;
 }
 
@@ -114,11 +116,9 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   std::vector<StreamSummary> streams = summary.streams;
   const bool timed = summary.window_ns > 0;
   if (streams.size() > kStreamsShown) {
-    std::stable_sort(streams.begin(), streams.end(),
-                     [](const StreamSummary& a, const StreamSummary& b) {
-                       return std::tuple(a.activity.busy_ns, a.activity.op_count) >
-                              std::tuple(b.activity.busy_ns, b.activity.op_count);
-                     });
+    std::ranges::stable_sort(streams, std::greater{}, [](const StreamSummary& stream) {
+      return std::pair(stream.activity.busy_ns, stream.activity.op_count);
+    });
     section.footnotes.push_back(
         fmt::format("{} not shown: those with the least time",
                     format_count(streams.size() - kStreamsShown, "stream")));
@@ -133,9 +133,8 @@ Section streams_section(const Trace& trace, const Summary& summary) {
           WaitCause::kLegacyStream, WaitCause::kHostFunction, WaitCause::kMemoryWait,
           WaitCause::kCopyEngine, WaitCause::kSmFull, WaitCause::kQueueAliasing, WaitCause::kGraph,
           WaitCause::kStart, WaitCause::kUnknown}) {
-      const bool used = std::any_of(streams.begin(), streams.end(), [&](const StreamSummary& s) {
-        return s.waiting.count(cause) > 0;
-      });
+      const bool used = std::ranges::any_of(
+          streams, [&](const StreamSummary& stream) { return stream.waiting.contains(cause); });
       if (used) causes.push_back(cause);
     }
     section.remarks.push_back(
@@ -178,7 +177,7 @@ Section streams_section(const Trace& trace, const Summary& summary) {
                                     format_count(stream.edge_count)));
     section.rows.push_back(std::move(row));
   }
-  if (std::any_of(causes.begin(), causes.end(), analysis::is_host)) {
+  if (std::ranges::any_of(causes, analysis::is_host)) {
     section.footnotes.push_back(
         "host: outside CUDA; host-sync: blocked in a synchronization; host-call: in another call; "
         "launch: in the call that issues the work; start: latency of the device");
