@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -162,12 +162,11 @@ Answer check_environment() {
 
 Answer check_clock() {
   constexpr int kReads = 20000;
-  timespec begin{}, now{};
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  for (int i = 0; i < kReads; ++i) clock_gettime(CLOCK_MONOTONIC, &now);
-  const double cost = (static_cast<double>(now.tv_sec - begin.tv_sec) * 1e9 +
-                       static_cast<double>(now.tv_nsec - begin.tv_nsec)) /
-                      kReads;
+  using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point now = begin;
+  for (int i = 0; i < kReads; ++i) now = Clock::now();
+  const double cost = std::chrono::duration<double, std::nano>(now - begin).count() / kReads;
   const std::string source =
       first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   const std::string text =

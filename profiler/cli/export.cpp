@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 #include "traces.h"
 #include "vocabulary/time_text.h"
 
@@ -63,7 +64,8 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
       throw Error("--view", "works only with --to csv", "leave it out");
     if (options->around >= 0 && options->to != "dot")
       throw Error("--around", "works only with --to dot", "leave it out, or use --range");
-    const trace::Trace trace = load_to_convert(options->file, options->quiet);
+    const trace::Trace trace = load(options->file, options->quiet);
+    if (trace::is_unfinished(trace)) note_unfinished(options->file);  // the formats cannot say so
     write_output(named(report::export_formats(), options->to).write(trace, wanted), options->output,
                  options->file);
     return kDone;

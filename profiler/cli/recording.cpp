@@ -113,18 +113,17 @@ record::Outcome record_program(const record::Options& options,
 }
 
 void watch_for_hangs(record::Options& options, double timeout_s) {
-  if (timeout_s > 0) options.hangs.timeout_s = timeout_s;
   options.hangs.explain = [](const trace::Trace& trace, trace::Id process,
                              const trace::HangReport* coord) {
     analysis::Analyses analyses(trace);
     return analysis::explain_hang(analyses, process, coord);
   };
-  if (timeout_s > 0) {
-    options.hangs.reported = [](uint32_t pid, const trace::HangReport& report) {
-      if (report.alarm)
-        write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));
-    };
-  }
+  if (!(timeout_s > 0)) return;
+  options.hangs.timeout_s = timeout_s;
+  options.hangs.reported = [](uint32_t pid, const trace::HangReport& report) {
+    if (report.alarm)
+      write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));
+  };
 }
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {

@@ -57,12 +57,6 @@ trace::Trace load_to_analyze(const fs::path& file, bool quiet) {
   return load(file, quiet, options);
 }
 
-trace::Trace load_to_convert(const fs::path& file, bool quiet) {
-  trace::Trace trace = load(file, quiet);
-  if (trace::is_unfinished(trace)) note_unfinished(file);
-  return trace;
-}
-
 void add_wait_option(CommandLine& line, double& seconds) {
   line.option("--wait", &seconds,
               "how long to wait for a trace that is still being recorded (default 10)",

@@ -21,9 +21,6 @@ trace::Trace load(const std::filesystem::path& file, bool quiet, trace::ReadOpti
 /// The same without the derived tables that the analyses recompute, such as edges; findings are
 /// read.
 trace::Trace load_to_analyze(const std::filesystem::path& file, bool quiet);
-/// Same as load(), but reports an unfinished trace on standard error: for output formats that
-/// cannot say so.
-trace::Trace load_to_convert(const std::filesystem::path& file, bool quiet);
 
 inline constexpr double kDefaultWaitS = 10;
 /// Declares --wait SECONDS for a command that needs finished traces.

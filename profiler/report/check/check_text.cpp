@@ -77,27 +77,21 @@ Section budget_section(const Check& check) {
 
 Section result_section(const Check& check) {
   const std::string_view level = analysis::to_string(check.options.fail_on);
-  std::string text;
-  switch (check.result) {
-    case CheckResult::kPassed:
-      text = fmt::format("passed: no certain finding of severity {} or above", level);
-      break;
-    case CheckResult::kFailed:
-      text = fmt::format("failed: {} of severity {} or above",
-                         format_count(check.failing, "finding"), level);
-      if (check.over_budget > 0)
-        text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
-      break;
-    case CheckResult::kNotEvaluable:
-      text = fmt::format("not evaluable: no verdict from {}, required or of severity {} or above",
-                         format_count(check.open.size(), "rule"), level);
-      if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
-      if (check.info.unfinished)
-        text = fmt::format(
-            "not evaluable: no certain finding of severity {} or above so far, but the "
-            "trace is unfinished",
-            level);
-      break;
+  std::string text = fmt::format("passed: no certain finding of severity {} or above", level);
+  if (check.result == CheckResult::kFailed) {
+    text = fmt::format("failed: {} of severity {} or above", format_count(check.failing, "finding"),
+                       level);
+    if (check.over_budget > 0)
+      text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
+  } else if (check.result == CheckResult::kNotEvaluable && check.info.unfinished) {
+    text = fmt::format(
+        "not evaluable: no certain finding of severity {} or above so far, but the trace is "
+        "unfinished",
+        level);
+  } else if (check.result == CheckResult::kNotEvaluable) {
+    text = fmt::format("not evaluable: no verdict from {}, required or of severity {} or above",
+                       format_count(check.open.size(), "rule"), level);
+    if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
   }
   std::vector<std::string_view> absent;
   for (const analysis::Verdict& verdict : check.verdicts) {
