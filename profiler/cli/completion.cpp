@@ -29,14 +29,13 @@ std::string bash() {
     for (const OptionUsage& option : entry.options) {
       if (!option.positional) names.push_back(option.names.back());
       if (option.choices.empty()) continue;
-      std::string patterns;
-      if (option.positional) patterns = fmt::format("\"{0} {0}\"", name);  // follows the command
-      for (const std::string& spelling : option.names) {
-        if (option.positional) continue;
-        patterns += fmt::format("{}\"{} {}\"", patterns.empty() ? "" : "|", name, spelling);
+      std::vector<std::string> patterns;
+      for (std::string_view spelling : option.names) {
+        if (option.positional) spelling = name;  // it follows the command
+        patterns.push_back(fmt::format("\"{} {}\"", name, spelling));
       }
       arguments += fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-                               patterns, words(option.choices));
+                               fmt::join(patterns, "|"), words(option.choices));
     }
     if (takes_program(*entry.command)) names.emplace_back("--");
     options += fmt::format("      {}) options=\"{}\" ;;\n", name, words(names));

@@ -40,9 +40,8 @@ void print_table(trace::Query& query) {
       if (std::holds_alternative<std::string_view>(cell)) head[i].right = false;
     }
   }
-  for (const report::Table::Line& line : report::lay_out(head, rows, terminal_width()).lines) {
+  for (const report::TableLine& line : report::lay_out(head, rows, terminal_width()))
     fmt::print("{}\n", line.text);
-  }
   fmt::print("({})\n", analysis::format_count(rows.size(), "row"));
 }
 

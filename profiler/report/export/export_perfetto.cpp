@@ -60,20 +60,16 @@ class PerfettoWriter {
   uint64_t time(Ns ns) const { return static_cast<uint64_t>(std::max<Ns>(ns + shift_ns_, 0)); }
   int32_t pid_of(Id process) const { return exported_pid(trace_, process); }
 
-  // Only these texts are written: others include command lines and environment variables.
-  std::set<Id> names_of_slices() const {
-    std::set<Id> names;
-    for (const Slice& slice : slices_) {
-      if (slice.name != kNoId) names.insert(slice.name);
-    }
-    return names;
-  }
-
   void write_names() {
     proto::TracePacket* first = packet();
     first->set_sequence_flags(kCleared);
     proto::InternedData* interned = first->mutable_interned_data();
-    for (const Id id : names_of_slices()) {
+    // Only the names of slices are written: other texts include command lines and environment
+    // variables.
+    std::set<Id> names;
+    for (const Slice& slice : slices_) names.insert(slice.name);
+    names.erase(kNoId);
+    for (const Id id : names) {
       proto::EventName* name = interned->add_event_names();
       name->set_iid(uint64_t{id} + 1);
       name->set_name(analysis::printable(trace_.text(id)));

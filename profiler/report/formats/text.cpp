@@ -41,7 +41,7 @@ std::string to_text(const Document& document, const TextStyle& look) {
     text += "\n";
     add_line(section.title, kBold);
     for (const std::string& remark : section.remarks) add_paragraph(remark, kPlain);
-    for (const Table::Line& line : lay_out(section.columns, section.rows, width).lines)
+    for (const TableLine& line : lay_out(section.columns, section.rows, width))
       add_line(line.text, line.head ? kDim : kPlain);
     for (const std::string& footnote : section.footnotes) add_paragraph(footnote, kDim);
   }
