@@ -27,8 +27,8 @@ using trace::Trace;
 
 constexpr size_t kMostBytes = 1 << 20;  // a budget file has a few lines
 
-constexpr std::string_view kNames[] = {"critical-path", "wait", "overlap", "waits-per-iteration",
-                                       "overhead"};  // by Budget::What
+constexpr std::string_view kBudgetNames[] = {"critical-path", "wait", "overlap",
+                                             "waits-per-iteration", "overhead"};  // by Budget::What
 
 bool is_time(Budget::What what) { return what == Budget::kCriticalPath || what == Budget::kWait; }
 bool is_share(Budget::What what) { return what == Budget::kOverlap || what == Budget::kOverhead; }
@@ -54,12 +54,12 @@ class Parser {
     std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
     Budget budget;
-    const auto* name = std::ranges::find(kNames, words[0]);
-    if (name == std::end(kNames)) {
+    const auto* name = std::ranges::find(kBudgetNames, words[0]);
+    if (name == std::end(kBudgetNames)) {
       fail("there is no budget '" + std::string(words[0]) + "'",
            "use critical-path, wait CAUSE, overlap, waits-per-iteration or overhead");
     }
-    budget.what = static_cast<Budget::What>(name - std::begin(kNames));
+    budget.what = static_cast<Budget::What>(name - std::begin(kBudgetNames));
     words.erase(words.begin());
     if (budget.what == Budget::kWait) {
       if (words.empty()) fail("wait needs a cause", "add one, such as event_wait");
@@ -202,7 +202,7 @@ std::optional<double> measured(analysis::Analyses& analyses, const Info& info,
 }  // namespace
 
 std::string Budget::text() const {
-  std::string result(kNames[what]);
+  std::string result(kBudgetNames[what]);
   if (what == kWait) result += " " + std::string(stored_name(cause));
   if (what == kWaitsPerIteration) result += " " + iteration;
   return result;
