@@ -26,10 +26,7 @@ std::vector<const analysis::Detector*> named_detectors(const std::vector<std::st
 
 analysis::FindingSeverity severity_named(const std::string& name) {
   using enum analysis::FindingSeverity;
-  for (auto severity : {kNote, kWarning}) {
-    if (analysis::to_string(severity) == name) return severity;
-  }
-  return kError;
+  return name == "note" ? kNote : name == "warning" ? kWarning : kError;
 }
 
 }  // namespace

@@ -23,10 +23,6 @@ namespace streamscope::cli {
 
 namespace fs = std::filesystem;
 
-namespace {
-constexpr double kLongestWaitS = 1e6;  // eleven days
-}  // namespace
-
 bool recover(const fs::path& file) {
   // Report a file size limit (ulimit -f) as an error, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -66,6 +62,7 @@ void add_wait_option(CommandLine& line, double& seconds) {
 void wait_for_end(const fs::path& file, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPause = std::chrono::milliseconds(20);
+  constexpr double kLongestWaitS = 1e6;  // eleven days
   // Keeps the deadline within the range of the clock.
   const double wait_ms = 1000 * std::min(kLongestWaitS, seconds);
   const auto until = Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(wait_ms));

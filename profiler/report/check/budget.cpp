@@ -159,14 +159,12 @@ std::optional<double> waits_per_iteration(const Trace& trace, const std::string&
                      trace.process_of_thread(trace.range.thread_id[id])});
   }
   if (spans.empty()) return std::nullopt;
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& a, const Span& b) { return a.start < b.start; });
+  std::ranges::sort(spans, {}, &Span::start);
   uint64_t inside = 0;
   for (Id id = 0; id < trace.event_wait.size(); ++id) {
     const Ns at = trace.event_wait.start_ns[id];
     const Id process = trace.process_of_thread(trace.event_wait.thread_id[id]);
-    auto after = std::upper_bound(spans.begin(), spans.end(), at,
-                                  [](Ns ns, const Span& span) { return ns < span.start; });
+    auto after = std::ranges::upper_bound(spans, at, {}, &Span::start);
     // Iterations of several processes overlap; a few steps back find the right one.
     for (int steps = 0; steps < 64 && after != spans.begin(); ++steps) {
       --after;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "analysis/labels.h"
 #include "analysis/order/edges.h"
@@ -173,9 +174,8 @@ class PerfettoWriter {
     gather(trace_.event_record, "cuda");
     gather(trace_.event_wait, "cuda");
     gather(trace_.host_sync, "cuda");
-    std::stable_sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
-      if (a.thread != b.thread) return a.thread < b.thread;
-      return a.start != b.start ? a.start < b.start : a.end > b.end;
+    std::ranges::stable_sort(slices_, {}, [](const Slice& slice) {
+      return std::tuple(slice.thread, slice.start, -slice.end);  // the longer one outside
     });
   }
   // Slices of a track must nest: begins and ends of each thread are written in order of time.

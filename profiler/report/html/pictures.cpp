@@ -129,8 +129,8 @@ Lane lane_of(const Trace& trace, const analysis::StreamOps& stream_ops, Id strea
              const std::vector<Id>& meant, Ns from, Ns to) {
   Lane lane{.name = "stream " + analysis::stream_label(trace, stream), .marks = {}};
   const auto ops = stream_ops.ops(stream);
-  auto first = std::partition_point(ops.begin(), ops.end(),
-                                    [&](Id op) { return trace.op.start_ns[op] < from; });
+  auto first =
+      std::ranges::partition_point(ops, [&](Id op) { return trace.op.start_ns[op] < from; });
   first -= std::min<ptrdiff_t>(first - ops.begin(), kMostNeighbors);
   for (auto at = first; at != ops.end() && lane.marks.size() < kMostMarks; ++at) {
     if (!analysis::is_timed(trace, *at)) continue;

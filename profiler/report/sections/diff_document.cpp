@@ -41,7 +41,7 @@ DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, doub
       .diff = std::move(diff), .base_runs = std::move(base_runs), .max_slowdown = max_slowdown};
   const auto& runs = verdict.base_runs;
   const auto exceeds = [&](auto now, auto value_of) {
-    return std::all_of(runs.begin(), runs.end(), [&](const BaseRun& run) {
+    return std::ranges::all_of(runs, [&](const BaseRun& run) {
       return static_cast<double>(now) > static_cast<double>(value_of(run)) * (1 + max_slowdown);
     });
   };
