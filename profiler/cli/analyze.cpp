@@ -18,9 +18,9 @@ std::function<int()> define_analyze(CommandLine& line, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->file, "a recorded trace; its derived tables are replaced")
-      .required();
-  line.flag("--quiet", options->quiet, "no progress and no summary");
+  line.option("TRACE", &options->file, "a recorded trace; its derived tables are replaced",
+              {.required = true});
+  line.option("--quiet", &options->quiet, "no progress and no summary");
   return [options]() -> int {
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     analysis::Analyses analyses(trace);

@@ -3,8 +3,6 @@
 
 #include "report/check/check.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "command.h"
@@ -28,22 +26,7 @@ std::vector<const analysis::Detector*> named_detectors(const std::vector<std::st
 
 analysis::FindingSeverity severity_named(const std::string& name) {
   using enum analysis::FindingSeverity;
-  for (auto severity : {kNote, kWarning}) {
-    if (analysis::to_string(severity) == name) return severity;
-  }
-  return kError;
-}
-
-int exit_code(report::CheckResult result) {
-  switch (result) {
-    case report::CheckResult::kFailed:
-      return kFound;
-    case report::CheckResult::kNotEvaluable:
-      return kNotEvaluable;
-    case report::CheckResult::kPassed:
-      break;
-  }
-  return kDone;
+  return name == "note" ? kNote : name == "warning" ? kWarning : kError;
 }
 
 }  // namespace
@@ -57,47 +40,39 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::string> formats;
-  std::string format_help;
-  for (const report::CheckFormat& format : report::check_formats()) {
-    formats.emplace_back(format.name);
-    format_help +=
-        (format_help.empty() ? "" : "; ") + formats.back() + ": " + std::string(format.summary);
-  }
-  line.option("TRACE", options->file, "a recorded trace").required();
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
   line.option(
-          "--fail-on", options->fail_on,
-          "the lowest severity of a certain finding that fails the check (exit code 1): error "
-          "(default), warning or note; exit code 3 means that required evidence is missing or the "
-          "trace is unfinished")
-      .one_of({"error", "warning", "note"});
+      "--fail-on", &options->fail_on,
+      "the lowest severity of a certain finding that fails the check (exit code 1): error "
+      "(default), warning or note; exit code 3 means that required evidence is missing or the "
+      "trace is unfinished",
+      {.one_of = {"error", "warning", "note"}});
   line.option(
-          "--require", options->required,
-          "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
-          "even if this kind of recording never contains the evidence; may be repeated")
-      .one_at_a_time()
-      .takes("ID");
-  line.option("--baseline", options->baseline,
-              "a file of known findings, which do not fail the check again")
-      .takes("FILE");
-  line.option("--write-baseline", options->write_baseline,
+      "--require", &options->required,
+      "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
+      "even if this kind of recording never contains the evidence; may be repeated",
+      {.takes = "ID", .one_at_a_time = true});
+  line.option("--baseline", &options->baseline,
+              "a file of known findings, which do not fail the check again", {.takes = "FILE"});
+  line.option("--write-baseline", &options->write_baseline,
               "write the findings of this trace to a baseline for later checks; the exit code is "
-              "then 0")
-      .takes("FILE");
-  line.option("--budget", options->budget,
+              "then 0",
+              {.takes = "FILE"});
+  line.option("--budget", &options->budget,
               "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
-              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %")
-      .takes("FILE");
-  line.option("--iteration", options->iteration, "the NVTX range that is one iteration")
-      .takes("nvtx:NAME");
-  line.option("--show", options->show,
+              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %",
+              {.takes = "FILE"});
+  line.option("--iteration", &options->iteration, "the NVTX range that is one iteration",
+              {.takes = "nvtx:NAME"});
+  line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
-              "instead of one line for all of them; they never fail the check")
-      .one_of({"possible"});
-  line.option("--format", options->format, format_help).one_of(formats).takes("FORMAT");
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+              "instead of one line for all of them; they never fail the check",
+              {.one_of = {"possible"}});
+  line.option("--format", &options->format, described(report::check_formats()),
+              {.takes = "FORMAT", .one_of = names_of(report::check_formats())});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);
-  line.flag("--quiet", options->quiet, "no progress");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
                                 .required = named_detectors(options->required)};
@@ -109,22 +84,18 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
     wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     const report::Check check = report::check(trace, wanted);
-    const bool to_terminal = options->output.empty();
-    const report::TextStyle look{.color = to_terminal && wants_color(),
-                                 .width = to_terminal ? terminal_width() : 0};
-    write_output(report::find_check_format(options->format)->write(trace, check, look),
-                 options->output, options->file);
+    const report::CheckFormat& format = named(report::check_formats(), options->format);
+    write_output(format.write(trace, check, style_for(options->output)), options->output,
+                 options->file);
     if (check.info.unfinished) note_unfinished(options->file);
-    if (!options->write_baseline.empty()) {
-      if (check.info.unfinished) {
-        message("{}: not written, because an unfinished trace may lack findings",
-                options->write_baseline);
-        return exit_code(check.result);
-      }
-      write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
-      return kDone;
+    if (options->write_baseline.empty()) return exit_code(check.result);
+    if (check.info.unfinished) {
+      message("{}: not written, because an unfinished trace may lack findings",
+              options->write_baseline);
+      return exit_code(check.result);
     }
-    return exit_code(check.result);
+    write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
+    return kDone;
   };
 }
 

@@ -23,13 +23,13 @@ enum ExitCode : int {
 
 /// Declares the options of a command. Returns the function that runs the command after parsing; it
 /// returns the exit code and may throw Error.
-using Define = std::function<int()> (*)(CommandLine& line, ProgramArguments& program);
+using Define = std::function<int()>(CommandLine& line, ProgramArguments& program);
 
 struct Command {
   std::string_view name;
   std::string_view arguments;  ///< as in the usage line
   std::string_view summary;
-  Define define;
+  Define* define;
   enum Kind { kPlain, kRunsProgram, kPassesEverythingOn } kind = kPlain;
 };
 
@@ -43,23 +43,8 @@ struct CommandUsage {
 /// All commands with their options. Completion scripts and the manual are generated from this.
 std::vector<CommandUsage> usage();
 
-std::function<int()> define_record(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_demo(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_import(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_info(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_report(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_check(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_dump(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_hang(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_diff(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_export(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_merge(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_query(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_analyze(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_view(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_detectors(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_doctor(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_completion(CommandLine& line, ProgramArguments& program);
-std::function<int()> define_manual(CommandLine& line, ProgramArguments& program);
+Define define_record, define_demo, define_import, define_info, define_report, define_check,
+    define_dump, define_hang, define_diff, define_export, define_merge, define_query,
+    define_analyze, define_view, define_detectors, define_doctor, define_completion, define_manual;
 
 }  // namespace streamscope::cli

@@ -5,8 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
+#include <type_traits>
 
 #include "report/formats/table.h"
 #include "trace/error.h"
@@ -31,13 +31,6 @@ OptionUsage usage_of(const CLI::Option& option, const std::vector<std::string>& 
   return result;
 }
 
-std::string joined(const std::vector<std::string>& words, char between) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : std::string(1, between)) + word;
-  return text;
-}
-
 }  // namespace
 
 std::string alternatives(const std::vector<std::string>& words) {
@@ -53,93 +46,41 @@ std::string OptionUsage::summary() const {
   return help.substr(0, std::min(help.find(';'), help.find(". ")));
 }
 
-Option& Option::takes(const std::string& name) {
-  option_->option_text(name);
-  return *this;
-}
-
-Option& Option::one_of(const std::vector<std::string>& words) {
-  *choices_ = words;
-  option_->check(CLI::IsMember(words));
-  return option_->get_positional() ? *this : takes(joined(words, '|'));
-}
-
-Option& Option::required() {
-  option_->required();
-  return *this;
-}
-
-Option& Option::positive() {
-  option_->check(CLI::PositiveNumber);
-  return *this;
-}
-
-Option& Option::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
-  return *this;
-}
-
-Option& Option::within(int least, int most) {
-  option_->check(CLI::Range(least, most));
-  return *this;
-}
-
-Option& Option::checked(const std::function<std::string(const std::string&)>& problem) {
-  option_->check(problem);
-  return *this;
-}
-
-Option& Option::separated_by(char delimiter) {
-  option_->delimiter(delimiter);
-  return *this;
-}
-
-Option& Option::one_at_a_time() {
-  option_->allow_extra_args(false);
-  return *this;
-}
-
-Option& Option::hidden() {
-  option_->group("");
-  return *this;
-}
-
 CommandLine::CommandLine(std::string_view command)
     : command_(command), app_(std::make_unique<CLI::App>("", "streamscope " + command_)) {
   app_->set_help_flag("-h,--help", "print this help");
-  declare(*app_->get_help_ptr());
+  declared_.push_back({app_->get_help_ptr(), {}});
 }
 
 CommandLine::~CommandLine() = default;
 
-Option CommandLine::declare(CLI::Option& option) {
-  Declared& entry = *declared_.emplace_back(std::make_unique<Declared>());
-  entry.option = &option;
-  return {option, entry.choices};
+void CommandLine::option(const std::string& names, Value into, const std::string& help,
+                         const Rules& rules) {
+  const auto added = [&](auto* value) {
+    if constexpr (std::is_same_v<decltype(value), bool*>)
+      return app_->add_flag(names, *value, help);
+    else
+      return app_->add_option(names, *value, help);
+  };
+  CLI::Option& option = *std::visit(added, into);
+  declared_.push_back({&option, rules.one_of});
+  if (option.get_positional()) {
+    option.option_text(kNoText);
+  } else if (!rules.takes.empty()) {
+    option.option_text(rules.takes);
+  } else if (!rules.one_of.empty()) {
+    option.option_text(fmt::format("{}", fmt::join(rules.one_of, "|")));
+  }
+  if (!rules.one_of.empty()) option.check(CLI::IsMember(rules.one_of));
+  if (rules.positive) option.check(CLI::PositiveNumber);
+  if (rules.not_negative) option.check(CLI::NonNegativeNumber);
+  if (rules.within) option.check(CLI::Range(rules.within->first, rules.within->second));
+  if (rules.problem) option.check(rules.problem);
+  if (rules.separator != 0) option.delimiter(rules.separator);
+  if (rules.one_at_a_time) option.allow_extra_args(false);
+  if (rules.required) option.required();
+  if (rules.hidden) option.group("");
 }
-
-Option CommandLine::flag(const std::string& names, bool& into, const std::string& help) {
-  return declare(*app_->add_flag(names, into, help));
-}
-
-template <class T>
-Option CommandLine::option(const std::string& names, T& into, const std::string& help) {
-  CLI::Option& added = *app_->add_option(names, into, help);
-  if (added.get_positional()) added.option_text(kNoText);
-  return declare(added);
-}
-
-template Option CommandLine::option(const std::string&, std::string&, const std::string&);
-template Option CommandLine::option(const std::string&, int&, const std::string&);
-template Option CommandLine::option(const std::string&, int64_t&, const std::string&);
-template Option CommandLine::option(const std::string&, double&, const std::string&);
-template Option CommandLine::option(const std::string&, std::optional<double>&, const std::string&);
-template Option CommandLine::option(const std::string&, std::optional<uint32_t>&,
-                                    const std::string&);
-template Option CommandLine::option(const std::string&, std::vector<std::string>&,
-                                    const std::string&);
-template Option CommandLine::option(const std::string&, std::vector<std::filesystem::path>&,
-                                    const std::string&);
 
 void CommandLine::leave_rest() { app_->prefix_command(); }
 
@@ -160,8 +101,7 @@ bool CommandLine::parse(std::vector<std::string> arguments) {
 std::vector<OptionUsage> CommandLine::usage() const {
   std::vector<OptionUsage> result;
   for (const auto& each : declared_) {
-    if (!each->option->get_group().empty())
-      result.push_back(usage_of(*each->option, each->choices));
+    if (!each.option->get_group().empty()) result.push_back(usage_of(*each.option, each.choices));
   }
   return result;
 }

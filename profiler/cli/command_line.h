@@ -5,11 +5,18 @@
 // for help, completion and manual. Only command_line.cpp knows the parser library.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace CLI {
@@ -30,6 +37,19 @@ std::vector<std::string> names_of(const List& list) {
   for (const auto& entry : list) names.emplace_back(entry.name);
   return names;
 }
+/// The entry with this name, one of names_of().
+template <class List>
+const auto& named(const List& list, std::string_view name) {
+  return *std::ranges::find_if(list, [&](const auto& entry) { return entry.name == name; });
+}
+/// For help, the names and summaries of the entries: "text: for the terminal; json: for programs".
+template <class List>
+std::string described(const List& list) {
+  std::string text;
+  for (const auto& entry : list)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", entry.name, entry.summary);
+  return text;
+}
 /// For help, with the default first: "text (default), markdown or json".
 std::string alternatives(const std::vector<std::string>& words);
 
@@ -45,33 +65,26 @@ struct OptionUsage {
   std::string summary() const;
 };
 
-/// Restricts an option that was just declared.
-class Option {
- public:
-  Option(CLI::Option& option, std::vector<std::string>& choices)
-      : option_(&option), choices_(&choices) {}
-
-  /// The name of the value in help: FILE, SECONDS.
-  Option& takes(const std::string& name);
-  /// Allows only these values; without takes(), help shows the value as a|b|c.
-  Option& one_of(const std::vector<std::string>& words);
-  Option& required();
-  Option& positive();
-  Option& not_negative();
-  Option& within(int least, int most);
-  /// `problem` returns the error in a value, "" if there is none.
-  Option& checked(const std::function<std::string(const std::string&)>& problem);
-  /// Several values in one word.
-  Option& separated_by(char delimiter);
-  /// One value per occurrence, so that an argument may follow.
-  Option& one_at_a_time();
-  /// Not in help: only for other parts of the project.
-  Option& hidden();
-
- private:
-  CLI::Option* option_;
-  std::vector<std::string>* choices_;
+/// What an option accepts, and how help shows it.
+struct Rules {
+  std::string takes = {};  ///< the name of the value in help: FILE, SECONDS
+  /// The allowed values; without `takes`, help shows them as a|b|c.
+  std::vector<std::string> one_of = {};
+  bool required = false;
+  bool positive = false;
+  bool not_negative = false;
+  std::optional<std::pair<int, int>> within = {};
+  /// Returns the error in a value, "" if there is none.
+  std::function<std::string(const std::string&)> problem = {};
+  char separator = 0;          ///< between several values in one word
+  bool one_at_a_time = false;  ///< one value per occurrence, so that an argument may follow
+  bool hidden = false;         ///< not in help: only for other parts of the project
 };
+
+/// Where an option stores its value, which it keeps if the line has none. A bool is a flag.
+using Value = std::variant<bool*, std::string*, int*, int64_t*, double*, std::optional<double>*,
+                           std::optional<uint32_t>*, std::vector<std::string>*,
+                           std::vector<std::filesystem::path>*>;
 
 class CommandLine {
  public:
@@ -80,11 +93,9 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  Option flag(const std::string& names, bool& into, const std::string& help = "");
-  /// An option if `names` begin with a dash, else a positional argument. `into` keeps its value if
-  /// the line has none. T: numbers, texts, paths, optionals of numbers, vectors of texts.
-  template <class T>
-  Option option(const std::string& names, T& into, const std::string& help = "");
+  /// An option or a flag if `names` begin with a dash, else a positional argument.
+  void option(const std::string& names, Value into, const std::string& help = "",
+              const Rules& rules = {});
 
   /// Stops parsing at the first word that is not an option; rest() returns it and what follows.
   void leave_rest();
@@ -103,11 +114,9 @@ class CommandLine {
     CLI::Option* option;
     std::vector<std::string> choices;
   };
-  Option declare(CLI::Option& option);
-
   std::string command_;
   std::unique_ptr<CLI::App> app_;
-  std::vector<std::unique_ptr<Declared>> declared_;
+  std::vector<Declared> declared_;
 };
 
 }  // namespace streamscope::cli

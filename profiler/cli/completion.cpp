@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "command.h"
+#include "report/formats/markup.h"
 
 namespace streamscope::cli {
 namespace {
@@ -29,14 +29,13 @@ std::string bash() {
     for (const OptionUsage& option : entry.options) {
       if (!option.positional) names.push_back(option.names.back());
       if (option.choices.empty()) continue;
-      std::string patterns;
-      if (option.positional) patterns = fmt::format("\"{0} {0}\"", name);  // follows the command
-      for (const std::string& spelling : option.names) {
-        if (option.positional) continue;
-        patterns += fmt::format("{}\"{} {}\"", patterns.empty() ? "" : "|", name, spelling);
+      std::vector<std::string> patterns;
+      for (std::string_view spelling : option.names) {
+        if (option.positional) spelling = name;  // it follows the command
+        patterns.push_back(fmt::format("\"{} {}\"", name, spelling));
       }
       arguments += fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-                               patterns, words(option.choices));
+                               fmt::join(patterns, "|"), words(option.choices));
     }
     if (takes_program(*entry.command)) names.emplace_back("--");
     options += fmt::format("      {}) options=\"{}\" ;;\n", name, words(names));
@@ -72,12 +71,8 @@ complete -o bashdefault -o default -F _streamscope streamscope
 
 // Escapes a description inside '...[...]' of _arguments.
 std::string zsh_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result;
+  return report::replaced(
+      text, {{'[', "\\["}, {']', "\\]"}, {':', "\\:"}, {'\\', "\\\\"}, {'\'', "'\\''"}});
 }
 
 std::string zsh() {
@@ -128,12 +123,7 @@ compdef _streamscope streamscope
 }
 
 std::string fish_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result;
+  return report::replaced(text, {{'\'', "\\'"}, {'\\', "\\\\"}});
 }
 
 std::string fish() {
@@ -174,14 +164,11 @@ std::function<int()> define_completion(CommandLine& line, ProgramArguments&) {
   };
   static constexpr Shell kShells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   auto shell = std::make_shared<std::string>();
-  line.option("SHELL", *shell,
-              "bash, zsh or fish; the first lines of the script explain how to use it")
-      .required()
-      .one_of(names_of(kShells));
+  line.option("SHELL", shell.get(),
+              "bash, zsh or fish; the first lines of the script explain how to use it",
+              {.one_of = names_of(kShells), .required = true});
   return [shell]() -> int {
-    for (const Shell& each : kShells) {
-      if (*shell == each.name) fmt::print("{}", each.script());
-    }
+    fmt::print("{}", named(kShells, *shell).script());
     return kDone;
   };
 }

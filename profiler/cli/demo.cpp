@@ -11,7 +11,6 @@
 #include "inject_library.h"
 #include "recording.h"
 #include "report/formats/exporter.h"
-#include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"
 
@@ -54,27 +53,20 @@ std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
     bool force = false, quiet = false;
   };
   auto choices = std::make_shared<Choices>();
-  std::vector<std::string> known;
-  std::string help = "which program (default pipeline):";
-  for (const Demo& demo : kDemos) {
-    known.emplace_back(demo.name);
-    help += fmt::format(" {}: {};", demo.name, demo.summary);
-  }
-  help.pop_back();
-  line.option("NAME", choices->name, help).one_of(known);
-  line.option("--device", choices->device,
-              "auto (default): a GPU if there is one, else the simulator; sim, cuda")
-      .one_of({"auto", "sim", "cuda"});
-  line.option("--iterations", choices->iterations, "number of iterations").positive().takes("N");
-  line.option("-o,--output", choices->output, "trace file; default NAME-PID.sqlite").takes("FILE");
-  line.flag("--force", choices->force, "replace an existing file");
-  line.flag("--quiet", choices->quiet, "no progress, no summary and no report");
+  line.option("NAME", &choices->name, "which program (default pipeline): " + described(kDemos),
+              {.one_of = names_of(kDemos)});
+  line.option("--device", &choices->device,
+              "auto (default): a GPU if there is one, else the simulator; sim, cuda",
+              {.one_of = {"auto", "sim", "cuda"}});
+  line.option("--iterations", &choices->iterations, "number of iterations",
+              {.takes = "N", .positive = true});
+  line.option("-o,--output", &choices->output, "trace file; default NAME-PID.sqlite",
+              {.takes = "FILE"});
+  line.option("--force", &choices->force, "replace an existing file");
+  line.option("--quiet", &choices->quiet, "no progress, no summary and no report");
   return [choices]() -> int {
-    const Demo* demo = nullptr;
-    for (const Demo& known_demo : kDemos) {
-      if (known_demo.name == choices->name) demo = &known_demo;
-    }
-    std::vector<std::string> program{program_of(*demo).string(), "--device", choices->device};
+    std::vector<std::string> program{program_of(named(kDemos, choices->name)).string(), "--device",
+                                     choices->device};
     if (choices->iterations > 0) {
       program.insert(program.end(), {"--iterations", std::to_string(choices->iterations)});
     }
@@ -86,8 +78,8 @@ std::function<int()> define_demo(CommandLine& line, ProgramArguments&) {
     const record::Outcome outcome = record_program(options, program);
     if (outcome.trace_written && !choices->quiet) {
       const trace::Trace trace = load(outcome.trace, choices->quiet);
-      const report::Options look{.color = wants_color(), .width = terminal_width()};
-      fmt::print("\n{}", report::write_text(trace, report::summarize(trace), look));
+      fmt::print("\n{}",
+                 report::write_text(trace, report::summarize(trace), {.look = style_for("")}));
     }
     return outcome.exit_code;
   };

@@ -4,24 +4,23 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "analysis/detector.h"
 #include "command.h"
+#include "report/formats/json.h"
 
 namespace streamscope::cli {
 namespace {
 
 std::string detectors_json() {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const analysis::Detector& detector : analysis::detectors()) {
-    rows.push_back({{"id", detector.id},
-                    {"number", detector.number},
-                    {"title", detector.title},
-                    {"severity", analysis::to_string(detector.severity)},
-                    {"needs", analysis::to_string_of_evidence(detector.needs)}});
-  }
-  return nlohmann::ordered_json{{"schema", 1}, {"detectors", rows}}.dump(2) + "\n";
+  const auto row = [](const analysis::Detector& detector) {
+    return report::Json{{"id", detector.id},
+                        {"number", detector.number},
+                        {"title", detector.title},
+                        {"severity", analysis::to_string(detector.severity)},
+                        {"needs", analysis::to_string_of_evidence(detector.needs)}};
+  };
+  return report::dump({{"schema", 1}, {"detectors", report::array_of(analysis::detectors(), row)}});
 }
 
 std::string detectors_text() {
@@ -37,7 +36,7 @@ std::string detectors_text() {
 
 std::function<int()> define_detectors(CommandLine& line, ProgramArguments&) {
   auto json = std::make_shared<bool>(false);
-  line.flag("--json", *json, "print JSON, with the evidence that each detector needs");
+  line.option("--json", json.get(), "print JSON, with the evidence that each detector needs");
   return [json]() -> int {
     fmt::print("{}", *json ? detectors_json() : detectors_text());
     return kDone;

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "command.h"
-#include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "traces.h"
@@ -57,13 +56,6 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
   return verdict;
 }
 
-std::string written(const report::DiffVerdict& verdict, const Options& options) {
-  const bool to_terminal = options.output.empty();
-  return report::find_exporter(options.format)
-      ->write_diff(verdict, {.color = to_terminal && wants_color(),
-                             .width = to_terminal ? terminal_width() : 0});
-}
-
 int compare(const Options& options) {
   const std::string iteration = report::iteration_named(options.iteration);
   const trace::Trace base = load_timed(options.base, options),
@@ -77,16 +69,10 @@ int compare(const Options& options) {
   }
   const report::DiffVerdict verdict =
       judged(std::move(diff), after, trace::is_unfinished(base), options);
-  write_output(written(verdict, options), options.output, options.now);
-  switch (verdict.result()) {
-    case report::CheckResult::kFailed:
-      return kFound;
-    case report::CheckResult::kNotEvaluable:
-      return kNotEvaluable;
-    case report::CheckResult::kPassed:
-      break;
-  }
-  return kDone;
+  const report::Exporter& exporter = named(report::exporters(), options.format);
+  write_output(exporter.write_diff(verdict, style_for(options.output)), options.output,
+               options.now);
+  return exit_code(verdict.result());
 }
 
 }  // namespace
@@ -97,26 +83,24 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   for (const report::Exporter& each : report::exporters()) {
     if (each.write_diff != nullptr) formats.emplace_back(each.name);
   }
-  line.option("BASE", options->base, "the baseline trace").required();
-  line.option("NEW", options->now, "the new trace").required();
-  line.option("--base-run", options->runs,
+  line.option("BASE", &options->base, "the baseline trace", {.required = true});
+  line.option("NEW", &options->now, "the new trace", {.required = true});
+  line.option("--base-run", &options->runs,
               "another baseline trace; a regression must then be slower than the slowest of them. "
-              "May be repeated")
-      .one_at_a_time()
-      .takes("TRACE");
+              "May be repeated",
+              {.takes = "TRACE", .one_at_a_time = true});
   line.option(
-          "--max-slowdown", options->max_slowdown,
-          "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
-          "than this (default 5)")
-      .not_negative()
-      .takes("PERCENT");
-  line.option("--iteration", options->iteration,
-              "the NVTX range that is one repetition; by default the repeating part is detected")
-      .takes("nvtx:NAME");
-  line.option("--format", options->format, alternatives(formats)).one_of(formats);
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
+      "--max-slowdown", &options->max_slowdown,
+      "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
+      "than this (default 5)",
+      {.takes = "PERCENT", .not_negative = true});
+  line.option("--iteration", &options->iteration,
+              "the NVTX range that is one repetition; by default the repeating part is detected",
+              {.takes = "nvtx:NAME"});
+  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);
-  line.flag("--quiet", options->quiet, "no progress");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options] { return compare(*options); };
 }
 

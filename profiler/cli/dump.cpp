@@ -12,10 +12,8 @@ namespace streamscope::cli {
 
 std::function<int()> define_dump(CommandLine& line, ProgramArguments&) {
   auto pid = std::make_shared<int>(0);
-  line.option("--pid", *pid, "a process with a running flight recorder")
-      .required()
-      .positive()
-      .takes("PID");
+  line.option("--pid", pid.get(), "a process with a running flight recorder",
+              {.takes = "PID", .required = true, .positive = true});
   return [pid]() -> int {
     fmt::print("{}\n", record::Recorder::of(*pid).dump().string());
     return kDone;

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 #include "traces.h"
 #include "vocabulary/time_text.h"
 
@@ -34,29 +35,22 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
     bool no_redact = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::string> formats;
-  std::string help = "output format";
-  for (const report::ExportFormat& format : report::export_formats()) {
-    formats.emplace_back(format.name);
-    help += "; " + std::string(format.name) + ": " + std::string(format.summary);
-  }
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("--to", options->to, help).required().one_of(formats);
-  line.option("--view", options->view,
-              "csv: the view (default v_op); docs/trace-format.md lists them")
-      .takes("NAME");
-  line.option("--range", options->range,
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("--to", &options->to, "output format; " + described(report::export_formats()),
+              {.one_of = names_of(report::export_formats()), .required = true});
+  line.option("--view", &options->view,
+              "csv: the view (default v_op); docs/trace-format.md lists them", {.takes = "NAME"});
+  line.option("--range", &options->range,
               "export only this time range, relative to the start of the trace: 1.5ms:20ms; plain "
-              "numbers are ns")
-      .takes("FROM:TO");
-  line.option("--around", options->around,
-              "dot: only this op and the ops nearest to it in the graph")
-      .takes("OP")
-      .not_negative();
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
-  line.flag("--no-redact", options->no_redact,
-            "chrome, perfetto: keep the command lines of the processes");
-  line.flag("--quiet", options->quiet, "no progress");
+              "numbers are ns",
+              {.takes = "FROM:TO"});
+  line.option("--around", &options->around,
+              "dot: only this op and the ops nearest to it in the graph",
+              {.takes = "OP", .not_negative = true});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
+  line.option("--no-redact", &options->no_redact,
+              "chrome, perfetto: keep the command lines of the processes");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     report::ExportOptions wanted;
     wanted.redact = !options->no_redact;
@@ -70,8 +64,9 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
       throw Error("--view", "works only with --to csv", "leave it out");
     if (options->around >= 0 && options->to != "dot")
       throw Error("--around", "works only with --to dot", "leave it out, or use --range");
-    const trace::Trace trace = load_to_convert(options->file, options->quiet);
-    write_output(report::find_export_format(options->to)->write(trace, wanted), options->output,
+    const trace::Trace trace = load(options->file, options->quiet);
+    if (trace::is_unfinished(trace)) note_unfinished(options->file);  // the formats cannot say so
+    write_output(named(report::export_formats(), options->to).write(trace, wanted), options->output,
                  options->file);
     return kDone;
   };

@@ -37,12 +37,11 @@ std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->file, "a recorded trace");
-  line.option("--pid", options->pid,
-              "a process that is being recorded: query its recorder now, without stopping it")
-      .positive()
-      .takes("PID");
-  line.flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", &options->file, "a recorded trace");
+  line.option("--pid", &options->pid,
+              "a process that is being recorded: query its recorder now, without stopping it",
+              {.takes = "PID", .positive = true});
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     if ((options->pid > 0) == !options->file.empty()) {
       throw Error("hang", "needs either a trace or a process",

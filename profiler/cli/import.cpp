@@ -34,20 +34,20 @@ std::function<int()> define_import(CommandLine& line, ProgramArguments&) {
     bool force = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  std::vector<std::string> formats{"auto"};
-  std::string help = "format of the files (default auto: detected from their content)";
-  for (const import::Importer& importer : import::importers()) {
-    formats.emplace_back(importer.name);
-    help += "; " + std::string(importer.name) + ": " + std::string(importer.summary);
-  }
-  line.option("FILE", options->files, "profiles of other tools; each becomes a trace").required();
-  line.option("-o,--output", options->output,
+  std::vector<std::string> formats = names_of(import::importers());
+  formats.insert(formats.begin(), "auto");
+  line.option("FILE", &options->files, "profiles of other tools; each becomes a trace",
+              {.required = true});
+  line.option("-o,--output", &options->output,
               "the trace to write, for a single FILE (default: the name of FILE, in the working "
-              "folder)")
-      .takes("FILE");
-  line.option("--from", options->from, help).one_of(formats);
-  line.flag("--force", options->force, "replace existing traces");
-  line.flag("--quiet", options->quiet, "no progress and no summary");
+              "folder)",
+              {.takes = "FILE"});
+  line.option("--from", &options->from,
+              "format of the files (default auto: detected from their content); " +
+                  described(import::importers()),
+              {.one_of = formats});
+  line.option("--force", &options->force, "replace existing traces");
+  line.option("--quiet", &options->quiet, "no progress and no summary");
   return [options]() -> int {
     if (!options->output.empty() && options->files.size() > 1)
       throw Error("-o", "names one trace, but there are several files",

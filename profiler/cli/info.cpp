@@ -44,9 +44,9 @@ std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
     bool json = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.flag("--json", options->json, "print JSON");
-  line.flag("--quiet", options->quiet, "no progress");
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("--json", &options->json, "print JSON");
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     const auto [trace, info] = read_info(options->file, options->quiet);
     write_output(options->json ? report::info_json(info) : report::info_text(trace, info), "",

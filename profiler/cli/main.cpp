@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -45,13 +46,6 @@ std::string overview() {
 int fail(const std::string& what) {
   message("{}", one_line(what));
   return kUnusable;
-}
-
-const Command* find_command(std::string_view name) {
-  for (const Command& command : commands()) {
-    if (command.name == name) return &command;
-  }
-  return nullptr;
 }
 
 std::string command_help(const Command& command, const CommandLine& line) {
@@ -100,37 +94,30 @@ int run(std::vector<std::string> arguments) {
     arguments.resize(1);
     arguments.push_back("--help");
   }
-  const Command* command = find_command(arguments[0]);
-  if (!command)
+  const auto command = std::ranges::find(commands(), arguments[0], &Command::name);
+  if (command == commands().end())
     return fail(
         fmt::format("there is no command '{}'; streamscope help lists all commands", arguments[0]));
   arguments.erase(arguments.begin());
   return run_command(*command, std::move(arguments));
 }
 
-struct Call {
-  char** begin;
-  char** end;
-  int code = kUnusable;
-};
-
-void run_and_report(void* pointer) {
-  Call& call = *static_cast<Call*>(pointer);
+int run_and_report(int argc, char** argv) {
   try {
-    call.code = run({call.begin, call.end});
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      call.code = fail("standard output: cannot be written; is the disk full?");
+    const int code = run({argv + std::min(1, argc), argv + argc});
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    return fail("standard output: cannot be written; is the disk full?");
   } catch (const std::system_error& error) {
     // From fmt; other outputs report their own errors, with the file name.
-    call.code = fail(std::string("standard output: ") + error.what() + "; is the disk full?");
+    return fail(std::string("standard output: ") + error.what() + "; is the disk full?");
   } catch (const std::bad_alloc&) {
     // There may be no memory left for formatting a message.
     constexpr std::string_view kLine =
         "streamscope: out of memory; record or read a shorter part\n";
     (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
-    call.code = kUnusable;
+    return kUnusable;
   } catch (const std::exception& error) {
-    call.code = fail(explain(error));
+    return fail(explain(error));
   }
 }
 
@@ -143,7 +130,8 @@ int main(int argc, char** argv) {
   // libc loads its unwinder on first use and aborts if memory is short then.
   void* frame;
   ::backtrace(&frame, 1);
-  cli::Call call{argv + std::min(1, argc), argv + argc};
-  cli::call_with_stack(cli::run_and_report, &call);
-  return call.code;
+  int code = cli::kUnusable;
+  const auto run = [&] { code = cli::run_and_report(argc, argv); };
+  cli::call_with_stack(std::ref(run));
+  return code;
 }

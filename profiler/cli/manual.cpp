@@ -6,22 +6,14 @@
 #include <fmt/format.h>
 
 #include "command.h"
+#include "report/formats/markup.h"
 
 namespace streamscope::cli {
 namespace {
 
 // Escapes text for roff. A line never begins with a control character.
 std::string roff(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\\') {
-      result += "\\e";
-    } else if (c == '-') {
-      result += "\\-";
-    } else {
-      result += c;
-    }
-  }
+  const std::string result = report::replaced(text, {{'\\', "\\e"}, {'-', "\\-"}});
   return (result.starts_with('.') || result.starts_with('\'') ? "\\&" : "") + result;
 }
 

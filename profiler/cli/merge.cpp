@@ -8,7 +8,6 @@
 #include "command.h"
 #include "recording.h"
 #include "terminal.h"
-#include "trace/error.h"
 #include "traces.h"
 
 namespace streamscope::cli {
@@ -21,15 +20,15 @@ std::function<int()> define_merge(CommandLine& line, ProgramArguments&) {
     bool force = false, no_redact = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->files,
-              "traces of ranks, machines or runs; a single trace is copied")
-      .required();
-  line.option("-o,--output", options->output, "the trace to write").required().takes("FILE");
+  line.option("TRACE", &options->files,
+              "traces of ranks, machines or runs; a single trace is copied", {.required = true});
+  line.option("-o,--output", &options->output, "the trace to write",
+              {.takes = "FILE", .required = true});
   add_wait_option(line, options->wait_s);
-  line.flag("--force", options->force, "replace an existing trace");
-  line.flag("--no-redact", options->no_redact,
-            "keep the command lines and environment variables of the processes");
-  line.flag("--quiet", options->quiet, "no progress and no summary");
+  line.option("--force", &options->force, "replace an existing trace");
+  line.option("--no-redact", &options->no_redact,
+              "keep the command lines and environment variables of the processes");
+  line.option("--quiet", &options->quiet, "no progress and no summary");
   return [options]() -> int {
     for (const auto& file : options->files) wait_for_end(file, options->wait_s);
     {

@@ -7,12 +7,12 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "command.h"
 #include "report/export/export.h"
+#include "report/formats/json.h"
 #include "report/formats/table.h"
 #include "terminal.h"
 #include "trace/loss.h"
@@ -40,14 +40,13 @@ void print_table(trace::Query& query) {
       if (std::holds_alternative<std::string_view>(cell)) head[i].right = false;
     }
   }
-  for (const report::Table::Line& line : report::lay_out(head, rows, terminal_width()).lines) {
+  for (const report::TableLine& line : report::lay_out(head, rows, terminal_width()))
     fmt::print("{}\n", line.text);
-  }
   fmt::print("({})\n", analysis::format_count(rows.size(), "row"));
 }
 
 void print_json(trace::Query& query) {
-  using Json = nlohmann::ordered_json;
+  using report::Json;
   const auto value = [](const Cell& cell) -> Json {
     if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
     if (const auto* real = std::get_if<double>(&cell))
@@ -67,15 +66,10 @@ void print_json(trace::Query& query) {
 }
 
 std::string tables_and_views() {
-  std::string views, tables;
-  for (const std::string& view : trace::stable_views()) views += (views.empty() ? "" : ", ") + view;
-  for (const trace::TableInfo& table : trace::tables())
-    tables += (tables.empty() ? "" : ", ") + std::string(table.name);
-  return "Views: " + views +
-         ", and those of an nsys export (CUPTI_ACTIVITY_KIND_KERNEL, StringIds, ...). Tables: "
-         "meta, "
-         "string, " +
-         tables;
+  return fmt::format(
+      "Views: {}, and those of an nsys export (CUPTI_ACTIVITY_KIND_KERNEL, StringIds, ...). "
+      "Tables: meta, string, {}",
+      fmt::join(trace::stable_views(), ", "), fmt::join(names_of(trace::tables()), ", "));
 }
 
 }  // namespace
@@ -85,13 +79,13 @@ std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
     std::string file, sql, format = "table";
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("SQL", options->sql,
-              "one read-only statement. " + tables_and_views() +
-                  ". docs/trace-format.md describes them")
-      .required();
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option(
+      "SQL", &options->sql,
+      "one read-only statement. " + tables_and_views() + ". docs/trace-format.md describes them",
+      {.required = true});
   const std::vector<std::string> formats{"table", "csv", "json"};
-  line.option("--format", options->format, alternatives(formats)).one_of(formats);
+  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   return [options]() -> int {
     recover(options->file);
     if (trace::is_unfinished(options->file)) note_unfinished(options->file);

@@ -80,56 +80,51 @@ std::string check_capture_range(const std::string& value) {
 
 std::function<int()> define_record(CommandLine& line, ProgramArguments& program) {
   auto choices = std::make_shared<Choices>();
-  line.option("-o,--output", choices->output, "trace file; default PROGRAM-PID.sqlite")
-      .takes("FILE");
-  line.flag("--force", choices->force, "replace an existing file");
-  line.option("--tier", choices->tier,
+  line.option("-o,--output", &choices->output, "trace file; default PROGRAM-PID.sqlite",
+              {.takes = "FILE"});
+  line.option("--force", &choices->force, "replace an existing file");
+  line.option("--tier", &choices->tier,
               "structure: calls only, cheapest; times (default): also when work ran; events: also "
-              "CUPTI's own event records")
-      .one_of({kTierNames.begin(), kTierNames.end()});
+              "CUPTI's own event records",
+              {.one_of = {kTierNames.begin(), kTierNames.end()}});
   line.option(
-          "--with", choices->with,
-          "comma-separated extras: args, alloc, graph-nodes, event-times (slows the GPU), stacks")
-      .separated_by(',')
-      .one_of({"args", "alloc", "graph-nodes", "event-times", "stacks"})
-      .takes("EXTRA,...");
-  line.option("--graphs", choices->graphs,
-              "record a graph launch as one op (launch, default) or node by node (nodes)")
-      .one_of({"launch", "nodes"});
-  line.option("--stacks", choices->stacks,
+      "--with", &choices->with,
+      "comma-separated extras: args, alloc, graph-nodes, event-times (slows the GPU), stacks",
+      {.takes = "EXTRA,...",
+       .one_of = {"args", "alloc", "graph-nodes", "event-times", "stacks"},
+       .separator = ','});
+  line.option("--graphs", &choices->graphs,
+              "record a graph launch as one op (launch, default) or node by node (nodes)",
+              {.one_of = {"launch", "nodes"}});
+  line.option("--stacks", &choices->stacks,
               "record call stacks of no calls (none), of blocking synchronizations and the first "
-              "work on the default stream (syncs, default), or of all calls (all)")
-      .one_of({ring::kStackModeNames.begin(), ring::kStackModeNames.end()});
-  line.option("--delay", choices->delay_s, "seconds until recording begins")
-      .not_negative()
-      .takes("SECONDS");
-  line.option("--duration", choices->duration_s, "seconds to record; the program keeps running")
-      .positive()
-      .takes("SECONDS");
-  line.option("--capture-range", choices->capture_range,
+              "work on the default stream (syncs, default), or of all calls (all)",
+              {.one_of = {ring::kStackModeNames.begin(), ring::kStackModeNames.end()}});
+  line.option("--delay", &choices->delay_s, "seconds until recording begins",
+              {.takes = "SECONDS", .not_negative = true});
+  line.option("--duration", &choices->duration_s, "seconds to record; the program keeps running",
+              {.takes = "SECONDS", .positive = true});
+  line.option("--capture-range", &choices->capture_range,
               "record only inside NVTX ranges of this name (nvtx:NAME), or between "
-              "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)")
-      .checked(check_capture_range)
-      .takes("RANGE");
-  line.option("--hang-timeout", choices->hang_timeout_s,
+              "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)",
+              {.takes = "RANGE", .problem = check_capture_range});
+  line.option("--hang-timeout", &choices->hang_timeout_s,
               "explain why the program hangs after this many seconds without progress "
-              "(default 30; 0: off)")
-      .not_negative()
-      .takes("SECONDS");
-  line.option("--on-hang", choices->on_hang,
+              "(default 30; 0: off)",
+              {.takes = "SECONDS", .not_negative = true});
+  line.option("--on-hang", &choices->on_hang,
               "report a hang and let the program continue (report, default), or report it and end "
-              "the program with exit code 124 (abort)")
-      .one_of({"report", "abort"});
-  line.option("--flight-recorder", choices->flight_recorder_mib,
+              "the program with exit code 124 (abort)",
+              {.one_of = {"report", "abort"}});
+  line.option("--flight-recorder", &choices->flight_recorder_mib,
               "keep only the newest records, this many MiB per thread, in tier structure; they are "
-              "written at the end, on a hang, on SIGUSR2 to the recorder, and by streamscope dump")
-      .within(1, 1024)
-      .takes("MIB");
-  line.flag("--quiet", choices->quiet, "no progress and no summary");
+              "written at the end, on a hang, on SIGUSR2 to the recorder, and by streamscope dump",
+              {.takes = "MIB", .within = std::pair(1, 1024)});
+  line.option("--quiet", &choices->quiet, "no progress and no summary");
   // Only for the preloaded library, so not in the help.
-  line.flag("--attach-writer", choices->attach_writer).hidden();
-  line.option("--ready-fd", choices->ready_fd).hidden();
-  line.option("--target", choices->target).hidden();
+  line.option("--attach-writer", &choices->attach_writer, "", {.hidden = true});
+  line.option("--ready-fd", &choices->ready_fd, "", {.hidden = true});
+  line.option("--target", &choices->target, "", {.hidden = true});
 
   return [choices, &program]() -> int {
     const record::Options options = options_from(*choices);

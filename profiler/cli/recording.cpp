@@ -43,15 +43,12 @@ std::string failure_line(const record::Outcome& outcome, const std::string& endi
 
 // Recording only part of a run may record nothing.
 std::string why_empty(const record::Options& options) {
-  switch (options.capture_range) {
-    case ring::CaptureRange::kNvtx:
-      return fmt::format("  note: no work was issued inside an NVTX range \"{}\"\n",
-                         options.capture_range_name);
-    case ring::CaptureRange::kCudaProfilerApi:
-      return "  note: no work was issued between cudaProfilerStart and cudaProfilerStop\n";
-    case ring::CaptureRange::kNone:
-      break;
+  if (options.capture_range == ring::CaptureRange::kNvtx) {
+    return fmt::format("  note: no work was issued inside an NVTX range \"{}\"\n",
+                       options.capture_range_name);
   }
+  if (options.capture_range == ring::CaptureRange::kCudaProfilerApi)
+    return "  note: no work was issued between cudaProfilerStart and cudaProfilerStop\n";
   if (options.delay_s || options.duration_s)
     return "  note: no work was issued in the recorded time\n";
   return "";
@@ -116,18 +113,17 @@ record::Outcome record_program(const record::Options& options,
 }
 
 void watch_for_hangs(record::Options& options, double timeout_s) {
-  if (timeout_s > 0) options.hangs.timeout_s = timeout_s;
   options.hangs.explain = [](const trace::Trace& trace, trace::Id process,
                              const trace::HangReport* coord) {
     analysis::Analyses analyses(trace);
     return analysis::explain_hang(analyses, process, coord);
   };
-  if (timeout_s > 0) {
-    options.hangs.reported = [](uint32_t pid, const trace::HangReport& report) {
-      if (report.alarm)
-        write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));
-    };
-  }
+  if (!(timeout_s > 0)) return;
+  options.hangs.timeout_s = timeout_s;
+  options.hangs.reported = [](uint32_t pid, const trace::HangReport& report) {
+    if (report.alarm)
+      write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));
+  };
 }
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {

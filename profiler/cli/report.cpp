@@ -5,13 +5,12 @@
 
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "analysis/delay/what_if.h"
 #include "analysis/units.h"
 #include "command.h"
 #include "report/formats/exporter.h"
-#include "terminal.h"
+#include "report/formats/json.h"
 #include "trace/error.h"
 #include "traces.h"
 
@@ -33,20 +32,17 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
   const trace::Ns before = analyses.replay().recorded_ns(),
                   after = before - analyses.replay().gain_ns(change);
   if (json) {
-    return nlohmann::ordered_json{{"schema", 1},
-                                  {"what_if", texts},
-                                  {"measured_ns", before},
-                                  {"replayed_ns", after},
-                                  {"gain_ns", before - after}}
-               .dump(2) +
-           "\n";
+    return report::dump({{"schema", 1},
+                         {"what_if", texts},
+                         {"measured_ns", before},
+                         {"replayed_ns", after},
+                         {"gain_ns", before - after}});
   }
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
-  return fmt::format(
-      "{}: {} instead of {}, {} {} ({})\n", list, analysis::format_duration(after),
-      analysis::format_duration(before), analysis::format_duration(std::abs(before - after)),
-      after > before ? "more" : "less", analysis::format_percent(std::abs(before - after), before));
+  return fmt::format("{}: {} instead of {}, {} {} ({})\n", fmt::join(texts, ", "),
+                     analysis::format_duration(after), analysis::format_duration(before),
+                     analysis::format_duration(std::abs(before - after)),
+                     after > before ? "more" : "less",
+                     analysis::format_percent(std::abs(before - after), before));
 }
 
 }  // namespace
@@ -60,21 +56,22 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   const std::vector<std::string> formats = names_of(report::exporters()),
                                  kinds{"stream", "nvtx", "kernel"};
-  line.option("TRACE", options->file, "a recorded trace").required();
-  line.option("--format", options->format, alternatives(formats)).one_of(formats);
-  line.option("--by", options->by, "what to break down by: " + alternatives(kinds)).one_of(kinds);
-  line.option("--what-if", options->what_if,
+  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
+  line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
+              {.one_of = kinds});
+  line.option("--what-if", &options->what_if,
               "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
               "stream ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. "
-              "Text or json only")
-      .takes("CHANGE");
-  line.option("--show", options->show,
+              "Text or json only",
+              {.takes = "CHANGE"});
+  line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
-              "instead of one line for all of them")
-      .one_of({"possible"});
-  line.option("-o,--output", options->output, "write to a file").takes("FILE");
-  line.flag("--quiet", options->quiet, "no progress");
+              "instead of one line for all of them",
+              {.one_of = {"possible"}});
+  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
+  line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     if (!options->what_if.empty() && options->format != "text" && options->format != "json") {
       throw Error("--format", "'" + options->format + "' does not work with --what-if",
@@ -86,17 +83,15 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
                    options->output, options->file);
       return kDone;
     }
-    const bool to_terminal = options->output.empty();
     const report::Options look{
         .by = options->by == "nvtx"     ? report::By::kNvtx
               : options->by == "kernel" ? report::By::kKernel
                                         : report::By::kStream,
-        .color = to_terminal && wants_color(),
-        .width = to_terminal ? terminal_width() : 0,
+        .look = style_for(options->output),
         .show_possible = !options->show.empty(),
     };
-    const report::Exporter* exporter = report::find_exporter(options->format);
-    write_output(exporter->write(trace, report::summarize(trace), look), options->output,
+    const report::Exporter& exporter = named(report::exporters(), options->format);
+    write_output(exporter.write(trace, report::summarize(trace), look), options->output,
                  options->file);
     return kDone;
   };

@@ -16,15 +16,14 @@ constexpr rlim_t kLeastStack = 1 << 20;
 constexpr size_t kStack = 8 << 20;
 
 struct Call {
-  void (*body)(void*);
-  void* argument;
+  const std::function<void()>& body;
   sigset_t signals;
 };
 
 void* run(void* pointer) {
   const Call& call = *static_cast<Call*>(pointer);
   ::pthread_sigmask(SIG_SETMASK, &call.signals, nullptr);
-  call.body(call.argument);
+  call.body();
   return nullptr;
 }
 
@@ -37,10 +36,10 @@ void hold_standard_files() {
   }
 }
 
-void call_with_stack(void (*body)(void*), void* argument) {
+void call_with_stack(const std::function<void()>& body) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastStack) {
-    body(argument);
+    body();
     return;
   }
   pthread_attr_t attributes;
@@ -49,7 +48,7 @@ void call_with_stack(void (*body)(void*), void* argument) {
   ::pthread_setattr_default_np(&attributes);
   ::pthread_attr_destroy(&attributes);
   // Only the working thread handles signals.
-  Call call{body, argument, {}};
+  Call call{body, {}};
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &call.signals);
@@ -57,7 +56,7 @@ void call_with_stack(void (*body)(void*), void* argument) {
   const bool started = ::pthread_create(&thread, nullptr, run, &call) == 0;
   if (started) ::pthread_join(thread, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &call.signals, nullptr);
-  if (!started) body(argument);
+  if (!started) body();
 }
 
 }  // namespace streamscope::cli

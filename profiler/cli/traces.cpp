@@ -5,25 +5,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <fstream>
 #include <thread>
 
+#include "command.h"
 #include "record/run/session.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "trace/sqlite/open.h"
+#include "trace/tables.h"
 
 namespace streamscope::cli {
 
 namespace fs = std::filesystem;
-
-namespace {
-constexpr double kLongestWaitS = 1e6;  // eleven days
-}  // namespace
 
 bool recover(const fs::path& file) {
   // Report a file size limit (ulimit -f) as an error, like a full disk.
@@ -49,34 +47,25 @@ trace::Trace load(const fs::path& file, bool quiet, trace::ReadOptions options) 
 
 trace::Trace load_to_analyze(const fs::path& file, bool quiet) {
   trace::ReadOptions options;
-#define STREAMSCOPE_NAME(sql_name, Row, COLUMNS) options.only.push_back(#sql_name);
-  STREAMSCOPE_TABLES(STREAMSCOPE_NAME)
-#undef STREAMSCOPE_NAME
+  for (const trace::TableInfo& table : trace::tables()) options.only.push_back(table.name);
   for (const char* derived : {"edge", "wait_cause", "critical_path"})
     std::erase(options.only, derived);
   return load(file, quiet, options);
 }
 
-trace::Trace load_to_convert(const fs::path& file, bool quiet) {
-  trace::Trace trace = load(file, quiet);
-  if (trace::is_unfinished(trace)) note_unfinished(file);
-  return trace;
-}
-
 void add_wait_option(CommandLine& line, double& seconds) {
-  line.option("--wait", seconds,
-              "how long to wait for a trace that is still being recorded (default 10)")
-      .not_negative()
-      .takes("SECONDS");
+  line.option("--wait", &seconds,
+              "how long to wait for a trace that is still being recorded (default 10)",
+              {.takes = "SECONDS", .not_negative = true});
 }
 
 void wait_for_end(const fs::path& file, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPause = std::chrono::milliseconds(20);
+  constexpr double kLongestWaitS = 1e6;  // eleven days
   // Keeps the deadline within the range of the clock.
-  const auto until =
-      Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(
-                         1000 * (seconds < kLongestWaitS ? seconds : kLongestWaitS)));
+  const double wait_ms = 1000 * std::min(kLongestWaitS, seconds);
+  const auto until = Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(wait_ms));
   if (recover(file)) return;
   if (seconds > 0) {
     message("{}: still being recorded; waiting up to {:g} s for it to finish", file.string(),
@@ -93,6 +82,16 @@ void wait_for_end(const fs::path& file, double seconds) {
 
 void note_unfinished(const fs::path& file) {
   message("{}: {} {}", file.string(), trace::kUnfinished, trace::kAskAgain);
+}
+
+report::TextStyle style_for(const fs::path& output) {
+  if (!output.empty()) return {};
+  return {.color = wants_color(), .width = terminal_width()};
+}
+
+int exit_code(report::CheckResult result) {
+  constexpr ExitCode kCodes[] = {kDone, kFound, kNotEvaluable};
+  return kCodes[static_cast<size_t>(result)];
 }
 
 void write_output(std::string_view text, const fs::path& file, const fs::path& input) {

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
 #include "command_line.h"
+#include "report/check/check.h"
 #include "trace/read/reader.h"
 
 namespace streamscope::cli {
@@ -21,9 +21,6 @@ trace::Trace load(const std::filesystem::path& file, bool quiet, trace::ReadOpti
 /// The same without the derived tables that the analyses recompute, such as edges; findings are
 /// read.
 trace::Trace load_to_analyze(const std::filesystem::path& file, bool quiet);
-/// Same as load(), but reports an unfinished trace on standard error: for output formats that
-/// cannot say so.
-trace::Trace load_to_convert(const std::filesystem::path& file, bool quiet);
 
 inline constexpr double kDefaultWaitS = 10;
 /// Declares --wait SECONDS for a command that needs finished traces.
@@ -33,6 +30,10 @@ void wait_for_end(const std::filesystem::path& file, double seconds);
 /// Reports on standard error that a trace is unfinished.
 void note_unfinished(const std::filesystem::path& file);
 
+/// How to write text to `output`: in the style of the terminal if it is empty.
+report::TextStyle style_for(const std::filesystem::path& output);
+/// The exit code of a check or a comparison.
+int exit_code(report::CheckResult result);
 /// Writes to standard output, or to `file` if it is not empty. Never overwrites `input` or another
 /// trace.
 void write_output(std::string_view text, const std::filesystem::path& file,

@@ -103,8 +103,9 @@ void report_it(const trace::Trace& trace, unsigned part) {
   constexpr report::By kBys[] = {report::By::kStream, report::By::kNvtx, report::By::kKernel};
   const report::Exporter& exporter = one_of(report::exporters(), part);
   const report::By by = one_of(kBys, part / report::exporters().size());
-  expect_document(exporter.name,
-                  exporter.write(trace, summary, {.by = by, .width = 80, .show_possible = true}));
+  expect_document(
+      exporter.name,
+      exporter.write(trace, summary, {.by = by, .look = {.width = 80}, .show_possible = true}));
   expect_json("info", report::info_json(summary.info));
   expect_clean("info", report::info_text(trace, summary.info));
 }

@@ -83,7 +83,8 @@ TEST(Coordination, IsPartOfTheReport) {
   builder.add(trace::Timeline{.name_id = builder.intern("steps"), .initial = 0});
   trace::Trace trace = builder.trace();
   const auto written = [&](std::string_view format) {
-    return find_exporter(format)->write(trace, summarize(trace), {});
+    return std::ranges::find(exporters(), format, &Exporter::name)
+        ->write(trace, summarize(trace), {});
   };
   EXPECT_THAT(written("text"), testing::HasSubstr("Dependencies and timelines"));
   add_dependency(trace, 1, 2);

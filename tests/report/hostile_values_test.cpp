@@ -79,10 +79,10 @@ void use(const Trace& trace) {
   for (const report::Exporter& exporter : report::exporters())
     EXPECT_FALSE(exporter.write(trace, summary, {}).empty());
   const report::Check check = report::check(trace, {});
-  EXPECT_FALSE(report::find_check_format("json")->write(trace, check, {}).empty());
-  for (const char* format : {"chrome", "perfetto", "dot"}) {
+  EXPECT_FALSE(report::write_check_json(trace, check, {}).empty());
+  for (const auto write : {report::export_chrome, report::export_perfetto, report::export_dot}) {
     try {
-      report::find_export_format(format)->write(trace, {});
+      write(trace, {});
     } catch (const Error&) {  // nothing left to export
     }
   }
@@ -142,7 +142,7 @@ TEST(HostileValues, MemoryBeyondTheLastAddressLeavesTheCheckWithoutVerdict) {
   trace::add_losses(damage, trace);
   const report::Check check = report::check(trace, {});
   EXPECT_EQ(check.result, report::CheckResult::kNotEvaluable);
-  const std::string text = report::find_check_format("text")->write(trace, check, {});
+  const std::string text = report::write_check_text(trace, check, {});
   EXPECT_THAT(text, testing::HasSubstr("address = -1")) << text;
   EXPECT_THAT(report::info_text(trace, check.info), testing::HasSubstr("damaged-values"));
 }

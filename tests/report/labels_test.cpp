@@ -155,7 +155,7 @@ TEST(Labels, CharactersThatChangeTextDirectionAreEscaped) {
 std::vector<std::string> lines(const std::vector<Column>& columns,
                                const std::vector<std::vector<std::string>>& rows, size_t width) {
   std::vector<std::string> result;
-  for (const Table::Line& line : lay_out(columns, rows, width).lines) result.push_back(line.text);
+  for (const TableLine& line : lay_out(columns, rows, width)) result.push_back(line.text);
   return result;
 }
 

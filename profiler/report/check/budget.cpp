@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <ranges>
 
 #include "analysis/delay/critical_path.h"
 #include "analysis/delay/overlap.h"
@@ -26,15 +27,8 @@ using trace::Trace;
 
 constexpr size_t kMostBytes = 1 << 20;  // a budget file has a few lines
 
-struct Row {
-  std::string_view name;
-  Budget::What what;
-};
-constexpr Row kRows[] = {{"critical-path", Budget::kCriticalPath},
-                         {"wait", Budget::kWait},
-                         {"overlap", Budget::kOverlap},
-                         {"waits-per-iteration", Budget::kWaitsPerIteration},
-                         {"overhead", Budget::kOverhead}};
+constexpr std::string_view kBudgetNames[] = {"critical-path", "wait", "overlap",
+                                             "waits-per-iteration", "overhead"};  // by Budget::What
 
 bool is_time(Budget::What what) { return what == Budget::kCriticalPath || what == Budget::kWait; }
 bool is_share(Budget::What what) { return what == Budget::kOverlap || what == Budget::kOverhead; }
@@ -60,13 +54,12 @@ class Parser {
     std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
     Budget budget;
-    const auto row = std::find_if(std::begin(kRows), std::end(kRows),
-                                  [&](const Row& candidate) { return candidate.name == words[0]; });
-    if (row == std::end(kRows)) {
+    const auto* name = std::ranges::find(kBudgetNames, words[0]);
+    if (name == std::end(kBudgetNames)) {
       fail("there is no budget '" + std::string(words[0]) + "'",
            "use critical-path, wait CAUSE, overlap, waits-per-iteration or overhead");
     }
-    budget.what = row->what;
+    budget.what = static_cast<Budget::What>(name - std::begin(kBudgetNames));
     words.erase(words.begin());
     if (budget.what == Budget::kWait) {
       if (words.empty()) fail("wait needs a cause", "add one, such as event_wait");
@@ -101,10 +94,9 @@ class Parser {
   }
   streamscope::WaitCause cause(std::string_view name) const {
     if (const auto cause = wait_cause_named(name)) return *cause;
-    std::string known;
-    for (const WaitCauseNames& names : kWaitCauses)
-      known += (known.empty() ? "" : ", ") + std::string(names.stored);
-    fail("there is no cause '" + std::string(name) + "'", "use one of " + known);
+    const auto known = kWaitCauses | std::views::transform(&WaitCauseNames::stored);
+    fail(fmt::format("there is no cause '{}'", name),
+         fmt::format("use one of {}", fmt::join(known.begin(), known.end(), ", ")));
   }
   double value(std::string_view text, Budget::What what) const {
     std::optional<double> number;
@@ -131,12 +123,6 @@ class Parser {
   size_t line_ = 0;
   std::vector<Budget> budgets_;
 };
-
-std::optional<double> critical_path_ns(analysis::Analyses& analyses) {
-  const auto& path = analyses.path();
-  if (path.empty()) return std::nullopt;
-  return static_cast<double>(path.back().end_ns - path.front().start_ns);
-}
 
 std::optional<double> waited_ns(analysis::Analyses& analyses, streamscope::WaitCause cause) {
   if (analyses.by_start().empty()) return std::nullopt;
@@ -173,14 +159,12 @@ std::optional<double> waits_per_iteration(const Trace& trace, const std::string&
                      trace.process_of_thread(trace.range.thread_id[id])});
   }
   if (spans.empty()) return std::nullopt;
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& a, const Span& b) { return a.start < b.start; });
+  std::ranges::sort(spans, {}, &Span::start);
   uint64_t inside = 0;
   for (Id id = 0; id < trace.event_wait.size(); ++id) {
     const Ns at = trace.event_wait.start_ns[id];
     const Id process = trace.process_of_thread(trace.event_wait.thread_id[id]);
-    auto after = std::upper_bound(spans.begin(), spans.end(), at,
-                                  [](Ns ns, const Span& span) { return ns < span.start; });
+    auto after = std::ranges::upper_bound(spans, at, {}, &Span::start);
     // Iterations of several processes overlap; a few steps back find the right one.
     for (int steps = 0; steps < 64 && after != spans.begin(); ++steps) {
       --after;
@@ -192,13 +176,31 @@ std::optional<double> waits_per_iteration(const Trace& trace, const std::string&
   return static_cast<double>(inside) / static_cast<double>(spans.size());
 }
 
+std::optional<double> measured(analysis::Analyses& analyses, const Info& info,
+                               const Budget& budget) {
+  switch (budget.what) {
+    case Budget::kCriticalPath:
+      if (const auto& path = analyses.path(); !path.empty())
+        return static_cast<double>(path.back().end_ns - path.front().start_ns);
+      break;
+    case Budget::kWait:
+      return waited_ns(analyses, budget.cause);
+    case Budget::kOverlap:
+      return hidden_share(analyses);
+    case Budget::kWaitsPerIteration:
+      return waits_per_iteration(analyses.trace(), budget.iteration);
+    case Budget::kOverhead:
+      if (info.duration_ns > 0)
+        return static_cast<double>(info.overhead_ns) / static_cast<double>(info.duration_ns);
+      break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string Budget::text() const {
-  std::string result;
-  for (const Row& row : kRows) {
-    if (row.what == what) result = row.name;
-  }
+  std::string result(kBudgetNames[what]);
   if (what == kWait) result += " " + std::string(stored_name(cause));
   if (what == kWaitsPerIteration) result += " " + iteration;
   return result;
@@ -252,32 +254,9 @@ std::string iteration_named(const std::string& text) {
 std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
                                   const std::vector<Budget>& budgets) {
   std::vector<BudgetResult> results;
-  const Trace& trace = analyses.trace();
   for (const Budget& budget : budgets) {
     BudgetResult result{.budget = budget};
-    if (info.unfinished) {
-      results.push_back(std::move(result));
-      continue;
-    }
-    switch (budget.what) {
-      case Budget::kCriticalPath:
-        result.measured = critical_path_ns(analyses);
-        break;
-      case Budget::kWait:
-        result.measured = waited_ns(analyses, budget.cause);
-        break;
-      case Budget::kOverlap:
-        result.measured = hidden_share(analyses);
-        break;
-      case Budget::kWaitsPerIteration:
-        result.measured = waits_per_iteration(trace, budget.iteration);
-        break;
-      case Budget::kOverhead:
-        if (info.duration_ns > 0)
-          result.measured =
-              static_cast<double>(info.overhead_ns) / static_cast<double>(info.duration_ns);
-        break;
-    }
+    if (!info.unfinished) result.measured = measured(analyses, info, budget);
     if (result.measured) {
       const bool met =
           budget.at_least ? *result.measured >= budget.limit : *result.measured <= budget.limit;

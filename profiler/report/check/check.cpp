@@ -47,10 +47,6 @@ std::string_view to_string(CheckResult result) {
   return kNames[static_cast<size_t>(result)];
 }
 
-bool CheckOptions::requires_verdict(const analysis::Detector& detector) const {
-  return std::find(required.begin(), required.end(), &detector) != required.end();
-}
-
 Check check(const Trace& trace, const CheckOptions& options) {
   Check result{.info = info_of(trace), .options = options};
   analysis::Analyses analyses(trace);
@@ -58,7 +54,8 @@ Check check(const Trace& trace, const CheckOptions& options) {
   auto baseline = options.baseline;
   for (const analysis::Verdict& verdict : verdicts) {
     const bool fails = verdict.detector->severity >= options.fail_on;
-    const bool required = options.requires_verdict(*verdict.detector);
+    const bool required =
+        std::ranges::find(options.required, verdict.detector) != options.required.end();
     if (!fails && !required) continue;
     bool suspects = false, only_possible = true;
     for (const analysis::Finding& finding : verdict.findings) {

@@ -30,8 +30,6 @@ struct CheckOptions {
   std::vector<Budget> budgets;
   /// Lists possible findings one by one instead of in one line. JSON and SARIF always list them.
   bool show_possible = false;
-
-  bool requires_verdict(const analysis::Detector& detector) const;
 };
 
 enum class CheckResult { kPassed, kFailed, kNotEvaluable };
@@ -71,29 +69,25 @@ std::string fingerprint(const trace::Trace& trace, const Advice& advice);
 std::string write_baseline(const trace::Trace& trace, const Check& check);
 std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file);
 
+using WriteCheck = std::string(const trace::Trace& trace, const Check& check,
+                               const TextStyle& look);
+
 struct CheckFormat {
   std::string_view name;  ///< as in --format
   std::string_view summary;
-  std::string (*write)(const trace::Trace& trace, const Check& check, const TextStyle& look);
+  WriteCheck* write;
 };
 
 std::span<const CheckFormat> check_formats();
-/// nullptr if there is no such format.
-const CheckFormat* find_check_format(std::string_view name);
 
-std::string write_check_text(const trace::Trace& trace, const Check& check, const TextStyle& look);
+WriteCheck write_check_text, write_check_json;
 /// Markdown, for a job summary or a comment on a merge request.
-std::string write_check_markdown(const trace::Trace& trace, const Check& check,
-                                 const TextStyle& look);
-/// Headings, remarks and tables of a check.
-Document check_document(const trace::Trace& trace, const Check& check);
+WriteCheck write_check_markdown;
 /// JUnit XML: a test case per rule and per budget.
-std::string write_check_junit(const trace::Trace& trace, const Check& check, const TextStyle& look);
+WriteCheck write_check_junit;
 /// GitHub workflow commands, which become annotations.
-std::string write_check_github(const trace::Trace& trace, const Check& check,
-                               const TextStyle& look);
-std::string write_check_json(const trace::Trace& trace, const Check& check, const TextStyle& look);
+WriteCheck write_check_github;
 /// SARIF 2.1.0, for code scanning. Contains no folders, command lines, hosts or users.
-std::string write_check_sarif(const trace::Trace& trace, const Check& check, const TextStyle& look);
+WriteCheck write_check_sarif;
 
 }  // namespace streamscope::report

@@ -19,11 +19,4 @@ constexpr CheckFormat kFormats[] = {
 
 std::span<const CheckFormat> check_formats() { return kFormats; }
 
-const CheckFormat* find_check_format(std::string_view name) {
-  for (const CheckFormat& format : kFormats) {
-    if (format.name == name) return &format;
-  }
-  return nullptr;
-}
-
 }  // namespace streamscope::report

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
-#include "analysis/labels.h"
 #include "check.h"
 #include "report/formats/markup.h"
 #include "trace/loss.h"
@@ -29,13 +29,6 @@ struct Suite {
     cases += body.empty() ? "/>\n" : ">\n" + body + "    </testcase>\n";
   }
 };
-
-bool is_open(const Check& check, const analysis::Detector& detector) {
-  for (const OpenQuestion& question : check.open) {
-    if (question.detector == &detector) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -65,15 +58,17 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
                           escape_markup(advice.finding.title), text);
     }
     if (!possible.empty()) output += escape_markup(possible_line(possible)) + "\n";
+    const bool is_open =
+        std::ranges::find(check.open, &detector, &OpenQuestion::detector) != check.open.end();
     const bool skips =
-        !fails && (is_open(check, detector) || verdict.outcome == Outcome::kNotEvaluable ||
+        !fails && (is_open || verdict.outcome == Outcome::kNotEvaluable ||
                    verdict.outcome == Outcome::kNotAtThisTier || check.info.unfinished);
     if (skips) {
       const std::string_view reason = verdict.reason.empty() ? trace::kUnfinished : verdict.reason;
       body += fmt::format("      <skipped message=\"{}\"/>\n", escape_markup(reason));
     }
     if (!output.empty()) body += "      <system-out>" + output + "</system-out>\n";
-    suite.add(fmt::format("{} {}", detector.number, detector.id), body, fails, skips);
+    suite.add(rule_name(detector), body, fails, skips);
   }
   for (const BudgetResult& result : check.budgets) {
     const std::string text = escape_markup(

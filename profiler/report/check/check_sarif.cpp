@@ -20,16 +20,14 @@ size_t index_of(const Detector& detector) {
 }
 
 Json rules() {
-  Json list = Json::array();
-  for (const Detector& detector : analysis::detectors()) {
-    list.push_back({{"id", detector.id},
-                    {"shortDescription", {{"text", detector.title}}},
-                    {"defaultConfiguration", {{"level", analysis::to_string(detector.severity)}}},
-                    {"properties",
-                     {{"number", detector.number},
-                      {"needs", analysis::to_string_of_evidence(detector.needs)}}}});
-  }
-  return list;
+  return array_of(analysis::detectors(), [](const Detector& detector) {
+    return Json{{"id", detector.id},
+                {"shortDescription", {{"text", detector.title}}},
+                {"defaultConfiguration", {{"level", analysis::to_string(detector.severity)}}},
+                {"properties",
+                 {{"number", detector.number},
+                  {"needs", analysis::to_string_of_evidence(detector.needs)}}}};
+  });
 }
 
 // File and line if the call site has them, plus function and NVTX ranges.
@@ -101,9 +99,8 @@ Json notifications(const trace::Trace& trace, const Check& check) {
 }  // namespace
 
 std::string write_check_sarif(const trace::Trace& trace, const Check& check, const TextStyle&) {
-  Json results = Json::array();
   std::map<std::string, size_t> seen;
-  for (const Advice& advice : check.findings) results.push_back(result_of(trace, advice, seen));
+  const auto result = [&](const Advice& advice) { return result_of(trace, advice, seen); };
   const Json driver{{"name", "streamscope"}, {"rules", rules()}};
   const Json invocation{{"executionSuccessful", check.result != CheckResult::kNotEvaluable},
                         {"toolExecutionNotifications", notifications(trace, check)}};
@@ -111,7 +108,7 @@ std::string write_check_sarif(const trace::Trace& trace, const Check& check, con
                    {"version", "2.1.0"},
                    {"runs", Json::array({Json{{"tool", {{"driver", driver}}},
                                               {"invocations", Json::array({invocation})},
-                                              {"results", results}}})}});
+                                              {"results", array_of(check.findings, result)}}})}});
 }
 
 }  // namespace streamscope::report

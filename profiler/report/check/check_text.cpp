@@ -19,10 +19,6 @@ using analysis::Outcome;
 
 constexpr size_t kFindingsShown = 50;  // JSON has all
 
-std::string rule(const analysis::Detector& detector) {
-  return fmt::format("{} {}", detector.number, detector.id);
-}
-
 // "1 error, 2 warnings, 3 possible findings", or "no findings".
 std::string tally(const Check& check) {
   std::string text;
@@ -33,21 +29,19 @@ std::string tally(const Check& check) {
   };
   for (FindingSeverity severity :
        {FindingSeverity::kError, FindingSeverity::kWarning, FindingSeverity::kNote}) {
-    add(std::count_if(check.findings.begin(), check.findings.end(),
-                      [&](const Advice& advice) {
-                        return advice.severity() == severity && !advice.is_possible();
-                      }),
+    const auto counts = [&](const Advice& advice) {
+      return advice.severity() == severity && !advice.is_possible();
+    };
+    add(std::ranges::count_if(check.findings, counts),
         std::string(analysis::to_string(severity)).c_str());
   }
-  add(std::count_if(check.findings.begin(), check.findings.end(),
-                    [](const Advice& advice) { return advice.is_possible(); }),
-      "possible finding");
+  add(std::ranges::count_if(check.findings, &Advice::is_possible), "possible finding");
   return text.empty() ? "no findings" : text;
 }
 
 Section finding_section(const Check& check, const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
-  std::string facts = rule(*advice.detector);
+  std::string facts = rule_name(*advice.detector);
   if (finding.count > 1) facts += fmt::format(", {} times", format_count(finding.count));
   if (finding.gain_ns) facts += ", gain " + format_duration(*finding.gain_ns);
   if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
@@ -67,7 +61,7 @@ Section finding_section(const Check& check, const Advice& advice) {
 Section open_section(const Check& check) {
   Section section{.title = "Not evaluable", .columns = {{"rule"}, {"what is missing"}}};
   for (const OpenQuestion& question : check.open)
-    section.rows.push_back({rule(*question.detector), question.reason});
+    section.rows.push_back({rule_name(*question.detector), question.reason});
   return section;
 }
 
@@ -83,45 +77,35 @@ Section budget_section(const Check& check) {
 
 Section result_section(const Check& check) {
   const std::string_view level = analysis::to_string(check.options.fail_on);
-  std::string text;
-  switch (check.result) {
-    case CheckResult::kPassed:
-      text = fmt::format("passed: no certain finding of severity {} or above", level);
-      break;
-    case CheckResult::kFailed:
-      text = fmt::format("failed: {} of severity {} or above",
-                         format_count(check.failing, "finding"), level);
-      if (check.over_budget > 0)
-        text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
-      break;
-    case CheckResult::kNotEvaluable:
-      text = fmt::format("not evaluable: no verdict from {}, required or of severity {} or above",
-                         format_count(check.open.size(), "rule"), level);
-      if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
-      if (check.info.unfinished)
-        text = fmt::format(
-            "not evaluable: no certain finding of severity {} or above so far, but the "
-            "trace is unfinished",
-            level);
-      break;
+  std::string text = fmt::format("passed: no certain finding of severity {} or above", level);
+  if (check.result == CheckResult::kFailed) {
+    text = fmt::format("failed: {} of severity {} or above", format_count(check.failing, "finding"),
+                       level);
+    if (check.over_budget > 0)
+      text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
+  } else if (check.result == CheckResult::kNotEvaluable && check.info.unfinished) {
+    text = fmt::format(
+        "not evaluable: no certain finding of severity {} or above so far, but the trace is "
+        "unfinished",
+        level);
+  } else if (check.result == CheckResult::kNotEvaluable) {
+    text = fmt::format("not evaluable: no verdict from {}, required or of severity {} or above",
+                       format_count(check.open.size(), "rule"), level);
+    if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
   }
-  size_t evaluated = 0;
-  std::string absent;
+  std::vector<std::string_view> absent;
   for (const analysis::Verdict& verdict : check.verdicts) {
-    evaluated += verdict.outcome != Outcome::kNotAtThisTier;
-    if (verdict.outcome != Outcome::kNotAtThisTier) continue;
-    absent += (absent.empty() ? "" : ", ") + std::string(verdict.detector->id);
+    if (verdict.outcome == Outcome::kNotAtThisTier) absent.push_back(verdict.detector->id);
   }
+  const size_t evaluated = check.verdicts.size() - absent.size();
   Section section{.title = "Result", .remarks = {text}};
   section.footnotes.push_back(
       fmt::format("{}; {} evaluated", tally(check), format_count(evaluated, "rule")));
   if (!absent.empty())
-    section.footnotes.push_back("Not evaluated, needs data this recording does not contain: " +
-                                absent);
+    section.footnotes.push_back(fmt::format(
+        "Not evaluated, needs data this recording does not contain: {}", fmt::join(absent, ", ")));
   return section;
 }
-
-}  // namespace
 
 Document check_document(const trace::Trace& trace, const Check& check) {
   Document document{.headline = headline(trace, check.info),
@@ -148,6 +132,8 @@ Document check_document(const trace::Trace& trace, const Check& check) {
   document.sections.push_back(result_section(check));
   return document;
 }
+
+}  // namespace
 
 std::string write_check_text(const trace::Trace& trace, const Check& check, const TextStyle& look) {
   return to_text(check_document(trace, check), look);

@@ -33,8 +33,6 @@ struct ExportFormat {
 };
 
 std::span<const ExportFormat> export_formats();
-/// nullptr if there is no such format.
-const ExportFormat* find_export_format(std::string_view name);
 
 std::string export_chrome(const trace::Trace& trace, const ExportOptions& options);
 std::string export_perfetto(const trace::Trace& trace, const ExportOptions& options);
@@ -45,6 +43,10 @@ std::string export_csv(const trace::Trace& trace, const ExportOptions& options);
 bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns);
 /// Throws the Error for an export without content.
 [[noreturn]] void refuse_empty(const trace::Trace& trace, const ExportOptions& options);
+
+/// The number of a process or thread in other formats. Two without a number must not become one.
+int32_t exported_pid(const trace::Trace& trace, trace::Id process);
+int32_t exported_tid(const trace::Trace& trace, trace::Id thread);
 
 /// The rows of a query as CSV (RFC 4180, with a header), piece by piece.
 void write_csv(trace::Query& query, const std::function<void(std::string_view)>& write);

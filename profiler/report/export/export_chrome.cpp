@@ -24,17 +24,10 @@ using trace::Ns;
 using trace::Trace;
 
 // Categories of the device ops that are not "gpu_other".
-constexpr const char* kKinds[] = {"kernel", "gpu_memcpy", "gpu_memset"};
+constexpr const char* kKinds[] = {R"("kernel")", R"("gpu_memcpy")", R"("gpu_memset")"};
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(analysis::printable(text)).dump();
-}
-
-// Two processes without a number must not become one.
-int64_t pid_of(const Trace& trace, Id process) {
-  if (process >= trace.process.size() || trace.process.os_pid[process] == trace::kNoSmall)
-    return 1'000'000'000 + int64_t{process == kNoId ? 0 : process};
-  return trace.process.os_pid[process];
 }
 
 class ChromeWriter {
@@ -69,12 +62,14 @@ class ChromeWriter {
   static std::string microseconds(Ns ns) {
     return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
   }
-  int64_t tid_of(Id thread) const {
-    if (thread >= trace_.thread.size()) return 0;
-    const auto tid = trace_.thread.os_tid[thread];
-    return tid == trace::kNoSmall ? 1'000'000'000 + int64_t{thread} : tid;
+  // Where viewers draw a slice: a thread of a process, or a stream of a device.
+  struct Lane {
+    int64_t pid, tid;
+  };
+  Lane lane_of_thread(Id thread) const {
+    return {exported_pid(trace_, trace_.process_of_thread(thread)), exported_tid(trace_, thread)};
   }
-  int64_t process_pid(Id thread) const { return pid_of(trace_, trace_.process_of_thread(thread)); }
+  Lane lane_of_stream(Id stream) const { return {device_of(stream), stream_number(stream)}; }
   int64_t device_of(Id stream) const {
     const Id device = trace_.device_of_stream(stream);
     if (device >= trace_.device.size()) return 0;
@@ -118,22 +113,26 @@ class ChromeWriter {
     text_ += ']';
   }
 
-  void write_call(Id thread, Id name, Ns start, Ns end, trace::Int correlation) {
+  // A slice up to its arguments; category and name are JSON.
+  void begin_slice(const std::string& category, const std::string& name, Lane lane, Ns start,
+                   Ns end) {
     begin();
     text_ += fmt::format(
-        R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{"correlation": {}}}}})",
-        trace_.text(name).starts_with("cu") && !trace_.text(name).starts_with("cuda")
-            ? "cuda_driver"
-            : "cuda_runtime",
-        text(name), process_pid(thread), tid_of(thread), microseconds(start),
-        microseconds(end - start), correlation == trace::kNoInt ? -1 : correlation);
+        R"({{"ph": "X", "cat": {}, "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {})",
+        category, name, lane.pid, lane.tid, microseconds(start),
+        microseconds(trace::between(start, end)));
   }
   template <class Table>
   void write_table(const Table& table) {
     for (Id id = 0; id < table.size(); ++id) {
       if (!is_wanted(options_, table.start_ns[id], table.end_ns[id])) continue;
-      write_call(table.thread_id[id], table.name_id[id], table.start_ns[id], table.end_ns[id],
-                 table.correlation_id[id]);
+      const std::string_view name = trace_.text(table.name_id[id]);
+      const bool driver = name.starts_with("cu") && !name.starts_with("cuda");
+      begin_slice(driver ? R"("cuda_driver")" : R"("cuda_runtime")", text(table.name_id[id]),
+                  lane_of_thread(table.thread_id[id]), table.start_ns[id], table.end_ns[id]);
+      const trace::Int correlation = table.correlation_id[id];
+      text_ += fmt::format(R"(, "args": {{"correlation": {}}}}})",
+                           correlation == trace::kNoInt ? -1 : correlation);
     }
   }
   void write_calls() {
@@ -152,12 +151,10 @@ class ChromeWriter {
       if (waits.stream_id[id] >= trace_.stream.size()) continue;
       const Id record = waits.record_id[id];
       const bool bound = record < records.size();
-      begin();
+      begin_slice(R"("cuda_sync")", R"("Stream Wait Event")", lane_of_stream(waits.stream_id[id]),
+                  waits.start_ns[id], waits.end_ns[id]);
       text_ += fmt::format(
-          R"({{"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{"cuda_sync_kind": "Stream Wait Event", "wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": {}, "wait_on_cuda_event_id": {}, {}, "correlation": {}}}}})",
-          device_of(waits.stream_id[id]), stream_number(waits.stream_id[id]),
-          microseconds(waits.start_ns[id]),
-          microseconds(trace::between(waits.start_ns[id], waits.end_ns[id])),
+          R"(, "args": {{"cuda_sync_kind": "Stream Wait Event", "wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": {}, "wait_on_cuda_event_id": {}, {}, "correlation": {}}}}})",
           bound && records.stream_id[record] < trace_.stream.size()
               ? stream_number(records.stream_id[record])
               : -1,
@@ -173,13 +170,11 @@ class ChromeWriter {
       if (syncs.kind[id] != trace::kStreamSynchronize ||
           syncs.stream_id[id] >= trace_.stream.size())
         continue;
-      begin();
-      text_ += fmt::format(
-          R"({{"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{"cuda_sync_kind": "Stream Sync", {}, "correlation": {}}}}})",
-          device_of(syncs.stream_id[id]), stream_number(syncs.stream_id[id]),
-          microseconds(syncs.start_ns[id]),
-          microseconds(trace::between(syncs.start_ns[id], syncs.end_ns[id])),
-          place(syncs.stream_id[id]), syncs.correlation_id[id]);
+      begin_slice(R"("cuda_sync")", R"("Stream Sync")", lane_of_stream(syncs.stream_id[id]),
+                  syncs.start_ns[id], syncs.end_ns[id]);
+      text_ +=
+          fmt::format(R"(, "args": {{"cuda_sync_kind": "Stream Sync", {}, "correlation": {}}}}})",
+                      place(syncs.stream_id[id]), syncs.correlation_id[id]);
     }
   }
 
@@ -204,15 +199,11 @@ class ChromeWriter {
     const auto& op = trace_.op;
     for (Id id = 0; id < op.size(); ++id) {
       if (!is_wanted(options_, op.start_ns[id], op.end_ns[id])) continue;
-      begin();
-      const char* category =
-          op.kind[id] >= 0 && op.kind[id] < 3 ? kKinds[op.kind[id]] : "gpu_other";
-      text_ += fmt::format(
-          R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}, "correlation": {})",
-          category, op_name(id), device_of(op.stream_id[id]), stream_number(op.stream_id[id]),
-          microseconds(op.start_ns[id]),
-          microseconds(trace::between(op.start_ns[id], op.end_ns[id])), place(op.stream_id[id]),
-          op.correlation_id[id] == trace::kNoInt ? -1 : op.correlation_id[id]);
+      const bool is_known = op.kind[id] >= 0 && op.kind[id] < 3;
+      begin_slice(is_known ? kKinds[op.kind[id]] : R"("gpu_other")", op_name(id),
+                  lane_of_stream(op.stream_id[id]), op.start_ns[id], op.end_ns[id]);
+      text_ += fmt::format(R"(, "args": {{{}, "correlation": {})", place(op.stream_id[id]),
+                           op.correlation_id[id] == trace::kNoInt ? -1 : op.correlation_id[id]);
       if (op.bytes[id] != trace::kNoInt) text_ += fmt::format(R"(, "bytes": {})", op.bytes[id]);
       if (op.graph_node[id] != trace::kNoInt)
         text_ += fmt::format(R"(, "graph node id": {})", op.graph_node[id]);
@@ -230,12 +221,11 @@ class ChromeWriter {
     }
   }
   // `id` is unique within its category.
-  void write_arrow(const char* category, uint64_t id, bool begins, int64_t pid, int64_t tid,
-                   Ns at) {
+  void write_arrow(const char* category, uint64_t id, bool begins, Lane lane, Ns at) {
     begin();
     text_ += fmt::format(
         R"({{"ph": "{}", "id": {}, "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}{}}})",
-        begins ? 's' : 'f', id, category, category, pid, tid, microseconds(at),
+        begins ? 's' : 'f', id, category, category, lane.pid, lane.tid, microseconds(at),
         begins ? "" : R"(, "bp": "e")");
   }
   void write_launch_arrow(Id op) {
@@ -243,10 +233,8 @@ class ChromeWriter {
     if (call >= trace_.api_call.size()) return;
     const Ns start = trace_.api_call.start_ns[call];
     if (!is_wanted(options_, start, trace_.api_call.end_ns[call])) return;
-    const Id thread = trace_.api_call.thread_id[call];
-    write_arrow("ac2g", op, true, process_pid(thread), tid_of(thread), start);
-    write_arrow("ac2g", op, false, device_of(trace_.op.stream_id[op]),
-                stream_number(trace_.op.stream_id[op]), trace_.op.start_ns[op]);
+    write_arrow("ac2g", op, true, lane_of_thread(trace_.api_call.thread_id[call]), start);
+    write_arrow("ac2g", op, false, lane_of_stream(trace_.op.stream_id[op]), trace_.op.start_ns[op]);
   }
   void write_edges() {
     const analysis::Edges edges(trace_);
@@ -259,8 +247,7 @@ class ChromeWriter {
         continue;
       }
       const auto end = [&](Id id, bool begins) {
-        write_arrow("event", i, begins, device_of(op.stream_id[id]),
-                    stream_number(op.stream_id[id]), op.start_ns[id]);
+        write_arrow("event", i, begins, lane_of_stream(op.stream_id[id]), op.start_ns[id]);
       };
       end(edge.from_op_id, true);
       end(edge.to_op_id, false);
@@ -271,46 +258,42 @@ class ChromeWriter {
     const auto& range = trace_.range;
     for (Id id = 0; id < range.size(); ++id) {
       if (!is_wanted(options_, range.start_ns[id], range.end_ns[id])) continue;
-      begin();
       const Id domain = range.domain_id[id];
-      text_ += fmt::format(
-          R"({{"ph": "X", "cat": {}, "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}}})",
-          domain == kNoId ? "\"user_annotation\"" : text(domain), text(range.name_id[id]),
-          process_pid(range.thread_id[id]), tid_of(range.thread_id[id]),
-          microseconds(range.start_ns[id]),
-          microseconds(trace::between(range.start_ns[id], range.end_ns[id])));
+      begin_slice(domain == kNoId ? R"("user_annotation")" : text(domain), text(range.name_id[id]),
+                  lane_of_thread(range.thread_id[id]), range.start_ns[id], range.end_ns[id]);
+      text_ += '}';
     }
     for (Id id = 0; id < trace_.mark.size(); ++id) {
       if (!is_wanted(options_, trace_.mark.start_ns[id], trace_.mark.start_ns[id])) continue;
+      const Lane lane = lane_of_thread(trace_.mark.thread_id[id]);
       begin();
-      text_ +=
-          fmt::format(R"({{"ph": "i", "s": "t", "name": {}, "pid": {}, "tid": {}, "ts": {}}})",
-                      text(trace_.mark.name_id[id]), process_pid(trace_.mark.thread_id[id]),
-                      tid_of(trace_.mark.thread_id[id]), microseconds(trace_.mark.start_ns[id]));
+      text_ += fmt::format(R"({{"ph": "i", "s": "t", "name": {}, "pid": {}, "tid": {}, "ts": {}}})",
+                           text(trace_.mark.name_id[id]), lane.pid, lane.tid,
+                           microseconds(trace_.mark.start_ns[id]));
     }
   }
 
-  void write_name(const char* what, int64_t pid, int64_t tid, const std::string& name,
+  void write_name(const char* what, Lane lane, const std::string& name,
                   const std::string& more = "") {
     begin();
     text_ += fmt::format(
         R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "ts": 0, "args": {{"name": {}{}}}}})",
-        what, pid, tid, name, more);
+        what, lane.pid, lane.tid, name, more);
   }
   void write_names() {
     for (Id id = 0; id < trace_.process.size(); ++id) {
       const Id line = trace_.process.command_line_id[id];
-      write_name("process_name", pid_of(trace_, id), 0,
+      write_name("process_name", {exported_pid(trace_, id), 0},
                  json_text(analysis::process_label(trace_, id)),
                  options_.redact || line == kNoId ? "" : R"(, "command_line": )" + text(line));
     }
     for (Id id = 0; id < trace_.thread.size(); ++id) {
       if (trace_.thread.name_id[id] != kNoId)
-        write_name("thread_name", process_pid(id), tid_of(id), text(trace_.thread.name_id[id]));
+        write_name("thread_name", lane_of_thread(id), text(trace_.thread.name_id[id]));
     }
     for (Id id = 0; id < trace_.stream.size(); ++id) {
       // Besides what viewers show, the fields by which `import` recognizes the stream.
-      write_name("thread_name", device_of(id), stream_number(id),
+      write_name("thread_name", lane_of_stream(id),
                  json_text("stream " + analysis::stream_label(trace_, id)),
                  fmt::format(R"(, {}, "stream_name": {}, "stream_kind": {})", place(id),
                              text(trace_.stream.name_id[id]), trace_.stream.kind[id]));

@@ -8,6 +8,7 @@
 
 #include "analysis/labels.h"
 #include "export.h"
+#include "report/formats/markup.h"
 #include "trace/error.h"
 
 namespace streamscope::report {
@@ -28,14 +29,6 @@ bool looks_like_formula(std::string_view text) {
   return false;
 }
 
-void append_cell(std::string& line, const trace::Cell& cell) {
-  if (const auto* text = std::get_if<std::string_view>(&cell)) {
-    line += csv_text(*text);
-    return;
-  }
-  line += cell_text(cell);
-}
-
 std::string sql_name(std::string_view name) { return '"' + std::string(name) + '"'; }
 
 }  // namespace
@@ -44,12 +37,7 @@ std::string csv_text(std::string_view raw, bool is_number) {
   std::string text = analysis::printable(raw, true);
   if (!is_number && looks_like_formula(text)) text.insert(0, 1, '\'');
   if (text.find_first_of(",;\"\n") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
+  return '"' + replaced(text, {{'"', "\"\""}}) + '"';
 }
 
 std::string cell_text(const trace::Cell& cell) {
@@ -74,7 +62,9 @@ void write_csv(trace::Query& query, const std::function<void(std::string_view)>&
   while (query.next()) {
     for (size_t i = 0; i < columns; ++i) {
       if (i > 0) text += ',';
-      append_cell(text, query.cell(i));
+      const trace::Cell cell = query.cell(i);
+      const auto* raw = std::get_if<std::string_view>(&cell);
+      text += raw ? csv_text(*raw) : cell_text(cell);
     }
     text += '\n';
     if (text.size() < kPieceBytes) continue;

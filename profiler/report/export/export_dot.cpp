@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "analysis/labels.h"
 #include "analysis/order/edges.h"
 #include "analysis/units.h"
 #include "export.h"
+#include "report/formats/markup.h"
 #include "trace/error.h"
 
 namespace streamscope::report {
@@ -26,27 +28,16 @@ constexpr size_t kMostNodes = 2000;  // graphviz takes minutes for more
 constexpr size_t kNodesAround = 60;  // as many as fit on a page
 
 std::string dot_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : analysis::printable(text)) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
+  return '"' + replaced(analysis::printable(text), {{'"', R"(\")"}, {'\\', R"(\\)"}}) + '"';
 }
 
+// The styles of the first kinds of edges; the others are green.
+constexpr const char* kStyles[] = {"color=\"#9aa0a6\"", "color=\"#1f5fbf\" penwidth=2",
+                                   "color=\"#8a6d00\" style=dashed",
+                                   "color=\"#b3261e\" style=dashed"};
+
 const char* style_of(trace::EdgeKind kind) {
-  switch (kind) {
-    case trace::kEventEdge:
-      return "color=\"#1f5fbf\" penwidth=2";
-    case trace::kHostEdge:
-      return "color=\"#8a6d00\" style=dashed";
-    case trace::kLegacyEdge:
-      return "color=\"#b3261e\" style=dashed";
-    case trace::kFifoEdge:
-      return "color=\"#9aa0a6\"";
-    default:
-      return "color=\"#2e7d32\"";
-  }
+  return static_cast<size_t>(kind) < std::size(kStyles) ? kStyles[kind] : "color=\"#2e7d32\"";
 }
 
 struct Neighbors {
@@ -58,9 +49,8 @@ Neighbors neighbors_of(const Trace& trace) {
   Neighbors result{std::vector<Id>(trace.op.size(), kNoId),
                    std::vector<Id>(trace.op.size(), kNoId)};
   std::vector<Id> order(trace.op.size());
-  for (Id id = 0; id < order.size(); ++id) order[id] = id;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Id a, Id b) { return trace.op.start_ns[a] < trace.op.start_ns[b]; });
+  std::iota(order.begin(), order.end(), Id{0});
+  std::ranges::stable_sort(order, {}, [&](Id op) { return trace.op.start_ns[op]; });
   std::map<Id, Id> last;
   for (const Id op : order) {
     const auto [known, is_new] = last.try_emplace(trace.op.stream_id[op], op);

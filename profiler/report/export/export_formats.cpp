@@ -7,6 +7,8 @@
 namespace streamscope::report {
 namespace {
 
+constexpr int32_t kWithoutNumber = 1'000'000'000;  // above the numbers of the system
+
 constexpr ExportFormat kFormats[] = {
     {"chrome",
      "JSON in the format of the PyTorch profiler, for chrome://tracing, Perfetto and others",
@@ -20,16 +22,21 @@ constexpr ExportFormat kFormats[] = {
 
 std::span<const ExportFormat> export_formats() { return kFormats; }
 
-const ExportFormat* find_export_format(std::string_view name) {
-  for (const ExportFormat& format : kFormats) {
-    if (format.name == name) return &format;
-  }
-  return nullptr;
-}
-
 bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns) {
   if (start_ns == trace::kUnknownNs || end_ns == trace::kUnknownNs) return false;
   return !options.range || (start_ns < options.range->second && end_ns >= options.range->first);
+}
+
+int32_t exported_pid(const trace::Trace& trace, trace::Id process) {
+  if (process < trace.process.size() && trace.process.os_pid[process] != trace::kNoSmall)
+    return trace.process.os_pid[process];
+  return kWithoutNumber + static_cast<int32_t>(process == trace::kNoId ? 0 : process);
+}
+
+int32_t exported_tid(const trace::Trace& trace, trace::Id thread) {
+  if (thread >= trace.thread.size()) return 0;
+  const trace::Small tid = trace.thread.os_tid[thread];
+  return tid == trace::kNoSmall ? kWithoutNumber + static_cast<int32_t>(thread) : tid;
 }
 
 void refuse_empty(const trace::Trace& trace, const ExportOptions& options) {

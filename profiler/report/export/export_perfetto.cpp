@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "analysis/labels.h"
 #include "analysis/order/edges.h"
@@ -58,26 +59,18 @@ class PerfettoWriter {
     return packet;
   }
   uint64_t time(Ns ns) const { return static_cast<uint64_t>(std::max<Ns>(ns + shift_ns_, 0)); }
-  int32_t pid_of(Id process) const {
-    if (process >= trace_.process.size() || trace_.process.os_pid[process] == trace::kNoSmall)
-      return 1'000'000'000 + static_cast<int32_t>(process == kNoId ? 0 : process);
-    return trace_.process.os_pid[process];
-  }
-
-  // Only these texts are written: others include command lines and environment variables.
-  std::set<Id> names_of_slices() const {
-    std::set<Id> names;
-    for (const Slice& slice : slices_) {
-      if (slice.name != kNoId) names.insert(slice.name);
-    }
-    return names;
-  }
+  int32_t pid_of(Id process) const { return exported_pid(trace_, process); }
 
   void write_names() {
     proto::TracePacket* first = packet();
     first->set_sequence_flags(kCleared);
     proto::InternedData* interned = first->mutable_interned_data();
-    for (const Id id : names_of_slices()) {
+    // Only the names of slices are written: other texts include command lines and environment
+    // variables.
+    std::set<Id> names;
+    for (const Slice& slice : slices_) names.insert(slice.name);
+    names.erase(kNoId);
+    for (const Id id : names) {
       proto::EventName* name = interned->add_event_names();
       name->set_iid(uint64_t{id} + 1);
       name->set_name(analysis::printable(trace_.text(id)));
@@ -114,11 +107,9 @@ class PerfettoWriter {
     }
     for (Id id = 0; id < trace_.thread.size(); ++id) {
       proto::TrackDescriptor* track = packet()->mutable_track_descriptor();
-      const auto tid = trace_.thread.os_tid[id];
       track->set_uuid(kThreadTracks + id);
       track->mutable_thread()->set_pid(pid_of(trace_.thread.process_id[id]));
-      track->mutable_thread()->set_tid(
-          tid == trace::kNoSmall ? 1'000'000'000 + static_cast<int32_t>(id) : tid);
+      track->mutable_thread()->set_tid(exported_tid(trace_, id));
       if (trace_.thread.name_id[id] != kNoId)
         track->mutable_thread()->set_thread_name(
             analysis::printable(trace_.text(trace_.thread.name_id[id])));
@@ -183,9 +174,8 @@ class PerfettoWriter {
     gather(trace_.event_record, "cuda");
     gather(trace_.event_wait, "cuda");
     gather(trace_.host_sync, "cuda");
-    std::stable_sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
-      if (a.thread != b.thread) return a.thread < b.thread;
-      return a.start != b.start ? a.start < b.start : a.end > b.end;
+    std::ranges::stable_sort(slices_, {}, [](const Slice& slice) {
+      return std::tuple(slice.thread, slice.start, -slice.end);  // the longer one outside
     });
   }
   // Slices of a track must nest: begins and ends of each thread are written in order of time.

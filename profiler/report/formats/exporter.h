@@ -15,30 +15,27 @@ namespace streamscope::report {
 
 struct Options {
   By by = By::kStream;
-  bool color = false;          ///< ANSI colors, text format only
-  size_t width = 0;            ///< columns of the terminal; 0: no limit
+  TextStyle look;              ///< text format only
   bool show_possible = false;  ///< list possible findings one by one, not in one line
 };
 
 struct DiffVerdict;
 
+using Write = std::string(const trace::Trace& trace, const Summary& summary,
+                          const Options& options);
+
 struct Exporter {
   std::string_view name;  ///< as in --format
   std::string_view summary;
-  std::string (*write)(const trace::Trace& trace, const Summary& summary, const Options& options);
+  Write* write;
   /// nullptr if the format does not support comparisons.
   std::string (*write_diff)(const DiffVerdict& verdict, const TextStyle& look);
 };
 
 std::span<const Exporter> exporters();
-/// nullptr if there is no such format.
-const Exporter* find_exporter(std::string_view name);
 
-std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options);
-std::string write_markdown(const trace::Trace& trace, const Summary& summary,
-                           const Options& options);
+Write write_text, write_markdown, write_json;
 /// One self-contained page. Omits the folders of absolute paths.
-std::string write_html(const trace::Trace& trace, const Summary& summary, const Options& options);
-std::string write_json(const trace::Trace& trace, const Summary& summary, const Options& options);
+Write write_html;
 
 }  // namespace streamscope::report

@@ -26,11 +26,4 @@ constexpr Exporter kExporters[] = {
 
 std::span<const Exporter> exporters() { return kExporters; }
 
-const Exporter* find_exporter(std::string_view name) {
-  for (const Exporter& exporter : kExporters) {
-    if (exporter.name == name) return &exporter;
-  }
-  return nullptr;
-}
-
 }  // namespace streamscope::report

@@ -20,17 +20,20 @@ using trace::Trace;
 // Missing rows are null, like unknown times.
 Json id(Id value) { return value == kNoId ? Json() : Json(value); }
 Json ns(Ns value) { return value == trace::kUnknownNs ? Json() : Json(value); }
+Json number(trace::Small value) { return value == trace::kNoSmall ? Json() : Json(value); }
 
 Json name_of(const Trace& trace, Id op) { return op == kNoId ? Json() : Json(op_label(trace, op)); }
 
+Json by_cause(const std::map<streamscope::WaitCause, Ns>& times) {
+  Json causes = Json::object();
+  for (const auto& [cause, duration] : times) causes[std::string(stored_name(cause))] = duration;
+  return causes;
+}
+
 Json stream_json(const Trace& trace, const StreamSummary& stream) {
-  Json waiting = Json::object();
-  for (const auto& [cause, duration] : stream.waiting)
-    waiting[std::string(stored_name(cause))] = duration;
   const auto& activity = stream.activity;
-  const trace::Small native = trace.stream.native_id[stream.stream];
   return Json{{"stream", stream.stream},
-              {"native_id", native == trace::kNoSmall ? Json() : Json(native)},
+              {"native_id", number(trace.stream.native_id[stream.stream])},
               {"name", printable(trace.text(trace.stream.name_id[stream.stream]))},
               {"label", stream_label(trace, stream.stream)},
               {"process", id(trace.process_of_stream(stream.stream))},
@@ -39,7 +42,7 @@ Json stream_json(const Trace& trace, const StreamSummary& stream) {
               {"last_end_ns", ns(activity.last_end_ns)},
               {"busy_ns", activity.busy_ns},
               {"idle_ns", activity.idle_ns()},
-              {"waiting_ns", waiting},
+              {"waiting_ns", by_cause(stream.waiting)},
               {"op", activity.op_count},
               {"untimed_op", activity.untimed_count},
               {"unfinished_op", stream.unfinished_count},
@@ -86,27 +89,18 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
               {"host_call", host_call}};
 }
 
-Json gaps_json(const Gaps& gaps) {
-  Json causes = Json::object();
-  for (const auto& [cause, duration] : gaps.by_cause)
-    causes[std::string(stored_name(cause))] = duration;
-  return causes;
-}
-
 Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
-  Json ops = Json::array();
-  for (const OpGroup& op : groups) {
-    ops.push_back(
-        {{"name", op_label(trace, op.example)},
-         {"full_name", printable(trace::demangled(trace.text(trace.op.name_id[op.example])))},
-         {"kind", trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op.example]))},
-         {"count", op.count},
-         {"total_ns", op.total_ns},
-         {"longest_ns", op.longest_ns},
-         {"waited_ns", op.gaps.waited_ns},
-         {"gaps_ns", gaps_json(op.gaps)}});
-  }
-  return ops;
+  return array_of(groups, [&](const OpGroup& op) {
+    return Json{
+        {"name", op_label(trace, op.example)},
+        {"full_name", printable(trace::demangled(trace.text(trace.op.name_id[op.example])))},
+        {"kind", trace::to_string(static_cast<trace::OpKind>(trace.op.kind[op.example]))},
+        {"count", op.count},
+        {"total_ns", op.total_ns},
+        {"longest_ns", op.longest_ns},
+        {"waited_ns", op.gaps.waited_ns},
+        {"gaps_ns", by_cause(op.gaps.by_cause)}};
+  });
 }
 
 }  // namespace
@@ -133,15 +127,12 @@ Json to_json(const Advice& advice) {
 namespace {
 
 Json processes_json(const Trace& trace) {
-  const auto known = [](trace::Small value) {
-    return value == trace::kNoSmall ? Json() : Json(value);
-  };
   Json processes = Json::array();
   for (Id process = 0; process < trace.process.size(); ++process) {
     processes.push_back({{"name", process_label(trace, process)},
-                         {"os_pid", known(trace.process.os_pid[process])},
-                         {"exit_code", known(trace.process.exit_code[process])},
-                         {"exit_signal", known(trace.process.exit_signal[process])}});
+                         {"os_pid", number(trace.process.os_pid[process])},
+                         {"exit_code", number(trace.process.exit_code[process])},
+                         {"exit_signal", number(trace.process.exit_signal[process])}});
   }
   return processes;
 }
@@ -156,56 +147,40 @@ Json devices_json(const Trace& trace) {
 }
 
 Json overlap_json(const Summary& summary) {
-  Json overlap = Json::array();
-  for (const auto& device : summary.devices) {
-    overlap.push_back({{"device", id(device.device_id)},
-                       {"window_ns", device.window_ns()},
-                       {"kernel_ns", device.kernel_ns},
-                       {"copy_ns", device.copy_ns},
-                       {"both_ns", device.both_ns},
-                       {"concurrency_ns", device.concurrency_ns}});
-  }
-  return overlap;
+  return array_of(summary.devices, [](const analysis::DeviceOverlap& device) {
+    return Json{{"device", id(device.device_id)}, {"window_ns", device.window_ns()},
+                {"kernel_ns", device.kernel_ns},  {"copy_ns", device.copy_ns},
+                {"both_ns", device.both_ns},      {"concurrency_ns", device.concurrency_ns}};
+  });
 }
 
 Json syncs_json(const Trace& trace, const Summary& summary) {
-  Json syncs = Json::array();
-  for (const analysis::SyncGroup& sync : summary.syncs) {
-    syncs.push_back({{"kind", trace::to_string(sync.kind)},
-                     {"call", printable(trace.text(sync.name_id))},
-                     {"stream", id(sync.stream_id)},
-                     {"process", id(sync.process_id)},
-                     {"called_from", summary.call_site(sync.stack_id)},
-                     {"count", sync.count},
-                     {"total_ns", sync.total_ns},
-                     {"longest_ns", sync.longest_ns},
-                     {"never_returned", sync.open_count}});
-  }
-  return syncs;
+  return array_of(summary.syncs, [&](const analysis::SyncGroup& sync) {
+    return Json{{"kind", trace::to_string(sync.kind)},
+                {"call", printable(trace.text(sync.name_id))},
+                {"stream", id(sync.stream_id)},
+                {"process", id(sync.process_id)},
+                {"called_from", summary.call_site(sync.stack_id)},
+                {"count", sync.count},
+                {"total_ns", sync.total_ns},
+                {"longest_ns", sync.longest_ns},
+                {"never_returned", sync.open_count}};
+  });
 }
 
 Json ranges_json(const Trace& trace, const Summary& summary) {
-  Json ranges = Json::array();
-  for (const RangeGroup& range : summary.ranges) {
-    ranges.push_back({{"domain", printable(trace.text(range.domain_id))},
-                      {"name", printable(trace.text(range.name_id))},
-                      {"count", range.count},
-                      {"host_ns", range.host_ns},
-                      {"op", range.op_count},
-                      {"op_of_other_threads", range.foreign_count},
-                      {"device_ns", range.device_ns},
-                      {"waited_ns", range.gaps.waited_ns},
-                      {"gaps_ns", gaps_json(range.gaps)},
-                      {"ops", to_json(trace, range.ops)}});
-  }
-  return ranges;
-}
-
-template <class Items, class Write>
-Json array_of(const Items& items, Write write) {
-  Json array = Json::array();
-  for (const auto& item : items) array.push_back(write(item));
-  return array;
+  return array_of(summary.ranges, [&](const RangeGroup& range) {
+    return Json{{"domain", printable(trace.text(range.domain_id))},
+                {"name", printable(trace.text(range.name_id))},
+                {"count", range.count},
+                {"host_ns", range.host_ns},
+                {"op", range.op_count},
+                {"op_of_other_threads", range.foreign_count},
+                {"device_ns", range.device_ns},
+                {"waited_ns", range.gaps.waited_ns},
+                {"gaps_ns", by_cause(range.gaps.by_cause)},
+                {"ops", to_json(trace, range.ops)}};
+  });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// JSON values of types that several outputs share. Internal to report.
+// JSON values of types that several outputs share, and how outputs print JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,6 +20,14 @@ Json to_json(const std::vector<LossFact>& losses);
 Json to_json(const Advice& advice);
 /// What is known about the cost of recording; null if it is free.
 Json cost_json(const Info& info);
+
+/// An array of what `write` makes of each item.
+template <class Items, class Write>
+Json array_of(const Items& items, Write write) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(write(item));
+  return array;
+}
 
 /// Indented, with a line end; replaces invalid UTF-8 instead of throwing.
 inline std::string dump(const Json& json) {

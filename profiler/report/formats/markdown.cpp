@@ -2,40 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "exporter.h"
+#include "markup.h"
 
 namespace streamscope::report {
 namespace {
 
 // Names come from the recorded program: their characters must not act as Markdown or HTML.
 std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '\\':
-      case '|':
-      case '*':
-      case '_':
-      case '`':
-      case '[':
-      case ']':
-      case '#':
-      case '~':
-        result += '\\';
-        [[fallthrough]];
-      default:
-        result += c;
-    }
-  }
-  return result;
+  return replaced(text, {{'&', "&amp;"},
+                         {'<', "&lt;"},
+                         {'>', "&gt;"},
+                         {'\\', "\\\\"},
+                         {'|', "\\|"},
+                         {'*', "\\*"},
+                         {'_', "\\_"},
+                         {'`', "\\`"},
+                         {'[', "\\["},
+                         {']', "\\]"},
+                         {'#', "\\#"},
+                         {'~', "\\~"}});
 }
 
 }  // namespace
@@ -44,19 +29,15 @@ std::string to_markdown(const Document& document) {
   std::string text = "**" + escaped(document.headline) + "**\n";
   if (!document.notices.empty()) text += "\n";
   for (const Notice& notice : document.notices) {
-    text += "- **" + escaped(trace::to_string(notice.severity)) + "**: " + escaped(notice.text) +
-            (notice.advice.empty() ? "" : " " + escaped(notice.advice)) + "\n";
+    text += "- **" + escaped(trace::to_string(notice.severity)) + "**: " + escaped(notice.line()) +
+            "\n";
   }
   for (const Section& section : document.sections) {
     text += "\n### " + escaped(section.title) + "\n";
     for (const std::string& remark : section.remarks) text += "\n" + escaped(remark) + "\n";
     if (!section.rows.empty()) {
       text += "\n|";
-      for (const Column& column : section.columns) {
-        text += " " +
-                escaped(column.group.empty() ? column.name : column.group + ": " + column.name) +
-                " |";
-      }
+      for (const Column& column : section.columns) text += " " + escaped(column.heading()) + " |";
       text += "\n|";
       for (const Column& column : section.columns) text += column.right ? " ---: |" : " --- |";
       text += "\n";

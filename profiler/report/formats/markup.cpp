@@ -2,34 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "markup.h"
 
+#include <algorithm>
+
 #include "analysis/labels.h"
 
 namespace streamscope::report {
 
-std::string escape_markup(std::string_view text) {
+std::string replaced(std::string_view text,
+                     std::initializer_list<std::pair<char, std::string_view>> replacements) {
   std::string result;
-  for (const char c : analysis::printable(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
+  for (const char c : text) {
+    const auto* found =
+        std::ranges::find(replacements, c, &std::pair<char, std::string_view>::first);
+    if (found == replacements.end()) {
+      result += c;
+    } else {
+      result += found->second;
     }
   }
   return result;
+}
+
+std::string escape_markup(std::string_view text) {
+  return replaced(analysis::printable(text),
+                  {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}});
 }
 
 std::string without_folders(const std::string& text) {

@@ -3,6 +3,8 @@
 
 #include "table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace streamscope::report {
@@ -21,17 +23,9 @@ std::string padded(std::string_view text, size_t width, bool right) {
 
 // The heading of a group of columns: its name centered in a line above them.
 std::string ruled(const std::string& name, size_t width) {
-  std::string text = shortened(name, width);
-  size_t missing = width - display_width(text);
-  if (missing < 4) return padded(text, width, false);
-  text = " " + text + " ";
-  missing -= 2;
-  const auto line = [](size_t count) {
-    std::string dashes;
-    for (size_t i = 0; i < count; ++i) dashes += "─";
-    return dashes;
-  };
-  return line(missing / 2) + text + line(missing - missing / 2);
+  const std::string text = shortened(name, width);
+  if (width < display_width(text) + 4) return padded(text, width, false);
+  return fmt::format("{:─^{}}", " " + text + " ", width);
 }
 
 }  // namespace
@@ -87,7 +81,8 @@ void squeeze(std::vector<Used>& used, size_t width) {
 
 // A text that is wider than its column is wrapped.
 template <class Cell>
-void add_lines(Table& table, const std::vector<Used>& block, bool head, Cell cell) {
+void add_lines(std::vector<TableLine>& lines, const std::vector<Used>& block, bool head,
+               Cell cell) {
   std::vector<std::vector<std::string>> cells;
   size_t height = 1;
   for (const Used& column : block) {
@@ -105,12 +100,12 @@ void add_lines(Table& table, const std::vector<Used>& block, bool head, Cell cel
       text += padded(part, block[i].width, block[i].column->right);
     }
     text.erase(text.find_last_not_of(' ') + 1);
-    table.lines.push_back({std::move(text), head});
+    lines.push_back({std::move(text), head});
   }
 }
 
 // The line above the columns with the names of their groups, if any.
-void add_groups(Table& table, const std::vector<Used>& block) {
+void add_groups(std::vector<TableLine>& lines, const std::vector<Used>& block) {
   std::string groups;
   for (size_t i = 0; i < block.size();) {
     const std::string& group = block[i].column->group;
@@ -124,16 +119,15 @@ void add_groups(Table& table, const std::vector<Used>& block) {
   }
   if (groups.find_first_not_of(' ') == std::string::npos) return;
   groups.erase(groups.find_last_not_of(' ') + 1);
-  table.lines.push_back({std::move(groups), true});
+  lines.push_back({std::move(groups), true});
 }
 
 }  // namespace
 
-Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
-              size_t width) {
+std::vector<TableLine> lay_out(const std::vector<Column>& columns,
+                               const std::vector<std::vector<std::string>>& rows, size_t width) {
   std::vector<Used> used = widths_of(columns, rows);
-  Table table;
-  if (used.empty()) return table;
+  std::vector<TableLine> lines;
   if (width > 0) squeeze(used, width);
 
   for (size_t first = 0; first < used.size();) {
@@ -150,16 +144,16 @@ Table lay_out(const std::vector<Column>& columns, const std::vector<std::vector<
       block_width += kGap.size() + used[first].width;
       block.push_back(used[first++]);
     }
-    add_groups(table, block);
-    add_lines(table, block, true,
+    add_groups(lines, block);
+    add_lines(lines, block, true,
               [](const Used& column) { return std::string_view(column.column->name); });
     for (const auto& row : rows) {
-      add_lines(table, block, false, [&](const Used& column) {
+      add_lines(lines, block, false, [&](const Used& column) {
         return column.index < row.size() ? std::string_view(row[column.index]) : std::string_view();
       });
     }
   }
-  return table;
+  return lines;
 }
 
 std::vector<std::string> wrapped(std::string_view text, size_t width) {

@@ -1,73 +1,55 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
+
 #include "exporter.h"
 #include "table.h"
 
 namespace streamscope::report {
 namespace {
 
-// Colors by meaning; the text carries the same information.
-class Paint {
- public:
-  explicit Paint(bool color) : color_(color) {}
-  std::string bold(const std::string& text) const { return wrap("1", text); }
-  std::string dim(const std::string& text) const { return wrap("2", text); }
-  std::string severity(trace::Severity severity, const std::string& text) const {
-    switch (severity) {
-      case trace::Severity::kError:
-      case trace::Severity::kDataLoss:
-        return wrap("1;31", text);
-      case trace::Severity::kNotice:
-        return wrap("33", text);
-      default:
-        return dim(text);
-    }
-  }
+// The terminal's code of a color by meaning; the text carries the same information.
+constexpr const char kPlain[] = "", kBold[] = "1", kDim[] = "2";
 
- private:
-  std::string wrap(const char* code, const std::string& text) const {
-    return color_ ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
-  }
-  bool color_;
-};
-
-size_t inner(size_t width, size_t indent) { return width > indent ? width - indent : width; }
+const char* color_of(trace::Severity severity) {
+  if (severity >= trace::Severity::kDataLoss) return "1;31";
+  return severity == trace::Severity::kNotice ? "33" : kDim;
+}
 
 }  // namespace
 
 std::string to_text(const Document& document, const TextStyle& look) {
-  const Paint paint(look.color);
   const size_t width = look.width;
   std::string text;
-  const auto paragraph = [&](const std::string& words, const char* indent, auto decorate) {
-    for (const std::string& line : wrapped(words, inner(width, 2)))
-      text += indent + decorate(line) + "\n";
+  const auto add_line = [&](std::string_view line, const char* color) {
+    text += look.color && *color ? fmt::format("\x1b[{}m{}\x1b[0m\n", color, line)
+                                 : fmt::format("{}\n", line);
   };
-  for (const std::string& line : wrapped(document.headline, width)) text += paint.bold(line) + "\n";
+  const auto add_paragraph = [&](const std::string& words, const char* color) {
+    for (const std::string& line : wrapped(words, width > 2 ? width - 2 : width)) {
+      text += "  ";
+      add_line(line, color);
+    }
+  };
+  for (const std::string& line : wrapped(document.headline, width)) add_line(line, kBold);
   for (const Notice& notice : document.notices) {
-    const std::string mark(trace::to_string(notice.severity));
-    paragraph(mark + ": " + notice.text + (notice.advice.empty() ? "" : " " + notice.advice), "  ",
-              [&](const std::string& line) { return paint.severity(notice.severity, line); });
+    add_paragraph(fmt::format("{}: {}", trace::to_string(notice.severity), notice.line()),
+                  color_of(notice.severity));
   }
   for (const Section& section : document.sections) {
-    text += "\n" + paint.bold(section.title) + "\n";
-    for (const std::string& remark : section.remarks) {
-      paragraph(remark, "  ", [&](const std::string& line) { return line; });
-    }
-    for (const Table::Line& line : lay_out(section.columns, section.rows, width).lines) {
-      text += (line.head ? paint.dim(line.text) : line.text) + "\n";
-    }
-    for (const std::string& footnote : section.footnotes) {
-      paragraph(footnote, "  ", [&](const std::string& line) { return paint.dim(line); });
-    }
+    text += "\n";
+    add_line(section.title, kBold);
+    for (const std::string& remark : section.remarks) add_paragraph(remark, kPlain);
+    for (const TableLine& line : lay_out(section.columns, section.rows, width))
+      add_line(line.text, line.head ? kDim : kPlain);
+    for (const std::string& footnote : section.footnotes) add_paragraph(footnote, kDim);
   }
   return text;
 }
 
 std::string write_text(const trace::Trace& trace, const Summary& summary, const Options& options) {
-  return to_text(compose(trace, summary, options.by, options.show_possible),
-                 {.color = options.color, .width = options.width});
+  return to_text(compose(trace, summary, options.by, options.show_possible), options.look);
 }
 
 }  // namespace streamscope::report

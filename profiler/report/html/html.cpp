@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <ranges>
 
-#include "analysis/labels.h"
 #include "analysis/units.h"
 #include "page.h"
 #include "page_lanes.h"
@@ -26,24 +27,29 @@ constexpr size_t kPoolsShown = 12;
 
 std::string prose(const std::string& text) { return escape_markup(without_folders(text)); }
 
+// A region of its own that scrolls sideways.
+std::string scrolling(const std::string& title, const std::string& content) {
+  return fmt::format(R"(<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>)",
+                     escape_markup(title), content);
+}
+
 std::string table_of(const Section& section) {
-  std::string text = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +
-                     escape_markup(section.title) + "\"><table><thead><tr>";
+  std::string text = "<table><thead><tr>";
+  const auto number = [](bool right) { return right ? " class=\"number\"" : ""; };
   for (const Column& column : section.columns) {
-    text += fmt::format(
-        "<th scope=\"col\"{}>{}</th>", column.right ? " class=\"number\"" : "",
-        escape_markup(column.group.empty() ? column.name : column.group + ": " + column.name));
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", number(column.right),
+                        escape_markup(column.heading()));
   }
   text += "</tr></thead><tbody>\n";
   for (const auto& row : section.rows) {
     text += "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       const bool right = i < section.columns.size() && section.columns[i].right;
-      text += fmt::format("<td{}>{}</td>", right ? " class=\"number\"" : "", prose(row[i]));
+      text += fmt::format("<td{}>{}</td>", number(right), prose(row[i]));
     }
     text += "</tr>\n";
   }
-  return text + "</tbody></table></div>\n";
+  return scrolling(section.title, text + "</tbody></table>") + "\n";
 }
 
 std::string section_of(const Section& section) {
@@ -59,9 +65,9 @@ std::string finding_of(const Trace& trace, const analysis::StreamOps& stream_ops
                        const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
   std::string text =
-      fmt::format("<article class=\"finding {}\"><h3>{}</h3><p>{}</p><p class=\"faint\">{} {}",
+      fmt::format("<article class=\"finding {}\"><h3>{}</h3><p>{}</p><p class=\"faint\">{}",
                   analysis::to_string(advice.severity()), prose(finding.title), prose(finding.text),
-                  advice.detector->number, advice.detector->id);
+                  rule_name(*advice.detector));
   if (finding.count > 1) text += fmt::format(", {} times", analysis::format_count(finding.count));
   if (finding.gain_ns)
     text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
@@ -88,10 +94,9 @@ std::string rest_of(const std::vector<Advice>& findings) {
   std::string text =
       fmt::format("<details><summary>{}</summary><ul>\n",
                   analysis::format_count(findings.size() - kFindingsShown, "more finding"));
-  for (size_t i = kFindingsShown; i < findings.size(); ++i) {
-    text += fmt::format("<li>{} <span class=\"faint\">{} {}</span></li>\n",
-                        prose(findings[i].finding.title), findings[i].detector->number,
-                        findings[i].detector->id);
+  for (const Advice& advice : findings | std::views::drop(kFindingsShown)) {
+    text += fmt::format("<li>{} <span class=\"faint\">{}</span></li>\n",
+                        prose(advice.finding.title), rule_name(*advice.detector));
   }
   return text + "</ul></details>\n";
 }
@@ -105,23 +110,20 @@ std::string deadlocks_of(const Trace& trace, const analysis::WaitGraph& graph) {
   if (!graph.cycles.empty()) text += " Red marks a cycle, which never continues.";
   if (graph.left_out > 0)
     text += " " + analysis::format_count(graph.left_out, "more arrow") + " not shown.";
-  return text +
-         "</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Who waits "
-         "for whom\">" +
-         picture_of(trace, graph) + "</div></section>\n";
+  return text + "</p>\n" + scrolling("Who waits for whom", picture_of(trace, graph)) +
+         "</section>\n";
 }
 
 std::string pools_of(const Trace& trace) {
   std::vector<analysis::PoolUsage> pools = analysis::pool_usage(trace);
   if (pools.empty()) return "";
-  std::stable_sort(pools.begin(), pools.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.wait_ns, a.taken) > std::tuple(b.wait_ns, b.taken);
+  std::ranges::stable_sort(pools, std::greater{}, [](const analysis::PoolUsage& pool) {
+    return std::pair(pool.wait_ns, pool.taken);
   });
   std::string text =
       "<section><h2>Pools</h2>\n<p>Usage over time; the dashed line is the limit of the "
       "pool, if it has one.</p>\n";
-  for (size_t i = 0; i < std::min(pools.size(), kPoolsShown); ++i) {
-    const analysis::PoolUsage& pool = pools[i];
+  for (const analysis::PoolUsage& pool : pools | std::views::take(kPoolsShown)) {
     std::string facts = "taken " + analysis::format_count(pool.taken, "time");
     if (pool.waits > 0) {
       facts += fmt::format(", {} of them waited {} in total", analysis::format_count(pool.waits),
@@ -139,9 +141,7 @@ std::string pools_of(const Trace& trace) {
 
 // Inside <script> only "</" and "<!--" have a meaning.
 std::string script_json(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
-  return text;
+  return replaced(json.dump(-1, ' ', false, Json::error_handler_t::replace), {{'<', "\\u003c"}});
 }
 
 }  // namespace
@@ -154,12 +154,10 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-      "style-src "
-      "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-      "<link rel=\"icon\" "
-      "href=\"data:,\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<h1>{}</"
-      "h1>\n",
-      prose(document.headline), page_css(), prose(document.headline));
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n"
+      "<body>\n<main>\n<h1>{0}</h1>\n",
+      prose(document.headline), page_css());
   for (const Notice& notice : document.notices) {
     text +=
         fmt::format("<p class=\"notice\"><strong>{}</strong>: {} {}</p>\n",
@@ -167,14 +165,14 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
   }
   text +=
       "<section><h2>Timeline</h2>\n<div class=\"tools\">"
-      "<button type=\"button\" id=\"in\">Zoom in</button><button type=\"button\" id=\"out\">Zoom "
-      "out</button>"
+      "<button type=\"button\" id=\"in\">Zoom in</button>"
+      "<button type=\"button\" id=\"out\">Zoom out</button>"
       "<button type=\"button\" id=\"all\">Show all</button>"
-      "<label for=\"search\">Search</label><input id=\"search\" type=\"search\" "
-      "autocomplete=\"off\"><span id=\"hits\" role=\"status\"></span></div>\n"
+      "<label for=\"search\">Search</label>"
+      "<input id=\"search\" type=\"search\" autocomplete=\"off\">"
+      "<span id=\"hits\" role=\"status\"></span></div>\n"
       "<svg id=\"timeline\" tabindex=\"0\" role=\"img\" preserveAspectRatio=\"none\" "
-      "aria-label=\"Timeline of all streams; "
-      "arrow keys pan, plus and minus zoom\"></svg>\n"
+      "aria-label=\"Timeline of all streams; arrow keys pan, plus and minus zoom\"></svg>\n"
       "<div id=\"facts\" role=\"status\" data-hint=\"Scroll to zoom, drag to pan; click an op to "
       "see what it waited for. Keys: W A S D or arrows, + and -, 0 for all.\"></div>\n";
   if (lanes.folded)
@@ -182,11 +180,8 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
         "<p class=\"faint\">The trace has more ops than a page can show: neighbors too small to "
         "see are drawn as one.</p>\n";
   text += "</section>\n<section><h2>Findings</h2>\n";
-  size_t shown = 0;
-  for (const Advice& advice : summary.advice) {
-    if (shown++ == kFindingsShown) break;
+  for (const Advice& advice : summary.advice | std::views::take(kFindingsShown))
     text += finding_of(trace, stream_ops, advice);
-  }
   if (summary.advice.size() > kFindingsShown) text += rest_of(summary.advice);
   if (options.show_possible) {
     for (const Advice& advice : summary.possible) text += finding_of(trace, stream_ops, advice);

@@ -46,6 +46,7 @@
     lane.latest = Array.from({length: count(lane)}, (_, i) => latest = Math.max(latest, end(lane, i)));
   }
   const row = l => kAxis + l * kLane;
+  const isSelected = (l, i) => selected && selected[0] === l && selected[1] === i;
   const describe = (l, i) => {
     const lane = data.lanes[l];
     const what = many(lane, i) > 1 ? many(lane, i) + ' ops, the longest ' + name(lane, i) : name(lane, i);
@@ -65,25 +66,24 @@
       let drawn = -Infinity;
       for (let i = firstAfter(lane, from); i < count(lane) && start(lane, i) < to; i++) {
         const left = Math.max(x(start(lane, i)), kLabel), right = Math.min(x(end(lane, i)), width());
-        const special = (selected && selected[0] === l && selected[1] === i) || (found && found.has(lane.ops[i * kFields + 2]));
+        const special = isSelected(l, i) || (found && found.has(lane.ops[i * kFields + 2]));
         if (right <= drawn + 0.5 && !special) continue;  // narrower than a pixel and hidden by the previous one
         drawn = right;
         const box = make('rect', {x: left, y: row(l) + 3, width: Math.max(right - left, 1), height: kLane - 6,
           fill: 'var(' + (kColors[data.kinds[lane.ops[i * kFields + 2]]] || '--other') + ')', opacity: found && !special ? 0.25 : 0.9,
           'data-op': l + ',' + i});
-        if (selected && selected[0] === l && selected[1] === i) box.setAttribute('stroke', 'var(--ink)'), box.setAttribute('stroke-width', 2);
+        if (isSelected(l, i)) box.setAttribute('stroke', 'var(--ink)'), box.setAttribute('stroke-width', 2);
         picture.append(box);
         if (right - left > 60) {
-          const label = make('text', {x: left + 4, y: row(l) + 17, 'pointer-events': 'none', style: 'fill: var(--paper)'},
-            name(lane, i).slice(0, Math.floor((right - left - 8) / 7)));
-          picture.append(label);
+          picture.append(make('text', {x: left + 4, y: row(l) + 17, 'pointer-events': 'none', style: 'fill: var(--paper)'},
+            name(lane, i).slice(0, Math.floor((right - left - 8) / 7))));
         }
       }
       picture.append(make('rect', {x: 0, y: row(l), width: kLabel, height: kLane, fill: 'var(--paper)'}));
       picture.append(make('text', {x: 4, y: row(l) + 17}, lane.name.length > 26 ? lane.name.slice(0, 25) + '…' : lane.name));
     });
     for (const edge of data.edges) {
-      const touches = selected && ((edge[0] === selected[0] && edge[1] === selected[1]) || (edge[2] === selected[0] && edge[3] === selected[1]));
+      const touches = isSelected(edge[0], edge[1]) || isSelected(edge[2], edge[3]);
       if (selected ? !touches : data.edges.length > 400) continue;
       const ax = x(end(data.lanes[edge[0]], edge[1])), bx = x(start(data.lanes[edge[2]], edge[3]));
       if ((ax < kLabel && bx < kLabel) || (ax > width() && bx > width())) continue;
@@ -101,7 +101,8 @@
     to = from + length;
     draw();
   };
-  const zoom = (factor, center) => show(center - (center - from) * factor, center + (to - center) * factor);
+  const zoom = (factor, center = (from + to) / 2) => show(center - (center - from) * factor, center + (to - center) * factor);
+  const showAll = () => show(data.first, data.last);
   const select = (l, i) => {
     selected = [l, i];
     facts.textContent = describe(l, i);
@@ -113,8 +114,7 @@
   };
   svg.addEventListener('wheel', event => {
     event.preventDefault();
-    const box = svg.getBoundingClientRect();
-    zoom(event.deltaY > 0 ? 1.25 : 0.8, at(event.clientX - box.left));
+    zoom(event.deltaY > 0 ? 1.25 : 0.8, at(event.clientX - svg.getBoundingClientRect().left));
   }, {passive: false});
   let drag = null;
   svg.addEventListener('pointerdown', event => { drag = {x: event.clientX, from, to, moved: false}; });
@@ -135,17 +135,15 @@
     if (op) select(...op); else { selected = null; facts.textContent = facts.dataset.hint; draw(); }
   });
   svg.addEventListener('keydown', event => {
-    const length = to - from;
-    const act = {ArrowLeft: () => show(from - length / 5, to - length / 5), ArrowRight: () => show(from + length / 5, to + length / 5),
-      '+': () => zoom(0.8, (from + to) / 2), '-': () => zoom(1.25, (from + to) / 2), 0: () => show(data.first, data.last),
-      a: () => show(from - length / 5, to - length / 5), d: () => show(from + length / 5, to + length / 5),
-      w: () => zoom(0.8, (from + to) / 2), s: () => zoom(1.25, (from + to) / 2)}[event.key];
+    const key = {a: 'ArrowLeft', d: 'ArrowRight', w: '+', s: '-'}[event.key] || event.key, step = (to - from) / 5;
+    const act = {ArrowLeft: () => show(from - step, to - step), ArrowRight: () => show(from + step, to + step),
+      '+': () => zoom(0.8), '-': () => zoom(1.25), 0: showAll}[key];
     if (act) { event.preventDefault(); act(); }
   });
   const on = (id, act) => document.getElementById(id).addEventListener('click', act);
-  on('in', () => zoom(0.5, (from + to) / 2));
-  on('out', () => zoom(2, (from + to) / 2));
-  on('all', () => show(data.first, data.last));
+  on('in', () => zoom(0.5));
+  on('out', () => zoom(2));
+  on('all', showAll);
   document.getElementById('search').addEventListener('input', event => {
     const text = event.target.value.trim().toLowerCase();
     found = text ? new Set(data.names.flatMap((known, i) => known.toLowerCase().includes(text) ? [i] : [])) : null;

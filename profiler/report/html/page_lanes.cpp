@@ -87,15 +87,9 @@ class Writer {
                  {box.start_ns, box.end_ns - box.start_ns, name_of(box.longest_op_id), box.count});
       folded |= box.count > 1;
     }
-    const auto earlier = [](const trace::Lod& a, const trace::Lod& b) {
-      return a.start_ns < b.start_ns;
-    };
-    const auto ends_earlier = [](const trace::Lod& a, const trace::Lod& b) {
-      return a.end_ns < b.end_ns;
-    };
     const bool empty = boxes_.empty();
-    Json data{{"first", empty ? 0 : std::ranges::min_element(boxes_, earlier)->start_ns},
-              {"last", empty ? 0 : std::ranges::max_element(boxes_, ends_earlier)->end_ns},
+    Json data{{"first", empty ? 0 : std::ranges::min(boxes_, {}, &trace::Lod::start_ns).start_ns},
+              {"last", empty ? 0 : std::ranges::max(boxes_, {}, &trace::Lod::end_ns).end_ns},
               {"names", std::move(names_)},
               {"kinds", std::move(kinds_)},
               {"lanes", std::move(lanes)},

@@ -73,16 +73,6 @@ std::string where_it_waits(const Trace& trace, const WaitGraph::Node& node) {
   return text;
 }
 
-// The direction of an arrow from one node to another: sideways, else up or down.
-struct Direction {
-  double x, y;
-};
-Direction direction(const WaitGraph::Node& from, const WaitGraph::Node& to) {
-  const auto sign = [](uint32_t a, uint32_t b) { return a < b ? 1.0 : a > b ? -1.0 : 0.0; };
-  const double x = sign(from.column, to.column);
-  return {x, x != 0 ? 0 : sign(from.row, to.row)};
-}
-
 std::string arrow(const WaitGraph& graph, const WaitGraph::Link& link) {
   const WaitGraph::Node &from = graph.nodes[link.from], &to = graph.nodes[link.to];
   const auto middle = [](const WaitGraph::Node& node) {
@@ -91,19 +81,21 @@ std::string arrow(const WaitGraph& graph, const WaitGraph::Link& link) {
   };
   const auto [ax, ay] = middle(from);
   const auto [bx, by] = middle(to);
-  const Direction way = direction(from, to);
+  // Sideways, else up or down.
+  const auto sign = [](uint32_t a, uint32_t b) { return a < b ? 1.0 : a > b ? -1.0 : 0.0; };
+  const double dx = sign(from.column, to.column), dy = dx != 0 ? 0 : sign(from.row, to.row);
   const double tip = 9;
-  const double x1 = ax + way.x * kNodeWidth / 2, y1 = ay + way.y * kNodeHeight / 2;
-  const double x2 = bx - way.x * (kNodeWidth / 2 + tip), y2 = by - way.y * (kNodeHeight / 2 + tip);
+  const double x1 = ax + dx * kNodeWidth / 2, y1 = ay + dy * kNodeHeight / 2;
+  const double x2 = bx - dx * (kNodeWidth / 2 + tip), y2 = by - dy * (kNodeHeight / 2 + tip);
   const double bend = std::max(std::hypot(x2 - x1, y2 - y1) / 3, 10.0);
   std::string text = fmt::format(
       "<path class=\"link{}\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\" "
       "marker-end=\"url(#tip{})\"/>",
-      link.in_cycle ? " cycle" : "", x1, y1, x1 + bend * way.x, y1 + bend * way.y,
-      x2 - bend * way.x, y2 - bend * way.y, x2, y2, link.in_cycle ? "-cycle" : "");
+      link.in_cycle ? " cycle" : "", x1, y1, x1 + bend * dx, y1 + bend * dy, x2 - bend * dx,
+      y2 - bend * dy, x2, y2, link.in_cycle ? "-cycle" : "");
   // If there is a cycle, label only its arrows: other labels would overlap.
   if (!link.in_cycle && !graph.cycles.empty()) return text;
-  const bool level = way.x != 0 && std::abs(y1 - y2) < 1;
+  const bool level = dx != 0 && std::abs(y1 - y2) < 1;
   return text + text_at((x1 + x2) / 2, level ? y1 - 7 : (y1 + y2) / 2 + 4, "why",
                         escape_markup(std::string(to_string(link.why))));
 }
@@ -137,8 +129,8 @@ Lane lane_of(const Trace& trace, const analysis::StreamOps& stream_ops, Id strea
              const std::vector<Id>& meant, Ns from, Ns to) {
   Lane lane{.name = "stream " + analysis::stream_label(trace, stream), .marks = {}};
   const auto ops = stream_ops.ops(stream);
-  auto first = std::partition_point(ops.begin(), ops.end(),
-                                    [&](Id op) { return trace.op.start_ns[op] < from; });
+  auto first =
+      std::ranges::partition_point(ops, [&](Id op) { return trace.op.start_ns[op] < from; });
   first -= std::min<ptrdiff_t>(first - ops.begin(), kMostNeighbors);
   for (auto at = first; at != ops.end() && lane.marks.size() < kMostMarks; ++at) {
     if (!analysis::is_timed(trace, *at)) continue;
@@ -238,8 +230,8 @@ std::string picture_of(const analysis::PoolUsage& pool) {
   text += text_at(4, y_of(pool.high_water) + 4, "axis", escape_markup(amount(pool.high_water)));
   if (pool.capacity != trace::kNoInt) {
     text += fmt::format(
-        "<line class=\"limit\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
-        kWidth - 10, y_of(pool.capacity), y_of(pool.capacity));
+        "<line class=\"limit\" x1=\"{0:.0f}\" x2=\"{1:.0f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>",
+        kLeft, kWidth - 10, y_of(pool.capacity));
   }
   text += text_at(kLeft, kHeight - 4, "axis", "at " + escape_markup(format_duration(first)));
   text +=

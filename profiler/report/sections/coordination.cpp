@@ -17,63 +17,18 @@ using analysis::format_count;
 using analysis::printable;
 using trace::Id;
 
-const char* elision_name(size_t because) {
-  constexpr const char* kNames[] = {"not_told", "same_stream", "earlier_wait", "other_dependency",
-                                    "ended"};
-  return kNames[because];
-}
-
-Coordination coordination_of(const trace::Trace& trace) {
-  Coordination result;
-  const auto& dependencies = trace.operation_dependency;
-  result.dependencies = dependencies.size();
-  for (Id row = 0; row < dependencies.size(); ++row) {
-    const trace::Small because = dependencies.elided_because[row];
-    if (dependencies.elided[row] != 1) {
-      ++result.waited;
-    } else if (because >= 0 && static_cast<size_t>(because) < result.elided.size()) {
-      ++result.elided[static_cast<size_t>(because)];
-    } else {
-      ++result.elided[0];
-    }
-  }
-  for (Id row = 0; row < trace.timeline.size(); ++row) {
-    TimelineFact fact;
-    fact.name = printable(trace.text(trace.timeline.name_id[row]));
-    const trace::Int initial = trace.timeline.initial[row];
-    fact.signaled = fact.reached = initial == trace::kNoInt ? 0 : initial;
-    result.timelines.push_back(std::move(fact));
-  }
-  const auto& points = trace.timeline_point;
-  for (Id row = 0; row < points.size(); ++row) {
-    if (points.timeline_id[row] >= result.timelines.size()) continue;
-    TimelineFact& fact = result.timelines[points.timeline_id[row]];
-    switch (points.act[row]) {
-      case trace::kTimelineSignal:
-        fact.signaled = std::max(fact.signaled, points.value[row]);
-        break;
-      case trace::kTimelineWait:
-        ++fact.waits;
-        break;
-      case trace::kTimelineGiveUp:
-        ++fact.given_up;
-        break;
-      case trace::kTimelineReach:
-        fact.reached = std::max(fact.reached, points.value[row]);
-        break;
-      default:
-        break;
-    }
-  }
-  result.queues = analysis::task_usage(trace);
-  return result;
-}
-
 namespace {
 
-constexpr const char* kWhy[] = {"reason not reported", "the stream's own order",
-                                "an earlier wait of the stream", "covered by another dependency",
-                                "already completed"};
+// By operation_dependency.elided_because.
+struct Elision {
+  const char* name;
+  const char* why;
+};
+constexpr Elision kElisions[] = {{"not_told", "reason not reported"},
+                                 {"same_stream", "the stream's own order"},
+                                 {"earlier_wait", "an earlier wait of the stream"},
+                                 {"other_dependency", "covered by another dependency"},
+                                 {"ended", "already completed"}};
 
 std::string waited_of_all(const Coordination& coordination) {
   return fmt::format("{} of {} made a stream wait", format_count(coordination.waited),
@@ -84,12 +39,48 @@ std::string waited_of_all(const Coordination& coordination) {
 
 }  // namespace
 
+const char* elision_name(size_t because) { return kElisions[because].name; }
+
+Coordination coordination_of(const trace::Trace& trace) {
+  Coordination result;
+  const auto& dependencies = trace.operation_dependency;
+  result.dependencies = dependencies.size();
+  for (Id row = 0; row < dependencies.size(); ++row) {
+    const auto because = static_cast<size_t>(dependencies.elided_because[row]);
+    if (dependencies.elided[row] != 1) {
+      ++result.waited;
+    } else {
+      ++result.elided[because < result.elided.size() ? because : 0];
+    }
+  }
+  for (Id row = 0; row < trace.timeline.size(); ++row) {
+    const trace::Int initial = trace.timeline.initial[row];
+    const trace::Int first = initial == trace::kNoInt ? 0 : initial;
+    result.timelines.push_back({.name = printable(trace.text(trace.timeline.name_id[row])),
+                                .signaled = first,
+                                .reached = first});
+  }
+  const auto& points = trace.timeline_point;
+  for (Id row = 0; row < points.size(); ++row) {
+    if (points.timeline_id[row] >= result.timelines.size()) continue;
+    TimelineFact& fact = result.timelines[points.timeline_id[row]];
+    const trace::Small act = points.act[row];
+    fact.waits += act == trace::kTimelineWait;
+    fact.given_up += act == trace::kTimelineGiveUp;
+    if (act == trace::kTimelineSignal) fact.signaled = std::max(fact.signaled, points.value[row]);
+    if (act == trace::kTimelineReach) fact.reached = std::max(fact.reached, points.value[row]);
+  }
+  result.queues = analysis::task_usage(trace);
+  return result;
+}
+
 std::string dependencies_sentence(const Coordination& coordination) {
   std::string text = waited_of_all(coordination);
   const char* separator = "; not needed: ";
   for (size_t i = 0; i < coordination.elided.size(); ++i) {
     if (coordination.elided[i] == 0) continue;
-    text += fmt::format("{}{} ({})", separator, format_count(coordination.elided[i]), kWhy[i]);
+    text +=
+        fmt::format("{}{} ({})", separator, format_count(coordination.elided[i]), kElisions[i].why);
     separator = ", ";
   }
   return text + ".";
@@ -102,7 +93,7 @@ std::string coordination_text(const Coordination& coordination) {
     for (size_t i = 0; i < coordination.elided.size(); ++i) {
       if (coordination.elided[i] > 0)
         text += fmt::format("    {:>14} not needed: {}\n", format_count(coordination.elided[i]),
-                            kWhy[i]);
+                            kElisions[i].why);
     }
   }
   for (const TimelineFact& timeline : coordination.timelines) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
@@ -40,7 +41,7 @@ DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, doub
       .diff = std::move(diff), .base_runs = std::move(base_runs), .max_slowdown = max_slowdown};
   const auto& runs = verdict.base_runs;
   const auto exceeds = [&](auto now, auto value_of) {
-    return std::all_of(runs.begin(), runs.end(), [&](const BaseRun& run) {
+    return std::ranges::all_of(runs, [&](const BaseRun& run) {
       return static_cast<double>(now) > static_cast<double>(value_of(run)) * (1 + max_slowdown);
     });
   };
@@ -88,21 +89,21 @@ std::string compared(const analysis::TraceDiff& diff) {
 
 std::string result_of(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
-  const bool several = verdict.base_runs.size() > 1;
+  const char* base = verdict.base_runs.size() > 1 ? "the slowest baseline run" : "the baseline";
   const double percent = verdict.max_slowdown * 100;
   if (verdict.result() == CheckResult::kNotEvaluable) {
     return fmt::format("not evaluable: {} unfinished",
                        verdict.base_unfinished ? "a baseline trace is" : "the new trace is");
   }
   if (verdict.slower && steady) {
-    return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %",
-                       several ? "the slowest baseline run" : "the baseline", percent);
+    return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %", base,
+                       percent);
   }
   if (verdict.slower) {
     return fmt::format(
         "possible regression: the whole run is slower than {} by more than {:.1f} %, possibly due "
         "to start-up",
-        several ? "the slowest baseline run" : "the baseline", percent);
+        base, percent);
   }
   if (verdict.more_often) {
     return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",
@@ -133,8 +134,7 @@ Document diff_document(const DiffVerdict& verdict) {
       .title = "Work that changed",
       .columns = {
           {"cost", true}, {"work"}, {"stream"}, {"times", true}, {"median", true}, {"what"}}};
-  for (const WorkChange& change : diff.work) {
-    if (work.rows.size() == kDiffRowsShown) break;
+  for (const WorkChange& change : diff.work | std::views::take(kDiffRowsShown)) {
     work.rows.push_back({signed_duration(change.cost_ns()), change.label, change.stream,
                          counts(change.base_count, change.new_count),
                          fmt::format("{} → {}", format_duration(change.base_median_ns),
@@ -145,8 +145,7 @@ Document diff_document(const DiffVerdict& verdict) {
   if (!work.rows.empty()) document.sections.push_back(std::move(work));
   Section edges{.title = "Dependencies that changed",
                 .columns = {{"times", true}, {"kind"}, {"waiting op"}, {"waits for"}}};
-  for (const EdgeChange& change : diff.edges) {
-    if (edges.rows.size() == kDiffRowsShown) break;
+  for (const EdgeChange& change : diff.edges | std::views::take(kDiffRowsShown)) {
     edges.rows.push_back({counts(change.base_count, change.new_count),
                           std::string(trace::to_string(change.kind)), change.to, change.from});
   }
@@ -180,8 +179,7 @@ std::string_view name_of(CheckResult result) {
 Json compared_json(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
   if (!steady) return Json{{"what", "whole-run"}, {"includes_start_up", true}};
-  Json runs = Json::array();
-  for (const BaseRun& run : verdict.base_runs) runs.push_back(run.steady.median_ns);
+  const auto median = [](const BaseRun& run) { return run.steady.median_ns; };
   return Json{{"what", steady->range.empty() ? "sequence" : "range"},
               {"range", analysis::printable(steady->range)},
               {"includes_start_up", false},
@@ -190,33 +188,33 @@ Json compared_json(const DiffVerdict& verdict) {
               {"new_count", steady->now.count},
               {"base_ns", steady->base.median_ns},
               {"new_ns", steady->now.median_ns},
-              {"base_runs_ns", runs}};
+              {"base_runs_ns", array_of(verdict.base_runs, median)}};
 }
 
 }  // namespace
 
 std::string diff_json(const DiffVerdict& verdict) {
   const analysis::TraceDiff& diff = verdict.diff;
-  Json work = Json::array(), edges = Json::array(), waits = Json::object(), runs = Json::array();
-  for (const BaseRun& run : verdict.base_runs) runs.push_back(run.ns);
-  for (const WorkChange& change : diff.work) {
-    work.push_back({{"work", change.label},
-                    {"stream", change.stream},
-                    {"what", std::string(change.verdict())},
-                    {"base_count", change.base_count},
-                    {"new_count", change.new_count},
-                    {"base_total_ns", change.base_total_ns},
-                    {"new_total_ns", change.new_total_ns},
-                    {"base_median_ns", change.base_median_ns},
-                    {"new_median_ns", change.new_median_ns}});
-  }
-  for (const EdgeChange& change : diff.edges) {
-    edges.push_back({{"from", change.from},
-                     {"to", change.to},
-                     {"kind", trace::to_string(change.kind)},
-                     {"base_count", change.base_count},
-                     {"new_count", change.new_count}});
-  }
+  const auto work = [](const WorkChange& change) {
+    return Json{{"work", change.label},
+                {"stream", change.stream},
+                {"what", std::string(change.verdict())},
+                {"base_count", change.base_count},
+                {"new_count", change.new_count},
+                {"base_total_ns", change.base_total_ns},
+                {"new_total_ns", change.new_total_ns},
+                {"base_median_ns", change.base_median_ns},
+                {"new_median_ns", change.new_median_ns}};
+  };
+  const auto edge = [](const EdgeChange& change) {
+    return Json{{"from", change.from},
+                {"to", change.to},
+                {"kind", trace::to_string(change.kind)},
+                {"base_count", change.base_count},
+                {"new_count", change.new_count}};
+  };
+  const auto duration = [](const BaseRun& run) { return run.ns; };
+  Json waits = Json::object();
   for (const auto& [cause, times] : diff.waits) {
     waits[std::string(stored_name(cause))] = {{"base_ns", times.first}, {"new_ns", times.second}};
   }
@@ -226,12 +224,12 @@ std::string diff_json(const DiffVerdict& verdict) {
                    {"compared", compared_json(verdict)},
                    {"base_ns", diff.base_ns},
                    {"new_ns", diff.new_ns},
-                   {"base_runs_ns", runs},
+                   {"base_runs_ns", array_of(verdict.base_runs, duration)},
                    {"base_critical_path_ns", diff.base_path_ns},
                    {"new_critical_path_ns", diff.new_path_ns},
                    {"likely_cause", diff.likely_cause},
-                   {"work", work},
-                   {"edges", edges},
+                   {"work", array_of(diff.work, work)},
+                   {"edges", array_of(diff.edges, edge)},
                    {"waits", waits}});
 }
 

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <ranges>
+#include <span>
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
@@ -35,8 +38,14 @@ constexpr size_t kOpsShownOfRange = 5;
 Column left(const char* name) { return {name, false}; }
 Column right(const char* name) { return {name, true}; }
 
-std::string left_out(size_t total, size_t shown, const char* noun) {
-  return fmt::format("{} not shown: those with the least time", format_count(total - shown, noun));
+// The first rows of a list by cost; a footnote counts the others.
+template <class List>
+auto first_of(const List& list, size_t most, const char* others, Section& section) {
+  if (list.size() > most) {
+    section.footnotes.push_back(
+        fmt::format("{} {} not shown", format_count(list.size() - most), others));
+  }
+  return list | std::views::take(most);
 }
 
 std::string quoted_or(const Trace& trace, Id text, const char* otherwise) {
@@ -57,51 +66,48 @@ std::vector<std::string> wrapped(const std::string& text, size_t width) {
   return lines;
 }
 
-Section advice_section(const Summary& summary) {
-  constexpr size_t kShown = 3, kWidth = 84;
+// Findings with their texts; the first ones to fix also have a rank and a gain.
+Section findings_section(const char* title, std::span<const Advice> findings, bool ranked,
+                         Ns window_ns) {
+  constexpr size_t kWidth = 84;
   Section section{
-      .title = "Worth fixing first",
+      .title = title,
       .kind = SectionKind::kFindings,
       .columns = {right(""), left("what and why"), right("gain"), right("times"), left("rule")}};
-  for (const Advice& advice : summary.advice) {
-    if (section.rows.size() > 0 && summary.advice.size() > kShown &&
-        &advice == &summary.advice[kShown]) {
-      section.footnotes.push_back(
-          fmt::format("{}: streamscope detectors describes each rule",
-                      format_count(summary.advice.size() - kShown, "more finding")));
-      break;
-    }
+  for (const Advice& advice : findings) {
     const analysis::Finding& finding = advice.finding;
-    std::string gain;
-    if (finding.gain_ns) {
+    std::string rank, gain;
+    if (ranked) rank = fmt::format("{}", &advice - findings.data() + 1);
+    if (ranked && finding.gain_ns) {
       gain = format_duration(*finding.gain_ns);
-      if (summary.window_ns > 0)
-        gain += fmt::format(" ({})", format_percent(*finding.gain_ns, summary.window_ns));
+      if (window_ns > 0) gain += fmt::format(" ({})", format_percent(*finding.gain_ns, window_ns));
     }
-    section.rows.push_back({fmt::format("{}", &advice - summary.advice.data() + 1), finding.title,
-                            gain, format_count(finding.count),
-                            fmt::format("{} {}", advice.detector->number, advice.detector->id)});
+    section.rows.push_back(
+        {rank, finding.title, gain, format_count(finding.count), rule_name(*advice.detector)});
     for (const std::string& line : wrapped(finding.text, kWidth))
       section.rows.push_back({"", "  " + line, "", "", ""});
   }
   return section;
 }
 
+Section advice_section(const Summary& summary) {
+  const std::span all(summary.advice);
+  const size_t shown = std::min<size_t>(all.size(), 3);
+  Section section =
+      findings_section("Worth fixing first", all.first(shown), true, summary.window_ns);
+  if (all.size() > shown) {
+    section.footnotes.push_back(fmt::format("{}: streamscope detectors describes each rule",
+                                            format_count(all.size() - shown, "more finding")));
+  }
+  return section;
+}
+
 Section possible_section(const Summary& summary, bool show) {
-  constexpr size_t kWidth = 84;
-  Section section{.title = "Possible findings", .kind = SectionKind::kFindings};
-  if (!show) {
-    section.remarks = {possible_line(summary.possible)};
-    return section;
-  }
-  section.remarks = {"From indirect evidence; they never fail a check."};
-  section.columns = {left("what and why"), right("times"), left("rule")};
-  for (const Advice& advice : summary.possible) {
-    section.rows.push_back({advice.finding.title, format_count(advice.finding.count),
-                            fmt::format("{} {}", advice.detector->number, advice.detector->id)});
-    for (const std::string& line : wrapped(advice.finding.text, kWidth))
-      section.rows.push_back({"  " + line, "", ""});
-  }
+  std::span<const Advice> shown;
+  if (show) shown = summary.possible;
+  Section section = findings_section("Possible findings", shown, false, 0);
+  section.remarks = {show ? "From indirect evidence; they never fail a check."
+                          : possible_line(summary.possible)};
   return section;
 }
 
@@ -110,12 +116,12 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   std::vector<StreamSummary> streams = summary.streams;
   const bool timed = summary.window_ns > 0;
   if (streams.size() > kStreamsShown) {
-    std::stable_sort(streams.begin(), streams.end(),
-                     [](const StreamSummary& a, const StreamSummary& b) {
-                       return std::tuple(a.activity.busy_ns, a.activity.op_count) >
-                              std::tuple(b.activity.busy_ns, b.activity.op_count);
-                     });
-    section.footnotes.push_back(left_out(streams.size(), kStreamsShown, "stream"));
+    std::ranges::stable_sort(streams, std::greater{}, [](const StreamSummary& stream) {
+      return std::pair(stream.activity.busy_ns, stream.activity.op_count);
+    });
+    section.footnotes.push_back(
+        fmt::format("{} not shown: those with the least time",
+                    format_count(streams.size() - kStreamsShown, "stream")));
     streams.resize(kStreamsShown);
   }
   // No column for causes without waits.
@@ -127,9 +133,8 @@ Section streams_section(const Trace& trace, const Summary& summary) {
           WaitCause::kLegacyStream, WaitCause::kHostFunction, WaitCause::kMemoryWait,
           WaitCause::kCopyEngine, WaitCause::kSmFull, WaitCause::kQueueAliasing, WaitCause::kGraph,
           WaitCause::kStart, WaitCause::kUnknown}) {
-      const bool used = std::any_of(streams.begin(), streams.end(), [&](const StreamSummary& s) {
-        return s.waiting.count(cause) > 0;
-      });
+      const bool used = std::ranges::any_of(
+          streams, [&](const StreamSummary& stream) { return stream.waiting.contains(cause); });
       if (used) causes.push_back(cause);
     }
     section.remarks.push_back(
@@ -172,7 +177,7 @@ Section streams_section(const Trace& trace, const Summary& summary) {
                                     format_count(stream.edge_count)));
     section.rows.push_back(std::move(row));
   }
-  if (std::any_of(causes.begin(), causes.end(), analysis::is_host)) {
+  if (std::ranges::any_of(causes, analysis::is_host)) {
     section.footnotes.push_back(
         "host: outside CUDA; host-sync: blocked in a synchronization; host-call: in another call; "
         "launch: in the call that issues the work; start: latency of the device");
@@ -219,45 +224,38 @@ std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
     }
     return text;
   };
+  const Id because = wait.longest.because_op();
+  const Id by = because < trace.op.size() ? trace.op.stream_id[because] : kNoId;
+  const auto waited_because = [&](const char* reason) {
+    return fmt::format("{} waited for {} on stream {}: {}", who, work(because),
+                       stream_label(trace, by), reason);
+  };
   switch (wait.longest.cause) {
     case WaitCause::kEvent: {
       const Id record = wait.event_record;
       if (record >= trace.event_record.size()) break;
       const Id stream = trace.event_record.stream_id[record];
-      std::string text = fmt::format("{} waited for {}{} recorded on stream {}", who,
+      std::string text = fmt::format("{} waited for {}{} recorded on stream {} after {}", who,
                                      wait.wanted ? timeline_label(trace, *wait.wanted) + ": " : "",
                                      event_label(trace, trace.event_record.event_id[record]),
-                                     stream_label(trace, stream));
-      const Id by = wait.longest.because_op() < trace.op.size()
-                        ? trace.op.stream_id[wait.longest.because_op()]
-                        : kNoId;
-      text += " after " + work(wait.longest.because_op());
+                                     stream_label(trace, stream), work(because));
       // Through its own waits, the record may cover work of other streams.
       if (by != stream) text += " on stream " + stream_label(trace, by);
       return text;
     }
     case WaitCause::kLegacyStream:
-      return fmt::format("{} waited for {} on stream {}: the legacy default stream is a barrier",
-                         who, work(wait.longest.because_op()),
-                         stream_label(trace, wait.longest.because_op() < trace.op.size()
-                                                 ? trace.op.stream_id[wait.longest.because_op()]
-                                                 : kNoId));
+      return waited_because("the legacy default stream is a barrier");
     case WaitCause::kCopyEngine:
+      return waited_because("the copy engine was busy");
     case WaitCause::kSmFull:
-    case WaitCause::kQueueAliasing: {
-      const Id by = wait.longest.because_op();
-      return fmt::format("{} waited for {} on stream {}: {}", who, work(by),
-                         stream_label(trace, by < trace.op.size() ? trace.op.stream_id[by] : kNoId),
-                         wait.longest.cause == WaitCause::kCopyEngine ? "the copy engine was busy"
-                         : wait.longest.cause == WaitCause::kSmFull
-                             ? "the device was full"
-                             : "both were in the same hardware queue");
-    }
+      return waited_because("the device was full");
+    case WaitCause::kQueueAliasing:
+      return waited_because("both were in the same hardware queue");
     case WaitCause::kHostFunction:
     case WaitCause::kMemoryWait:
-      return fmt::format("{} waited behind {} on its own stream", who,
-                         wait.wanted ? "a wait for " + timeline_label(trace, *wait.wanted)
-                                     : work(wait.longest.because_op()));
+      return fmt::format(
+          "{} waited behind {} on its own stream", who,
+          wait.wanted ? "a wait for " + timeline_label(trace, *wait.wanted) : work(because));
     case WaitCause::kHostSync:
     case WaitCause::kHostCall:
     case WaitCause::kCodeLoading:
@@ -278,12 +276,8 @@ Section waits_section(const Trace& trace, const Summary& summary) {
   Section section{
       .title = "Longest waits",
       .columns = {right("total"), right("times"), right("longest"), left("who waited for whom")}};
-  for (const analysis::WaitGroup& wait : summary.waits) {
-    if (section.rows.size() == kRowsShown) {
-      section.footnotes.push_back(fmt::format("{} shorter kinds of wait not shown",
-                                              format_count(summary.waits.size() - kRowsShown)));
-      break;
-    }
+  for (const analysis::WaitGroup& wait :
+       first_of(summary.waits, kRowsShown, "shorter kinds of wait", section)) {
     section.rows.push_back({format_duration(wait.total_ns), format_count(wait.count),
                             format_duration(wait.longest.duration_ns), wait_sentence(trace, wait)});
   }
@@ -326,12 +320,8 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Host synchronizations",
                   .columns = {right("total"), right("times"), right("longest"), left("call"),
                               left("waited for"), left("called from")}};
-  for (const analysis::SyncGroup& sync : summary.syncs) {
-    if (section.rows.size() == kRowsShown) {
-      section.footnotes.push_back(fmt::format("{} cheaper call sites not shown",
-                                              format_count(summary.syncs.size() - kRowsShown)));
-      break;
-    }
+  for (const analysis::SyncGroup& sync :
+       first_of(summary.syncs, kRowsShown, "cheaper call sites", section)) {
     std::string target = "the whole device";
     if (sync.kind == trace::kStreamSynchronize) {
       target = "stream " + stream_label(trace, sync.stream_id);
@@ -372,12 +362,7 @@ Section ops_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Kernels and copies",
                   .columns = {right("total"), right("times"), right("mean"), right("longest"),
                               right("gap before"), left("mostly"), left("name")}};
-  for (const OpGroup& op : summary.ops) {
-    if (section.rows.size() == 2 * kRowsShown) {
-      section.footnotes.push_back(fmt::format("{} shorter ones not shown",
-                                              format_count(summary.ops.size() - 2 * kRowsShown)));
-      break;
-    }
+  for (const OpGroup& op : first_of(summary.ops, 2 * kRowsShown, "shorter ones", section)) {
     const bool timed = op.timed_count > 0;
     section.rows.push_back(
         {timed ? format_duration(op.total_ns) : "–", format_count(op.count),
@@ -394,12 +379,8 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
       .title = "NVTX ranges",
       .columns = {right("host time"), right("times"), right("ops issued"), right("device time"),
                   right("gap before"), left("mostly"), left("range")}};
-  for (const RangeGroup& range : summary.ranges) {
-    if (&range == &summary.ranges[0] + 2 * kRowsShown) {
-      section.footnotes.push_back(fmt::format(
-          "{} shorter ones not shown", format_count(summary.ranges.size() - 2 * kRowsShown)));
-      break;
-    }
+  for (const RangeGroup& range :
+       first_of(summary.ranges, 2 * kRowsShown, "shorter ones", section)) {
     const std::string domain = printable(trace.text(range.domain_id));
     section.rows.push_back(
         {format_duration(range.host_ns), format_count(range.count), format_count(range.op_count),
@@ -534,11 +515,8 @@ std::vector<Notice> notices_of(const Trace& trace, const Info& info) {
     notices.push_back(
         {trace::Severity::kNotice, std::string(trace::kUnfinished), std::string(trace::kAskAgain)});
   for (const LossFact& loss : info.losses) {
-    std::string text = loss.text;
-    if (loss.count > 0)
-      text = format_count(loss.count) + " × " + loss.name + ": " + text;
-    else
-      text = loss.name + ": " + text;
+    std::string text = loss.name + ": " + loss.text;
+    if (loss.count > 0) text = format_count(loss.count) + " × " + text;
     if (trace.process.size() > 1 && loss.process_id != kNoId) {
       text = process_label(trace, loss.process_id) + ": " + text;
     }

@@ -18,6 +18,9 @@ struct Column {
   std::string name;
   bool right = false;      ///< aligned to the right: numbers
   std::string group = {};  ///< neighbors of one group share a heading
+
+  /// The heading where groups have none of their own.
+  std::string heading() const { return group.empty() ? name : group + ": " + name; }
 };
 
 enum class SectionKind {
@@ -38,6 +41,8 @@ struct Notice {
   trace::Severity severity;
   std::string text;
   std::string advice;
+
+  std::string line() const { return advice.empty() ? text : text + " " + advice; }
 };
 
 struct Document {

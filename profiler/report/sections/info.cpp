@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "analysis/labels.h"
@@ -61,8 +62,8 @@ std::vector<LossFact> losses_of(const Trace& trace) {
   }
   std::vector<LossFact> result;
   for (auto& [key, fact] : by_kind) result.push_back(std::move(fact));
-  std::stable_sort(result.begin(), result.end(), [](const LossFact& a, const LossFact& b) {
-    return a.severity > b.severity || (a.severity == b.severity && a.count > b.count);
+  std::ranges::stable_sort(result, std::greater{}, [](const LossFact& fact) {
+    return std::pair(fact.severity, fact.count);
   });
   return result;
 }
@@ -169,27 +170,25 @@ Json to_json(const Coordination& coordination) {
   Json elided = Json::object();
   for (size_t i = 0; i < coordination.elided.size(); ++i)
     elided[elision_name(i)] = coordination.elided[i];
-  Json timelines = Json::array();
-  for (const TimelineFact& timeline : coordination.timelines) {
-    timelines.push_back({{"name", timeline.name},
-                         {"signaled", timeline.signaled},
-                         {"reached", timeline.reached},
-                         {"waits", timeline.waits},
-                         {"given_up", timeline.given_up}});
-  }
-  Json queues = Json::array();
-  for (const analysis::TaskUsage& queue : coordination.queues) {
-    queues.push_back({{"name", printable(queue.name)},
-                      {"on_device", queue.on_device},
-                      {"workers", queue.busy_ns.size()},
-                      {"sms", queue.sms},
-                      {"runs", queue.runs},
-                      {"tasks", queue.tasks},
-                      {"left_out", queue.left_out},
-                      {"busy_ns", queue.total_ns()},
-                      {"longest_busy_ns", queue.longest_ns()},
-                      {"imbalance", queue.imbalance()}});
-  }
+  const Json timelines = array_of(coordination.timelines, [](const TimelineFact& timeline) {
+    return Json{{"name", timeline.name},
+                {"signaled", timeline.signaled},
+                {"reached", timeline.reached},
+                {"waits", timeline.waits},
+                {"given_up", timeline.given_up}};
+  });
+  const Json queues = array_of(coordination.queues, [](const analysis::TaskUsage& queue) {
+    return Json{{"name", printable(queue.name)},
+                {"on_device", queue.on_device},
+                {"workers", queue.busy_ns.size()},
+                {"sms", queue.sms},
+                {"runs", queue.runs},
+                {"tasks", queue.tasks},
+                {"left_out", queue.left_out},
+                {"busy_ns", queue.total_ns()},
+                {"longest_busy_ns", queue.longest_ns()},
+                {"imbalance", queue.imbalance()}};
+  });
   return Json{{"dependencies", coordination.dependencies},
               {"waited", coordination.waited},
               {"elided", elided},
@@ -198,15 +197,13 @@ Json to_json(const Coordination& coordination) {
 }
 
 Json to_json(const std::vector<LossFact>& losses) {
-  Json list = Json::array();
-  for (const LossFact& loss : losses) {
-    list.push_back({{"name", loss.name},
-                    {"severity", trace::to_string(loss.severity)},
-                    {"count", loss.count},
-                    {"text", loss.text},
-                    {"advice", loss.advice}});
-  }
-  return list;
+  return array_of(losses, [](const LossFact& loss) {
+    return Json{{"name", loss.name},
+                {"severity", trace::to_string(loss.severity)},
+                {"count", loss.count},
+                {"text", loss.text},
+                {"advice", loss.advice}};
+  });
 }
 
 Json cost_json(const Info& info) {

@@ -20,15 +20,13 @@ constexpr TypicalCost kTypical[] = {{to_string(Tier::kStructure), "0 to 9 %", "0
 }  // namespace
 
 const TypicalCost* typical_cost(std::string_view tier) {
-  const auto* found = std::find_if(std::begin(kTypical), std::end(kTypical),
-                                   [&](const TypicalCost& cost) { return cost.tier == tier; });
+  const auto* found = std::ranges::find(kTypical, tier, &TypicalCost::tier);
   return found == std::end(kTypical) ? nullptr : found;
 }
 
 std::string recording_cost(const trace::Trace& trace) {
-  const bool is_virtual =
-      std::all_of(trace.process.clock.begin(), trace.process.clock.end(),
-                  [](trace::Small clock) { return clock == trace::kVirtualClock; });
+  const bool is_virtual = std::ranges::all_of(
+      trace.process.clock, [](trace::Small clock) { return clock == trace::kVirtualClock; });
   if (is_virtual) return "";
   const auto tier = trace.meta.find("tier");
   const TypicalCost* typical = trace.meta.contains("imported_from") || tier == trace.meta.end()

@@ -6,7 +6,6 @@
 // docs/performance.md.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

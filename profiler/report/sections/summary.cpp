@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <limits>
 #include <set>
@@ -35,8 +36,7 @@ bool has_times(const Trace& trace, Id op) {
 
 template <class Group>
 void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
-  std::stable_sort(groups.begin(), groups.end(),
-                   [cost](const Group& a, const Group& b) { return a.*cost > b.*cost; });
+  std::ranges::stable_sort(groups, std::greater{}, cost);
 }
 
 // The parts of the gap before each op, sorted by op id.
@@ -89,12 +89,6 @@ class OpGroups {
  private:
   std::map<analysis::Work, OpGroup> groups_;
 };
-
-std::vector<OpGroup> group_ops(const Trace& trace, const PartsOfOps& parts) {
-  OpGroups groups;
-  for (Id op = 0; op < trace.op.size(); ++op) groups.add(trace, op, parts);
-  return groups.by_cost();
-}
 
 // Merges stacks that differ only in outer frames or inside CUDA: to a reader they are one place.
 std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::SyncGroup>& groups,
@@ -185,12 +179,10 @@ class RangeGroups {
   };
 
   void walk(std::vector<Act>& acts, std::vector<Work>& work) {
-    std::stable_sort(acts.begin(), acts.end(), [](const Act& a, const Act& b) {
-      return std::tie(a.at_ns, a.kind) < std::tie(b.at_ns, b.kind);
-    });
-    const auto earlier = [](const Work& a, const Work& b) { return a.at_ns < b.at_ns; };
-    if (!std::is_sorted(work.begin(), work.end(), earlier))
-      std::stable_sort(work.begin(), work.end(), earlier);
+    std::ranges::stable_sort(acts, {},
+                             [](const Act& act) { return std::pair(act.at_ns, act.kind); });
+    if (!std::ranges::is_sorted(work, {}, &Work::at_ns))
+      std::ranges::stable_sort(work, {}, &Work::at_ns);
     std::vector<Group*> open;  // groups with an open range
     size_t next = 0;
     const auto charge_until = [&](Ns until, bool inclusive) {
@@ -277,9 +269,12 @@ Ns Gaps::total_ns() const {
 
 streamscope::WaitCause Gaps::mostly() const {
   const auto most =
-      std::max_element(by_cause.begin(), by_cause.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+      std::ranges::max_element(by_cause, {}, [](const auto& part) { return part.second; });
   return most == by_cause.end() ? streamscope::WaitCause::kUnknown : most->first;
+}
+
+std::string rule_name(const analysis::Detector& detector) {
+  return fmt::format("{} {}", detector.number, detector.id);
 }
 
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
@@ -292,22 +287,20 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
     return std::tuple(advice.severity(), !advice.is_possible(), advice.finding.gain_ns.value_or(0),
                       advice.finding.count);
   };
-  std::stable_sort(result.begin(), result.end(),
-                   [&](const Advice& a, const Advice& b) { return rank(a) > rank(b); });
+  std::ranges::stable_sort(result, std::greater{}, rank);
   return result;
 }
 
 std::string possible_line(const std::vector<Advice>& findings) {
   std::map<std::string_view, uint64_t> by_number;
-  uint64_t count = 0;
   for (const Advice& advice : findings) {
-    if (!advice.is_possible()) continue;
-    ++by_number[advice.detector->number];
-    ++count;
+    if (advice.is_possible()) ++by_number[advice.detector->number];
   }
-  if (count == 0) return "";
+  if (by_number.empty()) return "";
+  uint64_t count = 0;
   std::string parts;
   for (const auto& [number, of_detector] : by_number) {
+    count += of_detector;
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", analysis::format_count(of_detector),
                          analysis::find_detector(number)->id);
   }
@@ -366,7 +359,9 @@ Summary summarize(const Trace& trace) {
   }
   summary.waits = analysis::group_waits(trace, edges, parts);
   const PartsOfOps parts_of_ops(trace, parts);
-  summary.ops = group_ops(trace, parts_of_ops);
+  OpGroups ops;
+  for (Id op = 0; op < trace.op.size(); ++op) ops.add(trace, op, parts_of_ops);
+  summary.ops = ops.by_cost();
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   summary.path = compose_path(trace, analyses.path());
   for (Advice& advice : by_weight(verdicts.get())) {

@@ -86,6 +86,9 @@ struct PathSummary {
   }
 };
 
+/// "SS201 stream-race".
+std::string rule_name(const analysis::Detector& detector);
+
 /// A finding and its detector.
 struct Advice {
   analysis::FindingSeverity severity() const { return severity_of(*detector, finding); }
