@@ -43,10 +43,10 @@ trace::Small copy_detail(uint64_t runtime_kind) {
   return runtime_kind < std::size(kDetails) ? kDetails[runtime_kind] : trace::kNoSmall;
 }
 
-trace::Small allocation_kind(std::string_view call, CallKind kind) {
-  if (kind == CallKind::kMallocAsync) return 1;
-  if (call.find("Managed") != std::string_view::npos) return 3;
-  return call.find("Host") != std::string_view::npos ? 2 : 0;
+trace::AllocationKind allocation_kind(std::string_view call, CallKind kind) {
+  if (kind == CallKind::kMallocAsync) return trace::kStreamOrderedAllocation;
+  if (call.find("Managed") != call.npos) return trace::kManagedAllocation;
+  return call.find("Host") != call.npos ? trace::kPinnedHostAllocation : trace::kDeviceAllocation;
 }
 
 }  // namespace
