@@ -57,6 +57,30 @@ void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   lanes_.push_back(std::move(lane));
 }
 
+void ProcessDrain::restore(EarlierRows& rows, bool has_rings) {
+  row_ = detail::row_of(rows.trace().process, id_);
+  finished_ = !has_rings || row_.complete != trace::kNoSmall;
+  if (finished_) return;
+  objects_.restore(rows);
+  operations_.restore(rows);
+  tasks_.restore(rows);
+  graphs_.restore(rows);
+  annotations_.restore(rows, id_);
+  stacks_.restore(rows);
+  calls_.restore(rows);
+  restore_shown<trace::ApiCall>(rows);
+  restore_shown<trace::HostSync>(rows);
+  restore_shown<trace::EventWait>(rows);
+}
+
+template <class Row>
+void ProcessDrain::restore_shown(EarlierRows& rows) {
+  rows.each<Row>(id_, [&](trace::Id id, const Row& row) {
+    const auto tid = static_cast<uint32_t>(rows.trace().thread.os_tid[row.thread_id]);
+    if (row.end_ns == trace::kUnknownNs) shown_.push_back({row.start_ns, tid, id});
+  });
+}
+
 void ProcessDrain::count_drops(uint64_t now) {
   for (auto& lane : lanes_) {
     const uint64_t dropped = lane->ring.header().dropped.load(std::memory_order_acquire);

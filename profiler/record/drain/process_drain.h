@@ -17,6 +17,7 @@
 
 #include "process_identity.h"
 #include "record/hang/questions.h"
+#include "record/recovery/earlier_rows.h"
 #include "record/rows/accesses.h"
 #include "record/rows/annotations.h"
 #include "record/rows/call_rows.h"
@@ -61,6 +62,10 @@ class ProcessDrain {
   trace::Id row_id() const { return id_; }
 
   void add_ring(ring::Consumer ring, const RingPosition& stored);
+  /// Takes over the rows of an earlier writer, before any ring is added. Without rings the process
+  /// has ended.
+  void restore(EarlierRows& rows, bool has_rings);
+  void restore_shape(uint32_t shape, trace::Id row) { work_.restore_shape(shape, row); }
 
   /// Reads what the rings contain now. `ended`: the process was found to have ended before, so
   /// nothing more will follow. `now`: ticks read before the folder of rings was searched. Returns
@@ -119,8 +124,6 @@ class ProcessDrain {
   void remove_rings();
 
  private:
-  friend class Restorer;
-
   struct Readers;                         // process_records.cpp
   static constexpr size_t kPiece = 8192;  // maximum records of a ring that a cycle reads
 
@@ -168,6 +171,9 @@ class ProcessDrain {
     uint32_t tid;
   };
 
+  /// Calls that had not ended when their rows were added.
+  template <class Row>
+  void restore_shown(EarlierRows& rows);
   static bool read_open_call(const Lane& lane, OpenCallView* view);
   void watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
                         uint64_t* horizon);

@@ -17,12 +17,12 @@ Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id t
   row.depth = depth;
   row.start_ns = run_.to_ns(record.begin, record.flags);
   row.operation_id = operations_.id(record.operation);
-  return {run_.writer.append(row), row};
+  return run_.add(row);
 }
 
 void Annotations::close(Open& range, const ring::RangeRecord& record) {
   range.row.end_ns = run_.to_ns(record.begin, record.flags);
-  run_.writer.update(range.id, range.row);
+  run_.update(range);
 }
 
 void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
@@ -30,13 +30,13 @@ void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
       objects_.thread(record.tid == 0 || record.tid == ring::kNone32 ? tid : record.tid);
   switch (record.kind) {
     case ring::RecordKind::kRangePush: {
-      auto& stack = pushed_[stack_key(thread, run_.texts.id(record.domain))];
+      auto& stack = pushed_[pair_key(thread, run_.texts.id(record.domain))];
       stack.push_back(
           open(record, thread, trace::kPushPop, static_cast<trace::Small>(stack.size())));
       break;
     }
     case ring::RecordKind::kRangePop: {
-      auto& stack = pushed_[stack_key(thread, run_.texts.id(record.domain))];
+      auto& stack = pushed_[pair_key(thread, run_.texts.id(record.domain))];
       if (stack.empty()) break;  // pushed before recording began
       close(stack.back(), record);
       stack.pop_back();
@@ -75,10 +75,12 @@ void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
   }
 }
 
-void Annotations::restore(trace::Id id, const trace::Range& row) {
-  // The NVTX id of a start-end range is not in the trace; such a range stays open.
-  if (row.kind == trace::kPushPop)
-    pushed_[stack_key(row.thread_id, row.domain_id)].push_back({id, row});
+void Annotations::restore(EarlierRows& rows, trace::Id process) {
+  rows.each<trace::Range>(process, [&](trace::Id id, const trace::Range& row) {
+    // The NVTX id of a start-end range is not in the trace; such a range stays open.
+    if (row.end_ns == trace::kUnknownNs && row.kind == trace::kPushPop)
+      pushed_[pair_key(row.thread_id, row.domain_id)].push_back({row, id});
+  });
 }
 
 }  // namespace streamscope::record

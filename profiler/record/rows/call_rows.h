@@ -21,6 +21,7 @@
 #include "operations.h"
 #include "record/drain/run_state.h"
 #include "record/hang/questions.h"
+#include "record/recovery/earlier_rows.h"
 #include "record/symbols/stacks.h"
 #include "ring/calls.h"
 #include "ring/record.h"
@@ -77,9 +78,10 @@ class CallRows {
   /// Stores a call that has not ended and returns its row, for CallPlace::row when it does.
   trace::Id show(const ring::CallRecord& call, const CallPlace& place);
 
- private:
-  friend class Restorer;
+  /// Takes over the rows of an earlier writer. Called after the restore() of the other parts.
+  void restore(EarlierRows& rows);
 
+ private:
   struct Deferred {
     CallSpan span;
     uint32_t event;
@@ -114,6 +116,11 @@ class CallRows {
   void bind_row(const Deferred& sync, trace::HostSync& row);
   void issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
              trace::Id stream);
+  bool may_run_unseen(trace::OpKind kind, uint64_t graph) const {
+    return kind == trace::kGraphLaunch && (run_.options.with & ring::kWithGraphNodes) != 0 &&
+           graphs_.may_run_unseen(graph);
+  }
+  void restore_issues(EarlierRows& rows);
   void track_allocation(const ring::CallRecord& call, CallKind kind, trace::Id call_row,
                         trace::Id stream);
 
@@ -132,15 +139,13 @@ class CallRows {
   uint64_t graphs_launched_until_ = 0;
   std::vector<DeferredWait> deferred_waits_;
   std::vector<DeferredSync> deferred_syncs_;
-  struct OpenRecord {
-    trace::Id row;
+  struct OpenRecord : Stored<trace::EventRecord> {
     uint32_t event;
-    trace::EventRecord contents;
   };
   std::vector<OpenRecord> open_records_;
 
   HandleLives allocation_lives_;  // by address
-  std::vector<std::pair<trace::Id, trace::Allocation>> allocations_;
+  std::vector<Stored<trace::Allocation>> allocations_;
 };
 
 }  // namespace streamscope::record

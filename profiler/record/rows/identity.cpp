@@ -50,10 +50,8 @@ uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
   return lives_[life].destroyed < begin ? kNone : life;
 }
 
-uint32_t HandleLives::use(uint64_t handle, uint64_t begin, bool* is_new) {
-  const uint32_t known = find(handle, begin);
-  *is_new = known == kNone;
-  if (known != kNone) return known;
+uint32_t HandleLives::use(uint64_t handle, uint64_t begin) {
+  if (const uint32_t known = find(handle, begin); known != kNone) return known;
   Life life;
   life.handle = handle;
   Ends* ends = ends_.find(handle);
@@ -69,8 +67,8 @@ uint32_t HandleLives::use(uint64_t handle, uint64_t begin, bool* is_new) {
   return index;
 }
 
-uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new) {
-  const uint32_t life = use(handle, begin, is_new);
+uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end) {
+  const uint32_t life = use(handle, begin);
   if (lives_[life].destroyed == kNever) lives_[life].destroyed = end;
   return life;
 }

@@ -114,14 +114,16 @@ void Stacks::finish() {
   if (unnamed > 0) run_.losses.add(process_, "stack-unreadable", unnamed);
 }
 
-void Stacks::restore(trace::Id id, const trace::Stack& row) {
-  stacks_.insert_or_assign(static_cast<uint32_t>(row.hash), id);
-  if (row.frame_count > 0) described_.get(static_cast<uint64_t>(row.hash)) = 1;
-}
-
-void Stacks::restore(trace::Id id, const trace::StackFrame& row, std::string module) {
-  if (row.kind == trace::kNativeFrame && row.symbol_id == trace::kNoId && !module.empty())
-    frames_.push_back({id, row, 0, std::move(module)});
+void Stacks::restore(EarlierRows& rows) {
+  rows.each<trace::Stack>(process_, [&](trace::Id id, const trace::Stack& row) {
+    stacks_.insert_or_assign(static_cast<uint32_t>(row.hash), id);
+    if (row.frame_count > 0) described_.get(static_cast<uint64_t>(row.hash)) = 1;
+  });
+  rows.each<trace::StackFrame>(process_, [&](trace::Id id, const trace::StackFrame& row) {
+    const std::string_view module = rows.trace().text(row.module_id);
+    if (row.kind == trace::kNativeFrame && row.symbol_id == trace::kNoId && !module.empty())
+      frames_.push_back({id, row, 0, std::string(module)});
+  });
 }
 
 }  // namespace streamscope::record

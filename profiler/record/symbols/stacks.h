@@ -10,6 +10,7 @@
 #include "record/drain/flat_map.h"
 #include "record/drain/run_state.h"
 #include "record/hang/unwind.h"
+#include "record/recovery/earlier_rows.h"
 #include "ring/record.h"
 
 namespace streamscope::record {
@@ -33,9 +34,8 @@ class Stacks {
   /// Names the frames that have arrived so far.
   void finish();
 
-  /// Take over rows of an earlier writer.
-  void restore(trace::Id id, const trace::Stack& row);
-  void restore(trace::Id id, const trace::StackFrame& row, std::string module);
+  /// Takes over the rows of an earlier writer.
+  void restore(EarlierRows& rows);
 
  private:
   struct Module {
