@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -19,11 +18,11 @@
 #include <system_error>
 
 #include "record/recovery/restore.h"
+#include "record/run/files.h"
 #include "record/run/rings_folder.h"
 #include "ring/image.h"
 #include "ring/process.h"
 #include "trace/checks.h"
-#include "trace/error.h"
 #include "trace/folder_names.h"
 #include "trace/loss.h"
 
@@ -86,8 +85,7 @@ void expect_readable(const std::filesystem::path& file, int failure) {
   if (failure == 0 || failure == ENOENT ||
       (::stat(file.c_str(), &facts) == 0 && facts.st_uid != ::geteuid()))
     return;
-  throw Error(file, std::string("cannot be read: ") + std::strerror(failure), remedy_for(failure),
-              failure);
+  throw file_error(file, "read", failure);
 }
 
 // True for a ring whose magic, which is written last, is missing.

@@ -4,77 +4,35 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <string>
+#include <limits>
 #include <type_traits>
 
-#include "trace/error.h"
+#include "record/run/files.h"
 
 namespace streamscope::record {
-namespace {
 
 static_assert(std::is_trivially_copyable_v<OpOrder::Held>);
 
-/// An open file that is closed at the end.
-class File {
- public:
-  File(const std::filesystem::path& path, int flags)
-      : path_(path), descriptor_(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600)) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool is_open() const { return descriptor_ >= 0; }
-  size_t size() const {
-    struct stat facts {};
-    if (::fstat(descriptor_, &facts) != 0) fail("read");
-    return static_cast<size_t>(facts.st_size);
-  }
-  /// Moves all bytes by `call`, which is ::read or ::write.
-  template <class Call, class Byte>
-  void move(Call call, Byte* at, size_t left, const char* what) const {
-    while (left > 0) {
-      const ssize_t moved = call(descriptor_, at, left);
-      if (moved < 0 && errno == EINTR) continue;
-      if (moved == 0) errno = EIO;
-      if (moved <= 0) fail(what);
-      at += moved;
-      left -= static_cast<size_t>(moved);
-    }
-  }
-  [[noreturn]] void fail(const char* what) const {
-    throw Error(path_, std::string("cannot be ") + what + ": " + std::strerror(errno),
-                remedy_for(errno), errno);
-  }
-
- private:
-  const std::filesystem::path& path_;
-  int descriptor_;
-};
-
-}  // namespace
-
 void OpOrder::save(const std::filesystem::path& path) const {
-  const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.is_open()) file.fail("opened");
-  file.move(::write, reinterpret_cast<const char*>(held_.data()), held_.size() * sizeof(Held),
-            "written");
+  const Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) throw file_error(path, "opened", errno);
+  if (!write_all(file.get(), held_.data(), held_.size() * sizeof(Held)))
+    throw file_error(path, "written", errno);
 }
 
 void OpOrder::restore(const std::filesystem::path& path) {
-  const File file(path, O_RDONLY);
-  if (!file.is_open()) {
-    if (errno == ENOENT) return;
-    file.fail("opened");
-  }
-  held_.resize(file.size() / sizeof(Held));
-  file.move(::read, reinterpret_cast<char*>(held_.data()), held_.size() * sizeof(Held), "read");
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file && errno == ENOENT) return;
+  if (!file) throw file_error(path, "opened", errno);
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) throw file_error(path, "read", errno);
+  held_.resize(static_cast<size_t>(facts.st_size) / sizeof(Held));
+  if (!read_all(file.get(), held_.data(), held_.size() * sizeof(Held)))
+    throw file_error(path, "read", errno);
 }
 
 trace::Id OpOrder::store_now(const trace::Op& op, trace::Id operation) {

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <optional>
 
+#include "files.h"
 #include "raised_limits.h"
 #include "ring/process.h"
 #include "trace/error.h"
@@ -123,6 +124,10 @@ void execute(const Surroundings& surroundings, const std::vector<std::string>& c
   ::execvp(arguments[0], arguments.data());
 }
 
+Error not_started(const std::string& program) {
+  return Error(program, std::string("cannot be started: ") + std::strerror(errno), "", errno);
+}
+
 /// A forked child that waits for permission to become the program.
 class Child {
  public:
@@ -133,7 +138,7 @@ class Child {
         const Variables& variables) {
     int go[2], result[2];
     if (::pipe2(go, O_CLOEXEC) != 0 || ::pipe2(result, O_CLOEXEC) != 0)
-      throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+      throw not_started(command[0]);
     std::fflush(nullptr);
     pid_ = ::fork();
     if (pid_ < 0) {
@@ -141,7 +146,7 @@ class Child {
       std::fprintf(stderr, "streamscope: not recording: no process can be started: %s\n",
                    std::strerror(errno));
       execute(surroundings, command);
-      throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+      throw not_started(command[0]);
     }
     if (pid_ == 0) {
       ::close(go[1]);
@@ -166,19 +171,10 @@ class Child {
   /// Lets the child become the program; throws Error if it cannot.
   void go(const Session& session, const std::string& program) {
     const std::string paths = session.rings().string() + '\0' + session.trace().string() + '\0';
-    for (size_t done = 0; done < paths.size();) {
-      const ssize_t written = ::write(go_, paths.data() + done, paths.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0)
-        throw Error(program, std::string("cannot be started: ") + std::strerror(errno), "", errno);
-      done += static_cast<size_t>(written);
-    }
+    if (!write_all(go_, paths.data(), paths.size())) throw not_started(program);
     ::close(std::exchange(go_, -1));
     int failure = 0;
-    ssize_t got;
-    do got = ::read(result_, &failure, sizeof failure);
-    while (got < 0 && errno == EINTR);
-    if (got != sizeof failure) return;  // closed by exec
+    if (!read_all(result_, &failure, sizeof failure)) return;  // closed by exec
     if (failure == ENOENT)
       throw Error(program, "no such program", "check the name, or give its path", failure);
     throw Error(program, std::string("cannot be run: ") + std::strerror(failure),

@@ -197,7 +197,5 @@ std::string Symbolizer::name(const CodePlace&) { return ""; }
 
 Symbolizer::Symbolizer() : impl_(std::make_unique<Impl>()) {}
 Symbolizer::~Symbolizer() = default;
-Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
-Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
 
 }  // namespace streamscope::record
