@@ -191,16 +191,19 @@ class ProcessDrain {
   /// while.
   static void look(Lane& lane, bool seal);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
-  void read_alone(Lane& lane);
+  void read_lane(Lane& lane);
   void read_identities(const std::vector<Lane*>& lanes);
   void open_stuck_records();
   /// Finds the call of an earlier writer's open row, which is still open or not read yet.
   void adopt_shown(Lane& lane);
   void show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid);
-  void read_rest(Lane& lane);
   /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it has
   /// not arrived yet.
   size_t read(Lane& lane, size_t index, size_t limit);
+  /// Passes the chunks of a text or stack to take(), which returns whether each is the next one,
+  /// and then calls whole().
+  template <class Record, class Take, class Whole>
+  size_t read_chunks(Lane& lane, size_t index, size_t limit, size_t chunks, Take take, Whole whole);
   size_t read_text(Lane& lane, size_t index, size_t limit);
   size_t read_stack(Lane& lane, size_t index, size_t limit);
   void read_call(Lane& lane, size_t index);

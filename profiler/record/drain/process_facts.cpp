@@ -20,28 +20,21 @@ std::string joined(std::string text, char separator) {
 }
 
 std::string_view overhead_name(uint16_t kind) {
-  switch (kind) {
-    case 1:
-      return "driver compiler";
-    case 0x8001:
-      return "CUPTI buffer flush";
-    case 0x8002:
-      return "CUPTI instrumentation";
-    case 0x8003:
-      return "CUPTI resource";
-    case 0x8004:
-      return "runtime-triggered module loading";
-    case 0x8005:
-      return "lazy function loading";
-    case 0x8006:
-      return "command buffer full";
-    case 0x8007:
-      return "activity buffer request";
-    case 0x8008:
-      return "UVM activity setup";
-    default:
-      return "other overhead";
+  constexpr std::pair<uint16_t, std::string_view> kNames[] = {
+      {1, "driver compiler"},
+      {0x8001, "CUPTI buffer flush"},
+      {0x8002, "CUPTI instrumentation"},
+      {0x8003, "CUPTI resource"},
+      {0x8004, "runtime-triggered module loading"},
+      {0x8005, "lazy function loading"},
+      {0x8006, "command buffer full"},
+      {0x8007, "activity buffer request"},
+      {0x8008, "UVM activity setup"},
+  };
+  for (const auto& [number, name] : kNames) {
+    if (number == kind) return name;
   }
+  return "other overhead";
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
 
 size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
   const ring::Record& record = lane.pending[index];
-  if (record.head.kind != RecordKind::kCall) moved_ += is_progress(record);
+  moved_ += is_progress(record);
   const auto kind = static_cast<size_t>(record.head.kind);
   if (kind >= Readers::kKinds) return invalid(), 1;
   return Readers::by_kind[kind](*this, lane, index, limit);
@@ -142,53 +142,58 @@ void ProcessDrain::read_thread(Lane& lane, size_t index) {
   lane.thread = objects_.thread(record.tid);
 }
 
-// The chunks of a text are consecutive. A text is read once all of them have arrived, so that it is
-// either stored or still in the ring whenever its writer is killed.
-size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
-  const auto first = as<ring::TextRecord>(lane.pending[index]);
-  constexpr size_t kChunk = sizeof first.bytes;
+// The chunks are consecutive. They are read once all of them have arrived, so that they are either
+// stored or still in the ring whenever its writer is killed.
+template <class Record, class Take, class Whole>
+size_t ProcessDrain::read_chunks(Lane& lane, size_t index, size_t limit, size_t chunks, Take take,
+                                 Whole whole) {
+  const auto first = as<Record>(lane.pending[index]);
   const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
-  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
-  if (first.offset != 0) return invalid(), 1;
-  std::string text;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {
       // The rest will follow, unless it exceeds the maximum that is ever pending at once.
       if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
       return invalid(), std::max<size_t>(i, 1);
     }
-    const auto chunk = as<ring::TextRecord>(lane.pending[index + i]);
-    if (chunk.kind != RecordKind::kText || chunk.hash != first.hash ||
-        chunk.offset != text.size() || chunk.chunk_bytes > kChunk)
+    const auto chunk = as<Record>(lane.pending[index + i]);
+    if (chunk.kind != first.kind || chunk.hash != first.hash || !take(chunk))
       return invalid(), std::max<size_t>(i, 1);
-    text.append(chunk.bytes, chunk.chunk_bytes);
   }
-  if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  whole();
   return chunks;
+}
+
+size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::TextRecord>(lane.pending[index]);
+  constexpr size_t kChunk = sizeof first.bytes;
+  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
+  if (first.offset != 0) return invalid(), 1;
+  std::string text;
+  const auto take = [&](const ring::TextRecord& chunk) {
+    if (chunk.offset != text.size() || chunk.chunk_bytes > kChunk) return false;
+    text.append(chunk.bytes, chunk.chunk_bytes);
+    return true;
+  };
+  return read_chunks<ring::TextRecord>(lane, index, limit, chunks, take, [&] {
+    if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  });
 }
 
 size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::StackRecord>(lane.pending[index]);
   constexpr size_t kChunk = std::size(decltype(first.frames){});
-  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
   const bool is_named = static_cast<uint32_t>(first.hash) != 0;
   if (first.first_frame != 0 || !is_named) return invalid(), 1;
   std::vector<Stacks::Frame> frames;
-  for (size_t i = 0; i < chunks; ++i) {
-    if (index + i >= limit) {
-      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
-      return invalid(), std::max<size_t>(i, 1);
-    }
-    const auto chunk = as<ring::StackRecord>(lane.pending[index + i]);
-    if (chunk.kind != RecordKind::kStack || chunk.hash != first.hash ||
-        chunk.first_frame != frames.size() || chunk.frame_count > kChunk)
-      return invalid(), std::max<size_t>(i, 1);
+  const auto take = [&](const ring::StackRecord& chunk) {
+    if (chunk.first_frame != frames.size() || chunk.frame_count > kChunk) return false;
     for (uint32_t frame = 0; frame < chunk.frame_count; ++frame)
       frames.push_back({chunk.frames[frame], (chunk.texts >> frame & 1) != 0});
-  }
-  stacks_.describe(first.hash, frames);
-  return chunks;
+    return true;
+  };
+  return read_chunks<ring::StackRecord>(lane, index, limit, chunks, take,
+                                        [&] { stacks_.describe(first.hash, frames); });
 }
 
 }  // namespace streamscope::record

@@ -22,7 +22,7 @@ namespace detail {
   inline const auto& columns_of(const trace::Trace& trace, const trace::Row*) { \
     return trace.sql_name;                                                      \
   }                                                                             \
-  inline trace::Row row_of(const trace::Row##Columns& columns, trace::Id id) {  \
+  inline trace::Row row_at(const trace::Row##Columns& columns, trace::Id id) {  \
     trace::Row result;                                                          \
     COLUMNS(STREAMSCOPE_COPY)                                                   \
     return result;                                                              \
@@ -50,7 +50,7 @@ class EarlierRows {
         if (const trace::Id of = process_of(columns, id); of < ids.size()) ids[of].push_back(id);
       }
     }
-    for (const trace::Id id : ids[process]) take(id, detail::row_of(columns, id));
+    for (const trace::Id id : ids[process]) take(id, detail::row_at(columns, id));
   }
   /// The process of a row; kNoId if there is no such row.
   template <class Columns>
