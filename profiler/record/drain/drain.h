@@ -40,6 +40,12 @@ class Drain {
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
     int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
     bool newest_only = false;    ///< the rings are a flight recorder's
+
+    static Options of(const ring::Control& control) {
+      return {.run = {control.tier, control.with},
+              .clock = ring::best_clock(),
+              .trace_start_ns = control.trace_start_ns};
+    }
   };
 
   /// `rings`: the folder with the ring files. `first_anchor`: taken before any record was made.
@@ -78,8 +84,8 @@ class Drain {
   /// Stores why a process hangs.
   void add_hang(ProcessDrain& process, const trace::HangReport& report);
 
-  uint64_t records() const { return run_->records; }
-  int64_t dropped() const { return run_->losses.count("ring-full"); }
+  uint64_t records() const { return run_.records; }
+  int64_t dropped() const { return run_.losses.count("ring-full"); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -88,7 +94,6 @@ class Drain {
   void add_anchor(const ring::ClockAnchor& anchor);
   void scan();
   bool open_ring(const std::filesystem::path& file);
-  ProcessDrain* find(const ProcessIdentity& identity);
   /// The program is gone, and its last report exists.
   bool has_ended(const ProcessDrain& process) const;
   bool is_replaced(const ProcessDrain& process) const;
@@ -104,7 +109,7 @@ class Drain {
   std::filesystem::path rings_;
   trace::Writer writer_;
   Options options_;
-  std::unique_ptr<RunState> run_;
+  RunState run_;
   std::vector<std::unique_ptr<ProcessDrain>> processes_;
   std::set<std::string> opened_;                        // file names
   std::vector<std::pair<ProcessIdentity, int>> exits_;  // exit codes that processes reported
