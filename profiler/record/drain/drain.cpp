@@ -346,8 +346,7 @@ void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
 }
 
 bool Drain::all_finished() const {
-  return std::all_of(processes_.begin(), processes_.end(),
-                     [](const auto& process) { return process->finished(); });
+  return std::ranges::all_of(processes_, &ProcessDrain::finished);
 }
 
 void Drain::set_exit(uint32_t pid, int wait_status) {

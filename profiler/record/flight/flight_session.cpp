@@ -21,10 +21,7 @@ void write_text(const std::string& text, char (&to)[N]) {
 
 FlightSession::FlightSession(const RingsFolder& folder, ring::Control& control, fs::path trace,
                              const Options& options)
-    : recorder_(folder.path(), control),
-      control_(control),
-      trace_(std::move(trace)),
-      options_(options) {}
+    : recorder_(folder.path()), control_(control), trace_(std::move(trace)), options_(options) {}
 
 // t.sqlite is for the end; earlier dumps are t-1.sqlite and so on.
 fs::path FlightSession::next_file() {
