@@ -85,13 +85,12 @@ void ProcessDrain::describe(const ring::LossRecord& record) {
 }
 
 void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
-  trace::SyncWitness row;
-  row.process_id = id_;
-  row.correlation_id = record.correlation_id;
-  row.act = record.act;
-  row.sync_id = static_cast<trace::Int>(record.sync_id);
-  row.device_ns = run_.device_ns(record.device_ns, record.flags);
-  run_.writer.append(row);
+  run_.writer.append(
+      trace::SyncWitness{.process_id = id_,
+                         .correlation_id = record.correlation_id,
+                         .act = record.act,
+                         .sync_id = static_cast<trace::Int>(record.sync_id),
+                         .device_ns = run_.device_ns(record.device_ns, record.flags)});
 }
 
 void ProcessDrain::describe(const ring::OverheadRecord& record) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <type_traits>
 
 #include "vocabulary/call_row.h"
 
@@ -317,18 +318,29 @@ Bound CallRows::bind(uint32_t event, const CallSpan& span) {
   return bound;
 }
 
-void CallRows::bind_row(const Deferred& wait, trace::EventWait& row) {
-  const Bound bound = bind(wait.event, wait.span);
-  row.binding = bound.binding;
-  row.record_id = bound.record;
-  for (trace::Id candidate : bound.candidates)
-    run_.writer.append(trace::EventWaitCandidate{wait.id, candidate});
+template <class Row>
+void CallRows::bind_row(Look<Row>& look) {
+  const Bound bound = bind(look.event, look.span);
+  look.row.binding = bound.binding;
+  look.row.record_id = bound.record;
+  if constexpr (std::is_same_v<Row, trace::EventWait>) {
+    for (const trace::Id candidate : bound.candidates)
+      run_.writer.append(trace::EventWaitCandidate{look.id, candidate});
+  }
 }
 
-void CallRows::bind_row(const Deferred& sync, trace::HostSync& row) {
-  const Bound bound = bind(sync.event, sync.span);
-  row.binding = bound.binding;
-  row.record_id = bound.record;
+template <class Row>
+trace::Id CallRows::put_look(const Row& row, const ring::CallRecord& call, const CallPlace& place,
+                             uint32_t event, bool now, std::vector<Look<Row>>& deferred) {
+  const trace::Id id = place.row != trace::kNoId ? place.row : run_.writer.count<Row>();
+  Look<Row> look{{row, id}, span_of(call, place), event};
+  if (now) {
+    bind_row(look);
+  } else {
+    look.row.binding = trace::kUnknownHistory;
+    deferred.push_back(look);
+  }
+  return put(look.row, place);
 }
 
 trace::Id CallRows::add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished) {
@@ -344,16 +356,7 @@ trace::Id CallRows::add_wait(const ring::CallRecord& call, const CallPlace& plac
     row.binding = trace::kCaptured;
     return put(row, place);
   }
-  const trace::Id id =
-      place.row != trace::kNoId ? place.row : run_.writer.count<trace::EventWait>();
-  const Deferred wait = {span_of(call, place), event, id};
-  if (can_bind(call)) {
-    bind_row(wait, row);
-  } else {
-    row.binding = trace::kUnknownHistory;
-    deferred_waits_.push_back({wait, row});
-  }
-  return put(row, place);
+  return put_look(row, call, place, event, can_bind(call), deferred_waits_);
 }
 
 trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished) {
@@ -389,22 +392,14 @@ trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& plac
   row.event_id = objects_[event].id;
   if (finished && call.result != kSuccess && call.result != trace::kResultNotReady)
     return put(row, place);
-  const trace::Id id = place.row != trace::kNoId ? place.row : run_.writer.count<trace::HostSync>();
-  const Deferred sync = {span_of(call, place), event, id};
   // A call that has not ended waits for something recorded before it began.
-  if (!finished || can_bind(call)) {
-    bind_row(sync, row);
-  } else {
-    row.binding = trace::kUnknownHistory;
-    deferred_syncs_.push_back({sync, row});
-  }
-  return put(row, place);
+  return put_look(row, call, place, event, !finished || can_bind(call), deferred_syncs_);
 }
 
 uint64_t CallRows::earliest_deferred() const {
   uint64_t earliest = kNoLimit;
-  for (const DeferredWait& wait : deferred_waits_) earliest = std::min(earliest, wait.span.begin);
-  for (const DeferredSync& sync : deferred_syncs_) earliest = std::min(earliest, sync.span.begin);
+  for (const auto& wait : deferred_waits_) earliest = std::min(earliest, wait.span.begin);
+  for (const auto& sync : deferred_syncs_) earliest = std::min(earliest, sync.span.begin);
   return earliest;
 }
 
@@ -412,8 +407,8 @@ void CallRows::bind_deferred() {
   const auto bind_all = [&](auto& deferred) {
     std::erase_if(deferred, [&](auto& call) {
       if (call.span.end > watermark_) return false;
-      bind_row(call, call.row);
-      run_.writer.update(call.id, call.row);
+      bind_row(call);
+      run_.update(call);
       return true;
     });
   };

@@ -82,16 +82,11 @@ class CallRows {
   void restore(EarlierRows& rows);
 
  private:
-  struct Deferred {
+  /// A call that looks at an event.
+  template <class Row>
+  struct Look : Stored<Row> {
     CallSpan span;
     uint32_t event;
-    trace::Id id;
-  };
-  struct DeferredWait : Deferred {
-    trace::EventWait row;
-  };
-  struct DeferredSync : Deferred {
-    trace::HostSync row;
   };
 
   bool can_bind(const ring::CallRecord& call) const {
@@ -112,8 +107,12 @@ class CallRows {
   trace::Id add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished);
   trace::Id add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished);
   Bound bind(uint32_t event, const CallSpan& span);
-  void bind_row(const Deferred& wait, trace::EventWait& row);
-  void bind_row(const Deferred& sync, trace::HostSync& row);
+  template <class Row>
+  void bind_row(Look<Row>& look);
+  /// Stores the row of a call that looks at an event; binds it `now` or later.
+  template <class Row>
+  trace::Id put_look(const Row& row, const ring::CallRecord& call, const CallPlace& place,
+                     uint32_t event, bool now, std::vector<Look<Row>>& deferred);
   void issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
              trace::Id stream);
   bool may_run_unseen(trace::OpKind kind, uint64_t graph) const {
@@ -137,8 +136,8 @@ class CallRows {
   uint64_t horizon_ = 0;
   uint64_t lost_until_ = 0;
   uint64_t graphs_launched_until_ = 0;
-  std::vector<DeferredWait> deferred_waits_;
-  std::vector<DeferredSync> deferred_syncs_;
+  std::vector<Look<trace::EventWait>> deferred_waits_;
+  std::vector<Look<trace::HostSync>> deferred_syncs_;
   struct OpenRecord : Stored<trace::EventRecord> {
     uint32_t event;
   };

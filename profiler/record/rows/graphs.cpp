@@ -30,10 +30,8 @@ void Graphs::describe(const ring::GraphRecord& record) {
 
 trace::Id Graphs::node(uint32_t graph, uint64_t native) {
   return nodes_.get_or_add(native, [&] {
-    trace::GraphNode row;
-    row.graph_id = known(graph).id;
-    row.native_id = static_cast<trace::Int>(native);
-    return run_.writer.append(row);
+    return run_.writer.append(trace::GraphNode{.graph_id = known(graph).id,
+                                               .native_id = static_cast<trace::Int>(native)});
   });
 }
 
@@ -68,11 +66,9 @@ bool Graphs::may_run_unseen(uint64_t executable) const {
 }
 
 void Graphs::describe(const ring::GraphEdgeRecord& record) {
-  trace::GraphEdge row;
-  row.graph_id = known(record.graph).id;
-  row.from_node_id = node(record.graph, record.from_node);
-  row.to_node_id = node(record.graph, record.to_node);
-  run_.writer.append(row);
+  run_.writer.append(trace::GraphEdge{.graph_id = known(record.graph).id,
+                                      .from_node_id = node(record.graph, record.from_node),
+                                      .to_node_id = node(record.graph, record.to_node)});
 }
 
 void Graphs::restore(EarlierRows& rows) {

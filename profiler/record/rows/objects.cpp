@@ -102,25 +102,23 @@ uint32_t Objects::add_stream(const trace::Stream& row) {
 uint32_t Objects::life_stream(uint32_t life) {
   stream_of_life_.resize(stream_lives_.size(), kNone);
   if (stream_of_life_[life] == kNone) {
-    trace::Stream row;
-    row.handle = static_cast<trace::Int>(stream_lives_[life].handle);
-    row.generation = static_cast<trace::Small>(stream_lives_[life].generation);
-    row.kind = trace::kUnknownStream;
-    stream_of_life_[life] = add_stream(row);
+    stream_of_life_[life] =
+        add_stream({.handle = static_cast<trace::Int>(stream_lives_[life].handle),
+                    .generation = static_cast<trace::Small>(stream_lives_[life].generation),
+                    .kind = trace::kUnknownStream});
   }
   return stream_of_life_[life];
 }
 
 uint32_t Objects::default_stream(bool per_thread, uint32_t context, uint32_t tid) {
   return default_streams_.get_or_add(pair_key(context, per_thread ? tid : 0), [&] {
-    trace::Stream row;
-    row.context_id = this->context(context);
-    row.handle = static_cast<trace::Int>(per_thread ? kPerThreadHandle : 0);
-    row.generation = 0;
-    row.kind = per_thread ? trace::kPerThreadStream : trace::kLegacyStream;
-    row.priority = 0;
-    if (per_thread) row.thread_id = thread(tid);
-    const uint32_t index = add_stream(row);
+    const uint32_t index =
+        add_stream({.context_id = this->context(context),
+                    .handle = static_cast<trace::Int>(per_thread ? kPerThreadHandle : 0),
+                    .generation = 0,
+                    .kind = per_thread ? trace::kPerThreadStream : trace::kLegacyStream,
+                    .priority = 0,
+                    .thread_id = per_thread ? thread(tid) : trace::kNoId});
     if (!per_thread && context != kNone) {
       const uint32_t native = known_context(context).null_stream;
       if (native != kNone) set_native(index, context, native);

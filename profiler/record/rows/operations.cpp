@@ -122,14 +122,12 @@ void Operations::describe(const ring::PoolRecord& record) {
 }
 
 void Operations::describe(const ring::PoolSampleRecord& record) {
-  trace::PoolSample row;
-  row.pool_id = pool(record.pool);
-  row.start_ns = run_.to_ns(record.begin, record.flags);
-  row.available = static_cast<int64_t>(record.available);
-  row.in_use = static_cast<int64_t>(record.in_use);
-  row.high_water = static_cast<int64_t>(record.high_water);
-  row.wait_ns = static_cast<int64_t>(record.waited_ns);
-  run_.writer.append(row);
+  run_.writer.append(trace::PoolSample{.pool_id = pool(record.pool),
+                                       .start_ns = run_.to_ns(record.begin, record.flags),
+                                       .available = static_cast<int64_t>(record.available),
+                                       .in_use = static_cast<int64_t>(record.in_use),
+                                       .high_water = static_cast<int64_t>(record.high_water),
+                                       .wait_ns = static_cast<int64_t>(record.waited_ns)});
 }
 
 void Operations::describe(const ring::BarrierRecord& record) {
@@ -184,12 +182,11 @@ trace::Id Operations::timeline(uint32_t native) {
 }
 
 void Operations::describe(const ring::TimelineRecord& record) {
-  trace::Timeline row;
-  row.process_id = process_;
-  row.native_id = static_cast<trace::Small>(record.timeline);
-  row.name_id = run_.texts.id(record.name);
-  row.initial = static_cast<int64_t>(record.initial);
-  run_.writer.update(timeline(record.timeline), row);
+  run_.writer.update(timeline(record.timeline),
+                     trace::Timeline{.process_id = process_,
+                                     .native_id = static_cast<trace::Small>(record.timeline),
+                                     .name_id = run_.texts.id(record.name),
+                                     .initial = static_cast<int64_t>(record.initial)});
 }
 
 void Operations::describe(const ring::TimelinePointRecord& record, uint32_t tid) {

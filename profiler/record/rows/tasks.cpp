@@ -20,13 +20,12 @@ Tasks::Run& Tasks::known_run(uint32_t queue_number, uint32_t native) {
 }
 
 void Tasks::describe(const ring::TaskQueueRecord& record) {
-  trace::TaskQueue row;
-  row.process_id = process_;
-  row.native_id = static_cast<trace::Small>(record.queue);
-  row.name_id = run_.texts.id(record.name);
-  row.on_device = record.on_device != 0 ? 1 : 0;
-  row.workers = static_cast<trace::Small>(record.workers);
-  run_.writer.update(queue(record.queue), row);
+  run_.writer.update(queue(record.queue),
+                     trace::TaskQueue{.process_id = process_,
+                                      .native_id = static_cast<trace::Small>(record.queue),
+                                      .name_id = run_.texts.id(record.name),
+                                      .on_device = record.on_device != 0 ? 1 : 0,
+                                      .workers = static_cast<trace::Small>(record.workers)});
 }
 
 void Tasks::describe(const ring::TaskRunRecord& record, uint32_t tid) {

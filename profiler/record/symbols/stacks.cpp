@@ -7,11 +7,8 @@ namespace streamscope::record {
 trace::Id Stacks::id(uint32_t low_hash) {
   if (low_hash == 0) return trace::kNoId;
   return stacks_.get_or_add(low_hash, [&] {
-    trace::Stack row;
-    row.process_id = process_;
-    row.hash = low_hash;
-    row.frame_count = 0;
-    return run_.writer.append(row);
+    return run_.writer.append(
+        trace::Stack{.process_id = process_, .hash = low_hash, .frame_count = 0});
   });
 }
 
@@ -32,11 +29,9 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
   described_.get(hash, &is_new);
   if (!is_new) return;
   const trace::Id stack = id(static_cast<uint32_t>(hash));
-  trace::Stack row;
-  row.process_id = process_;
-  row.hash = static_cast<trace::Int>(hash);
-  row.frame_count = static_cast<trace::Small>(frames.size());
-  run_.writer.update(stack, row);
+  run_.writer.update(stack, trace::Stack{.process_id = process_,
+                                         .hash = static_cast<trace::Int>(hash),
+                                         .frame_count = static_cast<trace::Small>(frames.size())});
   for (size_t depth = 0; depth < frames.size(); ++depth) {
     trace::StackFrame frame;
     frame.stack_id = stack;
@@ -58,10 +53,8 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
 }
 
 trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
-  trace::Stack row;
-  row.process_id = process_;
-  row.frame_count = static_cast<trace::Small>(frames.size());
-  const trace::Id stack = run_.writer.append(row);
+  const trace::Id stack = run_.writer.append(trace::Stack{
+      .process_id = process_, .frame_count = static_cast<trace::Small>(frames.size())});
   for (size_t depth = 0; depth < frames.size(); ++depth) {
     const SeenFrame& seen = frames[depth];
     trace::StackFrame frame;
