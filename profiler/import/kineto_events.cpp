@@ -66,12 +66,10 @@ Int scaled(std::string_view token, int decimals) {
 }
 
 Int integer(json::value value) {
-  std::string_view token;
   json::json_type type;
   if (value.type().get(type) != simdjson::SUCCESS) return kNoInt;
   if (type != json::json_type::number && type != json::json_type::string) return kNoInt;
-  token = value.raw_json_token();
-  return scaled(token, 0);
+  return scaled(value.raw_json_token(), 0);
 }
 
 std::string_view text_of(json::value value) {
