@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "assembly.h"
+#include "vocabulary/call_row.h"
 #include "vocabulary/copy_kind.h"
 
 #include <algorithm>
@@ -154,17 +155,11 @@ void Assembly::shift_times() {
   shift(overheads_);
 }
 
-void Assembly::sort_calls() {
-  const auto before = [](const Call& a, const Call& b) { return a.start_ns < b.start_ns; };
-  if (!std::is_sorted(calls_.begin(), calls_.end(), before))
-    std::stable_sort(calls_.begin(), calls_.end(), before);
-}
-
 // Numbers of a process are usually dense; then a table is used, else a sorted list.
 void Assembly::index_calls() {
   if (indexed_) return;
   indexed_ = true;
-  sort_calls();
+  sort_stably(calls_, {}, &Call::start_ns);
   struct Extent {
     Int first = std::numeric_limits<Int>::max(), last = std::numeric_limits<Int>::min();
     size_t count = 0;
@@ -234,11 +229,7 @@ Id Assembly::busiest_process() const {
 
 // Work and the calls that issued it; until append_ops(), api_call_id is the index of the call.
 void Assembly::join_work() {
-  const auto before = [](const trace::Op& a, const trace::Op& b) {
-    return a.start_ns < b.start_ns;
-  };
-  if (!std::is_sorted(ops_.begin(), ops_.end(), before))
-    std::stable_sort(ops_.begin(), ops_.end(), before);
+  sort_stably(ops_, {}, &trace::Op::start_ns);
   call_stream_.assign(calls_.size(), kNoId);
   std::map<Id, uint64_t> lost;
   for (trace::Op& op : ops_) {
@@ -275,7 +266,7 @@ void Assembly::name_records() {
   for (size_t i = 0; i < looks; ++i) {
     const Act& look = looks_[i];
     const Id call = find_call(look.process, look.record_correlation);
-    if (call == kNoId || !is_record(kind_of(calls_[call]))) continue;
+    if (call == kNoId || row_of(kind_of(calls_[call])) != CallRow::kEventRecord) continue;
     if (call_record_.empty()) call_record_.assign(calls_.size(), kNoId);
     if (call_record_[call] != kNoId) continue;
     call_record_[call] = static_cast<Id>(records_.size());

@@ -9,7 +9,9 @@
 // numbers are those of the file. Everything without a counterpart is a counted loss.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -49,6 +51,12 @@ struct Act {
   Id record_stream = kNoId;         ///< and its stream
 };
 
+/// Sorts rows that are mostly in order already.
+template <class Rows, class Before = std::ranges::less, class Key = std::identity>
+void sort_stably(Rows& rows, Before before = {}, Key key = {}) {
+  if (!std::ranges::is_sorted(rows, before, key)) std::ranges::stable_sort(rows, before, key);
+}
+
 /// Thread-compatible.
 class Assembly {
  public:
@@ -70,7 +78,6 @@ class Assembly {
   trace::Device& device_row(Id id) { return devices_[id]; }
   trace::Context& context_row(Id id) { return contexts_[id]; }
   trace::Stream& stream_row(Id id) { return streams_[id]; }
-  size_t process_count() const { return processes_.size(); }
   /// The only process; kNoId if there are none or several.
   Id only_process() const { return processes_.size() == 1 ? 0 : kNoId; }
 
@@ -120,7 +127,6 @@ class Assembly {
   Id sole_context(Id process) const;
 
   void shift_times();
-  void sort_calls();
   void index_calls();
   Id find_call(Id process, Int correlation) const;
   void join_work();

@@ -24,7 +24,7 @@ void Assembly::append_records() {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const CallKind kind = kind_of(call);
-    if (!is_record(kind)) continue;
+    if (row_of(kind) != CallRow::kEventRecord) continue;
     trace::EventRecord row{.thread_id = call.thread,
                            .name_id = call.name,
                            .start_ns = call.start_ns,
@@ -57,8 +57,9 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
   const Id process = process_of(call);
   Id event_id = kNoId;
   Bound bound;
+  const bool waits = row_of(kind) == CallRow::kEventWait;
   const bool on_event =
-      is_wait(kind) || kind == CallKind::kEventQuery || kind == CallKind::kEventSynchronize;
+      waits || kind == CallKind::kEventQuery || kind == CallKind::kEventSynchronize;
   if (act && on_event) {
     LookCall look{.process = process,
                   .thread = call.thread,
@@ -72,18 +73,16 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
       if (own != events_.end()) look.event = own->second;
     }
     bound = pairing.bind(look);
-    const Id record = bound.record != kNoId       ? bound.record
-                      : !bound.candidates.empty() ? bound.candidates.front()
-                                                  : kNoId;
-    event_id = record != kNoId && record_calls_[record].event != kNoId ? record_calls_[record].event
-               : look.event != kNoId                                   ? look.event
-               : act->event != kNoInt ? event(process, act->context, act->event)
-                                      : kNoId;
+    const Id record = bound.candidates.empty() ? bound.record : bound.candidates.front();
+    if (record != kNoId) event_id = record_calls_[record].event;
+    if (event_id == kNoId) event_id = look.event;
+    if (event_id == kNoId && act->event != kNoInt)
+      event_id = event(process, act->context, act->event);
   }
   if (on_event && bound.binding == trace::kAmbiguous) losses_.add("ambiguous-binding", 1, process);
   if (on_event && bound.binding == trace::kUnknownHistory)
     losses_.add("import-unknown-object", 1, process, "records that were waited for");
-  if (is_wait(kind)) {
+  if (waits) {
     const Id wait = writer_.append(
         trace::EventWait{.thread_id = call.thread,
                          .name_id = call.name,
@@ -177,14 +176,12 @@ void Assembly::append_ops() {
 
 // Ranges in order of start; the depth of each among those of its thread and domain.
 void Assembly::append_annotations() {
-  const auto outer_first = [](const trace::Range& a, const trace::Range& b) {
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    const Ns a_end = a.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : a.end_ns;
-    const Ns b_end = b.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : b.end_ns;
-    return a_end > b_end;
+  const auto end_of = [](const trace::Range& range) {
+    return range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns;
   };
-  if (!std::is_sorted(ranges_.begin(), ranges_.end(), outer_first))
-    std::stable_sort(ranges_.begin(), ranges_.end(), outer_first);
+  sort_stably(ranges_, [&](const trace::Range& a, const trace::Range& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : end_of(a) > end_of(b);
+  });
   std::map<std::pair<Id, Id>, std::vector<Ns>> open;  // ends, by thread and domain
   for (size_t i = 0; i < ranges_.size(); ++i) {
     trace::Range& range = ranges_[i];
@@ -192,7 +189,7 @@ void Assembly::append_annotations() {
       std::vector<Ns>& ends = open[{range.thread_id, range.domain_id}];
       while (!ends.empty() && ends.back() <= range.start_ns) ends.pop_back();
       range.depth = static_cast<Small>(ends.size());
-      ends.push_back(range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns);
+      ends.push_back(end_of(range));
     }
     writer_.append(range);
     if (i % 4096 == 0) flush_if_large();

@@ -166,7 +166,7 @@ class NsysReader {
                      name->second = assembly_.name_call(text == strings_.end() ? "" : text->second);
                    }
                    call.name = name->second;
-                   if (!row.is_null(5)) call.result = static_cast<Small>(row.integer(5));
+                   call.result = small(row, 5);
                    assembly_.add(call);
                  });
   }
@@ -231,20 +231,16 @@ class NsysReader {
               {"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY",
                "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"},
               [&](const ForeignRow& row, trace::Op& op) {
-                const auto small = [&](int column) {
-                  const Int number = row.integer(column, kNoInt);
-                  return number == kNoInt ? kNoSmall : static_cast<Small>(number);
-                };
                 const int at = kWorkColumns;
                 op.name_id = string_id(row.integer(at, row.integer(at + 1, -1)));
                 op.launch_shape_id =
-                    assembly_.launch_shape({.grid_x = small(at + 2),
-                                            .grid_y = small(at + 3),
-                                            .grid_z = small(at + 4),
-                                            .block_x = small(at + 5),
-                                            .block_y = small(at + 6),
-                                            .block_z = small(at + 7),
-                                            .registers = small(at + 8),
+                    assembly_.launch_shape({.grid_x = small(row, at + 2),
+                                            .grid_y = small(row, at + 3),
+                                            .grid_z = small(row, at + 4),
+                                            .block_x = small(row, at + 5),
+                                            .block_y = small(row, at + 6),
+                                            .block_z = small(row, at + 7),
+                                            .registers = small(row, at + 8),
                                             .static_shared_bytes = row.integer(at + 9, kNoInt),
                                             .dynamic_shared_bytes = row.integer(at + 10, kNoInt)});
               });
