@@ -3,7 +3,6 @@
 
 // The rows that Assembly writes once everything is known.
 
-#include <algorithm>
 #include <limits>
 
 #include "assembly.h"
@@ -16,6 +15,19 @@ namespace {
 // Rows are stored while they are still in the CPU cache.
 constexpr size_t kFlushBytes = 2 << 20;
 
+/// The columns of all tables of calls.
+template <class Row>
+Row row_of_call(const Call& call) {
+  Row row;
+  row.thread_id = call.thread;
+  row.name_id = call.name;
+  row.start_ns = call.start_ns;
+  row.end_ns = call.end_ns;
+  row.result = call.result;
+  row.correlation_id = call.correlation;
+  return row;
+}
+
 }  // namespace
 
 void Assembly::append_records() {
@@ -25,12 +37,7 @@ void Assembly::append_records() {
     const Call& call = calls_[i];
     const CallKind kind = kind_of(call);
     if (row_of(kind) != CallRow::kEventRecord) continue;
-    trace::EventRecord row{.thread_id = call.thread,
-                           .name_id = call.name,
-                           .start_ns = call.start_ns,
-                           .end_ns = call.end_ns,
-                           .result = call.result,
-                           .correlation_id = call.correlation};
+    auto row = row_of_call<trace::EventRecord>(call);
     RecordCall record{.process = process_of(call),
                       .thread = call.thread,
                       .start_ns = call.start_ns,
@@ -83,28 +90,18 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
   if (on_event && bound.binding == trace::kUnknownHistory)
     losses_.add("import-unknown-object", 1, process, "records that were waited for");
   if (waits) {
-    const Id wait = writer_.append(
-        trace::EventWait{.thread_id = call.thread,
-                         .name_id = call.name,
-                         .stream_id = act && kind == CallKind::kStreamWait ? act->stream : kNoId,
-                         .event_id = event_id,
-                         .binding = bound.binding,
-                         .record_id = bound.record,
-                         .start_ns = call.start_ns,
-                         .end_ns = call.end_ns,
-                         .result = call.result,
-                         .correlation_id = call.correlation});
+    auto row = row_of_call<trace::EventWait>(call);
+    if (act && kind == CallKind::kStreamWait) row.stream_id = act->stream;
+    row.event_id = event_id;
+    row.binding = bound.binding;
+    row.record_id = bound.record;
+    const Id wait = writer_.append(row);
     for (const Id candidate : bound.candidates)
       writer_.append(trace::EventWaitCandidate{wait, candidate});
     return;
   }
-  trace::HostSync row{.thread_id = call.thread,
-                      .name_id = call.name,
-                      .context_id = act ? act->context : kNoId,
-                      .start_ns = call.start_ns,
-                      .end_ns = call.end_ns,
-                      .result = call.result,
-                      .correlation_id = call.correlation};
+  auto row = row_of_call<trace::HostSync>(call);
+  if (act) row.context_id = act->context;
   switch (kind) {
     case CallKind::kDeviceSynchronize:
       row.kind = trace::kDeviceSynchronize;
@@ -145,14 +142,9 @@ void Assembly::append_calls() {
         append_sync(call, i, kind, pairing);
         break;
       case CallRow::kApiCall: {
-        trace::ApiCall row{.thread_id = call.thread,
-                           .kind = number_of(kind),
-                           .name_id = call.name,
-                           .stream_id = call_stream_[i],
-                           .start_ns = call.start_ns,
-                           .end_ns = call.end_ns,
-                           .result = call.result,
-                           .correlation_id = call.correlation};
+        auto row = row_of_call<trace::ApiCall>(call);
+        row.kind = number_of(kind);
+        row.stream_id = call_stream_[i];
         if (kind == CallKind::kGraphLaunch) {
           const auto launch = graph_launches_.find({process_of(call), call.correlation});
           if (launch != graph_launches_.end()) row.object = launch->second;

@@ -9,10 +9,8 @@
 // whether it can be another one. A HIP profile says only that waits were called.
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "assembly.h"
@@ -63,10 +61,8 @@ Category category_of(std::string_view name) {
       {"gpu_user_annotation", Category::kDeviceRange},
       {"Trace", Category::kSpan},
   };
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.category;
-  }
-  return Category::kHost;
+  const auto row = std::ranges::find(kRows, name, &Row::name);
+  return row == std::end(kRows) ? Category::kHost : row->category;
 }
 
 Int or_none(Int number) { return number == kNone32 || number < 0 ? kNoInt : number; }
@@ -81,10 +77,8 @@ void read_copy_name(std::string_view name, trace::Op& op) {
     if (name.find(kDirections[i]) != name.npos) op.detail = static_cast<Small>(i + 1);
   }
   const auto kind = [&](std::string_view text) -> Small {
-    for (size_t i = 0; i < std::size(kKinds); ++i) {
-      if (text == kKinds[i]) return static_cast<Small>(i + 1);
-    }
-    return 0;
+    const auto found = std::ranges::find(kKinds, text);
+    return found == std::end(kKinds) ? 0 : static_cast<Small>(found - kKinds + 1);
   };
   const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
   if (open == name.npos || arrow == name.npos || close == name.npos || arrow < open ||

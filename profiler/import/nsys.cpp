@@ -51,7 +51,7 @@ bool is_reference(std::string_view table) {
                                          "DIAGNOSTIC_EVENT",
                                          "NVTX_PAYLOAD_SCHEMAS",
                                          "NVTX_PAYLOAD_SCHEMA_ENTRIES"};
-  return std::find(std::begin(kNames), std::end(kNames), table) != std::end(kNames);
+  return std::ranges::find(kNames, table) != std::end(kNames);
 }
 
 class NsysReader {
@@ -91,13 +91,10 @@ class NsysReader {
 
  private:
   bool is_export() const {
-    for (const std::string& table : tables_.tables()) {
-      if (table == "StringIds" || table.starts_with("CUPTI_ACTIVITY_KIND_") ||
-          table == "META_DATA_EXPORT" || table == "EXPORT_META_DATA" || table == "NVTX_EVENTS") {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(tables_.tables(), [](const std::string& table) {
+      return table == "StringIds" || table.starts_with("CUPTI_ACTIVITY_KIND_") ||
+             table == "META_DATA_EXPORT" || table == "EXPORT_META_DATA" || table == "NVTX_EVENTS";
+    });
   }
 
   // Reads the program and version that wrote it, and the start of the session.

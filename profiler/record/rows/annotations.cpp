@@ -4,18 +4,24 @@
 
 namespace streamscope::record {
 
-Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id thread,
-                                    trace::RangeKind kind, trace::Small depth) {
-  trace::Range row;
+template <class Row>
+Row Annotations::row_of(const ring::RangeRecord& record, trace::Id thread) {
+  Row row;
   row.thread_id = thread;
-  row.kind = kind;
   row.domain_id = run_.texts.id(record.domain);
   row.name_id = run_.texts.id(record.name);
   if (record.category != 0) row.category = record.category;
   if (record.color != 0) row.color = record.color;
+  row.start_ns = run_.to_ns(record.begin, record.flags);
+  return row;
+}
+
+Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id thread,
+                                    trace::RangeKind kind, trace::Small depth) {
+  auto row = row_of<trace::Range>(record, thread);
+  row.kind = kind;
   if (record.payload != 0) row.payload = static_cast<trace::Int>(record.payload);
   row.depth = depth;
-  row.start_ns = run_.to_ns(record.begin, record.flags);
   row.operation_id = operations_.id(record.operation);
   return run_.add(row);
 }
@@ -61,17 +67,9 @@ void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
       }
       break;
     }
-    default: {
-      trace::Mark row;
-      row.thread_id = thread;
-      row.domain_id = run_.texts.id(record.domain);
-      row.name_id = run_.texts.id(record.name);
-      if (record.category != 0) row.category = record.category;
-      if (record.color != 0) row.color = record.color;
-      row.start_ns = run_.to_ns(record.begin, record.flags);
-      run_.writer.append(row);
+    default:
+      run_.writer.append(row_of<trace::Mark>(record, thread));
       break;
-    }
   }
 }
 

@@ -29,6 +29,9 @@ class Annotations {
 
  private:
   using Open = Stored<trace::Range>;
+  /// The columns of ranges and marks.
+  template <class Row>
+  Row row_of(const ring::RangeRecord& record, trace::Id thread);
   Open open(const ring::RangeRecord& record, trace::Id thread, trace::RangeKind kind,
             trace::Small depth);
   void close(Open& range, const ring::RangeRecord& record);

@@ -37,14 +37,11 @@ class Signals {
     for (int signal : kPassedOn) ::sigaddset(&set_, signal);
     ::sigaddset(&set_, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;  // an ignored SIGCHLD would discard the exit code
-    ::sigaction(SIGCHLD, &standard, &child_before_);
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;  // exceeding the file size limit is reported like a full disk
-    ::sigaction(SIGXFSZ, &ignore, &size_before_);
-    ::sigaction(SIGPIPE, &ignore,
-                &pipe_before_);  // and so are a killed child and a closed terminal
+    for (Handled& each : handled_) {
+      struct sigaction wanted {};
+      wanted.sa_handler = each.handler;
+      ::sigaction(each.signal, &wanted, &each.before);
+    }
   }
   ~Signals() { restore(); }
   Signals(const Signals&) = delete;
@@ -60,16 +57,22 @@ class Signals {
   }
   /// In the child: restores everything.
   void restore() const {
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigaction(SIGXFSZ, &size_before_, nullptr);
-    ::sigaction(SIGPIPE, &pipe_before_, nullptr);
+    for (const Handled& each : handled_) ::sigaction(each.signal, &each.before, nullptr);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
  private:
+  struct Handled {
+    int signal;
+    void (*handler)(int);
+    struct sigaction before {};
+  };
   sigset_t set_, before_;
-  struct sigaction child_before_ {
-  }, size_before_{}, pipe_before_{};
+  Handled handled_[3] = {
+      {SIGCHLD, SIG_DFL},  // an ignored one would discard the exit code
+      {SIGXFSZ, SIG_IGN},  // exceeding the file size limit is reported like a full disk
+      {SIGPIPE, SIG_IGN},  // and so are a killed child and a closed terminal
+  };
 };
 
 /// The library under a name that LD_PRELOAD can contain: it splits at spaces and colons and
@@ -231,24 +234,23 @@ constexpr rlim_t kLeastAddressSpace = 12 << 20;
 /// the recording and uses CUDA only then, such as a daemon, is recorded by a writer of its own,
 /// with the same options.
 Child::Variables variables_of(const Options& options, const std::string& preload) {
-  Child::Variables variables;
-  if (!preload.empty()) {
-    const char* theirs = std::getenv("LD_PRELOAD");
-    variables.emplace_back("LD_PRELOAD",
-                           theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
-  }
-  variables.emplace_back("STREAMSCOPE_TIER", std::string(to_string(options.tier)));
-  variables.emplace_back("STREAMSCOPE_STACKS",
-                         std::string(ring::kStackModeNames[static_cast<size_t>(options.stacks)]));
-  variables.emplace_back("STREAMSCOPE_GRAPHS",
-                         options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch");
   std::string with;
   for (const auto& [bit, name] :
        {std::pair{ring::kWithArgs, "args"}, std::pair{ring::kWithAlloc, "alloc"},
         std::pair{ring::kWithEventTimes, "event-times"}}) {
     if ((options.with & bit) != 0) with += (with.empty() ? "" : ",") + std::string(name);
   }
-  variables.emplace_back("STREAMSCOPE_WITH", with);
+  Child::Variables variables = {
+      {"STREAMSCOPE_TIER", std::string(to_string(options.tier))},
+      {"STREAMSCOPE_STACKS",
+       std::string(ring::kStackModeNames[static_cast<size_t>(options.stacks)])},
+      {"STREAMSCOPE_GRAPHS", options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch"},
+      {"STREAMSCOPE_WITH", with}};
+  if (!preload.empty()) {
+    const char* theirs = std::getenv("LD_PRELOAD");
+    variables.emplace_back("LD_PRELOAD",
+                           theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
+  }
   if (options.capture_range == ring::CaptureRange::kCudaProfilerApi) {
     variables.emplace_back("STREAMSCOPE_CAPTURE_RANGE", "cudaProfilerApi");
   } else if (options.capture_range == ring::CaptureRange::kNvtx) {
@@ -280,10 +282,6 @@ class Ending {
   std::vector<pid_t> pids_;
   std::chrono::steady_clock::time_point until_{};
 };
-
-void say(const Options& options, const char* text) {
-  if (!options.quiet) std::fprintf(stderr, "streamscope: %s\n", text);
-}
 
 Error failure_of(const Session& session, const std::exception& error) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) return *known;
@@ -386,7 +384,10 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     }
     if (child_ended && !reported && std::chrono::steady_clock::now() - ended_at > 1s) {
       reported = true;
-      say(options, "waiting for the other processes of the program; Ctrl-C ends the recording");
+      if (!options.quiet)
+        std::fprintf(stderr,
+                     "streamscope: waiting for the other processes of the program; Ctrl-C ends the "
+                     "recording\n");
     }
     if (const auto hung = session.take_hung()) {
       ending.begin(static_cast<pid_t>(*hung), child.pid());

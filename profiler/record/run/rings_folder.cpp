@@ -40,18 +40,16 @@ constexpr uint32_t kFlushIntervalMs = 100;
 bool shares_badly(const fs::path& folder) {
   struct statfs facts {};
   if (::statfs(folder.c_str(), &facts) != 0) return false;
-  switch (static_cast<uint64_t>(facts.f_type) & 0xffffffff) {
-    case 0x6969:      // NFS
-    case 0x0bd00bd0:  // Lustre
-    case 0x65735546:  // FUSE
-    case 0xff534d42:  // CIFS
-    case 0xfe534d42:  // SMB2
-    case 0x47504653:  // GPFS
-    case 0x01021997:  // 9P
-      return true;
-    default:
-      return false;
-  }
+  constexpr uint32_t kTypes[] = {
+      0x6969,      // NFS
+      0x0bd00bd0,  // Lustre
+      0x65735546,  // FUSE
+      0xff534d42,  // CIFS
+      0xfe534d42,  // SMB2
+      0x47504653,  // GPFS
+      0x01021997,  // 9P
+  };
+  return std::ranges::find(kTypes, static_cast<uint32_t>(facts.f_type)) != std::end(kTypes);
 }
 
 uint64_t ring_records() {

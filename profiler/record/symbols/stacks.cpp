@@ -17,8 +17,8 @@ void Stacks::describe(const ring::ModuleRecord& record) {
 }
 
 const Stacks::Module* Stacks::module_of(uint64_t address) const {
-  for (auto module = modules_.rbegin(); module != modules_.rend();
-       ++module) {  // the newest mapping counts
+  // The newest mapping counts.
+  for (auto module = modules_.rbegin(); module != modules_.rend(); ++module) {
     if (address >= module->begin && address < module->end) return &*module;
   }
   return nullptr;
@@ -33,11 +33,10 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
                                          .hash = static_cast<trace::Int>(hash),
                                          .frame_count = static_cast<trace::Small>(frames.size())});
   for (size_t depth = 0; depth < frames.size(); ++depth) {
-    trace::StackFrame frame;
-    frame.stack_id = stack;
-    frame.depth = static_cast<trace::Small>(depth);
     const auto [value, is_text] = frames[depth];
-    frame.kind = is_text ? trace::kPythonFrame : trace::kNativeFrame;
+    trace::StackFrame frame{.stack_id = stack,
+                            .depth = static_cast<trace::Small>(depth),
+                            .kind = is_text ? trace::kPythonFrame : trace::kNativeFrame};
     if (is_text) {
       frame.symbol_id = run_.texts.id(value);
       run_.writer.append(frame);
@@ -57,11 +56,10 @@ trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
       .process_id = process_, .frame_count = static_cast<trace::Small>(frames.size())});
   for (size_t depth = 0; depth < frames.size(); ++depth) {
     const SeenFrame& seen = frames[depth];
-    trace::StackFrame frame;
-    frame.stack_id = stack;
-    frame.depth = static_cast<trace::Small>(depth);
-    frame.kind = trace::kNativeFrame;
-    frame.address = static_cast<trace::Int>(seen.address);
+    trace::StackFrame frame{.stack_id = stack,
+                            .depth = static_cast<trace::Small>(depth),
+                            .kind = trace::kNativeFrame,
+                            .address = static_cast<trace::Int>(seen.address)};
     if (!seen.module.empty()) frame.module_id = run_.writer.intern(seen.module);
     if (!seen.symbol.empty()) frame.symbol_id = run_.writer.intern(seen.symbol);
     run_.writer.append(frame);
