@@ -21,7 +21,6 @@
 #include "record/run/files.h"
 #include "record/run/rings_folder.h"
 #include "ring/image.h"
-#include "ring/process.h"
 #include "trace/checks.h"
 #include "trace/folder_names.h"
 #include "trace/loss.h"
@@ -189,10 +188,6 @@ bool Drain::is_replaced(const ProcessDrain& process) const {
   });
 }
 
-bool Drain::has_ended(const ProcessDrain& process) const {
-  return is_replaced(process) || !ring::process_alive(process.pid(), process.start());
-}
-
 // PID-START-IMAGE-CODE.exit
 void Drain::take_exit(const std::string& file_name) {
   NameReader reader(file_name);
@@ -343,10 +338,6 @@ void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
   if (replaced && ring::process_alive(process.pid(), process.start())) return;
   std::lock_guard lock(rings_in_use_);
   process.remove_rings();
-}
-
-bool Drain::all_finished() const {
-  return std::ranges::all_of(processes_, &ProcessDrain::finished);
 }
 
 void Drain::set_exit(uint32_t pid, int wait_status) {

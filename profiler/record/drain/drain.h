@@ -9,6 +9,7 @@
 // records to files next to them (ring/backlog.h).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "process_drain.h"
 #include "record/hang/thread_snapshots.h"
 #include "record/hang/unwind.h"
+#include "ring/process.h"
 #include "run_state.h"
 #include "trace/hang_report.h"
 #include "trace/reader.h"
@@ -60,7 +62,7 @@ class Drain {
   /// of records read.
   size_t cycle();
   /// True if every process that has created a ring has ended and was read to its end.
-  bool all_finished() const;
+  bool all_finished() const { return std::ranges::all_of(processes_, &ProcessDrain::finished); }
   /// Sets how a process ended, from wait().
   void set_exit(uint32_t pid, int wait_status);
   /// Stores everything read so far and releases its places in the rings.
@@ -95,7 +97,9 @@ class Drain {
   void scan();
   bool open_ring(const std::filesystem::path& file);
   /// The program is gone, and its last report exists.
-  bool has_ended(const ProcessDrain& process) const;
+  bool has_ended(const ProcessDrain& process) const {
+    return is_replaced(process) || !ring::process_alive(process.pid(), process.start());
+  }
   bool is_replaced(const ProcessDrain& process) const;
   void take_exit(const std::string& file_name);
   void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);

@@ -83,9 +83,11 @@ class ProcessDrain {
   Progress progress() const;
   /// What to ask the collector: events and streams with the newest work, words waited for.
   std::vector<ring::Question> questions(uint32_t round);
-  void take_answer(const ring::AnswerRecord& answer) { describe(answer); }
+  void take_answer(const ring::AnswerRecord& answer) {
+    questions_.take(answer, run_.to_ns(answer.begin, answer.flags));
+  }
   /// Missing answers will not arrive any more.
-  void give_up_answers(uint64_t now);
+  void give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
   /// What libcoord answered; nullptr if it knows of no wait that may never end.
   const trace::HangReport* coord_waits() const { return coord_waits_.reported(); }
   /// `now` in ticks on the clock of the process's rows: its own for a simulated device.
@@ -214,7 +216,7 @@ class ProcessDrain {
   void describe(const ring::OverheadRecord& record);
   void describe(const ring::CollectingRecord& record);
   void describe(const ring::EndRecord& record);
-  void describe(const ring::AnswerRecord& record);
+  void describe(const ring::AnswerRecord& record) { take_answer(record); }
   /// The loss for a process without an end record.
   std::string_view end_loss() const;
   void fill_process_texts(bool at_end);

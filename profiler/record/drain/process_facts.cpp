@@ -122,12 +122,6 @@ void ProcessDrain::describe(const ring::EndRecord& record) {
   if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
 }
 
-void ProcessDrain::describe(const ring::AnswerRecord& record) {
-  questions_.take(record, run_.to_ns(record.begin, record.flags));
-}
-
-void ProcessDrain::give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
-
 std::vector<ring::Question> ProcessDrain::questions(uint32_t round) {
   coord_waits_.forget();
   // A simulated device itself detects when it can never continue.

@@ -40,7 +40,8 @@ size_t length_of(const ring::Record& record) {
 }
 
 void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index, uint64_t head,
-                uint64_t tail, uint64_t capacity, const std::vector<ring::Record>& records) {
+                uint64_t tail, const std::vector<ring::Record>& records) {
+  const uint64_t capacity = std::bit_ceil(std::max<uint64_t>(records.size(), 16));
   std::vector<char> bytes(ring::kRingHeaderBytes + capacity * sizeof(ring::Record));
   auto* header = new (bytes.data()) ring::RingHeader{};
   std::memcpy(header->magic, ring::kRingMagic, sizeof header->magic);
@@ -71,10 +72,6 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   out.close();
   if (!out) throw Error(file, "cannot be written", remedy_for(errno), errno);
   ::chmod(file.c_str(), 0600);
-}
-
-uint64_t capacity_for(const std::vector<ring::Record>& records) {
-  return std::bit_ceil(std::max<uint64_t>(records.size(), 16));
 }
 
 std::string ring_name(const ring::RingHeader& header, uint32_t index) {
@@ -206,8 +203,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
     uint64_t head = 0;
     const std::vector<ring::Record> records = lane.ring.copy(&head);
     const uint64_t oldest = head - records.size();
-    write_ring(to / ring_name(header, header.index), header, header.index, head, oldest,
-               capacity_for(records), records);
+    write_ring(to / ring_name(header, header.index), header, header.index, head, oldest, records);
     auto& [of, since] = first.try_emplace(ProcessIdentity::of(header), &header, 0).first->second;
     for (const ring::Record& record : records) {
       if (record.head.kind != RecordKind::kCall) continue;
@@ -228,8 +224,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
       collecting.begin = since;
     }
     const uint32_t index = process.image * ring::kRingsPerImage + kFactsIndex;
-    write_ring(to / ring_name(*header, index), *header, index, facts.size(), 0, capacity_for(facts),
-               facts);
+    write_ring(to / ring_name(*header, index), *header, index, facts.size(), 0, facts);
   }
 }
 

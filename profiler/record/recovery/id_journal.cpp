@@ -16,10 +16,6 @@ void IdJournal::open(const std::filesystem::path& file) {
   if (!descriptor_) throw file_error(file, "opened", errno);
 }
 
-void IdJournal::add(Kind kind, trace::Id process, uint64_t hash, trace::Id id) {
-  if (descriptor_) added_.push_back({kind, process, hash, id});
-}
-
 void IdJournal::store() {
   if (!write_all(descriptor_.get(), added_.data(), added_.size() * sizeof(Entry)))
     throw file_error(file_, "written", errno);

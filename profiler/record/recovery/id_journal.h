@@ -32,7 +32,9 @@ class IdJournal {
   /// Appends to `file` from now on; throws Error.
   void open(const std::filesystem::path& file);
   /// Ignored before open().
-  void add(Kind kind, trace::Id process, uint64_t hash, trace::Id id);
+  void add(Kind kind, trace::Id process, uint64_t hash, trace::Id id) {
+    if (descriptor_) added_.push_back({kind, process, hash, id});
+  }
   /// Writes what was added; throws Error.
   void store();
 

@@ -163,14 +163,6 @@ void CallRows::close_record(trace::Id row, const ring::CallRecord& call, const C
   open_records_.erase(open);
 }
 
-void CallRows::add(const ring::CallRecord& call, const CallPlace& place) {
-  store(call, place, true);
-}
-
-trace::Id CallRows::show(const ring::CallRecord& call, const CallPlace& place) {
-  return store(call, place, false);
-}
-
 trace::Id CallRows::store(const ring::CallRecord& call, const CallPlace& place, bool finished) {
   switch (row_of(ring::call_info(call.call).kind)) {
     case CallRow::kEventRecord:

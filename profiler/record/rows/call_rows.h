@@ -61,7 +61,7 @@ class CallRows {
     horizon_ = horizon;
   }
   void change_identity(const ring::CallRecord& call, const CallPlace& place);
-  void add(const ring::CallRecord& call, const CallPlace& place);
+  void add(const ring::CallRecord& call, const CallPlace& place) { store(call, place, true); }
   /// Begin of the first call that is not bound yet.
   uint64_t earliest_deferred() const;
   /// Binds all calls that can be bound now.
@@ -76,7 +76,9 @@ class CallRows {
   /// The end of a call that was passed to open_record().
   void close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place);
   /// Stores a call that has not ended and returns its row, for CallPlace::row when it does.
-  trace::Id show(const ring::CallRecord& call, const CallPlace& place);
+  trace::Id show(const ring::CallRecord& call, const CallPlace& place) {
+    return store(call, place, false);
+  }
 
   /// Takes over the rows of an earlier writer. Called after the restore() of the other parts.
   void restore(EarlierRows& rows);

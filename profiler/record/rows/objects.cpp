@@ -24,8 +24,6 @@ Stored<trace::Thread>& Objects::known_thread(uint32_t tid) {
   });
 }
 
-trace::Id Objects::thread(uint32_t tid) { return known_thread(tid).id; }
-
 trace::Id Objects::thread(uint32_t tid, const std::string& name) {
   Stored<trace::Thread>& thread = known_thread(tid);
   if (thread.row.name_id == trace::kNoId && !name.empty()) {
@@ -77,10 +75,6 @@ Objects::Context& Objects::known_context(uint32_t native) {
     return Context{run_.add(
         trace::Context{.process_id = process_, .native_id = static_cast<trace::Small>(native)})};
   });
-}
-
-trace::Id Objects::context(uint32_t native) {
-  return native == kNone ? trace::kNoId : known_context(native).id;
 }
 
 void Objects::describe(const ring::ContextRecord& record) {
@@ -259,10 +253,6 @@ uint32_t Objects::life_event(uint32_t life, uint32_t context) {
       .generation = static_cast<trace::Small>(event_lives_[life].generation),
   })});
   return life;
-}
-
-uint32_t Objects::event(uint64_t handle, uint32_t context, uint64_t begin) {
-  return life_event(event_lives_.use(handle, begin), context);
 }
 
 uint64_t Objects::complete_since(uint32_t event, uint64_t lost_until) const {

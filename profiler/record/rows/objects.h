@@ -23,7 +23,7 @@ class Objects {
  public:
   Objects(RunState& run, trace::Id process) : run_(run), process_(process) {}
 
-  trace::Id thread(uint32_t tid);
+  trace::Id thread(uint32_t tid) { return known_thread(tid).id; }
   /// The same with the name that the system has for it.
   trace::Id thread(uint32_t tid, const std::string& name);
   void describe(const ring::ThreadRecord& record);
@@ -33,7 +33,9 @@ class Objects {
   void describe(const ring::NameRecord& record);
 
   /// Row of a context; kNoId for kNone32.
-  trace::Id context(uint32_t native);
+  trace::Id context(uint32_t native) {
+    return native == kNone ? trace::kNoId : known_context(native).id;
+  }
 
   /// The stream to which a call of thread `tid` on `handle` refers that began at `begin` in
   /// `context`.
@@ -51,7 +53,9 @@ class Objects {
     bool recorded_by_graphs = false;
   };
   /// Index of the event to which a call on `handle` refers that began at `begin`.
-  uint32_t event(uint64_t handle, uint32_t context, uint64_t begin);
+  uint32_t event(uint64_t handle, uint32_t context, uint64_t begin) {
+    return life_event(event_lives_.use(handle, begin), context);
+  }
   Event& operator[](uint32_t event) { return events_[event]; }
   /// The time from which on every record of an event is known, for EventHistory::bind(), if those
   /// that ended up to `lost_until` may be lost.

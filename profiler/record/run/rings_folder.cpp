@@ -92,10 +92,6 @@ bool is_being_made(const struct stat& folder) {
   return seconds <= 1 && seconds * kMakingNs + now.tv_nsec - folder.st_mtim.tv_nsec <= kMakingNs;
 }
 
-void make_private_folder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0) throw file_error(folder, "created", errno);
-}
-
 // Errors that are temporary and not caused by the file.
 bool is_passing(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO || error == EINTR;
@@ -168,7 +164,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   // Everything that needs memory is done before there is a folder.
   const fs::path control = folder.path_ / ring::kControlFile;
   const std::string text = folder.path_.string();
-  make_private_folder(folder.path_);
+  if (::mkdir(text.c_str(), 0700) != 0) throw file_error(text, "created", errno);
   if (elsewhere) {
     const Descriptor file(::open(folder.pointer_.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

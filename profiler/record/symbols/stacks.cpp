@@ -12,14 +12,10 @@ trace::Id Stacks::id(uint32_t low_hash) {
   });
 }
 
-void Stacks::describe(const ring::ModuleRecord& record) {
-  modules_.push_back({record.base, record.begin_address, record.end_address, record.path});
-}
-
-const Stacks::Module* Stacks::module_of(uint64_t address) const {
+const ring::ModuleRecord* Stacks::module_of(uint64_t address) const {
   // The newest mapping counts.
   for (auto module = modules_.rbegin(); module != modules_.rend(); ++module) {
-    if (address >= module->begin && address < module->end) return &*module;
+    if (address >= module->begin_address && address < module->end_address) return &*module;
   }
   return nullptr;
 }
@@ -43,7 +39,7 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
       continue;
     }
     frame.address = static_cast<trace::Int>(value);
-    if (const Module* module = module_of(value)) {
+    if (const ring::ModuleRecord* module = module_of(value)) {
       frame.address = static_cast<trace::Int>(value - module->base);
       frame.module_id = run_.texts.id(module->path);
     }
@@ -75,7 +71,7 @@ void Stacks::finish() {
   for (NativeFrame& frame : frames_) {
     std::string path = frame.module_path;
     if (path.empty()) {
-      const Module* module = module_of(frame.address);
+      const ring::ModuleRecord* module = module_of(frame.address);
       const std::string* text = module == nullptr ? nullptr : run_.texts.find(module->path);
       if (text == nullptr) {
         ++unnamed;
