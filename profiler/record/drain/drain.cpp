@@ -366,10 +366,8 @@ void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>
                         const std::vector<ThreadSnapshot>& threads, const SeenStacks& stacks) {
   const trace::Ns at = process.time_of(now());
   for (const ThreadSnapshot& thread : threads) {
-    trace::ThreadSample row;
-    row.thread_id = process.thread(thread.tid, thread.name);
-    row.at_ns = at;
-    row.state = thread.state;
+    trace::ThreadSample row{
+        .thread_id = process.thread(thread.tid, thread.name), .at_ns = at, .state = thread.state};
     const auto earlier = std::ranges::find(before, thread.tid, &ThreadSnapshot::tid);
     if (earlier != before.end()) row.ran_ns = thread.processor_ns - earlier->processor_ns;
     if (const auto seen = stacks.by_tid.find(thread.tid); seen != stacks.by_tid.end())

@@ -262,9 +262,8 @@ void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
     }
     lane->identity_at = std::max(lane->identity_at, lane->identity_limit);
   }
-  const auto earlier = [](const IdentityItem& a, const IdentityItem& b) { return a.when < b.when; };
-  if (!std::is_sorted(items_.begin(), items_.end(), earlier))
-    std::stable_sort(items_.begin(), items_.end(), earlier);
+  if (!std::ranges::is_sorted(items_, {}, &IdentityItem::when))
+    std::ranges::stable_sort(items_, {}, &IdentityItem::when);
   for (const IdentityItem& item : items_) take_identity(*item.lane, item.index, item.tid);
 }
 

@@ -94,13 +94,12 @@ void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
 }
 
 void ProcessDrain::describe(const ring::OverheadRecord& record) {
-  trace::Overhead row;
-  row.process_id = id_;
-  if (record.tid != ring::kNone32) row.thread_id = objects_.thread(record.tid);
-  row.name_id = run_.writer.intern(overhead_name(record.overhead_kind));
-  row.start_ns = run_.device_ns(record.begin_ns, record.flags);
-  row.end_ns = run_.device_ns(record.end_ns, record.flags);
-  run_.writer.append(row);
+  run_.writer.append(trace::Overhead{
+      .process_id = id_,
+      .thread_id = record.tid != ring::kNone32 ? objects_.thread(record.tid) : trace::kNoId,
+      .name_id = run_.writer.intern(overhead_name(record.overhead_kind)),
+      .start_ns = run_.device_ns(record.begin_ns, record.flags),
+      .end_ns = run_.device_ns(record.end_ns, record.flags)});
 }
 
 // Calls made in a pause are unknown, so earlier records of an event mean nothing afterwards.

@@ -256,20 +256,19 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
   if ((call.flags & ring::kCapturing) != 0)
     return;  // becomes a node of a graph and runs at its launches
   questions_.issued(stream, call.stream, (call.flags & ring::kPerThread) != 0, call.begin);
-  Issue issue;
-  issue.kind = kind;
-  issue.virtual_time = (call.flags & ring::kVirtualTime) != 0;
-  issue.correlation_id = call.correlation_id;
-  issue.call = call_row;
-  issue.stream = stream;
-  issue.operation = operations_.id(call.operation);
+  Issue issue{.kind = kind,
+              .virtual_time = (call.flags & ring::kVirtualTime) != 0,
+              .unseen = may_run_unseen(kind, call.object),
+              .correlation_id = call.correlation_id,
+              .call = call_row,
+              .stream = stream,
+              .operation = operations_.id(call.operation)};
   if (kind == trace::kKernel) issue.name = run_.texts.id(call.object);
   if (kind == trace::kMemcpy || kind == trace::kMemset) {
     issue.bytes = static_cast<trace::Int>(call.value);
     if (kind == trace::kMemcpy) issue.detail = copy_detail(call.object);
     issue.silent = call.value == 0 || (kind == trace::kMemcpy && call.object == kHostToHost);
   }
-  issue.unseen = may_run_unseen(kind, call.object);
   work_.issue(issue);
 }
 
@@ -439,16 +438,15 @@ void CallRows::restore_issues(EarlierRows& rows) {
     if (kind == CallKind::kCaptureEnd) --capturing;
     const auto work = work_of(kind);
     if (!work || capturing > 0 || reported.contains(call.correlation_id)) return;
-    Issue issue;
-    issue.kind = *work;
-    issue.virtual_time = rows.is_virtual(process_);
-    issue.correlation_id = static_cast<uint32_t>(call.correlation_id);
-    issue.call = id;
-    issue.stream = call.stream_id;
-    issue.operation = call.operation_id;
+    Issue issue{.kind = *work,
+                .virtual_time = rows.is_virtual(process_),
+                .unseen = may_run_unseen(*work, static_cast<uint64_t>(call.object)),
+                .correlation_id = static_cast<uint32_t>(call.correlation_id),
+                .call = id,
+                .stream = call.stream_id,
+                .operation = call.operation_id};
     if (issue.kind == trace::kMemcpy || issue.kind == trace::kMemset) issue.bytes = call.value;
     issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
-    issue.unseen = may_run_unseen(issue.kind, static_cast<uint64_t>(call.object));
     if (const auto row = shown.find(id); row != shown.end()) issue.row = row->second;
     work_.restore(issue);
   });

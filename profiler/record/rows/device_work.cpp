@@ -185,8 +185,7 @@ std::vector<Issue*> DeviceWork::unreported() {
   pending_.for_each([&](uint32_t, Pending& pending) {
     if (!pending.reported && !pending.issue.silent) found.push_back(&pending.issue);
   });
-  std::sort(found.begin(), found.end(),
-            [](const Issue* a, const Issue* b) { return a->correlation_id < b->correlation_id; });
+  std::ranges::sort(found, {}, &Issue::correlation_id);
   return found;
 }
 

@@ -17,10 +17,7 @@ uint32_t HandleLives::add(const Life& life) {
 }
 
 uint32_t HandleLives::create(uint64_t handle, uint64_t end) {
-  Life life;
-  life.handle = handle;
-  life.creation_seen = true;
-  life.created = end;
+  Life life{.handle = handle, .creation_seen = true, .created = end};
   if (const Ends* ends = ends_.find(handle)) life.previous = ends->newest;
   return add(life);
 }
@@ -52,8 +49,7 @@ uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
 
 uint32_t HandleLives::use(uint64_t handle, uint64_t begin) {
   if (const uint32_t known = find(handle, begin); known != kNone) return known;
-  Life life;
-  life.handle = handle;
+  Life life{.handle = handle};
   Ends* ends = ends_.find(handle);
   if (ends == nullptr) return add(life);
   if (lives_[ends->newest].created <= begin) {

@@ -47,12 +47,9 @@ void OpOrder::store(size_t count) {
 }
 
 void OpOrder::store_settled() {
-  const auto earlier = [](const Held& a, const Held& b) { return a.op.start_ns < b.op.start_ns; };
-  if (!std::is_sorted(held_.begin(), held_.end(), earlier))
-    std::stable_sort(held_.begin(), held_.end(), earlier);
-  const auto unsettled = std::partition_point(held_.begin(), held_.end(), [&](const Held& held) {
-    return held.op.start_ns < newest_before_;
-  });
+  const auto start = [](const Held& held) { return held.op.start_ns; };
+  if (!std::ranges::is_sorted(held_, {}, start)) std::ranges::stable_sort(held_, {}, start);
+  const auto unsettled = std::ranges::lower_bound(held_, newest_before_, {}, start);
   const trace::Ns newest = held_.empty() ? newest_before_ : held_.back().op.start_ns;
   store(static_cast<size_t>(unsettled - held_.begin()));
   newest_before_ = std::max(newest_before_, newest);

@@ -51,11 +51,10 @@ void Operations::describe(const ring::OperationDependenciesRecord& record) {
   const uint32_t count = std::min<uint32_t>(record.count, ring::OperationDependenciesRecord::kMost);
   for (uint32_t i = 0; i < count; ++i) {
     const auto& one = record.dependencies[i];
-    trace::OperationDependency row;
-    row.operation_id = id(record.operation);
-    row.depends_on_operation_id = id(one.operation);
-    row.inferred = one.inferred;
-    row.elided = one.elided != 0 ? 1 : 0;
+    trace::OperationDependency row{.operation_id = id(record.operation),
+                                   .depends_on_operation_id = id(one.operation),
+                                   .inferred = one.inferred,
+                                   .elided = one.elided != 0 ? 1 : 0};
     if (one.elided > 1) row.elided_because = one.elided - 1;
     bool inserted = false;
     trace::Id& known_row =
@@ -113,10 +112,9 @@ trace::Id Operations::pool(uint32_t native) {
 }
 
 void Operations::describe(const ring::PoolRecord& record) {
-  trace::Pool row;
-  row.process_id = process_;
-  row.kind = static_cast<trace::Small>(record.pool_kind);
-  row.name_id = run_.texts.id(record.name);
+  trace::Pool row{.process_id = process_,
+                  .kind = static_cast<trace::Small>(record.pool_kind),
+                  .name_id = run_.texts.id(record.name)};
   if (record.capacity != 0) row.capacity = static_cast<int64_t>(record.capacity);
   run_.writer.update(pool(record.pool), row);
 }
@@ -190,11 +188,10 @@ void Operations::describe(const ring::TimelineRecord& record) {
 }
 
 void Operations::describe(const ring::TimelinePointRecord& record, uint32_t tid) {
-  trace::TimelinePoint row;
-  row.timeline_id = timeline(record.timeline);
-  row.act = static_cast<trace::Small>(record.act);
-  row.value = static_cast<int64_t>(record.value);
-  row.thread_id = objects_.thread(tid);
+  trace::TimelinePoint row{.timeline_id = timeline(record.timeline),
+                           .act = static_cast<trace::Small>(record.act),
+                           .value = static_cast<int64_t>(record.value),
+                           .thread_id = objects_.thread(tid)};
   if (record.context != ring::kNone32)
     row.stream_id = objects_.stream(record.stream, record.flags, record.context, tid, record.begin);
   row.start_ns = run_.to_ns(record.begin, record.flags);
