@@ -63,7 +63,7 @@ Id Assembly::stream(Id context, Int native) {
 
 Id Assembly::event(Id process, Id context, Int native) {
   const auto [known, is_new] =
-      events_.try_emplace(Event{process, context, native}, static_cast<Id>(events_.size()));
+      events_.try_emplace({process, context, native}, static_cast<Id>(events_.size()));
   if (is_new) {
     writer_.append(trace::Event{
         .process_id = process, .context_id = context, .handle = native, .generation = 0});
@@ -160,26 +160,19 @@ void Assembly::index_calls() {
   if (indexed_) return;
   indexed_ = true;
   sort_stably(calls_, {}, &Call::start_ns);
-  struct Extent {
-    Int first = std::numeric_limits<Int>::max(), last = std::numeric_limits<Int>::min();
-    size_t count = 0;
-  };
-  std::vector<Extent> extents(processes_.size());
+  index_.resize(processes_.size());
   for (const Call& call : calls_) {
     const Id process = process_of(call);
-    if (process >= extents.size() || call.correlation == kNoInt) continue;
-    Extent& extent = extents[process];
-    extent.first = std::min(extent.first, call.correlation);
-    extent.last = std::max(extent.last, call.correlation);
-    ++extent.count;
+    if (process >= index_.size() || call.correlation == kNoInt) continue;
+    Index& index = index_[process];
+    index.first = std::min(index.first, call.correlation);
+    index.last = std::max(index.last, call.correlation);
+    ++index.count;
   }
-  index_.resize(processes_.size());
-  for (Id process = 0; process < index_.size(); ++process) {
-    const Extent& extent = extents[process];
-    if (extent.count == 0) continue;
-    index_[process].first = extent.first;
-    const auto width = static_cast<uint64_t>(extent.last) - static_cast<uint64_t>(extent.first);
-    if (width < 16 * extent.count + 1024) index_[process].dense.assign(width + 1, kNoId);
+  for (Index& index : index_) {
+    if (index.count == 0) continue;
+    const auto width = static_cast<uint64_t>(index.last) - static_cast<uint64_t>(index.first);
+    if (width < 16 * index.count + 1024) index.dense.assign(width + 1, kNoId);
   }
   for (Id id = 0; id < calls_.size(); ++id) {
     const Id process = process_of(calls_[id]);
@@ -192,7 +185,7 @@ void Assembly::index_calls() {
       slot = id;  // the first of several calls with the same number is the outermost
     }
   }
-  for (Index& index : index_) std::sort(index.sorted.begin(), index.sorted.end());
+  for (Index& index : index_) std::ranges::sort(index.sorted);
 }
 
 Id Assembly::find_call(Id process, Int correlation) const {
@@ -202,8 +195,7 @@ Id Assembly::find_call(Id process, Int correlation) const {
     const auto at = static_cast<uint64_t>(correlation) - static_cast<uint64_t>(index.first);
     return at < index.dense.size() ? index.dense[at] : kNoId;
   }
-  const auto found =
-      std::lower_bound(index.sorted.begin(), index.sorted.end(), std::pair(correlation, Id{0}));
+  const auto found = std::ranges::lower_bound(index.sorted, std::pair(correlation, Id{0}));
   return found != index.sorted.end() && found->first == correlation ? found->second : kNoId;
 }
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -112,11 +113,6 @@ class Assembly {
   void set_origin(std::string_view origin) { writer_.set_meta("imported_from", origin); }
 
  private:
-  struct Event {
-    Id process, context;
-    Int native;
-    auto operator<=>(const Event&) const = default;
-  };
   using Shape = std::array<Int, 9>;  // columns of launch_shape
   Id event(Id process, Id context, Int native);
   CallKind kind_of(const Call& call) const { return call_kinds_[call.name]; }
@@ -151,7 +147,7 @@ class Assembly {
   std::unordered_map<Int, Id> process_ids_, device_ids_;
   std::map<std::pair<Id, Int>, Id> thread_ids_, stream_ids_;
   std::map<std::tuple<Id, Int, Id>, Id> context_ids_;
-  std::map<Event, Id> events_;
+  std::map<std::tuple<Id, Id, Int>, Id> events_;  // by process, context and number
   std::map<Shape, Id> shapes_;
   Shape last_shape_{};
   Id last_shape_id_ = kNoId;
@@ -169,7 +165,8 @@ class Assembly {
 
   // Made by finish(): per call, in order of start.
   struct Index {
-    Int first = 0;
+    Int first = std::numeric_limits<Int>::max(), last = std::numeric_limits<Int>::min();
+    size_t count = 0;
     std::vector<Id> dense;                   // by correlation - first
     std::vector<std::pair<Int, Id>> sorted;  // if the numbers are far apart
   };

@@ -34,39 +34,39 @@ void Annotations::close(Open& range, const ring::RangeRecord& record) {
 void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
   const trace::Id thread =
       objects_.thread(record.tid == 0 || record.tid == ring::kNone32 ? tid : record.tid);
+  const auto stack = [&]() -> std::vector<Open>& {
+    return pushed_[pair_key(thread, run_.texts.id(record.domain))];
+  };
   switch (record.kind) {
     case ring::RecordKind::kRangePush: {
-      auto& stack = pushed_[pair_key(thread, run_.texts.id(record.domain))];
-      stack.push_back(
-          open(record, thread, trace::kPushPop, static_cast<trace::Small>(stack.size())));
+      std::vector<Open>& pushed = stack();
+      const auto depth = static_cast<trace::Small>(pushed.size());
+      pushed.push_back(open(record, thread, trace::kPushPop, depth));
       break;
     }
     case ring::RecordKind::kRangePop: {
-      auto& stack = pushed_[pair_key(thread, run_.texts.id(record.domain))];
-      if (stack.empty()) break;  // pushed before recording began
-      close(stack.back(), record);
-      stack.pop_back();
+      std::vector<Open>& pushed = stack();
+      if (pushed.empty()) break;  // pushed before recording began
+      close(pushed.back(), record);
+      pushed.pop_back();
       break;
     }
     case ring::RecordKind::kRangeStart: {
       Open range = open(record, thread, trace::kStartEnd, trace::kNoSmall);
-      if (auto ended = ended_early_.find(record.id); ended != ended_early_.end()) {
-        close(range, ended->second);
-        ended_early_.erase(ended);
+      if (const auto ended = ended_early_.extract(record.id)) {
+        close(range, ended.mapped());
       } else {
         started_.insert_or_assign(record.id, range);
       }
       break;
     }
-    case ring::RecordKind::kRangeEnd: {
-      if (auto started = started_.find(record.id); started != started_.end()) {
-        close(started->second, record);
-        started_.erase(started);
+    case ring::RecordKind::kRangeEnd:
+      if (auto started = started_.extract(record.id)) {
+        close(started.mapped(), record);
       } else {
         ended_early_.insert_or_assign(record.id, record);
       }
       break;
-    }
     default:
       run_.writer.append(row_of<trace::Mark>(record, thread));
       break;
