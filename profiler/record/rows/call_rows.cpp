@@ -7,8 +7,10 @@
 #include <optional>
 #include <set>
 #include <type_traits>
+#include <utility>
 
 #include "vocabulary/call_row.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::record {
 namespace {
@@ -41,9 +43,10 @@ void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecor
 
 /// Converts CUDA's copy kind to CUPTI's (Op::detail).
 trace::Small copy_detail(uint64_t runtime_kind) {
-  constexpr trace::Small kDetails[] = {9, 1, 2,
-                                       8};  // host to host, to device, to host, device to device
-  return runtime_kind < std::size(kDetails) ? kDetails[runtime_kind] : trace::kNoSmall;
+  constexpr CopyKind kKinds[] = {CopyKind::kHostToHost, CopyKind::kHostToDevice,
+                                 CopyKind::kDeviceToHost, CopyKind::kDeviceToDevice};
+  return runtime_kind < std::size(kKinds) ? static_cast<trace::Small>(kKinds[runtime_kind])
+                                          : trace::kNoSmall;
 }
 
 trace::AllocationKind allocation_kind(std::string_view call, CallKind kind) {
@@ -54,25 +57,20 @@ trace::AllocationKind allocation_kind(std::string_view call, CallKind kind) {
 
 /// The device work of a call in table api_call.
 std::optional<trace::OpKind> work_of(CallKind kind) {
-  switch (kind) {
-    case CallKind::kLaunch:
-      return trace::kKernel;
-    case CallKind::kMemcpyAsync:
-      return trace::kMemcpy;
-    case CallKind::kMemset:
-    case CallKind::kMemsetAsync:
-      return trace::kMemset;
-    case CallKind::kGraphLaunch:
-      return trace::kGraphLaunch;
-    case CallKind::kHostFunction:
-      return trace::kHostFunction;
-    case CallKind::kMemoryWait:
-      return trace::kMemoryWait;
-    case CallKind::kMemoryWrite:
-      return trace::kMemoryWrite;
-    default:
-      return std::nullopt;
+  constexpr std::pair<CallKind, trace::OpKind> kWork[] = {
+      {CallKind::kLaunch, trace::kKernel},
+      {CallKind::kMemcpyAsync, trace::kMemcpy},
+      {CallKind::kMemset, trace::kMemset},
+      {CallKind::kMemsetAsync, trace::kMemset},
+      {CallKind::kGraphLaunch, trace::kGraphLaunch},
+      {CallKind::kHostFunction, trace::kHostFunction},
+      {CallKind::kMemoryWait, trace::kMemoryWait},
+      {CallKind::kMemoryWrite, trace::kMemoryWrite},
+  };
+  for (const auto& [call, work] : kWork) {
+    if (call == kind) return work;
   }
+  return std::nullopt;
 }
 
 }  // namespace
