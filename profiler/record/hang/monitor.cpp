@@ -50,7 +50,6 @@ void Monitor::take_request(Drain& drain) {
     if (!requested_) control_.explained.store(request, std::memory_order_release);
     return;
   }
-  explain_request_ = request;
   ask_all(drain);
 }
 

@@ -30,6 +30,8 @@ namespace detail {
 STREAMSCOPE_TABLES(STREAMSCOPE_ROW_OF)
 #undef STREAMSCOPE_ROW_OF
 #undef STREAMSCOPE_COPY
+
+using RowIds = std::vector<trace::Id>;
 }  // namespace detail
 
 /// Thread-compatible.
@@ -43,7 +45,7 @@ class EarlierRows {
   template <class Row, class Take>
   void each(trace::Id process, Take take) {
     const auto& columns = detail::columns_of(trace_, static_cast<const Row*>(nullptr));
-    std::vector<std::vector<trace::Id>>& ids = ids_[static_cast<size_t>(trace::table_index<Row>())];
+    std::vector<detail::RowIds>& ids = ids_[static_cast<size_t>(trace::table_index<Row>())];
     if (ids.empty()) {
       ids.resize(trace_.process.size());
       for (trace::Id id = 0; id < columns.size(); ++id) {
@@ -110,7 +112,7 @@ class EarlierRows {
 
   const trace::Trace& trace_;
   const ClockMap& clock_;
-  std::array<std::vector<std::vector<trace::Id>>, trace::kTableCount> ids_;  // by table, process
+  std::array<std::vector<detail::RowIds>, trace::kTableCount> ids_;  // by table and process
 };
 
 }  // namespace streamscope::record
