@@ -3,146 +3,83 @@
 
 #include "api_calls.h"
 
-#include <cctype>
-#include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace streamscope::import {
 namespace {
 
 struct Row {
-  std::string_view name;
   CallKind kind;
+  std::vector<std::string_view> names;
 };
 
 // Names after the prefix cuda, cu, hip, sim (our simulated devices) or __cuda and before _v2, _v3.
 // Copies and memsets are recognized by the parts of their names.
-constexpr Row kRows[] = {
-    {"LaunchKernel", CallKind::kLaunch},
-    {"LaunchKernelEx", CallKind::kLaunch},
-    {"LaunchKernelExC", CallKind::kLaunch},
-    {"LaunchCooperativeKernel", CallKind::kLaunch},
-    {"LaunchGrid", CallKind::kLaunch},
-    {"LaunchGridAsync", CallKind::kLaunch},
-    {"Launch", CallKind::kLaunch},
-    {"LaunchByPtr", CallKind::kLaunch},
-    {"ModuleLaunchKernel", CallKind::kLaunch},
-    {"ModuleLaunchKernelExt", CallKind::kLaunch},
-    {"ExtLaunchKernel", CallKind::kLaunch},
-    {"ExtModuleLaunchKernel", CallKind::kLaunch},
-    {"HccModuleLaunchKernel", CallKind::kLaunch},
-    {"ModuleLaunchCooperativeKernel", CallKind::kLaunch},
-    {"LaunchHostFunc", CallKind::kHostFunction},
-    {"StreamAddCallback", CallKind::kHostFunction},
-    {"EventCreate", CallKind::kEventCreate},
-    {"EventCreateWithFlags", CallKind::kEventCreate},
-    {"IpcOpenEventHandle", CallKind::kEventCreate},
-    {"EventDestroy", CallKind::kEventDestroy},
-    {"EventRecord", CallKind::kEventRecord},
-    {"EventRecordWithFlags", CallKind::kEventRecord},
-    {"EventQuery", CallKind::kEventQuery},
-    {"EventSynchronize", CallKind::kEventSynchronize},
-    {"EventElapsedTime", CallKind::kEventElapsedTime},
-    {"CtxRecordEvent", CallKind::kContextRecord},
-    {"CtxWaitEvent", CallKind::kContextWait},
-    {"GreenCtxRecordEvent", CallKind::kContextRecord},
-    {"GreenCtxWaitEvent", CallKind::kContextWait},
-    {"StreamWaitEvent", CallKind::kStreamWait},
-    {"StreamCreate", CallKind::kStreamCreate},
-    {"StreamCreateWithFlags", CallKind::kStreamCreate},
-    {"StreamCreateWithPriority", CallKind::kStreamCreate},
-    {"GreenCtxStreamCreate", CallKind::kStreamCreate},
-    {"StreamDestroy", CallKind::kStreamDestroy},
-    {"StreamQuery", CallKind::kStreamQuery},
-    {"StreamSynchronize", CallKind::kStreamSynchronize},
-    {"DeviceSynchronize", CallKind::kDeviceSynchronize},
-    {"ThreadSynchronize", CallKind::kDeviceSynchronize},
-    {"CtxSynchronize", CallKind::kDeviceSynchronize},
-    {"StreamWaitValue", CallKind::kMemoryWait},
-    {"StreamWriteValue", CallKind::kMemoryWrite},
-    {"StreamWaitValue32", CallKind::kMemoryWait},
-    {"StreamWaitValue64", CallKind::kMemoryWait},
-    {"StreamWriteValue32", CallKind::kMemoryWrite},
-    {"StreamWriteValue64", CallKind::kMemoryWrite},
-    {"StreamBatchMemOp", CallKind::kMemoryBatch},
-    {"Malloc", CallKind::kMalloc},
-    {"MallocManaged", CallKind::kMalloc},
-    {"MallocHost", CallKind::kMalloc},
-    {"MallocPitch", CallKind::kMalloc},
-    {"Malloc3D", CallKind::kMalloc},
-    {"MallocArray", CallKind::kMalloc},
-    {"Malloc3DArray", CallKind::kMalloc},
-    {"MallocMipmappedArray", CallKind::kMalloc},
-    {"HostAlloc", CallKind::kMalloc},
-    {"HostMalloc", CallKind::kMalloc},
-    {"HostRegister", CallKind::kMalloc},
-    {"ExtMallocWithFlags", CallKind::kMalloc},
-    {"MemAlloc", CallKind::kMalloc},
-    {"MemAllocManaged", CallKind::kMalloc},
-    {"MemAllocPitch", CallKind::kMalloc},
-    {"MemAllocHost", CallKind::kMalloc},
-    {"MemHostAlloc", CallKind::kMalloc},
-    {"MemHostRegister", CallKind::kMalloc},
-    {"IpcOpenMemHandle", CallKind::kMalloc},
-    {"ExternalMemoryGetMappedBuffer", CallKind::kMalloc},
-    {"GraphicsResourceGetMappedPointer", CallKind::kMalloc},
-    {"MemPoolImportPointer", CallKind::kMalloc},
-    {"GraphAddMemAllocNode", CallKind::kMalloc},
-    {"GetSymbolAddress", CallKind::kMalloc},
-    {"LibraryGetGlobal", CallKind::kMalloc},
-    {"LibraryGetManaged", CallKind::kMalloc},
-    {"ModuleGetGlobal", CallKind::kMalloc},
-    {"MemMap", CallKind::kMalloc},
-    {"IpcCloseMemHandle", CallKind::kFree},
-    {"MemUnmap", CallKind::kFree},
-    {"Free", CallKind::kFree},
-    {"FreeHost", CallKind::kFree},
-    {"HostFree", CallKind::kFree},
-    {"FreeArray", CallKind::kFree},
-    {"FreeMipmappedArray", CallKind::kFree},
-    {"HostUnregister", CallKind::kFree},
-    {"MemFree", CallKind::kFree},
-    {"MemFreeHost", CallKind::kFree},
-    {"MemHostUnregister", CallKind::kFree},
-    {"MallocAsync", CallKind::kMallocAsync},
-    {"MallocFromPoolAsync", CallKind::kMallocAsync},
-    {"MemAllocAsync", CallKind::kMallocAsync},
-    {"MemAllocFromPoolAsync", CallKind::kMallocAsync},
-    {"FreeAsync", CallKind::kFreeAsync},
-    {"MemFreeAsync", CallKind::kFreeAsync},
-    {"GraphInstantiate", CallKind::kGraphInstantiate},
-    {"GraphInstantiateWithFlags", CallKind::kGraphInstantiate},
-    {"GraphInstantiateWithParams", CallKind::kGraphInstantiate},
-    {"GraphLaunch", CallKind::kGraphLaunch},
-    {"GraphExecDestroy", CallKind::kGraphDestroy},
-    {"StreamBeginCapture", CallKind::kCaptureBegin},
-    {"StreamBeginCaptureToGraph", CallKind::kCaptureBegin},
-    {"StreamEndCapture", CallKind::kCaptureEnd},
-    {"ProfilerStart", CallKind::kProfilerStart},
-    {"ProfilerStop", CallKind::kProfilerStop},
-    {"DeviceReset", CallKind::kDeviceReset},
-    {"DevicePrimaryCtxReset", CallKind::kDeviceReset},
-    {"LibraryLoadData", CallKind::kModuleLoad},
-    {"LibraryLoadFromFile", CallKind::kModuleLoad},
-    {"ModuleLoad", CallKind::kModuleLoad},
-    {"ModuleLoadData", CallKind::kModuleLoad},
-    {"ModuleLoadDataEx", CallKind::kModuleLoad},
-    {"ModuleLoadFatBinary", CallKind::kModuleLoad},
-};
-
-bool is_number(std::string_view text) {
-  for (const char c : text) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return false;
-  }
-  return !text.empty();
+std::vector<Row> rows() {
+  return {
+      {CallKind::kLaunch,
+       {"LaunchKernel", "LaunchKernelEx", "LaunchKernelExC", "LaunchCooperativeKernel",
+        "LaunchGrid", "LaunchGridAsync", "Launch", "LaunchByPtr", "ModuleLaunchKernel",
+        "ModuleLaunchKernelExt", "ExtLaunchKernel", "ExtModuleLaunchKernel",
+        "HccModuleLaunchKernel", "ModuleLaunchCooperativeKernel"}},
+      {CallKind::kHostFunction, {"LaunchHostFunc", "StreamAddCallback"}},
+      {CallKind::kEventCreate, {"EventCreate", "EventCreateWithFlags", "IpcOpenEventHandle"}},
+      {CallKind::kEventDestroy, {"EventDestroy"}},
+      {CallKind::kEventRecord, {"EventRecord", "EventRecordWithFlags"}},
+      {CallKind::kEventQuery, {"EventQuery"}},
+      {CallKind::kEventSynchronize, {"EventSynchronize"}},
+      {CallKind::kEventElapsedTime, {"EventElapsedTime"}},
+      {CallKind::kContextRecord, {"CtxRecordEvent", "GreenCtxRecordEvent"}},
+      {CallKind::kContextWait, {"CtxWaitEvent", "GreenCtxWaitEvent"}},
+      {CallKind::kStreamWait, {"StreamWaitEvent"}},
+      {CallKind::kStreamCreate,
+       {"StreamCreate", "StreamCreateWithFlags", "StreamCreateWithPriority",
+        "GreenCtxStreamCreate"}},
+      {CallKind::kStreamDestroy, {"StreamDestroy"}},
+      {CallKind::kStreamQuery, {"StreamQuery"}},
+      {CallKind::kStreamSynchronize, {"StreamSynchronize"}},
+      {CallKind::kDeviceSynchronize, {"DeviceSynchronize", "ThreadSynchronize", "CtxSynchronize"}},
+      {CallKind::kMemoryWait, {"StreamWaitValue", "StreamWaitValue32", "StreamWaitValue64"}},
+      {CallKind::kMemoryWrite, {"StreamWriteValue", "StreamWriteValue32", "StreamWriteValue64"}},
+      {CallKind::kMemoryBatch, {"StreamBatchMemOp"}},
+      {CallKind::kMalloc,
+       {"Malloc", "MallocManaged", "MallocHost", "MallocPitch", "Malloc3D", "MallocArray",
+        "Malloc3DArray", "MallocMipmappedArray", "HostAlloc", "HostMalloc", "HostRegister",
+        "ExtMallocWithFlags"}},
+      {CallKind::kMalloc,
+       {"MemAlloc", "MemAllocManaged", "MemAllocPitch", "MemAllocHost", "MemHostAlloc",
+        "MemHostRegister", "GraphAddMemAllocNode"}},
+      {CallKind::kMalloc,
+       {"IpcOpenMemHandle", "ExternalMemoryGetMappedBuffer", "GraphicsResourceGetMappedPointer",
+        "MemPoolImportPointer", "GetSymbolAddress", "LibraryGetGlobal", "LibraryGetManaged",
+        "ModuleGetGlobal", "MemMap"}},
+      {CallKind::kFree,
+       {"IpcCloseMemHandle", "MemUnmap", "Free", "FreeHost", "HostFree", "FreeArray",
+        "FreeMipmappedArray", "HostUnregister", "MemFree", "MemFreeHost", "MemHostUnregister"}},
+      {CallKind::kMallocAsync,
+       {"MallocAsync", "MallocFromPoolAsync", "MemAllocAsync", "MemAllocFromPoolAsync"}},
+      {CallKind::kFreeAsync, {"FreeAsync", "MemFreeAsync"}},
+      {CallKind::kGraphInstantiate,
+       {"GraphInstantiate", "GraphInstantiateWithFlags", "GraphInstantiateWithParams"}},
+      {CallKind::kGraphLaunch, {"GraphLaunch"}},
+      {CallKind::kGraphDestroy, {"GraphExecDestroy"}},
+      {CallKind::kCaptureBegin, {"StreamBeginCapture", "StreamBeginCaptureToGraph"}},
+      {CallKind::kCaptureEnd, {"StreamEndCapture"}},
+      {CallKind::kProfilerStart, {"ProfilerStart"}},
+      {CallKind::kProfilerStop, {"ProfilerStop"}},
+      {CallKind::kDeviceReset, {"DeviceReset", "DevicePrimaryCtxReset"}},
+      {CallKind::kModuleLoad,
+       {"LibraryLoadData", "LibraryLoadFromFile", "ModuleLoad", "ModuleLoadData",
+        "ModuleLoadDataEx", "ModuleLoadFatBinary"}},
+  };
 }
 
-// Removes "_v" and digits from the end; false if there are none.
-bool drop_version(std::string_view& name) {
+// Removes "_v" and digits from the end, if they are there.
+void drop_version(std::string_view& name) {
   const size_t at = name.rfind("_v");
-  if (at == name.npos || at == 0 || !is_number(name.substr(at + 2))) return false;
-  name = name.substr(0, at);
-  return true;
+  if (at == name.npos || at == 0 || at + 2 == name.size()) return;
+  if (name.find_first_not_of("0123456789", at + 2) == name.npos) name = name.substr(0, at);
 }
 
 void drop_suffix(std::string_view& name, std::string_view suffix) {
@@ -152,12 +89,7 @@ void drop_suffix(std::string_view& name, std::string_view suffix) {
 }  // namespace
 
 std::string_view without_version(std::string_view name) {
-  if (name.starts_with("cuda") || name.starts_with("__cuda")) {
-    drop_version(name);
-    drop_suffix(name, "_ptsz");
-    drop_suffix(name, "_ptds");
-    return name;
-  }
+  if (name.starts_with("cuda") || name.starts_with("__cuda")) drop_version(name);
   drop_suffix(name, "_ptsz");
   drop_suffix(name, "_ptds");
   return name;
@@ -166,7 +98,9 @@ std::string_view without_version(std::string_view name) {
 CallKind call_kind(std::string_view name) {
   static const std::unordered_map<std::string_view, CallKind> kKinds = [] {
     std::unordered_map<std::string_view, CallKind> kinds;
-    for (const Row& row : kRows) kinds.emplace(row.name, row.kind);
+    for (const Row& row : rows()) {
+      for (const std::string_view function : row.names) kinds.emplace(function, row.kind);
+    }
     return kinds;
   }();
   for (std::string_view prefix : {"__cuda", "cuda", "cu", "hip", "sim"}) {

@@ -18,11 +18,4 @@ std::string_view without_version(std::string_view name);
 /// Meaning of a function by its name without version; CUDA runtime, CUDA driver and HIP.
 CallKind call_kind(std::string_view name);
 
-inline bool is_record(CallKind kind) {
-  return kind == CallKind::kEventRecord || kind == CallKind::kContextRecord;
-}
-inline bool is_wait(CallKind kind) {
-  return kind == CallKind::kStreamWait || kind == CallKind::kContextWait;
-}
-
 }  // namespace streamscope::import

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "assembly.h"
+#include "vocabulary/call_row.h"
 #include "vocabulary/copy_kind.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ Id Assembly::stream(Id context, Int native) {
 
 Id Assembly::event(Id process, Id context, Int native) {
   const auto [known, is_new] =
-      events_.try_emplace(Event{process, context, native}, static_cast<Id>(events_.size()));
+      events_.try_emplace({process, context, native}, static_cast<Id>(events_.size()));
   if (is_new) {
     writer_.append(trace::Event{
         .process_id = process, .context_id = context, .handle = native, .generation = 0});
@@ -154,37 +155,24 @@ void Assembly::shift_times() {
   shift(overheads_);
 }
 
-void Assembly::sort_calls() {
-  const auto before = [](const Call& a, const Call& b) { return a.start_ns < b.start_ns; };
-  if (!std::is_sorted(calls_.begin(), calls_.end(), before))
-    std::stable_sort(calls_.begin(), calls_.end(), before);
-}
-
 // Numbers of a process are usually dense; then a table is used, else a sorted list.
 void Assembly::index_calls() {
   if (indexed_) return;
   indexed_ = true;
-  sort_calls();
-  struct Extent {
-    Int first = std::numeric_limits<Int>::max(), last = std::numeric_limits<Int>::min();
-    size_t count = 0;
-  };
-  std::vector<Extent> extents(processes_.size());
+  sort_stably(calls_, {}, &Call::start_ns);
+  index_.resize(processes_.size());
   for (const Call& call : calls_) {
     const Id process = process_of(call);
-    if (process >= extents.size() || call.correlation == kNoInt) continue;
-    Extent& extent = extents[process];
-    extent.first = std::min(extent.first, call.correlation);
-    extent.last = std::max(extent.last, call.correlation);
-    ++extent.count;
+    if (process >= index_.size() || call.correlation == kNoInt) continue;
+    Index& index = index_[process];
+    index.first = std::min(index.first, call.correlation);
+    index.last = std::max(index.last, call.correlation);
+    ++index.count;
   }
-  index_.resize(processes_.size());
-  for (Id process = 0; process < index_.size(); ++process) {
-    const Extent& extent = extents[process];
-    if (extent.count == 0) continue;
-    index_[process].first = extent.first;
-    const auto width = static_cast<uint64_t>(extent.last) - static_cast<uint64_t>(extent.first);
-    if (width < 16 * extent.count + 1024) index_[process].dense.assign(width + 1, kNoId);
+  for (Index& index : index_) {
+    if (index.count == 0) continue;
+    const auto width = static_cast<uint64_t>(index.last) - static_cast<uint64_t>(index.first);
+    if (width < 16 * index.count + 1024) index.dense.assign(width + 1, kNoId);
   }
   for (Id id = 0; id < calls_.size(); ++id) {
     const Id process = process_of(calls_[id]);
@@ -197,7 +185,7 @@ void Assembly::index_calls() {
       slot = id;  // the first of several calls with the same number is the outermost
     }
   }
-  for (Index& index : index_) std::sort(index.sorted.begin(), index.sorted.end());
+  for (Index& index : index_) std::ranges::sort(index.sorted);
 }
 
 Id Assembly::find_call(Id process, Int correlation) const {
@@ -207,8 +195,7 @@ Id Assembly::find_call(Id process, Int correlation) const {
     const auto at = static_cast<uint64_t>(correlation) - static_cast<uint64_t>(index.first);
     return at < index.dense.size() ? index.dense[at] : kNoId;
   }
-  const auto found =
-      std::lower_bound(index.sorted.begin(), index.sorted.end(), std::pair(correlation, Id{0}));
+  const auto found = std::ranges::lower_bound(index.sorted, std::pair(correlation, Id{0}));
   return found != index.sorted.end() && found->first == correlation ? found->second : kNoId;
 }
 
@@ -234,11 +221,7 @@ Id Assembly::busiest_process() const {
 
 // Work and the calls that issued it; until append_ops(), api_call_id is the index of the call.
 void Assembly::join_work() {
-  const auto before = [](const trace::Op& a, const trace::Op& b) {
-    return a.start_ns < b.start_ns;
-  };
-  if (!std::is_sorted(ops_.begin(), ops_.end(), before))
-    std::stable_sort(ops_.begin(), ops_.end(), before);
+  sort_stably(ops_, {}, &trace::Op::start_ns);
   call_stream_.assign(calls_.size(), kNoId);
   std::map<Id, uint64_t> lost;
   for (trace::Op& op : ops_) {
@@ -275,7 +258,7 @@ void Assembly::name_records() {
   for (size_t i = 0; i < looks; ++i) {
     const Act& look = looks_[i];
     const Id call = find_call(look.process, look.record_correlation);
-    if (call == kNoId || !is_record(kind_of(calls_[call]))) continue;
+    if (call == kNoId || row_of(kind_of(calls_[call])) != CallRow::kEventRecord) continue;
     if (call_record_.empty()) call_record_.assign(calls_.size(), kNoId);
     if (call_record_[call] != kNoId) continue;
     call_record_[call] = static_cast<Id>(records_.size());

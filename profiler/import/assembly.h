@@ -9,7 +9,10 @@
 // numbers are those of the file. Everything without a counterpart is a counted loss.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -49,6 +52,12 @@ struct Act {
   Id record_stream = kNoId;         ///< and its stream
 };
 
+/// Sorts rows that are mostly in order already.
+template <class Rows, class Before = std::ranges::less, class Key = std::identity>
+void sort_stably(Rows& rows, Before before = {}, Key key = {}) {
+  if (!std::ranges::is_sorted(rows, before, key)) std::ranges::stable_sort(rows, before, key);
+}
+
 /// Thread-compatible.
 class Assembly {
  public:
@@ -70,7 +79,6 @@ class Assembly {
   trace::Device& device_row(Id id) { return devices_[id]; }
   trace::Context& context_row(Id id) { return contexts_[id]; }
   trace::Stream& stream_row(Id id) { return streams_[id]; }
-  size_t process_count() const { return processes_.size(); }
   /// The only process; kNoId if there are none or several.
   Id only_process() const { return processes_.size() == 1 ? 0 : kNoId; }
 
@@ -105,11 +113,6 @@ class Assembly {
   void set_origin(std::string_view origin) { writer_.set_meta("imported_from", origin); }
 
  private:
-  struct Event {
-    Id process, context;
-    Int native;
-    auto operator<=>(const Event&) const = default;
-  };
   using Shape = std::array<Int, 9>;  // columns of launch_shape
   Id event(Id process, Id context, Int native);
   CallKind kind_of(const Call& call) const { return call_kinds_[call.name]; }
@@ -120,7 +123,6 @@ class Assembly {
   Id sole_context(Id process) const;
 
   void shift_times();
-  void sort_calls();
   void index_calls();
   Id find_call(Id process, Int correlation) const;
   void join_work();
@@ -145,7 +147,7 @@ class Assembly {
   std::unordered_map<Int, Id> process_ids_, device_ids_;
   std::map<std::pair<Id, Int>, Id> thread_ids_, stream_ids_;
   std::map<std::tuple<Id, Int, Id>, Id> context_ids_;
-  std::map<Event, Id> events_;
+  std::map<std::tuple<Id, Id, Int>, Id> events_;  // by process, context and number
   std::map<Shape, Id> shapes_;
   Shape last_shape_{};
   Id last_shape_id_ = kNoId;
@@ -163,7 +165,8 @@ class Assembly {
 
   // Made by finish(): per call, in order of start.
   struct Index {
-    Int first = 0;
+    Int first = std::numeric_limits<Int>::max(), last = std::numeric_limits<Int>::min();
+    size_t count = 0;
     std::vector<Id> dense;                   // by correlation - first
     std::vector<std::pair<Int, Id>> sorted;  // if the numbers are far apart
   };

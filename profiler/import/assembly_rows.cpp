@@ -3,7 +3,6 @@
 
 // The rows that Assembly writes once everything is known.
 
-#include <algorithm>
 #include <limits>
 
 #include "assembly.h"
@@ -16,6 +15,19 @@ namespace {
 // Rows are stored while they are still in the CPU cache.
 constexpr size_t kFlushBytes = 2 << 20;
 
+/// The columns of all tables of calls.
+template <class Row>
+Row row_of_call(const Call& call) {
+  Row row;
+  row.thread_id = call.thread;
+  row.name_id = call.name;
+  row.start_ns = call.start_ns;
+  row.end_ns = call.end_ns;
+  row.result = call.result;
+  row.correlation_id = call.correlation;
+  return row;
+}
+
 }  // namespace
 
 void Assembly::append_records() {
@@ -24,13 +36,8 @@ void Assembly::append_records() {
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
     const CallKind kind = kind_of(call);
-    if (!is_record(kind)) continue;
-    trace::EventRecord row{.thread_id = call.thread,
-                           .name_id = call.name,
-                           .start_ns = call.start_ns,
-                           .end_ns = call.end_ns,
-                           .result = call.result,
-                           .correlation_id = call.correlation};
+    if (row_of(kind) != CallRow::kEventRecord) continue;
+    auto row = row_of_call<trace::EventRecord>(call);
     RecordCall record{.process = process_of(call),
                       .thread = call.thread,
                       .start_ns = call.start_ns,
@@ -57,8 +64,9 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
   const Id process = process_of(call);
   Id event_id = kNoId;
   Bound bound;
+  const bool waits = row_of(kind) == CallRow::kEventWait;
   const bool on_event =
-      is_wait(kind) || kind == CallKind::kEventQuery || kind == CallKind::kEventSynchronize;
+      waits || kind == CallKind::kEventQuery || kind == CallKind::kEventSynchronize;
   if (act && on_event) {
     LookCall look{.process = process,
                   .thread = call.thread,
@@ -72,40 +80,28 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
       if (own != events_.end()) look.event = own->second;
     }
     bound = pairing.bind(look);
-    const Id record = bound.record != kNoId       ? bound.record
-                      : !bound.candidates.empty() ? bound.candidates.front()
-                                                  : kNoId;
-    event_id = record != kNoId && record_calls_[record].event != kNoId ? record_calls_[record].event
-               : look.event != kNoId                                   ? look.event
-               : act->event != kNoInt ? event(process, act->context, act->event)
-                                      : kNoId;
+    const Id record = bound.candidates.empty() ? bound.record : bound.candidates.front();
+    if (record != kNoId) event_id = record_calls_[record].event;
+    if (event_id == kNoId) event_id = look.event;
+    if (event_id == kNoId && act->event != kNoInt)
+      event_id = event(process, act->context, act->event);
   }
   if (on_event && bound.binding == trace::kAmbiguous) losses_.add("ambiguous-binding", 1, process);
   if (on_event && bound.binding == trace::kUnknownHistory)
     losses_.add("import-unknown-object", 1, process, "records that were waited for");
-  if (is_wait(kind)) {
-    const Id wait = writer_.append(
-        trace::EventWait{.thread_id = call.thread,
-                         .name_id = call.name,
-                         .stream_id = act && kind == CallKind::kStreamWait ? act->stream : kNoId,
-                         .event_id = event_id,
-                         .binding = bound.binding,
-                         .record_id = bound.record,
-                         .start_ns = call.start_ns,
-                         .end_ns = call.end_ns,
-                         .result = call.result,
-                         .correlation_id = call.correlation});
+  if (waits) {
+    auto row = row_of_call<trace::EventWait>(call);
+    if (act && kind == CallKind::kStreamWait) row.stream_id = act->stream;
+    row.event_id = event_id;
+    row.binding = bound.binding;
+    row.record_id = bound.record;
+    const Id wait = writer_.append(row);
     for (const Id candidate : bound.candidates)
       writer_.append(trace::EventWaitCandidate{wait, candidate});
     return;
   }
-  trace::HostSync row{.thread_id = call.thread,
-                      .name_id = call.name,
-                      .context_id = act ? act->context : kNoId,
-                      .start_ns = call.start_ns,
-                      .end_ns = call.end_ns,
-                      .result = call.result,
-                      .correlation_id = call.correlation};
+  auto row = row_of_call<trace::HostSync>(call);
+  if (act) row.context_id = act->context;
   switch (kind) {
     case CallKind::kDeviceSynchronize:
       row.kind = trace::kDeviceSynchronize;
@@ -146,14 +142,9 @@ void Assembly::append_calls() {
         append_sync(call, i, kind, pairing);
         break;
       case CallRow::kApiCall: {
-        trace::ApiCall row{.thread_id = call.thread,
-                           .kind = number_of(kind),
-                           .name_id = call.name,
-                           .stream_id = call_stream_[i],
-                           .start_ns = call.start_ns,
-                           .end_ns = call.end_ns,
-                           .result = call.result,
-                           .correlation_id = call.correlation};
+        auto row = row_of_call<trace::ApiCall>(call);
+        row.kind = number_of(kind);
+        row.stream_id = call_stream_[i];
         if (kind == CallKind::kGraphLaunch) {
           const auto launch = graph_launches_.find({process_of(call), call.correlation});
           if (launch != graph_launches_.end()) row.object = launch->second;
@@ -177,14 +168,12 @@ void Assembly::append_ops() {
 
 // Ranges in order of start; the depth of each among those of its thread and domain.
 void Assembly::append_annotations() {
-  const auto outer_first = [](const trace::Range& a, const trace::Range& b) {
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    const Ns a_end = a.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : a.end_ns;
-    const Ns b_end = b.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : b.end_ns;
-    return a_end > b_end;
+  const auto end_of = [](const trace::Range& range) {
+    return range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns;
   };
-  if (!std::is_sorted(ranges_.begin(), ranges_.end(), outer_first))
-    std::stable_sort(ranges_.begin(), ranges_.end(), outer_first);
+  sort_stably(ranges_, [&](const trace::Range& a, const trace::Range& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : end_of(a) > end_of(b);
+  });
   std::map<std::pair<Id, Id>, std::vector<Ns>> open;  // ends, by thread and domain
   for (size_t i = 0; i < ranges_.size(); ++i) {
     trace::Range& range = ranges_[i];
@@ -192,7 +181,7 @@ void Assembly::append_annotations() {
       std::vector<Ns>& ends = open[{range.thread_id, range.domain_id}];
       while (!ends.empty() && ends.back() <= range.start_ns) ends.pop_back();
       range.depth = static_cast<Small>(ends.size());
-      ends.push_back(range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns);
+      ends.push_back(end_of(range));
     }
     writer_.append(range);
     if (i % 4096 == 0) flush_if_large();

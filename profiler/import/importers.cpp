@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -36,10 +37,8 @@ std::string what_it_is(const fs::path& file, std::string_view head) {
 std::span<const Importer> importers() { return kImporters; }
 
 const Importer* find_importer(std::string_view name) {
-  for (const Importer& importer : kImporters) {
-    if (importer.name == name) return &importer;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(kImporters, name, &Importer::name);
+  return found == std::end(kImporters) ? nullptr : found;
 }
 
 const Importer& importer_of(const fs::path& file) {

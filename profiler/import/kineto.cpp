@@ -9,10 +9,8 @@
 // whether it can be another one. A HIP profile says only that waits were called.
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "assembly.h"
@@ -63,10 +61,8 @@ Category category_of(std::string_view name) {
       {"gpu_user_annotation", Category::kDeviceRange},
       {"Trace", Category::kSpan},
   };
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.category;
-  }
-  return Category::kHost;
+  const auto row = std::ranges::find(kRows, name, &Row::name);
+  return row == std::end(kRows) ? Category::kHost : row->category;
 }
 
 Int or_none(Int number) { return number == kNone32 || number < 0 ? kNoInt : number; }
@@ -81,10 +77,8 @@ void read_copy_name(std::string_view name, trace::Op& op) {
     if (name.find(kDirections[i]) != name.npos) op.detail = static_cast<Small>(i + 1);
   }
   const auto kind = [&](std::string_view text) -> Small {
-    for (size_t i = 0; i < std::size(kKinds); ++i) {
-      if (text == kKinds[i]) return static_cast<Small>(i + 1);
-    }
-    return 0;
+    const auto found = std::ranges::find(kKinds, text);
+    return found == std::end(kKinds) ? 0 : static_cast<Small>(found - kKinds + 1);
   };
   const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
   if (open == name.npos || arrow == name.npos || close == name.npos || arrow < open ||
@@ -107,7 +101,7 @@ class KinetoReader {
     if (facts.truncated) assembly_.losses().add("import-truncated");
     assembly_.losses().add("record-invalid", facts.bad_count + invalid_);
     set_start(facts);
-    place_device_work(facts);
+    place_device_work();
     close_open_ranges();
     name_objects(facts);
     for (const auto& [what, count] : not_understood_)
@@ -152,9 +146,8 @@ class KinetoReader {
 
   bool interval(const JsonEvent& event, Ns& start, Ns& end) {
     const Ns length = event.duration_ns == kUnknownNs ? 0 : event.duration_ns;
-    const bool good = event.start_ns > -kLatestNs && event.start_ns < kLatestNs && length >= 0 &&
-                      length < kLatestNs;
-    if (!good) {
+    if (event.start_ns <= -kLatestNs || event.start_ns >= kLatestNs || length < 0 ||
+        length >= kLatestNs) {
       ++invalid_;
       return false;
     }
@@ -297,13 +290,11 @@ class KinetoReader {
   }
 
   void take_work(const JsonEvent& event, Category category, Ns start, Ns end) {
-    Work work{.place = place_of(event)};
-    trace::Op& op = work.op;
-    op.start_ns = start;
-    op.end_ns = end;
-    op.correlation_id = event.correlation;
-    if (event.graph_node != kNoInt && event.graph_node != 0) op.graph_node = event.graph_node;
-    op.channel = small(event.channel);
+    trace::Op op{.start_ns = start,
+                 .end_ns = end,
+                 .correlation_id = event.correlation,
+                 .graph_node = event.graph_node != 0 ? event.graph_node : kNoInt,
+                 .channel = small(event.channel)};
     if (category == Category::kKernel) {
       op.kind = trace::kKernel;
       op.name_id = assembly_.intern(event.name);
@@ -320,7 +311,7 @@ class KinetoReader {
       op.kind = category == Category::kMemcpy ? trace::kMemcpy : trace::kMemset;
       if (category == Category::kMemcpy) read_copy_name(event.name, op);
     }
-    work_.push_back(work);
+    work_.push_back({op, place_of(event)});
   }
   static Small small(Int number) {
     return number == kNoInt || number < 0 || number > std::numeric_limits<Small>::max()
@@ -329,14 +320,12 @@ class KinetoReader {
   }
 
   void take_act(const JsonEvent& event, bool is_record) {
-    PendingAct pending{.place = place_of(event),
-                       .record_stream = or_none(event.record_stream),
-                       .is_record = is_record};
-    Act& act = pending.act;
-    act.correlation = event.correlation;
-    act.event = or_none(is_record ? event.event : event.waited_event);
-    act.record_correlation = or_none(event.record_correlation);
-    acts_.push_back(pending);
+    acts_.push_back({.act = {.correlation = event.correlation,
+                             .event = or_none(is_record ? event.event : event.waited_event),
+                             .record_correlation = or_none(event.record_correlation)},
+                     .place = place_of(event),
+                     .record_stream = or_none(event.record_stream),
+                     .is_record = is_record});
   }
 
   // Times become relative to the first event of any kind.
@@ -376,14 +365,12 @@ class KinetoReader {
     }
     return id;
   }
-  void place_device_work(const JsonFacts&) {
+  void place_device_work() {
     std::map<std::pair<Id, Place>, Id> streams;
     for (Work& work : work_) {
       const Id process = process_of(work.op.correlation_id);
       const auto [known, is_new] = streams.try_emplace({process, work.place}, kNoId);
-      if (is_new) {
-        known->second = stream_of(context_of(process, work.place), work.place);
-      }
+      if (is_new) known->second = stream_of(context_of(process, work.place), work.place);
       work.op.stream_id = known->second;
       assembly_.add(work.op);
     }
@@ -401,24 +388,25 @@ class KinetoReader {
   }
 
   void name_objects(const JsonFacts& facts) {
+    // The name given, or the text that the file has instead of a number.
+    const auto name = [&](const auto& names, const auto& key, Int number, Id& name_id) {
+      if (const auto given = names.find(key); given != names.end()) {
+        name_id = assembly_.intern(given->second);
+      } else if (const auto text = named_.find(number); text != named_.end()) {
+        name_id = text->second;
+      }
+    };
+    for (auto& [pid, text] : process_names_) {
+      if (facts.rank != kNoInt) text += " (rank " + std::to_string(facts.rank) + ")";
+    }
     for (const auto& [key, thread] : threads_) {
       const auto& [pid, tid] = key;
       const Id process = assembly_.thread_row(thread).process_id;
       trace::Process& process_row = assembly_.process_row(process);
       process_row.collector_id = assembly_.intern(saw_cuda_ ? "kineto" : "chrome");
-      if (const auto name = process_names_.find(pid); name != process_names_.end()) {
-        std::string text = name->second;
-        if (facts.rank != kNoInt) text += " (rank " + std::to_string(facts.rank) + ")";
-        process_row.name_id = assembly_.intern(text);
-      } else if (const auto text = named_.find(pid); text != named_.end()) {
-        process_row.name_id = text->second;
-      }
+      name(process_names_, pid, pid, process_row.name_id);
       trace::Thread& row = assembly_.thread_row(thread);
-      if (const auto name = thread_names_.find(key); name != thread_names_.end()) {
-        row.name_id = assembly_.intern(name->second);
-      } else if (const auto text = named_.find(tid); text != named_.end()) {
-        row.name_id = text->second;
-      }
+      name(thread_names_, key, tid, row.name_id);
       if (pid < 0) process_row.os_pid = kNoSmall;
       if (tid < 0) row.os_tid = kNoSmall;
     }

@@ -7,7 +7,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "trace/error.h"
 
@@ -66,12 +65,10 @@ Int scaled(std::string_view token, int decimals) {
 }
 
 Int integer(json::value value) {
-  std::string_view token;
   json::json_type type;
   if (value.type().get(type) != simdjson::SUCCESS) return kNoInt;
   if (type != json::json_type::number && type != json::json_type::string) return kNoInt;
-  token = value.raw_json_token();
-  return scaled(token, 0);
+  return scaled(value.raw_json_token(), 0);
 }
 
 std::string_view text_of(json::value value) {
@@ -297,13 +294,10 @@ class Reader {
 // A truncated profile: ends after the last object that was closed.
 void close(Text& text) {
   const std::string_view view = text.view();
-  const size_t last = view.rfind('}');
-  const size_t size = last == view.npos ? 0 : last + 1;
-  const std::string_view closers = view.find_first_not_of(" \t\r\n") != view.npos &&
-                                           view[view.find_first_not_of(" \t\r\n")] == '['
-                                       ? kCloseArray
-                                       : kCloseObject;
-  text.replace_tail(size, closers);
+  const size_t first = view.find_first_not_of(" \t\r\n");
+  const bool is_array = first != view.npos && view[first] == '[';
+  // rfind() of none is -1.
+  text.replace_tail(view.rfind('}') + 1, is_array ? kCloseArray : kCloseObject);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ bool is_reference(std::string_view table) {
                                          "DIAGNOSTIC_EVENT",
                                          "NVTX_PAYLOAD_SCHEMAS",
                                          "NVTX_PAYLOAD_SCHEMA_ENTRIES"};
-  return std::find(std::begin(kNames), std::end(kNames), table) != std::end(kNames);
+  return std::ranges::find(kNames, table) != std::end(kNames);
 }
 
 class NsysReader {
@@ -91,13 +91,10 @@ class NsysReader {
 
  private:
   bool is_export() const {
-    for (const std::string& table : tables_.tables()) {
-      if (table == "StringIds" || table.starts_with("CUPTI_ACTIVITY_KIND_") ||
-          table == "META_DATA_EXPORT" || table == "EXPORT_META_DATA" || table == "NVTX_EVENTS") {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(tables_.tables(), [](const std::string& table) {
+      return table == "StringIds" || table.starts_with("CUPTI_ACTIVITY_KIND_") ||
+             table == "META_DATA_EXPORT" || table == "EXPORT_META_DATA" || table == "NVTX_EVENTS";
+    });
   }
 
   // Reads the program and version that wrote it, and the start of the session.
@@ -166,7 +163,7 @@ class NsysReader {
                      name->second = assembly_.name_call(text == strings_.end() ? "" : text->second);
                    }
                    call.name = name->second;
-                   if (!row.is_null(5)) call.result = static_cast<Small>(row.integer(5));
+                   call.result = small(row, 5);
                    assembly_.add(call);
                  });
   }
@@ -231,20 +228,16 @@ class NsysReader {
               {"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY",
                "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"},
               [&](const ForeignRow& row, trace::Op& op) {
-                const auto small = [&](int column) {
-                  const Int number = row.integer(column, kNoInt);
-                  return number == kNoInt ? kNoSmall : static_cast<Small>(number);
-                };
                 const int at = kWorkColumns;
                 op.name_id = string_id(row.integer(at, row.integer(at + 1, -1)));
                 op.launch_shape_id =
-                    assembly_.launch_shape({.grid_x = small(at + 2),
-                                            .grid_y = small(at + 3),
-                                            .grid_z = small(at + 4),
-                                            .block_x = small(at + 5),
-                                            .block_y = small(at + 6),
-                                            .block_z = small(at + 7),
-                                            .registers = small(at + 8),
+                    assembly_.launch_shape({.grid_x = small(row, at + 2),
+                                            .grid_y = small(row, at + 3),
+                                            .grid_z = small(row, at + 4),
+                                            .block_x = small(row, at + 5),
+                                            .block_y = small(row, at + 6),
+                                            .block_z = small(row, at + 7),
+                                            .registers = small(row, at + 8),
                                             .static_shared_bytes = row.integer(at + 9, kNoInt),
                                             .dynamic_shared_bytes = row.integer(at + 10, kNoInt)});
               });

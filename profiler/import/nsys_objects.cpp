@@ -70,14 +70,14 @@ void NsysObjects::read_devices() {
                {"id", "name", "uuid", "smCount", "totalMemory", "asyncEngines", "computeMajor",
                 "computeMinor", "cuDevice"},
                [&](const ForeignRow& row) {
-                 Gpu gpu;
-                 gpu.name = assembly_.intern(row.text(1));
-                 if (!row.text(2).empty()) gpu.uuid = assembly_.intern(row.text(2));
-                 if (!row.is_null(3)) gpu.sm_count = static_cast<Small>(row.integer(3));
-                 gpu.memory_bytes = row.integer(4, kNoInt);
-                 if (!row.is_null(5)) gpu.copy_engines = static_cast<Small>(row.integer(5));
+                 trace::Device gpu{.name_id = assembly_.intern(row.text(1)),
+                                   .sm_count = small(row, 3),
+                                   .copy_engines = small(row, 5),
+                                   .memory_bytes = row.integer(4, kNoInt),
+                                   .simulated = 0};
+                 if (!row.text(2).empty()) gpu.uuid_id = assembly_.intern(row.text(2));
                  if (!row.is_null(6))
-                   gpu.capability =
+                   gpu.compute_capability =
                        static_cast<Small>((row.integer(6) & 0xff) * 10 + (row.integer(7) & 0xff));
                  gpus_.emplace(row.integer(0), gpu);
                  if (!row.is_null(8)) gpu_by_ordinal_.emplace(row.integer(8), row.integer(0));
@@ -96,15 +96,8 @@ Id NsysObjects::device(Id process, Int ordinal) {
       static_cast<Int>(static_cast<uint64_t>(gpu) << 16 ^ static_cast<uint64_t>(ordinal)));
   trace::Device& row = assembly_.device_row(id);
   if (row.ordinal != kNoSmall) return id;
+  if (const auto known = gpus_.find(gpu); known != gpus_.end()) row = known->second;
   row.ordinal = static_cast<Small>(ordinal);
-  if (const auto known = gpus_.find(gpu); known != gpus_.end()) {
-    row.name_id = known->second.name;
-    row.uuid_id = known->second.uuid;
-    row.sm_count = known->second.sm_count;
-    row.memory_bytes = known->second.memory_bytes;
-    row.copy_engines = known->second.copy_engines;
-    row.compute_capability = known->second.capability;
-  }
   return id;
 }
 
@@ -123,11 +116,7 @@ Id NsysObjects::context(Id process, Int native, Int ordinal) {
 Id NsysObjects::stream(Id process, Int native_context, Int ordinal, Int native) {
   const Id in = context(process, native_context, ordinal);
   const Id id = assembly_.stream(in, native);
-  if (const auto null = null_streams_.find({in, native}); null != null_streams_.end()) {
-    trace::Stream& row = assembly_.stream_row(id);
-    row.kind = trace::kLegacyStream;
-    row.handle = 0;
-  }
+  if (null_streams_.contains({in, native})) add_null_stream(in, native);
   return id;
 }
 
@@ -141,38 +130,35 @@ void NsysObjects::add_null_stream(Id in, Int native) {
 void NsysObjects::read_contexts() {
   tables_.each("TARGET_INFO_CUDA_CONTEXT_INFO",
                {"processId", "contextId", "deviceId", "nullStreamId"}, [&](const ForeignRow& row) {
-                 const Id in =
-                     context(process_by_pid(row.integer(0)), row.integer(1), row.integer(2));
+                 const Id in = context_of_row(row, row.integer(2));
                  if (!row.is_null(3)) add_null_stream(in, row.integer(3));
                });
   tables_.each("TARGET_INFO_CUDA_NULL_STREAM", {"processId", "contextId", "deviceId", "streamId"},
                [&](const ForeignRow& row) {
-                 add_null_stream(
-                     context(process_by_pid(row.integer(0)), row.integer(1), row.integer(2)),
-                     row.integer(3));
+                 add_null_stream(context_of_row(row, row.integer(2)), row.integer(3));
                });
 }
 
 void NsysObjects::read_streams() {
-  tables_.each(
-      "TARGET_INFO_CUDA_STREAM", {"processId", "contextId", "streamId", "priority", "flag"},
-      [&](const ForeignRow& stream) {
-        const Id in = context(process_by_pid(stream.integer(0)), stream.integer(1), kNoInt);
-        const Id id = assembly_.stream(in, stream.integer(2));
-        trace::Stream& row = assembly_.stream_row(id);
-        // Stored unsigned: 4294967295 is -1.
-        row.priority = static_cast<Small>(static_cast<uint32_t>(stream.integer(3)));
-        const Int flag = stream.integer(4);
-        if (flag == kStreamNull) {
-          add_null_stream(in, stream.integer(2));
-        } else if (row.kind == trace::kUnknownStream) {
-          if (flag == kStreamDefault) row.kind = trace::kBlockingStream;
-          if (flag == kStreamNonBlocking) row.kind = trace::kNonBlockingStream;
-        }
-      });
+  tables_.each("TARGET_INFO_CUDA_STREAM",
+               {"processId", "contextId", "streamId", "priority", "flag"},
+               [&](const ForeignRow& stream) {
+                 const Id in = context_of_row(stream, kNoInt);
+                 const Id id = assembly_.stream(in, stream.integer(2));
+                 trace::Stream& row = assembly_.stream_row(id);
+                 // Stored unsigned: 4294967295 is -1.
+                 row.priority = static_cast<Small>(static_cast<uint32_t>(stream.integer(3)));
+                 const Int flag = stream.integer(4);
+                 if (flag == kStreamNull) {
+                   add_null_stream(in, stream.integer(2));
+                 } else if (row.kind == trace::kUnknownStream) {
+                   if (flag == kStreamDefault) row.kind = trace::kBlockingStream;
+                   if (flag == kStreamNonBlocking) row.kind = trace::kNonBlockingStream;
+                 }
+               });
   tables_.each("TARGET_INFO_NVTX_CUDA_STREAM", {"processId", "contextId", "streamId", "name"},
                [&](const ForeignRow& row) {
-                 const Id in = context(process_by_pid(row.integer(0)), row.integer(1), kNoInt);
+                 const Id in = context_of_row(row, kNoInt);
                  assembly_.stream_row(assembly_.stream(in, row.integer(2))).name_id =
                      assembly_.intern(row.text(3));
                });

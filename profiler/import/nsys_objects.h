@@ -18,6 +18,11 @@ namespace streamscope::import {
 
 /// For 32-bit columns; 4294967295 means "not applicable" there.
 inline Int or_none(Int number) { return number == 0xffffffff ? kNoInt : number; }
+/// A value of a row for a 32-bit column.
+inline Small small(const trace::ForeignRow& row, int column) {
+  const Int number = row.integer(column, kNoInt);
+  return number == kNoInt ? kNoSmall : static_cast<Small>(number);
+}
 
 /// Thread-compatible.
 class NsysObjects {
@@ -45,13 +50,11 @@ class NsysObjects {
   void suggest_device(Id context, Int ordinal) { device_of_idle_.emplace(context, ordinal); }
 
  private:
-  struct Gpu {
-    Id name = kNoId, uuid = kNoId;
-    Small sm_count = kNoSmall, copy_engines = kNoSmall, capability = kNoSmall;
-    Int memory_bytes = kNoInt;
-  };
-
   Id process_by_pid(Int pid);
+  /// Of a row that begins with processId and contextId.
+  Id context_of_row(const trace::ForeignRow& row, Int ordinal) {
+    return context(process_by_pid(row.integer(0)), row.integer(1), ordinal);
+  }
   Id device(Id process, Int ordinal);
   void add_null_stream(Id in, Int native);
   void read_devices();
@@ -70,7 +73,7 @@ class NsysObjects {
   std::set<std::pair<Id, Int>> null_streams_;
   std::map<std::pair<Int, Int>, Int> gpu_of_;  // (pid, device number there) -> gpu
   std::map<Int, Int> gpu_by_ordinal_;
-  std::map<Int, Gpu> gpus_;
+  std::map<Int, trace::Device> gpus_;
 };
 
 }  // namespace streamscope::import

@@ -46,8 +46,8 @@ Id Pairing::newest(const LookCall& look) const {
   const auto history = by_event_.find(look.event);
   if (known == process_is_known_.end() || !known->second || history == by_event_.end())
     return kNoId;
-  auto after = std::lower_bound(history->second.begin(), history->second.end(), look.start_ns,
-                                [&](Id id, Ns at_ns) { return records_[id].start_ns < at_ns; });
+  auto after = std::ranges::lower_bound(history->second, look.start_ns, {},
+                                        [&](Id id) { return records_[id].start_ns; });
   while (after != history->second.begin()) {
     --after;
     if (records_[*after].end_ns <= look.start_ns) return *after;
@@ -74,9 +74,7 @@ Bound Pairing::bind(const LookCall& look) const {
   // Records of other threads that may be of the same event and ran at the same time.
   const Ns from = std::min(taken.start_ns, look.start_ns) - longest_ns_;
   const Ns until = std::max(taken.end_ns, look.end_ns);
-  const auto first = std::lower_bound(
-      records_.begin(), records_.end(), from,
-      [](const RecordCall& candidate, Ns at_ns) { return candidate.start_ns < at_ns; });
+  const auto first = std::ranges::lower_bound(records_, from, {}, &RecordCall::start_ns);
   const bool instance_named = look.instance != kNoInt && taken.instance == look.instance;
   for (auto contender = first; contender != records_.end() && contender->start_ns < until;
        ++contender) {

@@ -25,23 +25,20 @@ struct CloseGz {
   void operator()(gzFile file) const { gzclose_r(file); }
 };
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& cause,
-                         const char* remedy) {
-  throw Error(file, cause, remedy);
-}
-
 }  // namespace
 
 Text read_text(const std::filesystem::path& file, size_t most_bytes, size_t padding) {
   std::error_code error;
   const auto file_bytes = static_cast<size_t>(std::filesystem::file_size(file, error));
-  if (error) refuse(file, "cannot be read: " + error.message(), "check path and permissions");
+  if (error) throw Error(file, "cannot be read: " + error.message(), "check path and permissions");
   const std::string limit = std::to_string(most_bytes >> 20) + " MiB of text";
-  if (file_bytes > most_bytes) refuse(file, "is larger than " + limit, "profile a shorter part");
+  if (file_bytes > most_bytes)
+    throw Error(file, "is larger than " + limit, "profile a shorter part");
   // zlib passes files through that are not gzip.
   const std::unique_ptr<gzFile_s, CloseGz> in(gzopen(file.c_str(), "rb"));
   if (!in)
-    refuse(file, std::string("cannot be read: ") + std::strerror(errno), "check its permissions");
+    throw Error(file, std::string("cannot be read: ") + std::strerror(errno),
+                "check its permissions");
   gzbuffer(in.get(), 256 << 10);
 
   size_t room = std::max(kFirstRoom, file_bytes + padding + 1), size = 0;
@@ -58,17 +55,19 @@ Text read_text(const std::filesystem::path& file, size_t most_bytes, size_t padd
     const int got = gzread(in.get(), bytes.get() + size, piece);
     if (got < 0) {
       int code = 0;
-      refuse(file, std::string("is damaged gzip: ") + gzerror(in.get(), &code), "copy it again");
+      throw Error(file, std::string("is damaged gzip: ") + gzerror(in.get(), &code),
+                  "copy it again");
     }
     if (got == 0) break;
     size += static_cast<size_t>(got);
-    if (size > most_bytes) refuse(file, "contains more than " + limit, "profile a shorter part");
+    if (size > most_bytes)
+      throw Error(file, "contains more than " + limit, "profile a shorter part");
     if (size > kHarmlessBytes && size / kMostRatio > file_bytes)
-      refuse(file, "unpacks to far more than a profile does (a zip bomb?)",
-             "check where it comes from");
+      throw Error(file, "unpacks to far more than a profile does (a zip bomb?)",
+                  "check where it comes from");
   }
   if (int code = 0; gzerror(in.get(), &code) && code == Z_BUF_ERROR)
-    refuse(file, "is truncated gzip", "copy it again");
+    throw Error(file, "is truncated gzip", "copy it again");
   std::memset(bytes.get() + size, 0, padding);
   return {std::move(bytes), size};
 }

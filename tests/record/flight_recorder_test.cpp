@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_program.h"
+#include "record/drain/drain.h"
 #include "trace/read/reader.h"
 
 namespace streamscope::record {
@@ -38,7 +39,6 @@ class FlightRecording : public testing::Test {
   }
 
   fs::path folder_;
-  ring::Control control_{};
 };
 
 TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
@@ -48,7 +48,7 @@ TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
   thread.process("/bin/flown");
   thread.context(1);
   thread.stream(0xa, 13);
-  FlightRecorder recorder(folder_ / "rings", control_);
+  FlightRecorder recorder(folder_ / "rings");
   recorder.step();
   uint32_t last = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -84,7 +84,7 @@ TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
   thread.call("cudaStreamWaitEvent", 0xb, 0xe);
   thread.call("cudaEventRecord", 0xa, 0xe);
   thread.call("cudaStreamWaitEvent", 0xb, 0xe);
-  FlightRecorder recorder(folder_ / "rings", control_);
+  FlightRecorder recorder(folder_ / "rings");
   recorder.step();
   const trace::Trace trace = dump(recorder);
   ASSERT_EQ(trace.event_wait.size(), 2u);

@@ -16,24 +16,21 @@ namespace {
 TEST(HandleLives, DistinguishesTheLivesOfAReusedHandle) {
   HandleLives lives;
   const uint32_t first = lives.create(0xabc, 20);
-  bool is_new = true;
-  EXPECT_EQ(lives.use(0xabc, 25, &is_new), first);
-  EXPECT_FALSE(is_new);
-  EXPECT_EQ(lives.destroy(0xabc, 30, 40, &is_new), first);
+  EXPECT_EQ(lives.use(0xabc, 25), first);
+  EXPECT_EQ(lives.size(), 1u);
+  EXPECT_EQ(lives.destroy(0xabc, 30, 40), first);
   const uint32_t second = lives.create(0xabc, 60);
   EXPECT_NE(first, second);
   EXPECT_EQ(lives[second].generation, 1u);
-  EXPECT_EQ(lives.use(0xabc, 70, &is_new), second);
-  EXPECT_EQ(lives.use(0xabc, 25, &is_new), first)
-      << "a use looked at late still means the old life";
+  EXPECT_EQ(lives.use(0xabc, 70), second);
+  EXPECT_EQ(lives.use(0xabc, 25), first) << "a use looked at late still means the old life";
 }
 
 TEST(HandleLives, KeepsADestructionAwayFromTheLifeThatFollowedDuringIt) {
   HandleLives lives;
   const uint32_t first = lives.create(1, 20);
   const uint32_t second = lives.create(1, 38);  // the handle was free again before destroy returned
-  bool is_new = false;
-  EXPECT_EQ(lives.destroy(1, 30, 40, &is_new), first);
+  EXPECT_EQ(lives.destroy(1, 30, 40), first);
   EXPECT_EQ(lives[first].destroyed, 40u);
   EXPECT_EQ(lives[second].destroyed, HandleLives::kNever);
 }
@@ -47,32 +44,30 @@ TEST(HandleLives, MergesTwoReportsOfOneCreation) {
 
 TEST(HandleLives, KeepsTwoCreationsApartEvenIfTheyOverlap) {
   HandleLives lives;
-  bool is_new = false;
   const uint32_t first = lives.create(1, 20);
   const uint32_t second = lives.create(1, 60);  // began at 10, and got the handle when it was free
   EXPECT_NE(first, second);
-  EXPECT_EQ(lives.destroy(1, 30, 70, &is_new), first) << "its call ended late";
-  EXPECT_EQ(lives.destroy(1, 80, 90, &is_new), second);
+  EXPECT_EQ(lives.destroy(1, 30, 70), first) << "its call ended late";
+  EXPECT_EQ(lives.destroy(1, 80, 90), second);
 }
 
 TEST(HandleLives, StartsALifeOfUnknownPastForAHandleItNeverSawCreated) {
   HandleLives lives;
-  bool is_new = false;
-  const uint32_t old = lives.use(1, 100, &is_new);
-  EXPECT_TRUE(is_new);
+  const uint32_t old = lives.use(1, 100);
+  EXPECT_EQ(lives.size(), 1u);
   EXPECT_EQ(lives[old].created, 0u);
-  lives.destroy(1, 110, 120, &is_new);
-  EXPECT_FALSE(is_new);
-  const uint32_t unseen = lives.use(1, 200, &is_new);
-  EXPECT_TRUE(is_new) << "used after its destruction: created again unseen";
+  EXPECT_EQ(lives.destroy(1, 110, 120), old);
+  EXPECT_EQ(lives.size(), 1u);
+  const uint32_t unseen = lives.use(1, 200);
+  EXPECT_EQ(lives.size(), 2u) << "used after its destruction: created again unseen";
   EXPECT_EQ(lives[unseen].generation, 1u);
 
   const uint32_t created = lives.create(2, 60);
-  const uint32_t before = lives.use(2, 40, &is_new);
-  EXPECT_TRUE(is_new);
+  const uint32_t before = lives.use(2, 40);
+  EXPECT_EQ(lives.size(), 4u);
   EXPECT_NE(before, created);
-  EXPECT_EQ(lives.use(2, 70, &is_new), created);
-  EXPECT_EQ(lives.use(2, 45, &is_new), before);
+  EXPECT_EQ(lives.use(2, 70), created);
+  EXPECT_EQ(lives.use(2, 45), before);
 }
 
 TEST(FlatMap, BehavesLikeAnOrdinaryMap) {

@@ -53,15 +53,14 @@ std::optional<ClockMap::Knot> ClockMap::add(const ring::ClockAnchor& anchor) {
 }
 
 void ClockMap::restore(const Knot& knot) {
+  double ns_per_tick = 1.0;
   if (!lines_.empty()) {
     Line& last = lines_.back();
     if (knot.ticks <= last.from.ticks) return;
-    last.ns_per_tick = static_cast<double>(knot.ns - last.from.ns) /
-                       static_cast<double>(knot.ticks - last.from.ticks);
-    lines_.push_back({knot, last.ns_per_tick});
-  } else {
-    lines_.push_back({knot, 1.0});
+    ns_per_tick = last.ns_per_tick = static_cast<double>(knot.ns - last.from.ns) /
+                                     static_cast<double>(knot.ticks - last.from.ticks);
   }
+  lines_.push_back({knot, ns_per_tick});
   last_anchor_ = {knot.ticks, knot.ns + trace_start_ns_, knot.realtime_ns};
 }
 

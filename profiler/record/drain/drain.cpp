@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -19,11 +18,10 @@
 #include <system_error>
 
 #include "record/recovery/restore.h"
+#include "record/run/files.h"
 #include "record/run/rings_folder.h"
 #include "ring/image.h"
-#include "ring/process.h"
 #include "trace/checks.h"
-#include "trace/error.h"
 #include "trace/folder_names.h"
 #include "trace/loss.h"
 
@@ -86,8 +84,7 @@ void expect_readable(const std::filesystem::path& file, int failure) {
   if (failure == 0 || failure == ENOENT ||
       (::stat(file.c_str(), &facts) == 0 && facts.st_uid != ::geteuid()))
     return;
-  throw Error(file, std::string("cannot be read: ") + std::strerror(failure), remedy_for(failure),
-              failure);
+  throw file_error(file, "read", failure);
 }
 
 // True for a ring whose magic, which is written last, is missing.
@@ -101,9 +98,11 @@ bool never_made(const std::filesystem::path& file) {
 
 Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
              const ring::ClockAnchor& first_anchor)
-    : rings_(std::move(rings)), writer_(std::move(writer)), options_(options) {
-  run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
-  run_->journal.open(rings_ / kJournalFile);
+    : rings_(std::move(rings)),
+      writer_(std::move(writer)),
+      options_(options),
+      run_(writer_, options.clock, options.trace_start_ns, options.run) {
+  run_.journal.open(rings_ / kJournalFile);
   begin_trace(first_anchor);
   // Signals are handled by the thread that waits for them.
   sigset_t all, before;
@@ -120,8 +119,11 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
 
 Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& options,
              const trace::Trace& trace)
-    : rings_(std::move(rings)), writer_(std::move(writer)), options_(options), recovering_(true) {
-  run_ = std::make_unique<RunState>(writer_, options.clock, options.trace_start_ns, options.run);
+    : rings_(std::move(rings)),
+      writer_(std::move(writer)),
+      options_(options),
+      run_(writer_, options.clock, options.trace_start_ns, options.run),
+      recovering_(true) {
   if (auto positions = trace.meta.find(kPositionsKey); positions != trace.meta.end()) {
     std::istringstream stream(positions->second);
     std::string name;
@@ -129,10 +131,8 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
     while (stream >> name >> position.records >> position.dropped >> position.process)
       stored_[name] = position;
   }
-  for (auto [key, value] :
-       {std::pair{"stack_count", &run_->stack_count}, std::pair{"stack_ns", &run_->stack_ns}}) {
-    *value = trace::meta_integer(trace, key).value_or(0);
-  }
+  run_.stack_count = trace::meta_integer(trace, "stack_count").value_or(0);
+  run_.stack_ns = trace::meta_integer(trace, "stack_ns").value_or(0);
   // The trace has only the pid of a process; the names of its rings identify it.
   std::map<trace::Id, ProcessIdentity> identities;
   std::optional<ring::ClockAnchor> earliest;
@@ -150,17 +150,16 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
       earliest = ring->header().anchor;
   }
   if (trace.clock_anchor.empty() && earliest) begin_trace(*earliest);
-  for (size_t i = 0; i < trace.clock_anchor.size(); ++i) {
-    const auto& anchors = trace.clock_anchor;
-    run_->clock.restore(
+  const auto& anchors = trace.clock_anchor;
+  for (size_t i = 0; i < anchors.size(); ++i)
+    run_.clock.restore(
         {static_cast<uint64_t>(anchors.ticks[i]), anchors.ns[i], anchors.realtime_ns[i]});
-  }
   // Sets the rate if the earlier writer ended before it took a second anchor.
-  run_->clock.add(ring::read_anchor(options.clock));
+  run_.clock.add(ring::read_anchor(options.clock));
   held_file_ = trace::meta_integer(trace, kHeldKey).value_or(0);
-  if (held_file_ > 0) run_->ops.restore(held_file(held_file_));
-  processes_ = restore(*run_, trace, identities, IdJournal::read(rings_ / kJournalFile));
-  run_->journal.open(rings_ / kJournalFile);
+  if (held_file_ > 0) run_.ops.restore(held_file(held_file_));
+  processes_ = restore(run_, trace, identities, IdJournal::read(rings_ / kJournalFile));
+  run_.journal.open(rings_ / kJournalFile);
 }
 
 void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
@@ -170,24 +169,15 @@ void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
       first_anchor.realtime_ns - (first_anchor.monotonic_ns - options_.trace_start_ns));
   writer_.set_meta("tier", to_string(options_.run.tier));
   writer_.set_meta("kernel_arguments", (options_.run.with & ring::kWithArgs) != 0 ? 1 : 0);
-  if (options_.run.tier == Tier::kStructure) run_->losses.add(trace::kNoId, "no-device-times", 1);
+  if (options_.run.tier == Tier::kStructure) run_.losses.add(trace::kNoId, "no-device-times", 1);
 }
 
 void Drain::add_anchor(const ring::ClockAnchor& anchor) {
-  const auto knot = run_->clock.add(anchor);
+  const auto knot = run_.clock.add(anchor);
   if (!knot) return;
-  trace::ClockAnchor row;
-  row.ticks = static_cast<trace::Int>(knot->ticks);
-  row.ns = knot->ns;
-  row.realtime_ns = knot->realtime_ns;
-  writer_.append(row);
-}
-
-ProcessDrain* Drain::find(const ProcessIdentity& identity) {
-  for (auto& process : processes_) {
-    if (process->identity() == identity) return process.get();
-  }
-  return nullptr;
+  writer_.append(trace::ClockAnchor{.ticks = static_cast<trace::Int>(knot->ticks),
+                                    .ns = knot->ns,
+                                    .realtime_ns = knot->realtime_ns});
 }
 
 // Its threads ended before the next program of the process created its first ring.
@@ -196,10 +186,6 @@ bool Drain::is_replaced(const ProcessDrain& process) const {
     return other->identity().is_same_process(process.identity()) &&
            other->identity().image > process.identity().image;
   });
-}
-
-bool Drain::has_ended(const ProcessDrain& process) const {
-  return is_replaced(process) || !ring::process_alive(process.pid(), process.start());
 }
 
 // PID-START-IMAGE-CODE.exit
@@ -225,22 +211,22 @@ bool Drain::open_ring(const std::filesystem::path& file) {
     check_shortage(file, failure);
   if (ring && named && ring->header().clock == options_.clock && ring->header().pid == named->pid &&
       ring->header().process_start == named->start) {
-    ProcessDrain* process = find(*named);
-    if (process != nullptr && process->finished()) return true;  // by an earlier writer
-    if (process == nullptr) {
-      processes_.push_back(std::make_unique<ProcessDrain>(*run_, *named));
-      process = processes_.back().get();
-    }
-    auto stored = stored_.find(file.filename().string());
-    process->add_ring(std::move(*ring), stored == stored_.end() ? RingPosition{} : stored->second);
+    auto process =
+        std::ranges::find(processes_, *named, [](auto& each) { return each->identity(); });
+    if (process == processes_.end())
+      process = processes_.insert(processes_.end(), std::make_unique<ProcessDrain>(run_, *named));
+    if ((*process)->finished()) return true;  // by an earlier writer
+    const auto stored = stored_.find(file.filename().string());
+    (*process)->add_ring(std::move(*ring),
+                         stored == stored_.end() ? RingPosition{} : stored->second);
     return true;
   }
   if (!ring && being_made) return false;
   // Its program ended while creating it, so nothing was ever pushed: nothing is lost.
   if (!ring && named && never_made(file)) return true;
-  run_->losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
-                   writer_.intern(file.filename().string() + " " +
-                                  (why.empty() ? "does not match its name" : why)));
+  run_.losses.add(trace::kNoId, "ring-torn", 1, trace::kUnknownNs, trace::kUnknownNs,
+                  writer_.intern(file.filename().string() + " " +
+                                 (why.empty() ? "does not match its name" : why)));
   return true;
 }
 
@@ -262,7 +248,7 @@ void Drain::scan() {
     return;
   // What cannot be read now may become readable later, until the end.
   auto names =
-      run_->finishing ? std::optional(trace::names_in(rings_)) : trace::try_names_in(rings_);
+      run_.finishing ? std::optional(trace::names_in(rings_)) : trace::try_names_in(rings_);
   if (!names) return;
   if (changed != scanned_at_) last_scan_ = now;
   scanned_at_ = changed;
@@ -276,7 +262,7 @@ void Drain::scan() {
       opened_.insert(std::move(name));
     }
   }
-  std::sort(found.begin(), found.end());  // so that equal runs produce equal traces
+  std::ranges::sort(found);  // so that equal runs produce equal traces
   unreadable_.clear();
   for (const std::string& name : found) {
     if (open_ring(rings_ / name)) {
@@ -291,11 +277,9 @@ size_t Drain::cycle_all(bool look_for_ended) {
   size_t read = 0;
   // Whether a process has ended is checked before its rings are read, so that this read is the last
   // one needed.
-  std::vector<bool> ended(processes_.size(), false);
-  for (size_t i = 0; i < processes_.size(); ++i) {
-    const ProcessDrain& process = *processes_[i];
-    ended[i] = look_for_ended && !process.finished() && has_ended(process);
-  }
+  std::vector<bool> ended;
+  for (const auto& process : processes_)
+    ended.push_back(look_for_ended && !process->finished() && has_ended(*process));
   now_ = 0;
   if (!recovering_) {
     const ring::ClockAnchor anchor = ring::read_anchor(options_.clock);
@@ -348,17 +332,12 @@ void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
   }
   const bool replaced = ending == ProcessDrain::Ending::kEnded && is_replaced(process);
   process.finish(replaced ? ProcessDrain::Ending::kReplaced : ending);
-  run_->ops.store_all();  // before its rings are removed
+  run_.ops.store_all();  // before its rings are removed
   flush();
   // The rings of a replaced program show which programs followed in its process.
   if (replaced && ring::process_alive(process.pid(), process.start())) return;
   std::lock_guard lock(rings_in_use_);
   process.remove_rings();
-}
-
-bool Drain::all_finished() const {
-  return std::all_of(processes_.begin(), processes_.end(),
-                     [](const auto& process) { return process->finished(); });
 }
 
 void Drain::set_exit(uint32_t pid, int wait_status) {
@@ -371,7 +350,7 @@ void Drain::set_exit(uint32_t pid, int wait_status) {
 }
 
 void Drain::flush_all() {
-  run_->ops.store_all();
+  run_.ops.store_all();
   flush();
 }
 
@@ -387,12 +366,9 @@ void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>
                         const std::vector<ThreadSnapshot>& threads, const SeenStacks& stacks) {
   const trace::Ns at = process.time_of(now());
   for (const ThreadSnapshot& thread : threads) {
-    trace::ThreadSample row;
-    row.thread_id = process.thread(thread.tid, thread.name);
-    row.at_ns = at;
-    row.state = thread.state;
-    const auto earlier = std::find_if(before.begin(), before.end(),
-                                      [&](const ThreadSnapshot& t) { return t.tid == thread.tid; });
+    trace::ThreadSample row{
+        .thread_id = process.thread(thread.tid, thread.name), .at_ns = at, .state = thread.state};
+    const auto earlier = std::ranges::find(before, thread.tid, &ThreadSnapshot::tid);
     if (earlier != before.end()) row.ran_ns = thread.processor_ns - earlier->processor_ns;
     if (const auto seen = stacks.by_tid.find(thread.tid); seen != stacks.by_tid.end())
       row.stack_id = process.add_stack(seen->second);
@@ -403,8 +379,8 @@ void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>
     writer_.append(row);
   }
   if (!stacks.failure.empty()) {
-    run_->losses.add(process.row_id(), "threads-not-seen", 1, at, at,
-                     writer_.intern(stacks.failure));
+    run_.losses.add(process.row_id(), "threads-not-seen", 1, at, at,
+                    writer_.intern(stacks.failure));
   }
 }
 
@@ -431,32 +407,32 @@ std::filesystem::path Drain::held_file(int64_t number) const {
 
 // Two alternating files: the stored rows name the older one until everything is stored again.
 void Drain::save_held_ops() {
-  if (run_->ops.held().empty()) {
+  if (run_.ops.held().empty()) {
     writer_.set_meta(kHeldKey, 0);
     return;
   }
   ++held_file_;
-  run_->ops.save(held_file(held_file_));
+  run_.ops.save(held_file(held_file_));
   writer_.set_meta(kHeldKey, held_file_);
 }
 
 void Drain::flush() {
   last_flush_ = Clock::now();
   if (last_flush_ - last_settled_ >= kFlushInterval) {
-    run_->ops.store_settled();
+    run_.ops.store_settled();
     last_settled_ = last_flush_;
   }
-  run_->losses.store();
+  run_.losses.store();
   store_positions();
   save_held_ops();
-  run_->journal.store();
+  run_.journal.store();
   writer_.flush();
   std::lock_guard lock(rings_in_use_);
   for (auto& process : processes_) process->release();
 }
 
 bool Drain::finish() {
-  run_->finishing = true;
+  run_.finishing = true;
   while (cycle_all(true) > 0) flush_if_due();
   bool complete = !recovering_ && !processes_.empty();
   for (auto& process : processes_) {
@@ -465,22 +441,22 @@ bool Drain::finish() {
       finish_process(*process,
                      alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
       if (alive && !process->complete() && !options_.newest_only)
-        run_->losses.add(process->row_id(), trace::kEndedEarly, 1);
+        run_.losses.add(process->row_id(), trace::kEndedEarly, 1);
     }
     complete = complete && process->complete();
   }
-  run_->ops.store_all();
+  run_.ops.store_all();
   // There was a ring, or there would be no trace: one could not be created.
-  if (!recovering_ && processes_.empty()) run_->losses.add(trace::kNoId, "no-thread-ring", 1);
+  if (!recovering_ && processes_.empty()) run_.losses.add(trace::kNoId, "no-thread-ring", 1);
   if (options_.newest_only) {
-    run_->losses.add(trace::kNoId, "flight-recorder", 1);
+    run_.losses.add(trace::kNoId, "flight-recorder", 1);
   } else if (recovering_) {
-    run_->losses.add(trace::kNoId, "writer-ended-abruptly", 1);
+    run_.losses.add(trace::kNoId, "writer-ended-abruptly", 1);
   }
-  if (run_->texts.missing() > 0)
-    run_->losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_->texts.missing()));
-  run_->losses.store();
-  run_->journal.store();
+  if (run_.texts.missing() > 0)
+    run_.losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_.texts.missing()));
+  run_.losses.store();
+  run_.journal.store();
   for (const char* key : {kPositionsKey, kHeldKey}) writer_.erase_meta(key);
   writer_.finish(complete);
   std::error_code ignored;

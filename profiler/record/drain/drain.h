@@ -9,6 +9,7 @@
 // records to files next to them (ring/backlog.h).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "process_drain.h"
 #include "record/hang/thread_snapshots.h"
 #include "record/hang/unwind.h"
+#include "ring/process.h"
 #include "run_state.h"
 #include "trace/read/reader.h"
 #include "trace/write/hang_report.h"
@@ -40,6 +42,12 @@ class Drain {
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
     int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
     bool newest_only = false;    ///< the rings are a flight recorder's
+
+    static Options of(const ring::Control& control) {
+      return {.run = {control.tier, control.with},
+              .clock = ring::best_clock(),
+              .trace_start_ns = control.trace_start_ns};
+    }
   };
 
   /// `rings`: the folder with the ring files. `first_anchor`: taken before any record was made.
@@ -54,7 +62,7 @@ class Drain {
   /// of records read.
   size_t cycle();
   /// True if every process that has created a ring has ended and was read to its end.
-  bool all_finished() const;
+  bool all_finished() const { return std::ranges::all_of(processes_, &ProcessDrain::finished); }
   /// Sets how a process ended, from wait().
   void set_exit(uint32_t pid, int wait_status);
   /// Stores everything read so far and releases its places in the rings.
@@ -78,8 +86,8 @@ class Drain {
   /// Stores why a process hangs.
   void add_hang(ProcessDrain& process, const trace::HangReport& report);
 
-  uint64_t records() const { return run_->records; }
-  int64_t dropped() const { return run_->losses.count("ring-full"); }
+  uint64_t records() const { return run_.records; }
+  int64_t dropped() const { return run_.losses.count("ring-full"); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -88,9 +96,10 @@ class Drain {
   void add_anchor(const ring::ClockAnchor& anchor);
   void scan();
   bool open_ring(const std::filesystem::path& file);
-  ProcessDrain* find(const ProcessIdentity& identity);
   /// The program is gone, and its last report exists.
-  bool has_ended(const ProcessDrain& process) const;
+  bool has_ended(const ProcessDrain& process) const {
+    return is_replaced(process) || !ring::process_alive(process.pid(), process.start());
+  }
   bool is_replaced(const ProcessDrain& process) const;
   void take_exit(const std::string& file_name);
   void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);
@@ -104,7 +113,7 @@ class Drain {
   std::filesystem::path rings_;
   trace::Writer writer_;
   Options options_;
-  std::unique_ptr<RunState> run_;
+  RunState run_;
   std::vector<std::unique_ptr<ProcessDrain>> processes_;
   std::set<std::string> opened_;                        // file names
   std::vector<std::pair<ProcessIdentity, int>> exits_;  // exit codes that processes reported

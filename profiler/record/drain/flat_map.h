@@ -27,18 +27,14 @@ class FlatMap {
   Value* find(Key key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
   const Value* find(Key key) const {
     if (size_ == 0) return nullptr;
-    for (size_t at = home(key);; at = next(at)) {
-      if (!slots_[at].used) return nullptr;
-      if (slots_[at].key == key) return &slots_[at].value;
-    }
+    const Slot& slot = slots_[place_of(key)];
+    return slot.used ? &slot.value : nullptr;
   }
 
   /// The value of `key`, created by default if absent; `*inserted` says which.
   Value& get(Key key, bool* inserted = nullptr) {
     if (2 * (size_ + 1) > slots_.size()) grow();
-    size_t at = home(key);
-    while (slots_[at].used && slots_[at].key != key) at = next(at);
-    Slot& slot = slots_[at];
+    Slot& slot = slots_[place_of(key)];
     if (inserted != nullptr) *inserted = !slot.used;
     if (!slot.used) {
       slot = {key, Value{}, true};
@@ -57,11 +53,8 @@ class FlatMap {
 
   bool erase(Key key) {
     if (size_ == 0) return false;
-    size_t hole = home(key);
-    while (slots_[hole].key != key || !slots_[hole].used) {
-      if (!slots_[hole].used) return false;
-      hole = next(hole);
-    }
+    size_t hole = place_of(key);
+    if (!slots_[hole].used) return false;
     // Close the hole: following entries that may be stored there move up.
     for (size_t at = next(hole); slots_[at].used; at = next(at)) {
       const size_t distance_from_home = (at - home(slots_[at].key)) & mask();
@@ -101,6 +94,12 @@ class FlatMap {
     uint64_t hash = static_cast<uint64_t>(key) * 0x9e3779b97f4a7c15ull;
     return static_cast<size_t>(hash ^ (hash >> 32)) & mask();
   }
+  // Where the key is, or where it can be added.
+  size_t place_of(Key key) const {
+    size_t at = home(key);
+    while (slots_[at].used && slots_[at].key != key) at = next(at);
+    return at;
+  }
   void grow() {
     std::vector<Slot> old =
         std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 16 : 2 * slots_.size()));
@@ -129,15 +128,9 @@ class SequenceMap {
   Value& get(uint32_t key) {
     Block* block = block_of(key);
     if (block == nullptr) {
-      std::unique_ptr<Block> made;
-      if (!spare_.empty()) {
-        made = std::move(spare_.back());
-        spare_.pop_back();
-      } else {
-        made = std::make_unique<Block>();
-      }
-      block = made.get();
-      blocks_.insert_or_assign(key / kBlock, std::move(made));
+      if (spare_.empty()) spare_.push_back(std::make_unique<Block>());
+      block = (blocks_.get(key / kBlock) = std::move(spare_.back())).get();
+      spare_.pop_back();
     }
     Value& value = block->values[key % kBlock];
     if ((block->used & bit(key)) == 0) {

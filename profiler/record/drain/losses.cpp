@@ -18,12 +18,11 @@ Losses::Entry& Losses::entry(trace::Id process, std::string_view kind, trace::Id
 }
 
 Losses::Entry& Losses::new_entry(trace::Id process, std::string_view kind, trace::Id detail) {
-  trace::Loss row;
-  row.process_id = process;
-  row.name_id = writer_.intern(kind);
-  row.severity = static_cast<trace::Small>(trace::loss_info(kind).severity);
-  row.count = 0;
-  row.detail_id = detail;
+  const trace::Loss row{.process_id = process,
+                        .name_id = writer_.intern(kind),
+                        .severity = static_cast<trace::Small>(trace::loss_info(kind).severity),
+                        .count = 0,
+                        .detail_id = detail};
   entries_.push_back({row, writer_.append(row), std::string(kind), false});
   return entries_.back();
 }

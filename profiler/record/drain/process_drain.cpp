@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "record/run/progress.h"
 #include "record/run/rings_folder.h"
+#include "vocabulary/call_row.h"
 
 namespace streamscope::record {
 namespace {
@@ -18,6 +18,11 @@ using ring::RecordKind;
 constexpr size_t kCycle = 65'536, kLeastPiece = 1024;
 // A poll becomes a row after this time at the latest, so that an unfinished trace shows it.
 constexpr auto kLongestPoll = std::chrono::milliseconds(100);
+
+/// A call whose stamps are of the run's clock.
+bool is_timed_call(const ring::Record& record) {
+  return record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0;
+}
 
 }  // namespace
 
@@ -55,6 +60,30 @@ void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   lane->dropped = stored.dropped;
   if (!shown_.empty()) adopt_shown(*lane);
   lanes_.push_back(std::move(lane));
+}
+
+void ProcessDrain::restore(EarlierRows& rows, bool has_rings) {
+  row_ = detail::row_at(rows.trace().process, id_);
+  finished_ = !has_rings || row_.complete != trace::kNoSmall;
+  if (finished_) return;
+  objects_.restore(rows);
+  operations_.restore(rows);
+  tasks_.restore(rows);
+  graphs_.restore(rows);
+  annotations_.restore(rows, id_);
+  stacks_.restore(rows);
+  calls_.restore(rows);
+  restore_shown<trace::ApiCall>(rows);
+  restore_shown<trace::HostSync>(rows);
+  restore_shown<trace::EventWait>(rows);
+}
+
+template <class Row>
+void ProcessDrain::restore_shown(EarlierRows& rows) {
+  rows.each<Row>(id_, [&](trace::Id id, const Row& row) {
+    const auto tid = static_cast<uint32_t>(rows.trace().thread.os_tid[row.thread_id]);
+    if (row.end_ns == trace::kUnknownNs) shown_.push_back({row.start_ns, tid, id});
+  });
 }
 
 void ProcessDrain::count_drops(uint64_t now) {
@@ -100,9 +129,7 @@ uint64_t ProcessDrain::end_of_piece(const Lane& lane) const {
   const size_t piece = std::clamp(kCycle / lanes_.size(), kLeastPiece, kPiece);
   const size_t first = lane.at + piece;
   for (size_t i = first; i < std::min(first + piece, lane.pending.size()); ++i) {
-    const ring::Record& record = lane.pending[i];
-    if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0)
-      return as<ring::CallRecord>(record).end;
+    if (is_timed_call(lane.pending[i])) return as<ring::CallRecord>(lane.pending[i]).end;
   }
   return kNoLimit;
 }
@@ -112,9 +139,7 @@ size_t ProcessDrain::identity_limit(const Lane& lane, uint64_t cut) const {
   size_t limit = std::max(lane.at, lane.identity_at);
   for (; limit < lane.pending.size(); ++limit) {
     const ring::Record& record = lane.pending[limit];
-    if (record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0 &&
-        as<ring::CallRecord>(record).end > cut)
-      break;
+    if (is_timed_call(record) && as<ring::CallRecord>(record).end > cut) break;
   }
   return limit;
 }
@@ -170,13 +195,12 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
 
   size_t before = 0, after = 0;
   for (Lane* lane : active) before += lane->at;
-  if (active.size() == 1 && stuck_.empty()) {
-    read_alone(*active[0]);
-  } else {
+  // A single lane is sorted already: one pass does both.
+  if (active.size() != 1 || !stuck_.empty()) {
     read_identities(active);
     open_stuck_records();
-    for (Lane* lane : active) read_rest(*lane);
   }
+  for (Lane* lane : active) read_lane(*lane);
   for (Lane* lane : active) after += lane->at;
   for (auto& lane : lanes_)
     operations_.describe(lane->ring.header().submission, &lane->submission_end);
@@ -206,8 +230,8 @@ void ProcessDrain::look(Lane& lane, bool seal) {
 uint64_t ProcessDrain::record_behind(const Lane& lane) const {
   for (size_t i = lane.identity_limit; i < lane.pending.size(); ++i) {
     const ring::Record& record = lane.pending[i];
-    if (record.head.kind != RecordKind::kCall) continue;
-    return is_identity(record) ? as<ring::CallRecord>(record).begin : kNoLimit;
+    if (record.head.kind == RecordKind::kCall)
+      return is_identity(record) ? as<ring::CallRecord>(record).begin : kNoLimit;
   }
   return kNoLimit;
 }
@@ -219,30 +243,6 @@ uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
     if (record.head.kind == RecordKind::kCall) return as<ring::CallRecord>(record).begin;
   }
   return lane.ring.growing_poll() != 0 ? lane.ring.growing_poll() : kNoLimit;
-}
-
-// A single lane is sorted already: one pass does both.
-void ProcessDrain::read_alone(Lane& lane) {
-  size_t i = lane.at;
-  while (i < lane.visible) {
-    const ring::Record& record = lane.pending[i];
-    if (i < lane.identity_at && is_identity(record)) {
-      ++i;  // taken in an earlier cycle
-    } else if (record.head.kind == RecordKind::kCall) {
-      read_call(lane, i++);
-    } else if (is_identity(record)) {
-      take_identity(lane, i++, lane.tid);
-    } else {
-      const size_t taken = read(lane, i, lane.visible);
-      if (taken == 0) break;
-      i += taken;
-    }
-  }
-  lane.at = i;
-  if (lane.identity_at < i) {
-    lane.identity_at = i;
-    lane.identity_tid = lane.tid;
-  }
 }
 
 void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
@@ -262,9 +262,8 @@ void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
     }
     lane->identity_at = std::max(lane->identity_at, lane->identity_limit);
   }
-  const auto earlier = [](const IdentityItem& a, const IdentityItem& b) { return a.when < b.when; };
-  if (!std::is_sorted(items_.begin(), items_.end(), earlier))
-    std::stable_sort(items_.begin(), items_.end(), earlier);
+  if (!std::ranges::is_sorted(items_, {}, &IdentityItem::when))
+    std::ranges::stable_sort(items_, {}, &IdentityItem::when);
   for (const IdentityItem& item : items_) take_identity(*item.lane, item.index, item.tid);
 }
 
@@ -283,38 +282,38 @@ void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
   const auto call = as<ring::CallRecord>(record);
   ++moved_;
   see(lane, call);
+  CallPlace where = place(lane, index, tid);
   if (lane.open_row != trace::kNoId && call.begin == lane.open_since) {
-    CallPlace where = place(lane, index, tid);
     where.row = std::exchange(lane.open_row, trace::kNoId);
-    const CallKind kind = ring::call_info(call.call).kind;
-    if (kind == CallKind::kEventRecord || kind == CallKind::kContextRecord) {
-      calls_.close_record(where.row, call, where);
-    } else {
-      calls_.change_identity(call, where);
-    }
-  } else {
-    calls_.change_identity(call, place(lane, index, tid));
+    if (row_of(ring::call_info(call.call).kind) == CallRow::kEventRecord)
+      return calls_.close_record(where.row, call, where);
   }
+  calls_.change_identity(call, where);
 }
 
-void ProcessDrain::read_rest(Lane& lane) {
+// Without read_identities() before, also what changes identities.
+void ProcessDrain::read_lane(Lane& lane) {
   size_t i = lane.at;
   while (i < lane.visible) {
-    const ring::Record& record = lane.pending[i];
     size_t taken = 1;
-    if (!is_identity(record)) taken = read(lane, i, lane.visible);
+    if (!is_identity(lane.pending[i])) {
+      taken = read(lane, i, lane.visible);
+    } else if (i >= lane.identity_at) {
+      take_identity(lane, i, lane.tid);
+    }
     if (taken == 0) break;
     i += taken;
   }
   lane.at = i;
+  if (lane.identity_at < i) {
+    lane.identity_at = i;
+    lane.identity_tid = lane.tid;
+  }
 }
 
 void ProcessDrain::read_call(Lane& lane, size_t index) {
   const auto call = as<ring::CallRecord>(lane.pending[index]);
-  moved_ += is_progress(lane.pending[index]);
   if (call.call >= ring::call_count()) return invalid();
-  if (ring::changes_identity(ring::call_info(call.call).kind))
-    return take_identity(lane, index, lane.tid);
   see(lane, call);
   CallPlace where = place(lane, index, lane.tid);
   if (lane.open_row != trace::kNoId && call.begin == lane.open_since)

@@ -11,12 +11,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
 #include "process_identity.h"
 #include "record/hang/questions.h"
+#include "record/recovery/earlier_rows.h"
 #include "record/rows/accesses.h"
 #include "record/rows/annotations.h"
 #include "record/rows/call_rows.h"
@@ -61,6 +61,10 @@ class ProcessDrain {
   trace::Id row_id() const { return id_; }
 
   void add_ring(ring::Consumer ring, const RingPosition& stored);
+  /// Takes over the rows of an earlier writer, before any ring is added. Without rings the process
+  /// has ended.
+  void restore(EarlierRows& rows, bool has_rings);
+  void restore_shape(uint32_t shape, trace::Id row) { work_.restore_shape(shape, row); }
 
   /// Reads what the rings contain now. `ended`: the process was found to have ended before, so
   /// nothing more will follow. `now`: ticks read before the folder of rings was searched. Returns
@@ -79,9 +83,11 @@ class ProcessDrain {
   Progress progress() const;
   /// What to ask the collector: events and streams with the newest work, words waited for.
   std::vector<ring::Question> questions(uint32_t round);
-  void take_answer(const ring::AnswerRecord& answer) { describe(answer); }
+  void take_answer(const ring::AnswerRecord& answer) {
+    questions_.take(answer, run_.to_ns(answer.begin, answer.flags));
+  }
   /// Missing answers will not arrive any more.
-  void give_up_answers(uint64_t now);
+  void give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
   /// What libcoord answered; nullptr if it knows of no wait that may never end.
   const trace::HangReport* coord_waits() const { return coord_waits_.reported(); }
   /// `now` in ticks on the clock of the process's rows: its own for a simulated device.
@@ -119,8 +125,6 @@ class ProcessDrain {
   void remove_rings();
 
  private:
-  friend class Restorer;
-
   struct Readers;                         // process_records.cpp
   static constexpr size_t kPiece = 8192;  // maximum records of a ring that a cycle reads
 
@@ -168,6 +172,9 @@ class ProcessDrain {
     uint32_t tid;
   };
 
+  /// Calls that had not ended when their rows were added.
+  template <class Row>
+  void restore_shown(EarlierRows& rows);
   static bool read_open_call(const Lane& lane, OpenCallView* view);
   void watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
                         uint64_t* horizon);
@@ -185,16 +192,19 @@ class ProcessDrain {
   /// while.
   static void look(Lane& lane, bool seal);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
-  void read_alone(Lane& lane);
+  void read_lane(Lane& lane);
   void read_identities(const std::vector<Lane*>& lanes);
   void open_stuck_records();
   /// Finds the call of an earlier writer's open row, which is still open or not read yet.
   void adopt_shown(Lane& lane);
   void show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid);
-  void read_rest(Lane& lane);
   /// Reads the record at `index` and returns the number of records it took; 0 if the rest of it has
   /// not arrived yet.
   size_t read(Lane& lane, size_t index, size_t limit);
+  /// Passes the chunks of a text or stack to take(), which returns whether each is the next one,
+  /// and then calls whole().
+  template <class Record, class Take, class Whole>
+  size_t read_chunks(Lane& lane, size_t index, size_t limit, size_t chunks, Take take, Whole whole);
   size_t read_text(Lane& lane, size_t index, size_t limit);
   size_t read_stack(Lane& lane, size_t index, size_t limit);
   void read_call(Lane& lane, size_t index);
@@ -206,7 +216,7 @@ class ProcessDrain {
   void describe(const ring::OverheadRecord& record);
   void describe(const ring::CollectingRecord& record);
   void describe(const ring::EndRecord& record);
-  void describe(const ring::AnswerRecord& record);
+  void describe(const ring::AnswerRecord& record) { take_answer(record); }
   /// The loss for a process without an end record.
   std::string_view end_loss() const;
   void fill_process_texts(bool at_end);

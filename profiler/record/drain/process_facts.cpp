@@ -20,28 +20,21 @@ std::string joined(std::string text, char separator) {
 }
 
 std::string_view overhead_name(uint16_t kind) {
-  switch (kind) {
-    case 1:
-      return "driver compiler";
-    case 0x8001:
-      return "CUPTI buffer flush";
-    case 0x8002:
-      return "CUPTI instrumentation";
-    case 0x8003:
-      return "CUPTI resource";
-    case 0x8004:
-      return "runtime-triggered module loading";
-    case 0x8005:
-      return "lazy function loading";
-    case 0x8006:
-      return "command buffer full";
-    case 0x8007:
-      return "activity buffer request";
-    case 0x8008:
-      return "UVM activity setup";
-    default:
-      return "other overhead";
+  constexpr std::pair<uint16_t, std::string_view> kNames[] = {
+      {1, "driver compiler"},
+      {0x8001, "CUPTI buffer flush"},
+      {0x8002, "CUPTI instrumentation"},
+      {0x8003, "CUPTI resource"},
+      {0x8004, "runtime-triggered module loading"},
+      {0x8005, "lazy function loading"},
+      {0x8006, "command buffer full"},
+      {0x8007, "activity buffer request"},
+      {0x8008, "UVM activity setup"},
+  };
+  for (const auto& [number, name] : kNames) {
+    if (number == kind) return name;
   }
+  return "other overhead";
 }
 
 }  // namespace
@@ -92,23 +85,21 @@ void ProcessDrain::describe(const ring::LossRecord& record) {
 }
 
 void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
-  trace::SyncWitness row;
-  row.process_id = id_;
-  row.correlation_id = record.correlation_id;
-  row.act = record.act;
-  row.sync_id = static_cast<trace::Int>(record.sync_id);
-  row.device_ns = run_.device_ns(record.device_ns, record.flags);
-  run_.writer.append(row);
+  run_.writer.append(
+      trace::SyncWitness{.process_id = id_,
+                         .correlation_id = record.correlation_id,
+                         .act = record.act,
+                         .sync_id = static_cast<trace::Int>(record.sync_id),
+                         .device_ns = run_.device_ns(record.device_ns, record.flags)});
 }
 
 void ProcessDrain::describe(const ring::OverheadRecord& record) {
-  trace::Overhead row;
-  row.process_id = id_;
-  if (record.tid != ring::kNone32) row.thread_id = objects_.thread(record.tid);
-  row.name_id = run_.writer.intern(overhead_name(record.overhead_kind));
-  row.start_ns = run_.device_ns(record.begin_ns, record.flags);
-  row.end_ns = run_.device_ns(record.end_ns, record.flags);
-  run_.writer.append(row);
+  run_.writer.append(trace::Overhead{
+      .process_id = id_,
+      .thread_id = record.tid != ring::kNone32 ? objects_.thread(record.tid) : trace::kNoId,
+      .name_id = run_.writer.intern(overhead_name(record.overhead_kind)),
+      .start_ns = run_.device_ns(record.begin_ns, record.flags),
+      .end_ns = run_.device_ns(record.end_ns, record.flags)});
 }
 
 // Calls made in a pause are unknown, so earlier records of an event mean nothing afterwards.
@@ -129,12 +120,6 @@ void ProcessDrain::describe(const ring::EndRecord& record) {
   said_goodbye_ = true;
   if (row_.clock != trace::kVirtualClock) row_.end_ns = run_.to_ns(record.begin, record.flags);
 }
-
-void ProcessDrain::describe(const ring::AnswerRecord& record) {
-  questions_.take(record, run_.to_ns(record.begin, record.flags));
-}
-
-void ProcessDrain::give_up_answers(uint64_t now) { questions_.give_up(run_.clock.to_ns(now)); }
 
 std::vector<ring::Question> ProcessDrain::questions(uint32_t round) {
   coord_waits_.forget();

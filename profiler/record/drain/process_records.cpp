@@ -16,10 +16,6 @@ using ring::RecordKind;
 
 struct ProcessDrain::Readers {
   using Read = size_t (*)(ProcessDrain& drain, Lane& lane, size_t index, size_t limit);
-  struct Row {
-    RecordKind kind;
-    Read read;
-  };
 
   /// A record for one part, for some with its thread; parts with a result return whether the record
   /// was valid.
@@ -62,67 +58,59 @@ struct ProcessDrain::Readers {
 constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
     ProcessDrain::Readers::by_kind = [] {
       using P = ProcessDrain;
-      constexpr Row kRows[] = {
-          {RecordKind::kText, member<&P::read_text>},
-          {RecordKind::kProcess, own<ring::ProcessRecord>},
-          {RecordKind::kThread, member<&P::read_thread>},
-          {RecordKind::kName, part<ring::NameRecord, &P::objects_>},
-          {RecordKind::kModule, part<ring::ModuleRecord, &P::stacks_>},
-          {RecordKind::kStack, member<&P::read_stack>},
-          {RecordKind::kCall, member<&P::read_call>},
-          {RecordKind::kRangePush, part<ring::RangeRecord, &P::annotations_>},
-          {RecordKind::kRangePop, part<ring::RangeRecord, &P::annotations_>},
-          {RecordKind::kRangeStart, part<ring::RangeRecord, &P::annotations_>},
-          {RecordKind::kRangeEnd, part<ring::RangeRecord, &P::annotations_>},
-          {RecordKind::kMark, part<ring::RangeRecord, &P::annotations_>},
-          {RecordKind::kKernel, member<&P::read_op>},
-          {RecordKind::kMemcpy, member<&P::read_op>},
-          {RecordKind::kMemset, member<&P::read_op>},
-          {RecordKind::kGraphLaunch, member<&P::read_op>},
-          {RecordKind::kDeviceWork, member<&P::read_op>},
-          {RecordKind::kLaunchShape, part<ring::LaunchShapeRecord, &P::work_>},
-          {RecordKind::kSyncWitness, own<ring::SyncWitnessRecord>},
-          {RecordKind::kOverhead, own<ring::OverheadRecord>},
-          {RecordKind::kGraph, part<ring::GraphRecord, &P::graphs_>},
-          {RecordKind::kGraphNode, part<ring::GraphNodeRecord, &P::graphs_>},
-          {RecordKind::kGraphEdge, part<ring::GraphEdgeRecord, &P::graphs_>},
-          {RecordKind::kOperation, part<ring::OperationRecord, &P::operations_>},
-          {RecordKind::kOperationDependencies,
-           part<ring::OperationDependenciesRecord, &P::operations_>},
-          {RecordKind::kOperationState, part<ring::OperationStateRecord, &P::operations_>},
-          {RecordKind::kOperationsCompleted,
-           part<ring::OperationsCompletedRecord, &P::operations_>},
-          {RecordKind::kPool, part<ring::PoolRecord, &P::operations_>},
-          {RecordKind::kPoolSample, part<ring::PoolSampleRecord, &P::operations_>},
-          {RecordKind::kBarrier, part<ring::BarrierRecord, &P::operations_>},
-          {RecordKind::kBarrierStream, part<ring::BarrierStreamRecord, &P::operations_>},
-          {RecordKind::kBarrierArrival, part<ring::BarrierArrivalRecord, &P::operations_>},
-          {RecordKind::kTimeline, part<ring::TimelineRecord, &P::operations_>},
-          {RecordKind::kTimelinePoint, part<ring::TimelinePointRecord, &P::operations_>},
-          {RecordKind::kTaskQueue, part<ring::TaskQueueRecord, &P::tasks_>},
-          {RecordKind::kTaskRun, part<ring::TaskRunRecord, &P::tasks_>},
-          {RecordKind::kTask, part<ring::TaskRecord, &P::tasks_>},
-          {RecordKind::kAccess, part<ring::AccessRecord, &P::accesses_>},
-          {RecordKind::kKernelArguments, part<ring::KernelArgumentsRecord, &P::accesses_>},
-          {RecordKind::kDropped, nothing},  // counted from the ring's header
-          {RecordKind::kLoss, own<ring::LossRecord>},
-          {RecordKind::kCollecting, own<ring::CollectingRecord>},
-          {RecordKind::kEnd, own<ring::EndRecord>},
-          {RecordKind::kAnswer, own<ring::AnswerRecord>},
-          {RecordKind::kDump, nothing},  // for a flight recorder, which has processed it
-          {RecordKind::kWaits, part<ring::WaitsRecord, &P::coord_waits_>},
-          {RecordKind::kWaitParty, part<ring::WaitPartyRecord, &P::coord_waits_>},
-          {RecordKind::kWaitLinks, part<ring::WaitLinksRecord, &P::coord_waits_>},
-      };
       std::array<Read, kKinds> table{};
       table.fill(invalid);
-      for (const Row& row : kRows) table[static_cast<size_t>(row.kind)] = row.read;
+      const auto set = [&](Read read, std::initializer_list<RecordKind> kinds) {
+        for (const RecordKind kind : kinds) table[static_cast<size_t>(kind)] = read;
+      };
+      using enum RecordKind;
+      set(member<&P::read_text>, {kText});
+      set(own<ring::ProcessRecord>, {kProcess});
+      set(member<&P::read_thread>, {kThread});
+      set(part<ring::NameRecord, &P::objects_>, {kName});
+      set(part<ring::ModuleRecord, &P::stacks_>, {kModule});
+      set(member<&P::read_stack>, {kStack});
+      set(member<&P::read_call>, {kCall});
+      set(part<ring::RangeRecord, &P::annotations_>,
+          {kRangePush, kRangePop, kRangeStart, kRangeEnd, kMark});
+      set(member<&P::read_op>, {kKernel, kMemcpy, kMemset, kGraphLaunch, kDeviceWork});
+      set(part<ring::LaunchShapeRecord, &P::work_>, {kLaunchShape});
+      set(own<ring::SyncWitnessRecord>, {kSyncWitness});
+      set(own<ring::OverheadRecord>, {kOverhead});
+      set(part<ring::GraphRecord, &P::graphs_>, {kGraph});
+      set(part<ring::GraphNodeRecord, &P::graphs_>, {kGraphNode});
+      set(part<ring::GraphEdgeRecord, &P::graphs_>, {kGraphEdge});
+      set(part<ring::OperationRecord, &P::operations_>, {kOperation});
+      set(part<ring::OperationDependenciesRecord, &P::operations_>, {kOperationDependencies});
+      set(part<ring::OperationStateRecord, &P::operations_>, {kOperationState});
+      set(part<ring::OperationsCompletedRecord, &P::operations_>, {kOperationsCompleted});
+      set(part<ring::PoolRecord, &P::operations_>, {kPool});
+      set(part<ring::PoolSampleRecord, &P::operations_>, {kPoolSample});
+      set(part<ring::BarrierRecord, &P::operations_>, {kBarrier});
+      set(part<ring::BarrierStreamRecord, &P::operations_>, {kBarrierStream});
+      set(part<ring::BarrierArrivalRecord, &P::operations_>, {kBarrierArrival});
+      set(part<ring::TimelineRecord, &P::operations_>, {kTimeline});
+      set(part<ring::TimelinePointRecord, &P::operations_>, {kTimelinePoint});
+      set(part<ring::TaskQueueRecord, &P::tasks_>, {kTaskQueue});
+      set(part<ring::TaskRunRecord, &P::tasks_>, {kTaskRun});
+      set(part<ring::TaskRecord, &P::tasks_>, {kTask});
+      set(part<ring::AccessRecord, &P::accesses_>, {kAccess});
+      set(part<ring::KernelArgumentsRecord, &P::accesses_>, {kKernelArguments});
+      set(nothing, {kDropped});  // counted from the ring's header
+      set(own<ring::LossRecord>, {kLoss});
+      set(own<ring::CollectingRecord>, {kCollecting});
+      set(own<ring::EndRecord>, {kEnd});
+      set(own<ring::AnswerRecord>, {kAnswer});
+      set(nothing, {kDump});  // for a flight recorder, which has processed it
+      set(part<ring::WaitsRecord, &P::coord_waits_>, {kWaits});
+      set(part<ring::WaitPartyRecord, &P::coord_waits_>, {kWaitParty});
+      set(part<ring::WaitLinksRecord, &P::coord_waits_>, {kWaitLinks});
       return table;
     }();
 
 size_t ProcessDrain::read(Lane& lane, size_t index, size_t limit) {
   const ring::Record& record = lane.pending[index];
-  if (record.head.kind != RecordKind::kCall) moved_ += is_progress(record);
+  moved_ += is_progress(record);
   const auto kind = static_cast<size_t>(record.head.kind);
   if (kind >= Readers::kKinds) return invalid(), 1;
   return Readers::by_kind[kind](*this, lane, index, limit);
@@ -142,53 +130,58 @@ void ProcessDrain::read_thread(Lane& lane, size_t index) {
   lane.thread = objects_.thread(record.tid);
 }
 
-// The chunks of a text are consecutive. A text is read once all of them have arrived, so that it is
-// either stored or still in the ring whenever its writer is killed.
-size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
-  const auto first = as<ring::TextRecord>(lane.pending[index]);
-  constexpr size_t kChunk = sizeof first.bytes;
+// The chunks are consecutive. They are read once all of them have arrived, so that they are either
+// stored or still in the ring whenever its writer is killed.
+template <class Record, class Take, class Whole>
+size_t ProcessDrain::read_chunks(Lane& lane, size_t index, size_t limit, size_t chunks, Take take,
+                                 Whole whole) {
+  const auto first = as<Record>(lane.pending[index]);
   const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
-  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
-  if (first.offset != 0) return invalid(), 1;
-  std::string text;
   for (size_t i = 0; i < chunks; ++i) {
     if (index + i >= limit) {
       // The rest will follow, unless it exceeds the maximum that is ever pending at once.
       if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
       return invalid(), std::max<size_t>(i, 1);
     }
-    const auto chunk = as<ring::TextRecord>(lane.pending[index + i]);
-    if (chunk.kind != RecordKind::kText || chunk.hash != first.hash ||
-        chunk.offset != text.size() || chunk.chunk_bytes > kChunk)
+    const auto chunk = as<Record>(lane.pending[index + i]);
+    if (chunk.kind != first.kind || chunk.hash != first.hash || !take(chunk))
       return invalid(), std::max<size_t>(i, 1);
-    text.append(chunk.bytes, chunk.chunk_bytes);
   }
-  if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  whole();
   return chunks;
+}
+
+size_t ProcessDrain::read_text(Lane& lane, size_t index, size_t limit) {
+  const auto first = as<ring::TextRecord>(lane.pending[index]);
+  constexpr size_t kChunk = sizeof first.bytes;
+  const size_t chunks = std::max<size_t>((size_t{first.total_bytes} + kChunk - 1) / kChunk, 1);
+  if (first.offset != 0) return invalid(), 1;
+  std::string text;
+  const auto take = [&](const ring::TextRecord& chunk) {
+    if (chunk.offset != text.size() || chunk.chunk_bytes > kChunk) return false;
+    text.append(chunk.bytes, chunk.chunk_bytes);
+    return true;
+  };
+  return read_chunks<ring::TextRecord>(lane, index, limit, chunks, take, [&] {
+    if (text.size() != first.total_bytes || !run_.texts.add(first.hash, std::move(text))) invalid();
+  });
 }
 
 size_t ProcessDrain::read_stack(Lane& lane, size_t index, size_t limit) {
   const auto first = as<ring::StackRecord>(lane.pending[index]);
   constexpr size_t kChunk = std::size(decltype(first.frames){});
-  const size_t most_chunks = std::min<uint64_t>(lane.ring.most_records(), kPiece) / 2;
   const size_t chunks = std::max<size_t>((size_t{first.total_frames} + kChunk - 1) / kChunk, 1);
   const bool is_named = static_cast<uint32_t>(first.hash) != 0;
   if (first.first_frame != 0 || !is_named) return invalid(), 1;
   std::vector<Stacks::Frame> frames;
-  for (size_t i = 0; i < chunks; ++i) {
-    if (index + i >= limit) {
-      if (chunks < most_chunks && watermark_ != kNoLimit) return 0;
-      return invalid(), std::max<size_t>(i, 1);
-    }
-    const auto chunk = as<ring::StackRecord>(lane.pending[index + i]);
-    if (chunk.kind != RecordKind::kStack || chunk.hash != first.hash ||
-        chunk.first_frame != frames.size() || chunk.frame_count > kChunk)
-      return invalid(), std::max<size_t>(i, 1);
+  const auto take = [&](const ring::StackRecord& chunk) {
+    if (chunk.first_frame != frames.size() || chunk.frame_count > kChunk) return false;
     for (uint32_t frame = 0; frame < chunk.frame_count; ++frame)
       frames.push_back({chunk.frames[frame], (chunk.texts >> frame & 1) != 0});
-  }
-  stacks_.describe(first.hash, frames);
-  return chunks;
+    return true;
+  };
+  return read_chunks<ring::StackRecord>(lane, index, limit, chunks, take,
+                                        [&] { stacks_.describe(first.hash, frames); });
 }
 
 }  // namespace streamscope::record

@@ -25,6 +25,13 @@ struct RunOptions {
   uint32_t with = 0;  ///< ring::With bits
 };
 
+/// A row of the trace that may still change.
+template <class Row>
+struct Stored {
+  Row row;
+  trace::Id id = trace::kNoId;
+};
+
 /// Thread-compatible.
 struct RunState {
   RunState(trace::Writer& trace_writer, ring::ClockKind clock_kind, int64_t trace_start_ns,
@@ -37,6 +44,14 @@ struct RunState {
         options(wanted),
         call_names(ring::call_count(), trace::kNoId) {}
 
+  template <class Row>
+  Stored<Row> add(const Row& row) {
+    return {row, writer.append(row)};
+  }
+  template <class Row>
+  void update(const Stored<Row>& stored) {
+    writer.update(stored.id, stored.row);
+  }
   /// String id of a call's name.
   trace::Id call_name(ring::CallId call) {
     trace::Id& id = call_names[call];

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "flat_map.h"

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <new>
-#include <utility>
 
 #include "record/run/progress.h"
 #include "ring/process.h"
@@ -41,7 +40,8 @@ size_t length_of(const ring::Record& record) {
 }
 
 void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index, uint64_t head,
-                uint64_t tail, uint64_t capacity, const std::vector<ring::Record>& records) {
+                uint64_t tail, const std::vector<ring::Record>& records) {
+  const uint64_t capacity = std::bit_ceil(std::max<uint64_t>(records.size(), 16));
   std::vector<char> bytes(ring::kRingHeaderBytes + capacity * sizeof(ring::Record));
   auto* header = new (bytes.data()) ring::RingHeader{};
   std::memcpy(header->magic, ring::kRingMagic, sizeof header->magic);
@@ -74,10 +74,6 @@ void write_ring(const fs::path& file, const ring::RingHeader& of, uint32_t index
   ::chmod(file.c_str(), 0600);
 }
 
-uint64_t capacity_for(const std::vector<ring::Record>& records) {
-  return std::bit_ceil(std::max<uint64_t>(records.size(), 16));
-}
-
 std::string ring_name(const ring::RingHeader& header, uint32_t index) {
   return std::to_string(header.pid) + "-" + std::to_string(header.process_start) + "-" +
          std::to_string(index) + ".ring";
@@ -85,76 +81,65 @@ std::string ring_name(const ring::RingHeader& header, uint32_t index) {
 
 }  // namespace
 
-bool KnownFacts::key_of(const ring::Record& record, Key* key) {
-  key->kind = record.head.kind;
-  key->first = key->second = 0;
+std::optional<KnownFacts::Key> KnownFacts::key_of(const ring::Record& record) {
+  const auto key = [&](uint64_t first, uint64_t second = 0) {
+    return Key{record.head.kind, first, second};
+  };
   switch (record.head.kind) {
-    case RecordKind::kText:
-      key->first = as<ring::TextRecord>(record).hash;
-      return as<ring::TextRecord>(record).offset == 0;
-    case RecordKind::kStack:
-      key->first = as<ring::StackRecord>(record).hash;
-      return as<ring::StackRecord>(record).first_frame == 0;
+    case RecordKind::kText: {
+      const auto text = as<ring::TextRecord>(record);
+      return text.offset == 0 ? std::optional(key(text.hash)) : std::nullopt;
+    }
+    case RecordKind::kStack: {
+      const auto stack = as<ring::StackRecord>(record);
+      return stack.first_frame == 0 ? std::optional(key(stack.hash)) : std::nullopt;
+    }
     case RecordKind::kProcess:
-      return true;
+      return key(0);
     case RecordKind::kThread:
-      key->first = record.head.word;
-      return true;
     case RecordKind::kDevice:
-      key->first = record.head.word;
-      return true;
-    case RecordKind::kContext:
-      key->first = as<ring::ContextRecord>(record).context;
-      return true;
-    case RecordKind::kStream:
-      key->first = as<ring::StreamRecord>(record).handle;
-      key->second = as<ring::StreamRecord>(record).context;
-      return true;
-    case RecordKind::kName:
-      key->first = as<ring::NameRecord>(record).object;
-      key->second = as<ring::NameRecord>(record).object_kind;
-      return true;
-    case RecordKind::kModule:
-      key->first = as<ring::ModuleRecord>(record).begin_address;
-      return true;
-    case RecordKind::kLaunchShape:
-      key->first = as<ring::LaunchShapeRecord>(record).shape;
-      return true;
     case RecordKind::kPool:
     case RecordKind::kTimeline:
     case RecordKind::kTaskQueue:
-      key->first = record.head.word;
-      return true;
+      return key(record.head.word);
+    case RecordKind::kContext:
+      return key(as<ring::ContextRecord>(record).context);
+    case RecordKind::kStream:
+      return key(as<ring::StreamRecord>(record).handle, as<ring::StreamRecord>(record).context);
+    case RecordKind::kName:
+      return key(as<ring::NameRecord>(record).object, as<ring::NameRecord>(record).object_kind);
+    case RecordKind::kModule:
+      return key(as<ring::ModuleRecord>(record).begin_address);
+    case RecordKind::kLaunchShape:
+      return key(as<ring::LaunchShapeRecord>(record).shape);
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
 void KnownFacts::forget(const Key& key) {
   const auto known = facts_.find(key);
   if (known == facts_.end()) return;
-  count_ -= known->second.second.size();
-  by_age_.erase(known->second.first);
+  count_ -= known->second.records.size();
+  by_age_.erase(known->second.number);
   facts_.erase(known);
 }
 
 void KnownFacts::add(std::span<const ring::Record> records) {
   for (size_t i = 0; i < records.size();) {
-    Key key;
-    const size_t length = key_of(records[i], &key) ? length_of(records[i]) : 0;
+    const std::optional<Key> key = key_of(records[i]);
+    const size_t length = key ? length_of(records[i]) : 0;
     if (length == 0 || length > records.size() - i) {
       ++i;
       continue;
     }
-    forget(key);
+    forget(*key);
     const bool ends =
-        key.kind == RecordKind::kStream && as<ring::StreamRecord>(records[i]).destroyed;
+        key->kind == RecordKind::kStream && as<ring::StreamRecord>(records[i]).destroyed;
     if (!ends) {
-      by_age_.emplace(next_, key);
-      facts_.emplace(key,
-                     std::pair(next_++, std::vector<ring::Record>(
-                                            records.begin() + static_cast<ptrdiff_t>(i),
-                                            records.begin() + static_cast<ptrdiff_t>(i + length))));
+      const auto fact = records.subspan(i, length);
+      by_age_.emplace(next_, *key);
+      facts_.emplace(*key, Fact{next_++, {fact.begin(), fact.end()}});
       count_ += length;
     }
     while (count_ > kMostFacts) forget(by_age_.begin()->second);
@@ -165,7 +150,7 @@ void KnownFacts::add(std::span<const ring::Record> records) {
 std::vector<ring::Record> KnownFacts::all() const {
   std::vector<ring::Record> records;
   for (const auto& [age, key] : by_age_) {
-    const auto& fact = facts_.at(key).second;
+    const auto& fact = facts_.at(key).records;
     records.insert(records.end(), fact.begin(), fact.end());
   }
   return records;
@@ -218,8 +203,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
     uint64_t head = 0;
     const std::vector<ring::Record> records = lane.ring.copy(&head);
     const uint64_t oldest = head - records.size();
-    write_ring(to / ring_name(header, header.index), header, header.index, head, oldest,
-               capacity_for(records), records);
+    write_ring(to / ring_name(header, header.index), header, header.index, head, oldest, records);
     auto& [of, since] = first.try_emplace(ProcessIdentity::of(header), &header, 0).first->second;
     for (const ring::Record& record : records) {
       if (record.head.kind != RecordKind::kCall) continue;
@@ -234,16 +218,13 @@ void FlightRecorder::copy_to(const fs::path& to) {
     if (const auto known = facts_.find(process); known != facts_.end()) facts = known->second.all();
     if (since != 0) {
       // Earlier records of events are unknown.
-      ring::Record record{};
-      auto& collecting = reinterpret_cast<ring::CollectingRecord&>(record);
+      auto& collecting = reinterpret_cast<ring::CollectingRecord&>(facts.emplace_back());
       collecting.kind = RecordKind::kCollecting;
       collecting.on = 1;
       collecting.begin = since;
-      facts.push_back(record);
     }
     const uint32_t index = process.image * ring::kRingsPerImage + kFactsIndex;
-    write_ring(to / ring_name(*header, index), *header, index, facts.size(), 0, capacity_for(facts),
-               facts);
+    write_ring(to / ring_name(*header, index), *header, index, facts.size(), 0, facts);
   }
 }
 

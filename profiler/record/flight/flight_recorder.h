@@ -8,19 +8,17 @@
 // stacks and so on) are read in time and kept here, the newest of each, up to a limit.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "record/drain/drain.h"
 #include "record/drain/process_identity.h"
-#include "record/run/options.h"
-#include "ring/control.h"
 #include "ring/ring.h"
 
 namespace streamscope::record {
@@ -39,11 +37,14 @@ class KnownFacts {
     uint64_t first, second;
     auto operator<=>(const Key&) const = default;
   };
-  static bool key_of(const ring::Record& record, Key* key);
+  struct Fact {
+    uint64_t number;  // in sequence
+    std::vector<ring::Record> records;
+  };
+  static std::optional<Key> key_of(const ring::Record& record);
   void forget(const Key& key);
 
-  std::map<Key, std::pair<uint64_t, std::vector<ring::Record>>>
-      facts_;  // with their sequence number
+  std::map<Key, Fact> facts_;
   std::map<uint64_t, Key> by_age_;
   uint64_t next_ = 0;
   size_t count_ = 0;  // records
@@ -52,8 +53,7 @@ class KnownFacts {
 /// Thread-compatible. Throws Error if a dump cannot be written.
 class FlightRecorder {
  public:
-  FlightRecorder(std::filesystem::path rings, const ring::Control& control)
-      : rings_(std::move(rings)), control_(control) {}
+  explicit FlightRecorder(std::filesystem::path rings) : rings_(std::move(rings)) {}
 
   /// Finds new rings and reads their content; returns the number of new records.
   size_t step();
@@ -79,7 +79,6 @@ class FlightRecorder {
   void look(Lane& lane);
 
   std::filesystem::path rings_;
-  const ring::Control& control_;
   std::vector<Lane> lanes_;
   std::set<std::string> opened_;
   std::map<ProcessIdentity, KnownFacts> facts_;

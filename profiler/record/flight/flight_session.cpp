@@ -21,10 +21,7 @@ void write_text(const std::string& text, char (&to)[N]) {
 
 FlightSession::FlightSession(const RingsFolder& folder, ring::Control& control, fs::path trace,
                              const Options& options)
-    : recorder_(folder.path(), control),
-      control_(control),
-      trace_(std::move(trace)),
-      options_(options) {}
+    : recorder_(folder.path()), control_(control), trace_(std::move(trace)), options_(options) {}
 
 // t.sqlite is for the end; earlier dumps are t-1.sqlite and so on.
 fs::path FlightSession::next_file() {
@@ -40,10 +37,7 @@ fs::path FlightSession::next_file() {
 std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& file) {
   // The last dump has the name of the recording, whose folder is in use.
   RingsFolder folder = RingsFolder::create(dump_name(file), options_);
-  Drain::Options wanted;
-  wanted.run = {control_.tier, control_.with};
-  wanted.clock = ring::best_clock();
-  wanted.trace_start_ns = control_.trace_start_ns;
+  Drain::Options wanted = Drain::Options::of(control_);
   wanted.newest_only = true;
   std::unique_ptr<Dump> dump;
   left_.reserve(left_.size() + 2);  // of the current dump, and of this one

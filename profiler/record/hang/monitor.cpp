@@ -50,7 +50,6 @@ void Monitor::take_request(Drain& drain) {
     if (!requested_) control_.explained.store(request, std::memory_order_release);
     return;
   }
-  explain_request_ = request;
   ask_all(drain);
 }
 
@@ -154,8 +153,8 @@ bool Monitor::store_threads(Drain& drain, ProcessDrain& process, const Watch& wa
                             bool is_quiet) {
   const auto pid = static_cast<pid_t>(process.pid());
   const std::vector<ThreadSnapshot> threads = sample_threads(pid);
-  const bool locked = std::any_of(threads.begin(), threads.end(),
-                                  [](const ThreadSnapshot& t) { return t.lock_owner != 0; });
+  const bool locked =
+      std::ranges::any_of(threads, [](const ThreadSnapshot& t) { return t.lock_owner != 0; });
   if (is_quiet && !locked) return false;
   std::vector<uint32_t> tids;
   for (const ThreadSnapshot& thread : threads) {

@@ -68,13 +68,12 @@ std::vector<ring::Question> Questions::ask(uint32_t round, bool of_device) {
 }
 
 void Questions::store(const Asked& asked, trace::Ns at, trace::Small result, trace::Int value) {
-  trace::Probe row;
-  row.process_id = process_;
-  row.at_ns = at;
-  row.kind = static_cast<trace::Small>(asked.question.kind);
-  row.stream_id = asked.stream;
-  row.record_id = asked.record;
-  row.result = result;
+  trace::Probe row{.process_id = process_,
+                   .at_ns = at,
+                   .kind = static_cast<trace::Small>(asked.question.kind),
+                   .stream_id = asked.stream,
+                   .record_id = asked.record,
+                   .result = result};
   if (asked.question.kind == ring::QuestionKind::kWord) {
     row.address = static_cast<trace::Int>(asked.question.object);
     row.value = value;
@@ -97,15 +96,12 @@ void Questions::take(const ring::AnswerRecord& answer, trace::Ns at) {
             known && is_word ? static_cast<trace::Int>(answer.value) : trace::kNoInt);
       break;
     }
-    case ring::AnswerKind::kFlush: {
-      trace::Probe row;
-      row.process_id = process_;
-      row.at_ns = at;
-      row.kind = trace::kFlushProbe;
-      if (known) row.result = answer.result;
-      run_.writer.append(row);
+    case ring::AnswerKind::kFlush:
+      run_.writer.append(trace::Probe{.process_id = process_,
+                                      .at_ns = at,
+                                      .kind = trace::kFlushProbe,
+                                      .result = known ? answer.result : trace::kNoSmall});
       break;
-    }
     case ring::AnswerKind::kAll:
       give_up(at);
       answered_ = answer.round;

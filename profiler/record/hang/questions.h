@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "record/drain/run_state.h"
-#include "ring/calls.h"
 #include "ring/control.h"
 #include "ring/record.h"
 

@@ -92,14 +92,12 @@ std::vector<ThreadSnapshot> sample_threads(pid_t process) {
     thread.lock_address = awaited_mutex(task);
     threads.push_back(std::move(thread));
   }
-  std::sort(threads.begin(), threads.end(),
-            [](const ThreadSnapshot& a, const ThreadSnapshot& b) { return a.tid < b.tid; });
+  std::ranges::sort(threads, {}, &ThreadSnapshot::tid);
   for (ThreadSnapshot& thread : threads) {
     if (thread.lock_address == 0) continue;
     const uint32_t owner = owner_of_mutex(process, thread.lock_address);
-    const bool is_thread =
-        owner != thread.tid && std::any_of(threads.begin(), threads.end(),
-                                           [&](const ThreadSnapshot& t) { return t.tid == owner; });
+    const bool is_thread = owner != thread.tid &&
+                           std::ranges::find(threads, owner, &ThreadSnapshot::tid) != threads.end();
     // Another kind of lock has no thread id there.
     if (is_thread) {
       thread.lock_owner = owner;

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "record/run/files.h"
 #include "trace/model.h"
 
 namespace streamscope::record {
@@ -28,15 +29,12 @@ class IdJournal {
     uint32_t reserved = 0;
   };
 
-  /// Keeps entries in memory only until open() is called.
-  IdJournal() = default;
-  IdJournal(const IdJournal&) = delete;
-  IdJournal& operator=(const IdJournal&) = delete;
-  ~IdJournal();
-
   /// Appends to `file` from now on; throws Error.
   void open(const std::filesystem::path& file);
-  void add(Kind kind, trace::Id process, uint64_t hash, trace::Id id);
+  /// Ignored before open().
+  void add(Kind kind, trace::Id process, uint64_t hash, trace::Id id) {
+    if (descriptor_) added_.push_back({kind, process, hash, id});
+  }
   /// Writes what was added; throws Error.
   void store();
 
@@ -45,7 +43,7 @@ class IdJournal {
 
  private:
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::vector<Entry> added_;
 };
 

@@ -4,7 +4,6 @@
 // Rebuilds a writer's state from the rows that it stored before it was killed.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>

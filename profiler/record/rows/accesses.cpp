@@ -31,14 +31,13 @@ void Accesses::describe(const ring::AccessRecord& record, uint32_t tid) {
 
 void Accesses::describe(const ring::KernelArgumentsRecord& record, uint32_t tid) {
   for (size_t i = 0; i < std::min(std::size(record.values), size_t{record.count}); ++i) {
-    trace::Access row;
-    row.process_id = process_;
-    row.thread_id = objects_.thread(tid);
-    row.source = static_cast<trace::Small>(ring::AccessSource::kParameter);
-    row.address = static_cast<trace::Int>(record.values[i]);
-    row.parameter = record.parameters[i];
-    row.correlation_id = record.correlation_id;
-    run_.writer.append(row);
+    run_.writer.append(
+        trace::Access{.process_id = process_,
+                      .thread_id = objects_.thread(tid),
+                      .source = static_cast<trace::Small>(ring::AccessSource::kParameter),
+                      .address = static_cast<trace::Int>(record.values[i]),
+                      .correlation_id = record.correlation_id,
+                      .parameter = record.parameters[i]});
   }
 }
 

@@ -4,81 +4,81 @@
 
 namespace streamscope::record {
 
-Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id thread,
-                                    trace::RangeKind kind, trace::Small depth) {
-  trace::Range row;
+template <class Row>
+Row Annotations::row_of(const ring::RangeRecord& record, trace::Id thread) {
+  Row row;
   row.thread_id = thread;
-  row.kind = kind;
   row.domain_id = run_.texts.id(record.domain);
   row.name_id = run_.texts.id(record.name);
   if (record.category != 0) row.category = record.category;
   if (record.color != 0) row.color = record.color;
+  row.start_ns = run_.to_ns(record.begin, record.flags);
+  return row;
+}
+
+Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id thread,
+                                    trace::RangeKind kind, trace::Small depth) {
+  auto row = row_of<trace::Range>(record, thread);
+  row.kind = kind;
   if (record.payload != 0) row.payload = static_cast<trace::Int>(record.payload);
   row.depth = depth;
-  row.start_ns = run_.to_ns(record.begin, record.flags);
   row.operation_id = operations_.id(record.operation);
-  return {run_.writer.append(row), row};
+  return run_.add(row);
 }
 
 void Annotations::close(Open& range, const ring::RangeRecord& record) {
   range.row.end_ns = run_.to_ns(record.begin, record.flags);
-  run_.writer.update(range.id, range.row);
+  run_.update(range);
 }
 
 void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
   const trace::Id thread =
       objects_.thread(record.tid == 0 || record.tid == ring::kNone32 ? tid : record.tid);
+  const auto stack = [&]() -> std::vector<Open>& {
+    return pushed_[pair_key(thread, run_.texts.id(record.domain))];
+  };
   switch (record.kind) {
     case ring::RecordKind::kRangePush: {
-      auto& stack = pushed_[stack_key(thread, run_.texts.id(record.domain))];
-      stack.push_back(
-          open(record, thread, trace::kPushPop, static_cast<trace::Small>(stack.size())));
+      std::vector<Open>& pushed = stack();
+      const auto depth = static_cast<trace::Small>(pushed.size());
+      pushed.push_back(open(record, thread, trace::kPushPop, depth));
       break;
     }
     case ring::RecordKind::kRangePop: {
-      auto& stack = pushed_[stack_key(thread, run_.texts.id(record.domain))];
-      if (stack.empty()) break;  // pushed before recording began
-      close(stack.back(), record);
-      stack.pop_back();
+      std::vector<Open>& pushed = stack();
+      if (pushed.empty()) break;  // pushed before recording began
+      close(pushed.back(), record);
+      pushed.pop_back();
       break;
     }
     case ring::RecordKind::kRangeStart: {
       Open range = open(record, thread, trace::kStartEnd, trace::kNoSmall);
-      if (auto ended = ended_early_.find(record.id); ended != ended_early_.end()) {
-        close(range, ended->second);
-        ended_early_.erase(ended);
+      if (const auto ended = ended_early_.extract(record.id)) {
+        close(range, ended.mapped());
       } else {
         started_.insert_or_assign(record.id, range);
       }
       break;
     }
-    case ring::RecordKind::kRangeEnd: {
-      if (auto started = started_.find(record.id); started != started_.end()) {
-        close(started->second, record);
-        started_.erase(started);
+    case ring::RecordKind::kRangeEnd:
+      if (auto started = started_.extract(record.id)) {
+        close(started.mapped(), record);
       } else {
         ended_early_.insert_or_assign(record.id, record);
       }
       break;
-    }
-    default: {
-      trace::Mark row;
-      row.thread_id = thread;
-      row.domain_id = run_.texts.id(record.domain);
-      row.name_id = run_.texts.id(record.name);
-      if (record.category != 0) row.category = record.category;
-      if (record.color != 0) row.color = record.color;
-      row.start_ns = run_.to_ns(record.begin, record.flags);
-      run_.writer.append(row);
+    default:
+      run_.writer.append(row_of<trace::Mark>(record, thread));
       break;
-    }
   }
 }
 
-void Annotations::restore(trace::Id id, const trace::Range& row) {
-  // The NVTX id of a start-end range is not in the trace; such a range stays open.
-  if (row.kind == trace::kPushPop)
-    pushed_[stack_key(row.thread_id, row.domain_id)].push_back({id, row});
+void Annotations::restore(EarlierRows& rows, trace::Id process) {
+  rows.each<trace::Range>(process, [&](trace::Id id, const trace::Range& row) {
+    // The NVTX id of a start-end range is not in the trace; such a range stays open.
+    if (row.end_ns == trace::kUnknownNs && row.kind == trace::kPushPop)
+      pushed_[pair_key(row.thread_id, row.domain_id)].push_back({row, id});
+  });
 }
 
 }  // namespace streamscope::record

@@ -10,6 +10,7 @@
 #include "objects.h"
 #include "operations.h"
 #include "record/drain/run_state.h"
+#include "record/recovery/earlier_rows.h"
 #include "ring/record.h"
 
 namespace streamscope::record {
@@ -23,17 +24,14 @@ class Annotations {
 
   /// `tid` is used if the record does not name the acting thread.
   void describe(const ring::RangeRecord& record, uint32_t tid);
-  /// Takes over an open range of an earlier writer; in order of their ids.
-  void restore(trace::Id id, const trace::Range& row);
+  /// Takes over the open ranges of an earlier writer.
+  void restore(EarlierRows& rows, trace::Id process);
 
  private:
-  struct Open {
-    trace::Id id;
-    trace::Range row;
-  };
-  static uint64_t stack_key(trace::Id thread, trace::Id domain) {
-    return uint64_t{thread} << 32 | domain;
-  }
+  using Open = Stored<trace::Range>;
+  /// The columns of ranges and marks.
+  template <class Row>
+  Row row_of(const ring::RangeRecord& record, trace::Id thread);
   Open open(const ring::RangeRecord& record, trace::Id thread, trace::RangeKind kind,
             trace::Small depth);
   void close(Open& range, const ring::RangeRecord& record);

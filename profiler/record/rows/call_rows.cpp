@@ -3,9 +3,14 @@
 #include "call_rows.h"
 
 #include <algorithm>
-#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <utility>
 
 #include "vocabulary/call_row.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::record {
 namespace {
@@ -38,15 +43,34 @@ void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecor
 
 /// Converts CUDA's copy kind to CUPTI's (Op::detail).
 trace::Small copy_detail(uint64_t runtime_kind) {
-  constexpr trace::Small kDetails[] = {9, 1, 2,
-                                       8};  // host to host, to device, to host, device to device
-  return runtime_kind < std::size(kDetails) ? kDetails[runtime_kind] : trace::kNoSmall;
+  constexpr CopyKind kKinds[] = {CopyKind::kHostToHost, CopyKind::kHostToDevice,
+                                 CopyKind::kDeviceToHost, CopyKind::kDeviceToDevice};
+  return runtime_kind < std::size(kKinds) ? static_cast<trace::Small>(kKinds[runtime_kind])
+                                          : trace::kNoSmall;
 }
 
-trace::Small allocation_kind(std::string_view call, CallKind kind) {
-  if (kind == CallKind::kMallocAsync) return 1;
-  if (call.find("Managed") != std::string_view::npos) return 3;
-  return call.find("Host") != std::string_view::npos ? 2 : 0;
+trace::AllocationKind allocation_kind(std::string_view call, CallKind kind) {
+  if (kind == CallKind::kMallocAsync) return trace::kStreamOrderedAllocation;
+  if (call.find("Managed") != call.npos) return trace::kManagedAllocation;
+  return call.find("Host") != call.npos ? trace::kPinnedHostAllocation : trace::kDeviceAllocation;
+}
+
+/// The device work of a call in table api_call.
+std::optional<trace::OpKind> work_of(CallKind kind) {
+  constexpr std::pair<CallKind, trace::OpKind> kWork[] = {
+      {CallKind::kLaunch, trace::kKernel},
+      {CallKind::kMemcpyAsync, trace::kMemcpy},
+      {CallKind::kMemset, trace::kMemset},
+      {CallKind::kMemsetAsync, trace::kMemset},
+      {CallKind::kGraphLaunch, trace::kGraphLaunch},
+      {CallKind::kHostFunction, trace::kHostFunction},
+      {CallKind::kMemoryWait, trace::kMemoryWait},
+      {CallKind::kMemoryWrite, trace::kMemoryWrite},
+  };
+  for (const auto& [call, work] : kWork) {
+    if (call == kind) return work;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -113,38 +137,28 @@ void CallRows::record_event(const ring::CallRecord& call, const CallPlace& place
 }
 
 trace::Id CallRows::open_record(const ring::CallRecord& call, const CallPlace& place) {
-  const trace::EventRecord row = record_row(call, place, false);
-  const trace::Id id = run_.writer.append(row);
+  const Stored<trace::EventRecord> record = run_.add(record_row(call, place, false));
   const uint32_t index = objects_.event(call.object, call.context, call.begin);
   CallSpan span = span_of(call, place);
   span.end = CallSpan::kStillOpen;
-  objects_[index].history.add({span, id, (call.flags & ring::kCapturing) != 0});
-  open_records_.push_back({id, index, row});
-  return id;
+  objects_[index].history.add({span, record.id, (call.flags & ring::kCapturing) != 0});
+  open_records_.push_back({record, index});
+  return record.id;
 }
 
 void CallRows::close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place) {
-  auto open = std::find_if(open_records_.begin(), open_records_.end(),
-                           [&](const OpenRecord& candidate) { return candidate.row == row; });
+  const auto open = std::ranges::find(open_records_, row, &OpenRecord::id);
   if (open == open_records_.end()) return;
-  fill(open->contents, run_, operations_, call, place, true);
+  fill(open->row, run_, operations_, call, place, true);
   Objects::Event& event = objects_[open->event];
   if (call.result == kSuccess) {
-    open->contents.version = ++event.version;
+    open->row.version = ++event.version;
     event.history.close(row, call.end);
   } else {
     event.history.remove(row);
   }
-  run_.writer.update(row, open->contents);
+  run_.update(*open);
   open_records_.erase(open);
-}
-
-void CallRows::add(const ring::CallRecord& call, const CallPlace& place) {
-  store(call, place, true);
-}
-
-trace::Id CallRows::show(const ring::CallRecord& call, const CallPlace& place) {
-  return store(call, place, false);
 }
 
 trace::Id CallRows::store(const ring::CallRecord& call, const CallPlace& place, bool finished) {
@@ -211,31 +225,16 @@ trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& 
 
   if (!finished || call.result != kSuccess) return id;
   switch (kind) {
-    case CallKind::kLaunch:
-      issue(call, trace::kKernel, id, stream);
-      break;
-    case CallKind::kMemcpyAsync:
-      issue(call, trace::kMemcpy, id, stream);
-      break;
     case CallKind::kMemset:
-    case CallKind::kMemsetAsync:
-      issue(call, trace::kMemset, id, kind == CallKind::kMemset ? stream_of(call, place) : stream);
-      break;
-    case CallKind::kHostFunction:
-      issue(call, trace::kHostFunction, id, stream);
+      stream = stream_of(call, place);
       break;
     case CallKind::kMemoryWait:
       questions_.waits(
           stream, call.object,
           ring::call_info(call.call).name.find("64") != std::string_view::npos ? 8 : 4);
-      issue(call, trace::kMemoryWait, id, stream);
-      break;
-    case CallKind::kMemoryWrite:
-      issue(call, trace::kMemoryWrite, id, stream);
       break;
     case CallKind::kGraphLaunch:
       graphs_launched_until_ = std::max(graphs_launched_until_, call.end);
-      issue(call, trace::kGraphLaunch, id, stream);
       break;
     case CallKind::kMalloc:
     case CallKind::kMallocAsync:
@@ -246,6 +245,7 @@ trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& 
     default:
       break;
   }
+  if (const auto work = work_of(kind)) issue(call, *work, id, stream);
   return id;
 }
 
@@ -254,21 +254,19 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
   if ((call.flags & ring::kCapturing) != 0)
     return;  // becomes a node of a graph and runs at its launches
   questions_.issued(stream, call.stream, (call.flags & ring::kPerThread) != 0, call.begin);
-  Issue issue;
-  issue.kind = kind;
-  issue.virtual_time = (call.flags & ring::kVirtualTime) != 0;
-  issue.correlation_id = call.correlation_id;
-  issue.call = call_row;
-  issue.stream = stream;
-  issue.operation = operations_.id(call.operation);
+  Issue issue{.kind = kind,
+              .virtual_time = (call.flags & ring::kVirtualTime) != 0,
+              .unseen = may_run_unseen(kind, call.object),
+              .correlation_id = call.correlation_id,
+              .call = call_row,
+              .stream = stream,
+              .operation = operations_.id(call.operation)};
   if (kind == trace::kKernel) issue.name = run_.texts.id(call.object);
   if (kind == trace::kMemcpy || kind == trace::kMemset) {
     issue.bytes = static_cast<trace::Int>(call.value);
     if (kind == trace::kMemcpy) issue.detail = copy_detail(call.object);
     issue.silent = call.value == 0 || (kind == trace::kMemcpy && call.object == kHostToHost);
   }
-  if (kind == trace::kGraphLaunch && (run_.options.with & ring::kWithGraphNodes) != 0)
-    issue.unseen = graphs_.may_run_unseen(call.object);
   work_.issue(issue);
 }
 
@@ -277,17 +275,12 @@ void CallRows::track_allocation(const ring::CallRecord& call, CallKind kind, tra
   if ((run_.options.with & ring::kWithAlloc) == 0 && (call.flags & ring::kVirtualTime) == 0) return;
   if (call.object == 0) return;
   const bool allocates = kind == CallKind::kMalloc || kind == CallKind::kMallocAsync;
-  bool is_new = false;
-  const uint32_t life = allocates
-                            ? allocation_lives_.create(call.object, call.end)
-                            : allocation_lives_.destroy(call.object, call.begin, call.end, &is_new);
-  if (life >= allocations_.size()) {
-    trace::Allocation row;
-    row.process_id = process_;
-    row.address = static_cast<trace::Int>(call.object);
-    allocations_.emplace_back(run_.writer.append(row), row);
-  }
-  auto& [id, row] = allocations_[life];
+  const uint32_t life = allocates ? allocation_lives_.create(call.object, call.end)
+                                  : allocation_lives_.destroy(call.object, call.begin, call.end);
+  if (life >= allocations_.size())
+    allocations_.push_back(run_.add(trace::Allocation{
+        .process_id = process_, .address = static_cast<trace::Int>(call.object)}));
+  trace::Allocation& row = allocations_[life].row;
   const trace::Ns at = run_.to_ns(call.end, call.flags);
   if (allocates) {
     row.kind = allocation_kind(ring::call_info(call.call).name, kind);
@@ -300,7 +293,7 @@ void CallRows::track_allocation(const ring::CallRecord& call, CallKind kind, tra
     row.free_call_id = call_row;
     row.freed_ns = at;
   }
-  run_.writer.update(id, row);
+  run_.update(allocations_[life]);
 }
 
 Bound CallRows::bind(uint32_t event, const CallSpan& span) {
@@ -314,18 +307,29 @@ Bound CallRows::bind(uint32_t event, const CallSpan& span) {
   return bound;
 }
 
-void CallRows::bind_row(const Deferred& wait, trace::EventWait& row) {
-  const Bound bound = bind(wait.event, wait.span);
-  row.binding = bound.binding;
-  row.record_id = bound.record;
-  for (trace::Id candidate : bound.candidates)
-    run_.writer.append(trace::EventWaitCandidate{wait.id, candidate});
+template <class Row>
+void CallRows::bind_row(Look<Row>& look) {
+  const Bound bound = bind(look.event, look.span);
+  look.row.binding = bound.binding;
+  look.row.record_id = bound.record;
+  if constexpr (std::is_same_v<Row, trace::EventWait>) {
+    for (const trace::Id candidate : bound.candidates)
+      run_.writer.append(trace::EventWaitCandidate{look.id, candidate});
+  }
 }
 
-void CallRows::bind_row(const Deferred& sync, trace::HostSync& row) {
-  const Bound bound = bind(sync.event, sync.span);
-  row.binding = bound.binding;
-  row.record_id = bound.record;
+template <class Row>
+trace::Id CallRows::put_look(const Row& row, const ring::CallRecord& call, const CallPlace& place,
+                             uint32_t event, bool now, std::vector<Look<Row>>& deferred) {
+  const trace::Id id = place.row != trace::kNoId ? place.row : run_.writer.count<Row>();
+  Look<Row> look{{row, id}, span_of(call, place), event};
+  if (now) {
+    bind_row(look);
+  } else {
+    look.row.binding = trace::kUnknownHistory;
+    deferred.push_back(look);
+  }
+  return put(look.row, place);
 }
 
 trace::Id CallRows::add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished) {
@@ -341,16 +345,7 @@ trace::Id CallRows::add_wait(const ring::CallRecord& call, const CallPlace& plac
     row.binding = trace::kCaptured;
     return put(row, place);
   }
-  const trace::Id id =
-      place.row != trace::kNoId ? place.row : run_.writer.count<trace::EventWait>();
-  const Deferred wait = {span_of(call, place), event, id};
-  if (can_bind(call)) {
-    bind_row(wait, row);
-  } else {
-    row.binding = trace::kUnknownHistory;
-    deferred_waits_.push_back({wait, row});
-  }
-  return put(row, place);
+  return put_look(row, call, place, event, can_bind(call), deferred_waits_);
 }
 
 trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished) {
@@ -386,22 +381,14 @@ trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& plac
   row.event_id = objects_[event].id;
   if (finished && call.result != kSuccess && call.result != trace::kResultNotReady)
     return put(row, place);
-  const trace::Id id = place.row != trace::kNoId ? place.row : run_.writer.count<trace::HostSync>();
-  const Deferred sync = {span_of(call, place), event, id};
   // A call that has not ended waits for something recorded before it began.
-  if (!finished || can_bind(call)) {
-    bind_row(sync, row);
-  } else {
-    row.binding = trace::kUnknownHistory;
-    deferred_syncs_.push_back({sync, row});
-  }
-  return put(row, place);
+  return put_look(row, call, place, event, !finished || can_bind(call), deferred_syncs_);
 }
 
 uint64_t CallRows::earliest_deferred() const {
-  uint64_t earliest = std::numeric_limits<uint64_t>::max();
-  for (const DeferredWait& wait : deferred_waits_) earliest = std::min(earliest, wait.span.begin);
-  for (const DeferredSync& sync : deferred_syncs_) earliest = std::min(earliest, sync.span.begin);
+  uint64_t earliest = kNoLimit;
+  for (const auto& wait : deferred_waits_) earliest = std::min(earliest, wait.span.begin);
+  for (const auto& sync : deferred_syncs_) earliest = std::min(earliest, sync.span.begin);
   return earliest;
 }
 
@@ -409,13 +396,58 @@ void CallRows::bind_deferred() {
   const auto bind_all = [&](auto& deferred) {
     std::erase_if(deferred, [&](auto& call) {
       if (call.span.end > watermark_) return false;
-      bind_row(call, call.row);
-      run_.writer.update(call.id, call.row);
+      bind_row(call);
+      run_.update(call);
       return true;
     });
   };
   bind_all(deferred_waits_);
   bind_all(deferred_syncs_);
+}
+
+void CallRows::restore(EarlierRows& rows) {
+  rows.each<trace::Allocation>(process_, [&](trace::Id id, const trace::Allocation& row) {
+    allocation_lives_.restore(rows.life(process_, row.address, row.allocated_ns, row.freed_ns));
+    allocations_.push_back({row, id});
+  });
+  restore_issues(rows);
+}
+
+// Calls whose device work is not in the trace yet. Captured calls have none.
+void CallRows::restore_issues(EarlierRows& rows) {
+  std::set<trace::Int> reported;         // correlation ids
+  std::map<trace::Id, trace::Id> shown;  // call -> op that has its row, but no times yet
+  rows.each<trace::Op>(process_, [&](trace::Id id, const trace::Op& op) {
+    if (op.start_ns == trace::kUnknownNs) {
+      shown[op.api_call_id] = id;
+    } else {
+      reported.insert(op.correlation_id);
+    }
+  });
+  for (const OpOrder::Held& held : run_.ops.held()) {
+    if (rows.process_of(rows.trace().api_call, held.op.api_call_id) == process_)
+      reported.insert(held.op.correlation_id);
+  }
+  int capturing = 0;
+  rows.each<trace::ApiCall>(process_, [&](trace::Id id, const trace::ApiCall& call) {
+    if (call.result != kSuccess) return;
+    const auto kind = static_cast<CallKind>(call.kind);
+    if (kind == CallKind::kCaptureBegin) ++capturing;
+    if (kind == CallKind::kCaptureEnd) --capturing;
+    const auto work = work_of(kind);
+    if (!work || capturing > 0 || reported.contains(call.correlation_id)) return;
+    Issue issue{.kind = *work,
+                .virtual_time = rows.is_virtual(process_),
+                .unseen = may_run_unseen(*work, static_cast<uint64_t>(call.object)),
+                .correlation_id = static_cast<uint32_t>(call.correlation_id),
+                .call = id,
+                .stream = call.stream_id,
+                .operation = call.operation_id};
+    if (issue.kind == trace::kMemcpy || issue.kind == trace::kMemset) issue.bytes = call.value;
+    issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
+    if (const auto row = shown.find(id); row != shown.end()) issue.row = row->second;
+    work_.restore(issue);
+  });
 }
 
 }  // namespace streamscope::record

@@ -21,6 +21,7 @@
 #include "operations.h"
 #include "record/drain/run_state.h"
 #include "record/hang/questions.h"
+#include "record/recovery/earlier_rows.h"
 #include "record/symbols/stacks.h"
 #include "ring/calls.h"
 #include "ring/record.h"
@@ -60,7 +61,7 @@ class CallRows {
     horizon_ = horizon;
   }
   void change_identity(const ring::CallRecord& call, const CallPlace& place);
-  void add(const ring::CallRecord& call, const CallPlace& place);
+  void add(const ring::CallRecord& call, const CallPlace& place) { store(call, place, true); }
   /// Begin of the first call that is not bound yet.
   uint64_t earliest_deferred() const;
   /// Binds all calls that can be bound now.
@@ -75,21 +76,19 @@ class CallRows {
   /// The end of a call that was passed to open_record().
   void close_record(trace::Id row, const ring::CallRecord& call, const CallPlace& place);
   /// Stores a call that has not ended and returns its row, for CallPlace::row when it does.
-  trace::Id show(const ring::CallRecord& call, const CallPlace& place);
+  trace::Id show(const ring::CallRecord& call, const CallPlace& place) {
+    return store(call, place, false);
+  }
+
+  /// Takes over the rows of an earlier writer. Called after the restore() of the other parts.
+  void restore(EarlierRows& rows);
 
  private:
-  friend class Restorer;
-
-  struct Deferred {
+  /// A call that looks at an event.
+  template <class Row>
+  struct Look : Stored<Row> {
     CallSpan span;
     uint32_t event;
-    trace::Id id;
-  };
-  struct DeferredWait : Deferred {
-    trace::EventWait row;
-  };
-  struct DeferredSync : Deferred {
-    trace::HostSync row;
   };
 
   bool can_bind(const ring::CallRecord& call) const {
@@ -110,10 +109,19 @@ class CallRows {
   trace::Id add_wait(const ring::CallRecord& call, const CallPlace& place, bool finished);
   trace::Id add_sync(const ring::CallRecord& call, const CallPlace& place, bool finished);
   Bound bind(uint32_t event, const CallSpan& span);
-  void bind_row(const Deferred& wait, trace::EventWait& row);
-  void bind_row(const Deferred& sync, trace::HostSync& row);
+  template <class Row>
+  void bind_row(Look<Row>& look);
+  /// Stores the row of a call that looks at an event; binds it `now` or later.
+  template <class Row>
+  trace::Id put_look(const Row& row, const ring::CallRecord& call, const CallPlace& place,
+                     uint32_t event, bool now, std::vector<Look<Row>>& deferred);
   void issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
              trace::Id stream);
+  bool may_run_unseen(trace::OpKind kind, uint64_t graph) const {
+    return kind == trace::kGraphLaunch && (run_.options.with & ring::kWithGraphNodes) != 0 &&
+           graphs_.may_run_unseen(graph);
+  }
+  void restore_issues(EarlierRows& rows);
   void track_allocation(const ring::CallRecord& call, CallKind kind, trace::Id call_row,
                         trace::Id stream);
 
@@ -130,17 +138,15 @@ class CallRows {
   uint64_t horizon_ = 0;
   uint64_t lost_until_ = 0;
   uint64_t graphs_launched_until_ = 0;
-  std::vector<DeferredWait> deferred_waits_;
-  std::vector<DeferredSync> deferred_syncs_;
-  struct OpenRecord {
-    trace::Id row;
+  std::vector<Look<trace::EventWait>> deferred_waits_;
+  std::vector<Look<trace::HostSync>> deferred_syncs_;
+  struct OpenRecord : Stored<trace::EventRecord> {
     uint32_t event;
-    trace::EventRecord contents;
   };
   std::vector<OpenRecord> open_records_;
 
   HandleLives allocation_lives_;  // by address
-  std::vector<std::pair<trace::Id, trace::Allocation>> allocations_;
+  std::vector<Stored<trace::Allocation>> allocations_;
 };
 
 }  // namespace streamscope::record

@@ -20,13 +20,13 @@ void CoordWaits::describe(const ring::WaitsRecord& record) {
   known_ = 0;
   links_.clear();
   reported_.reset();
-  parties_.assign(std::min(record.party_count, kMostParties), Party{});
+  parties_.assign(std::min(record.party_count, kMostParties), std::nullopt);
   waits_.link_count = std::min(record.link_count, kMostLinks);
 }
 
 bool CoordWaits::describe(const ring::WaitPartyRecord& record) {
-  if (record.index >= parties_.size() || parties_[record.index].known) return false;
-  parties_[record.index] = {record, true};
+  if (record.index >= parties_.size() || parties_[record.index]) return false;
+  parties_[record.index] = record;
   ++known_;
   finish_if_whole();
   return true;
@@ -57,8 +57,8 @@ void CoordWaits::finish_if_whole() {
   }
 }
 
-std::string CoordWaits::label(const Party& party) const {
-  const std::string* text = run_.texts.find(party.record.label);
+std::string CoordWaits::label(const ring::WaitPartyRecord& party) const {
+  const std::string* text = run_.texts.find(party.label);
   return text != nullptr ? *text : "something without a name in libcoord";
 }
 
@@ -66,21 +66,22 @@ trace::HangReport CoordWaits::report() const {
   trace::HangReport report;
   std::vector<std::string> cycle, unpromised;
   bool barrier = false;
-  for (const Party& party : parties_) {
+  for (const auto& each : parties_) {
+    const ring::WaitPartyRecord& party = *each;
     trace::HangReport::Node node;
     node.name = label(party);
-    node.in_cycle = (party.record.state & kInCycle) != 0;
-    if (party.record.party == kOperation) {
+    node.in_cycle = (party.state & kInCycle) != 0;
+    if (party.party == kOperation) {
       node.kind = trace::kHangOperation;
-      node.object = operations_.id(static_cast<uint32_t>(party.record.object));
-    } else if (party.record.party == kThread && party.record.object != 0) {
+      node.object = operations_.id(static_cast<uint32_t>(party.object));
+    } else if (party.party == kThread && party.object != 0) {
       node.kind = trace::kHangThread;
-      node.object = objects_.thread(static_cast<uint32_t>(party.record.object));
+      node.object = objects_.thread(static_cast<uint32_t>(party.object));
     }
     if (node.in_cycle) cycle.push_back(node.name);
-    if ((party.record.state & kUnpromised) != 0) {
+    if ((party.state & kUnpromised) != 0) {
       // Barriers first: their missing participant has a name.
-      const bool is_barrier = party.record.party == kBarrier;
+      const bool is_barrier = party.party == kBarrier;
       unpromised.insert(is_barrier ? unpromised.begin() : unpromised.end(), node.name);
       barrier |= is_barrier;
     }

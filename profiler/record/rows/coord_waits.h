@@ -33,20 +33,16 @@ class CoordWaits {
   const trace::HangReport* reported() const { return reported_ ? &*reported_ : nullptr; }
 
  private:
-  struct Party {
-    ring::WaitPartyRecord record{};
-    bool known = false;
-  };
   void finish_if_whole();
   trace::HangReport report() const;
-  std::string label(const Party& party) const;
+  std::string label(const ring::WaitPartyRecord& party) const;
 
   RunState& run_;
   Objects& objects_;
   Operations& operations_;
   trace::Id process_;
-  ring::WaitsRecord waits_{};  // the current one
-  std::vector<Party> parties_;
+  ring::WaitsRecord waits_{};                                  // the current one
+  std::vector<std::optional<ring::WaitPartyRecord>> parties_;  // those that have arrived
   std::vector<ring::WaitLinksRecord::Link> links_;
   size_t known_ = 0;  // parties
   std::optional<trace::HangReport> reported_;

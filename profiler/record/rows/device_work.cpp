@@ -9,15 +9,13 @@ namespace streamscope::record {
 namespace {
 
 trace::Op op_of(const Issue& issue) {
-  trace::Op op;
-  op.kind = issue.kind;
-  op.stream_id = issue.stream;
-  op.name_id = issue.name;
-  op.correlation_id = issue.correlation_id;
-  op.api_call_id = issue.call;
-  op.detail = issue.detail;
-  op.bytes = issue.bytes;
-  return op;
+  return {.kind = issue.kind,
+          .stream_id = issue.stream,
+          .name_id = issue.name,
+          .correlation_id = issue.correlation_id,
+          .api_call_id = issue.call,
+          .detail = issue.detail,
+          .bytes = issue.bytes};
 }
 
 }  // namespace
@@ -60,17 +58,15 @@ trace::Id DeviceWork::shape(uint32_t shape) {
 bool DeviceWork::describe(const ring::LaunchShapeRecord& record) {
   const trace::Id id = shape(record.shape);
   if (id == trace::kNoId) return false;
-  trace::LaunchShape row;
-  row.grid_x = static_cast<trace::Small>(record.grid[0]);
-  row.grid_y = static_cast<trace::Small>(record.grid[1]);
-  row.grid_z = static_cast<trace::Small>(record.grid[2]);
-  row.block_x = static_cast<trace::Small>(record.block[0]);
-  row.block_y = static_cast<trace::Small>(record.block[1]);
-  row.block_z = static_cast<trace::Small>(record.block[2]);
-  row.registers = record.registers;
-  row.static_shared_bytes = record.static_shared_bytes;
-  row.dynamic_shared_bytes = record.dynamic_shared_bytes;
-  run_.writer.update(id, row);
+  run_.writer.update(id, trace::LaunchShape{.grid_x = static_cast<trace::Small>(record.grid[0]),
+                                            .grid_y = static_cast<trace::Small>(record.grid[1]),
+                                            .grid_z = static_cast<trace::Small>(record.grid[2]),
+                                            .block_x = static_cast<trace::Small>(record.block[0]),
+                                            .block_y = static_cast<trace::Small>(record.block[1]),
+                                            .block_z = static_cast<trace::Small>(record.block[2]),
+                                            .registers = record.registers,
+                                            .static_shared_bytes = record.static_shared_bytes,
+                                            .dynamic_shared_bytes = record.dynamic_shared_bytes});
   return true;
 }
 
@@ -189,8 +185,7 @@ std::vector<Issue*> DeviceWork::unreported() {
   pending_.for_each([&](uint32_t, Pending& pending) {
     if (!pending.reported && !pending.issue.silent) found.push_back(&pending.issue);
   });
-  std::sort(found.begin(), found.end(),
-            [](const Issue* a, const Issue* b) { return a->correlation_id < b->correlation_id; });
+  std::ranges::sort(found, {}, &Issue::correlation_id);
   return found;
 }
 

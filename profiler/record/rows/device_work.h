@@ -59,11 +59,11 @@ class DeviceWork {
   /// it as lost.
   void finish();
 
-  /// Takes over rows of an earlier writer.
+  /// Take over from an earlier writer: the row of a shape, and what may not be reported yet.
   void restore_shape(uint32_t shape, trace::Id row) { shapes_.insert_or_assign(shape, row); }
-
-  /// True if the device will report it.
-  bool expects_report(const Issue& issue) const;
+  void restore(const Issue& issued) {
+    if (expects_report(issued)) issue(issued);
+  }
 
  private:
   // Calls are kept for this many further reports after their first, as some are reported in several
@@ -85,6 +85,8 @@ class DeviceWork {
     std::vector<uint32_t> ids = std::vector<uint32_t>(kRecent, 0);
     size_t next = 0;
   };
+  /// True if the device will report it.
+  bool expects_report(const Issue& issue) const;
   void forget_later(Recent& recent, uint32_t correlation_id);
   /// Stores an op, or adds the times to its existing row.
   void store(const ring::OpRecord& record, Issue* issue);

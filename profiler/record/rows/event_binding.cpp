@@ -18,18 +18,12 @@ void EventHistory::add(const Record& record) {
 }
 
 void EventHistory::close(trace::Id row, uint64_t end) {
-  for (const Record& open : open_) {
-    if (open.row != row) continue;
-    Record record = open;
-    record.span.end = end;
-    remove(row);
-    add(record);
-    return;
-  }
-}
-
-void EventHistory::remove(trace::Id row) {
-  std::erase_if(open_, [&](const Record& record) { return record.row == row; });
+  const auto open = std::ranges::find(open_, row, &Record::row);
+  if (open == open_.end()) return;
+  Record record = *open;
+  record.span.end = end;
+  remove(row);
+  add(record);
 }
 
 // The first of the records that were certainly after `call`, with all that follow.

@@ -63,7 +63,9 @@ class EventHistory {
   /// The record `row`, added while it was open, has ended at `end`.
   void close(trace::Id row, uint64_t end);
   /// The record `row`, added while it was open, has failed.
-  void remove(trace::Id row);
+  void remove(trace::Id row) {
+    std::erase_if(open_, [&](const Record& record) { return record.row == row; });
+  }
 
   /// Binds a call. `complete_since`: all records that ended later than this are known (0: all
   /// records ever made).

@@ -5,14 +5,10 @@
 namespace streamscope::record {
 
 Graphs::Graph& Graphs::known(uint32_t native) {
-  return graphs_[index_.get_or_add(native, [&] {
-    Graph graph;
-    graph.row.process_id = process_;
-    graph.row.native_id = static_cast<trace::Small>(native);
-    graph.id = run_.writer.append(graph.row);
-    graphs_.push_back(graph);
-    return static_cast<uint32_t>(graphs_.size() - 1);
-  })];
+  return graphs_.get_or_add(native, [&] {
+    return Graph{run_.add(
+        trace::Graph{.process_id = process_, .native_id = static_cast<trace::Small>(native)})};
+  });
 }
 
 void Graphs::describe(const ring::GraphRecord& record) {
@@ -29,15 +25,13 @@ void Graphs::describe(const ring::GraphRecord& record) {
   }
   if (record.handle != 0) graph.row.handle = static_cast<trace::Int>(record.handle);
   learn_handle(record.graph, graph.row);
-  run_.writer.update(graph.id, graph.row);
+  run_.update(graph);
 }
 
 trace::Id Graphs::node(uint32_t graph, uint64_t native) {
   return nodes_.get_or_add(native, [&] {
-    trace::GraphNode row;
-    row.graph_id = known(graph).id;
-    row.native_id = static_cast<trace::Int>(native);
-    return run_.writer.append(row);
+    return run_.writer.append(trace::GraphNode{.graph_id = known(graph).id,
+                                               .native_id = static_cast<trace::Int>(native)});
   });
 }
 
@@ -67,28 +61,26 @@ void Graphs::learn_node(uint32_t graph, trace::Small kind) {
 
 bool Graphs::may_run_unseen(uint64_t executable) const {
   const uint32_t* native = executables_.find(executable);
-  const uint32_t* index = native != nullptr ? index_.find(*native) : nullptr;
-  return index != nullptr && graphs_[*index].has_nodes && !graphs_[*index].has_seen_nodes;
+  const Graph* graph = native != nullptr ? graphs_.find(*native) : nullptr;
+  return graph != nullptr && graph->has_nodes && !graph->has_seen_nodes;
 }
 
 void Graphs::describe(const ring::GraphEdgeRecord& record) {
-  trace::GraphEdge row;
-  row.graph_id = known(record.graph).id;
-  row.from_node_id = node(record.graph, record.from_node);
-  row.to_node_id = node(record.graph, record.to_node);
-  run_.writer.append(row);
+  run_.writer.append(trace::GraphEdge{.graph_id = known(record.graph).id,
+                                      .from_node_id = node(record.graph, record.from_node),
+                                      .to_node_id = node(record.graph, record.to_node)});
 }
 
-void Graphs::restore(trace::Id id, const trace::Graph& row) {
-  index_.insert_or_assign(static_cast<uint32_t>(row.native_id),
-                          static_cast<uint32_t>(graphs_.size()));
-  graphs_.push_back({row, id});
-  learn_handle(static_cast<uint32_t>(row.native_id), row);
-}
-
-void Graphs::restore_node(trace::Id id, const trace::GraphNode& row, uint32_t graph) {
-  nodes_.insert_or_assign(static_cast<uint64_t>(row.native_id), id);
-  learn_node(graph, row.kind);
+void Graphs::restore(EarlierRows& rows) {
+  rows.each<trace::Graph>(process_, [&](trace::Id id, const trace::Graph& row) {
+    const auto native = static_cast<uint32_t>(row.native_id);
+    graphs_.insert_or_assign(native, Graph{{row, id}});
+    learn_handle(native, row);
+  });
+  rows.each<trace::GraphNode>(process_, [&](trace::Id id, const trace::GraphNode& row) {
+    nodes_.insert_or_assign(static_cast<uint64_t>(row.native_id), id);
+    learn_node(static_cast<uint32_t>(rows.trace().graph.native_id[row.graph_id]), row.kind);
+  });
 }
 
 }  // namespace streamscope::record

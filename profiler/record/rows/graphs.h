@@ -4,10 +4,9 @@
 // The CUDA graphs of one process: their nodes and edges.
 #pragma once
 
-#include <vector>
-
 #include "record/drain/flat_map.h"
 #include "record/drain/run_state.h"
+#include "record/recovery/earlier_rows.h"
 #include "ring/record.h"
 
 namespace streamscope::record {
@@ -25,14 +24,11 @@ class Graphs {
   /// memory that is allocated or freed, events, and what conditions may skip.
   bool may_run_unseen(uint64_t executable) const;
 
-  /// Take over rows of an earlier writer.
-  void restore(trace::Id id, const trace::Graph& row);
-  void restore_node(trace::Id id, const trace::GraphNode& row, uint32_t graph);
+  /// Takes over the rows of an earlier writer.
+  void restore(EarlierRows& rows);
 
  private:
-  struct Graph {
-    trace::Graph row;
-    trace::Id id = trace::kNoId;
+  struct Graph : Stored<trace::Graph> {
     bool has_nodes = false;
     bool has_seen_nodes = false;  // that the device reports
   };
@@ -43,8 +39,7 @@ class Graphs {
 
   RunState& run_;
   trace::Id process_;
-  FlatMap<uint32_t, uint32_t> index_;  // native -> index
-  std::vector<Graph> graphs_;
+  FlatMap<uint32_t, Graph> graphs_;          // by native
   FlatMap<uint64_t, uint32_t> executables_;  // handle -> native, of the newest
   FlatMap<uint64_t, trace::Id> nodes_;
 };

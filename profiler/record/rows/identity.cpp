@@ -17,10 +17,7 @@ uint32_t HandleLives::add(const Life& life) {
 }
 
 uint32_t HandleLives::create(uint64_t handle, uint64_t end) {
-  Life life;
-  life.handle = handle;
-  life.creation_seen = true;
-  life.created = end;
+  Life life{.handle = handle, .creation_seen = true, .created = end};
   if (const Ends* ends = ends_.find(handle)) life.previous = ends->newest;
   return add(life);
 }
@@ -50,12 +47,9 @@ uint32_t HandleLives::find(uint64_t handle, uint64_t begin) const {
   return lives_[life].destroyed < begin ? kNone : life;
 }
 
-uint32_t HandleLives::use(uint64_t handle, uint64_t begin, bool* is_new) {
-  const uint32_t known = find(handle, begin);
-  *is_new = known == kNone;
-  if (known != kNone) return known;
-  Life life;
-  life.handle = handle;
+uint32_t HandleLives::use(uint64_t handle, uint64_t begin) {
+  if (const uint32_t known = find(handle, begin); known != kNone) return known;
+  Life life{.handle = handle};
   Ends* ends = ends_.find(handle);
   if (ends == nullptr) return add(life);
   if (lives_[ends->newest].created <= begin) {
@@ -69,8 +63,8 @@ uint32_t HandleLives::use(uint64_t handle, uint64_t begin, bool* is_new) {
   return index;
 }
 
-uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new) {
-  const uint32_t life = use(handle, begin, is_new);
+uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end) {
+  const uint32_t life = use(handle, begin);
   if (lives_[life].destroyed == kNever) lives_[life].destroyed = end;
   return life;
 }

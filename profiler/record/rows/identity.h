@@ -39,15 +39,15 @@ class HandleLives {
   /// call: if a lifetime that began from `begin` to `end` is known already, it is that one.
   uint32_t create_or_join(uint64_t handle, uint64_t begin, uint64_t end);
   /// The lifetime to which a call that began at `begin` refers. Starts one of unknown past if there
-  /// is none and sets `*is_new`.
-  uint32_t use(uint64_t handle, uint64_t begin, bool* is_new);
+  /// is none.
+  uint32_t use(uint64_t handle, uint64_t begin);
   /// When the handle's first lifetime began, 0 if none is known.
   uint64_t first_created(uint64_t handle) const;
   /// The lifetime to which a call that began at `begin` refers; kNone if there is none.
   uint32_t find(uint64_t handle, uint64_t begin) const;
-  /// Ends the lifetime to which a destruction from `begin` to `end` refers and returns it; `is_new`
-  /// as in use().
-  uint32_t destroy(uint64_t handle, uint64_t begin, uint64_t end, bool* is_new);
+  /// Ends the lifetime to which a destruction from `begin` to `end` refers, as use(), and returns
+  /// it.
+  uint32_t destroy(uint64_t handle, uint64_t begin, uint64_t end);
 
   /// Takes over a lifetime from an earlier writer; those of one handle are added by generation.
   uint32_t restore(Life life);

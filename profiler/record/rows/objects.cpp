@@ -17,41 +17,34 @@ trace::Small small(uint32_t native) {
 
 }  // namespace
 
-trace::Id Objects::thread(uint32_t tid) {
-  const uint32_t index = threads_.get_or_add(tid, [&] {
-    trace::Thread row;
-    row.process_id = process_;
-    row.os_tid = static_cast<trace::Small>(tid);
-    thread_rows_.emplace_back(run_.writer.append(row), row);
-    return static_cast<uint32_t>(thread_rows_.size() - 1);
+Stored<trace::Thread>& Objects::known_thread(uint32_t tid) {
+  return threads_.get_or_add(tid, [&] {
+    return run_.add(
+        trace::Thread{.process_id = process_, .os_tid = static_cast<trace::Small>(tid)});
   });
-  return thread_rows_[index].first;
 }
 
 trace::Id Objects::thread(uint32_t tid, const std::string& name) {
-  const trace::Id id = thread(tid);
-  trace::Thread& row = thread_rows_[*threads_.find(tid)].second;
-  if (row.name_id == trace::kNoId && !name.empty()) {
-    row.name_id = run_.writer.intern(name);
-    run_.writer.update(id, row);
+  Stored<trace::Thread>& thread = known_thread(tid);
+  if (thread.row.name_id == trace::kNoId && !name.empty()) {
+    thread.row.name_id = run_.writer.intern(name);
+    run_.update(thread);
   }
-  return id;
+  return thread.id;
 }
 
 void Objects::describe(const ring::ThreadRecord& record) {
-  thread(record.tid);
-  auto& [id, row] = thread_rows_[*threads_.find(record.tid)];
+  Stored<trace::Thread>& thread = known_thread(record.tid);
+  trace::Thread& row = thread.row;
   if (record.name != 0 && row.name_id == trace::kNoId) row.name_id = run_.texts.id(record.name);
   if (record.begin != 0 && row.start_ns == trace::kUnknownNs)
     row.start_ns = run_.to_ns(record.begin, record.flags);
-  run_.writer.update(id, row);
+  run_.update(thread);
 }
 
 trace::Id Objects::device(uint32_t ordinal) {
   return devices_.get_or_add(ordinal, [&] {
-    trace::Device row;
-    row.ordinal = static_cast<trace::Small>(ordinal);
-    return run_.writer.append(row);
+    return run_.writer.append(trace::Device{.ordinal = static_cast<trace::Small>(ordinal)});
   });
 }
 
@@ -78,18 +71,10 @@ void Objects::describe(const ring::DeviceRecord& record) {
 }
 
 Objects::Context& Objects::known_context(uint32_t native) {
-  return context_rows_[contexts_.get_or_add(native, [&] {
-    Context context;
-    context.row.process_id = process_;
-    context.row.native_id = static_cast<trace::Small>(native);
-    context.id = run_.writer.append(context.row);
-    context_rows_.push_back(context);
-    return static_cast<uint32_t>(context_rows_.size() - 1);
-  })];
-}
-
-trace::Id Objects::context(uint32_t native) {
-  return native == kNone ? trace::kNoId : known_context(native).id;
+  return contexts_.get_or_add(native, [&] {
+    return Context{run_.add(
+        trace::Context{.process_id = process_, .native_id = static_cast<trace::Small>(native)})};
+  });
 }
 
 void Objects::describe(const ring::ContextRecord& record) {
@@ -97,14 +82,13 @@ void Objects::describe(const ring::ContextRecord& record) {
   context.row.device_id = device(record.device);
   if (record.begin != 0) context.row.created_ns = run_.to_ns(record.begin, record.flags);
   context.null_stream = record.null_stream;
-  run_.writer.update(context.id, context.row);
+  run_.update(context);
 }
 
 uint32_t Objects::add_stream(const trace::Stream& row) {
   const auto index = static_cast<uint32_t>(streams_.size());
-  const trace::Id id = run_.writer.append(row);
-  streams_.push_back({row, id});
-  stream_of_row_.insert_or_assign(id, index);
+  streams_.push_back(run_.add(row));
+  stream_of_row_.insert_or_assign(streams_.back().id, index);
   return index;
 }
 
@@ -112,25 +96,23 @@ uint32_t Objects::add_stream(const trace::Stream& row) {
 uint32_t Objects::life_stream(uint32_t life) {
   stream_of_life_.resize(stream_lives_.size(), kNone);
   if (stream_of_life_[life] == kNone) {
-    trace::Stream row;
-    row.handle = static_cast<trace::Int>(stream_lives_[life].handle);
-    row.generation = static_cast<trace::Small>(stream_lives_[life].generation);
-    row.kind = trace::kUnknownStream;
-    stream_of_life_[life] = add_stream(row);
+    stream_of_life_[life] =
+        add_stream({.handle = static_cast<trace::Int>(stream_lives_[life].handle),
+                    .generation = static_cast<trace::Small>(stream_lives_[life].generation),
+                    .kind = trace::kUnknownStream});
   }
   return stream_of_life_[life];
 }
 
 uint32_t Objects::default_stream(bool per_thread, uint32_t context, uint32_t tid) {
   return default_streams_.get_or_add(pair_key(context, per_thread ? tid : 0), [&] {
-    trace::Stream row;
-    row.context_id = this->context(context);
-    row.handle = static_cast<trace::Int>(per_thread ? kPerThreadHandle : 0);
-    row.generation = 0;
-    row.kind = per_thread ? trace::kPerThreadStream : trace::kLegacyStream;
-    row.priority = 0;
-    if (per_thread) row.thread_id = thread(tid);
-    const uint32_t index = add_stream(row);
+    const uint32_t index =
+        add_stream({.context_id = this->context(context),
+                    .handle = static_cast<trace::Int>(per_thread ? kPerThreadHandle : 0),
+                    .generation = 0,
+                    .kind = per_thread ? trace::kPerThreadStream : trace::kLegacyStream,
+                    .priority = 0,
+                    .thread_id = per_thread ? thread(tid) : trace::kNoId});
     if (!per_thread && context != kNone) {
       const uint32_t native = known_context(context).null_stream;
       if (native != kNone) set_native(index, context, native);
@@ -143,7 +125,7 @@ void Objects::set_native(uint32_t stream, uint32_t context, uint32_t native) {
   streams_[stream].row.context_id = this->context(context);
   streams_[stream].row.native_id = small(native);
   native_streams_.insert_or_assign(pair_key(context, native), stream);
-  update_stream(stream);
+  run_.update(streams_[stream]);
 }
 
 void Objects::describe(const ring::StreamRecord& record) {
@@ -152,9 +134,7 @@ void Objects::describe(const ring::StreamRecord& record) {
   if (is_default) {
     index = default_stream(record.handle == kPerThreadHandle, record.context, record.tid);
   } else if (record.destroyed != 0) {
-    bool is_new = false;
-    const uint32_t life = stream_lives_.destroy(record.handle, record.begin, record.begin, &is_new);
-    index = life_stream(life);
+    index = life_stream(stream_lives_.destroy(record.handle, record.begin, record.begin));
   } else {
     // A handle that was used before its stream became known is not a new stream, unless the number
     // differs.
@@ -194,7 +174,7 @@ void Objects::describe(const ring::StreamRecord& record) {
   if (record.stream != kNone) {
     set_native(index, record.context, record.stream);
   } else {
-    update_stream(index);
+    run_.update(streams_[index]);
   }
 }
 
@@ -208,12 +188,10 @@ trace::Id Objects::stream(uint64_t handle, uint8_t flags, uint32_t context, uint
   // A thread whose virtual clock is behind cannot have received the stream before it was created.
   if ((flags & ring::kVirtualTime) != 0)
     begin = std::max(begin, stream_lives_.first_created(handle));
-  bool is_new = false;
-  const uint32_t life = stream_lives_.use(handle, begin, &is_new);
-  const uint32_t index = life_stream(life);
+  const uint32_t index = life_stream(stream_lives_.use(handle, begin));
   if (streams_[index].row.context_id == trace::kNoId && context != kNone) {
     streams_[index].row.context_id = this->context(context);
-    update_stream(index);
+    run_.update(streams_[index]);
   }
   return streams_[index].id;
 }
@@ -252,37 +230,29 @@ trace::Id Objects::create_stream(const ring::CallRecord& call) {
         (call.value & kNonBlockingFlag) != 0 ? trace::kNonBlockingStream : trace::kBlockingStream;
   if (row.priority == trace::kNoSmall) row.priority = static_cast<int32_t>(call.value >> 32);
   if (row.created_ns == trace::kUnknownNs) row.created_ns = run_.to_ns(call.end, call.flags);
-  update_stream(index);
+  run_.update(streams_[index]);
   return streams_[index].id;
 }
 
 trace::Id Objects::destroy_stream(const ring::CallRecord& call) {
-  bool is_new = false;
-  const uint32_t index =
-      life_stream(stream_lives_.destroy(call.stream, call.begin, call.end, &is_new));
+  const uint32_t index = life_stream(stream_lives_.destroy(call.stream, call.begin, call.end));
   trace::Stream& row = streams_[index].row;
   if (row.destroyed_ns == trace::kUnknownNs) {
     row.destroyed_ns = run_.to_ns(call.end, call.flags);
-    update_stream(index);
+    run_.update(streams_[index]);
   }
   return streams_[index].id;
 }
 
 uint32_t Objects::life_event(uint32_t life, uint32_t context) {
   if (life < events_.size()) return life;
-  Event event;
-  event.row.process_id = process_;
-  event.row.context_id = this->context(context);
-  event.row.handle = static_cast<trace::Int>(event_lives_[life].handle);
-  event.row.generation = static_cast<trace::Small>(event_lives_[life].generation);
-  event.id = run_.writer.append(event.row);
-  events_.push_back(std::move(event));
+  events_.push_back({run_.add(trace::Event{
+      .process_id = process_,
+      .context_id = this->context(context),
+      .handle = static_cast<trace::Int>(event_lives_[life].handle),
+      .generation = static_cast<trace::Small>(event_lives_[life].generation),
+  })});
   return life;
-}
-
-uint32_t Objects::event(uint64_t handle, uint32_t context, uint64_t begin) {
-  bool is_new = false;
-  return life_event(event_lives_.use(handle, begin, &is_new), context);
 }
 
 uint64_t Objects::complete_since(uint32_t event, uint64_t lost_until) const {
@@ -291,44 +261,38 @@ uint64_t Objects::complete_since(uint32_t event, uint64_t lost_until) const {
   return std::max<uint64_t>(lost_until, 1);
 }
 
-uint32_t Objects::create_event(const ring::CallRecord& call) {
-  const uint32_t index = life_event(event_lives_.create(call.object, call.end), call.context);
-  Event& event = events_[index];
+void Objects::create_event(const ring::CallRecord& call) {
+  Event& event = events_[life_event(event_lives_.create(call.object, call.end), call.context)];
   event.row.flags = static_cast<trace::Small>(call.value);
   event.row.created_ns = run_.to_ns(call.end, call.flags);
-  run_.writer.update(event.id, event.row);
-  return index;
+  run_.update(event);
 }
 
-uint32_t Objects::destroy_event(const ring::CallRecord& call) {
-  bool is_new = false;
-  const uint32_t life = event_lives_.destroy(call.object, call.begin, call.end, &is_new);
-  const uint32_t index = life_event(life, call.context);
-  Event& event = events_[index];
+void Objects::destroy_event(const ring::CallRecord& call) {
+  const uint32_t life = event_lives_.destroy(call.object, call.begin, call.end);
+  Event& event = events_[life_event(life, call.context)];
   if (event.row.destroyed_ns == trace::kUnknownNs) {
     event.row.destroyed_ns = run_.to_ns(call.end, call.flags);
-    run_.writer.update(event.id, event.row);
+    run_.update(event);
   }
-  return index;
 }
 
 void Objects::reset(const ring::CallRecord& call) {
   const trace::Id gone = context(call.context);
   const trace::Ns at = run_.to_ns(call.end, call.flags);
-  bool is_new = false;
   for (uint32_t life = 0; life < stream_lives_.size(); ++life) {
     trace::Stream& row = streams_[life_stream(life)].row;
     if (row.context_id != gone || row.destroyed_ns != trace::kUnknownNs) continue;
-    stream_lives_.destroy(stream_lives_[life].handle, call.begin, call.end, &is_new);
+    stream_lives_.destroy(stream_lives_[life].handle, call.begin, call.end);
     row.destroyed_ns = at;
-    update_stream(stream_of_life_[life]);
+    run_.update(streams_[stream_of_life_[life]]);
   }
   for (uint32_t life = 0; life < events_.size(); ++life) {
     trace::Event& row = events_[life].row;
     if (row.context_id != gone || row.destroyed_ns != trace::kUnknownNs) continue;
-    event_lives_.destroy(event_lives_[life].handle, call.begin, call.end, &is_new);
+    event_lives_.destroy(event_lives_[life].handle, call.begin, call.end);
     row.destroyed_ns = at;
-    run_.writer.update(events_[life].id, row);
+    run_.update(events_[life]);
   }
 }
 
@@ -336,28 +300,88 @@ void Objects::describe(const ring::NameRecord& record) {
   const trace::Id name = run_.texts.id(record.name);
   switch (static_cast<ring::ObjectKind>(record.object_kind)) {
     case ring::ObjectKind::kThread: {
-      thread(static_cast<uint32_t>(record.object));
-      auto& [id, row] = thread_rows_[*threads_.find(static_cast<uint32_t>(record.object))];
-      row.name_id = name;
-      run_.writer.update(id, row);
+      Stored<trace::Thread>& thread = known_thread(static_cast<uint32_t>(record.object));
+      thread.row.name_id = name;
+      run_.update(thread);
       break;
     }
     case ring::ObjectKind::kStream: {
       const trace::Id named = stream(record.object, record.flags, record.context, 0, record.begin);
       const uint32_t index = *stream_of_row_.find(named);
       streams_[index].row.name_id = name;
-      update_stream(index);
+      run_.update(streams_[index]);
       break;
     }
     case ring::ObjectKind::kEvent: {
       Event& event = events_[this->event(record.object, record.context, record.begin)];
       event.row.name_id = name;
-      run_.writer.update(event.id, event.row);
+      run_.update(event);
       break;
     }
     default:
       break;  // contexts, devices, domains and categories have no name in the trace
   }
+}
+
+void Objects::restore(EarlierRows& rows) {
+  rows.each<trace::Thread>(process_, [&](trace::Id id, const trace::Thread& row) {
+    threads_.insert_or_assign(static_cast<uint32_t>(row.os_tid), {row, id});
+  });
+  rows.each<trace::Context>(process_, [&](trace::Id id, const trace::Context& row) {
+    contexts_.insert_or_assign(static_cast<uint32_t>(row.native_id), Context{{row, id}});
+    const trace::DeviceColumns& devices = rows.trace().device;
+    if (row.device_id < devices.size())
+      devices_.insert_or_assign(static_cast<uint32_t>(devices.ordinal[row.device_id]),
+                                row.device_id);
+  });
+  restore_streams(rows);
+  restore_events(rows);
+}
+
+void Objects::restore_streams(EarlierRows& rows) {
+  const trace::Trace& trace = rows.trace();
+  rows.each<trace::Stream>(process_, [&](trace::Id id, const trace::Stream& row) {
+    const auto context = static_cast<uint32_t>(trace.context.native_id[row.context_id]);
+    const auto index = static_cast<uint32_t>(streams_.size());
+    streams_.push_back({row, id});
+    stream_of_row_.insert_or_assign(id, index);
+    const bool has_number = row.native_id != trace::kNoSmall;
+    const auto number = static_cast<uint32_t>(row.native_id);
+    if (has_number) native_streams_.insert_or_assign(pair_key(context, number), index);
+    if (row.kind == trace::kLegacyStream) {
+      default_streams_.insert_or_assign(pair_key(context, 0), index);
+      if (has_number) known_context(context).null_stream = number;
+    } else if (row.kind == trace::kPerThreadStream && row.thread_id < trace.thread.size()) {
+      const auto tid = static_cast<uint32_t>(trace.thread.os_tid[row.thread_id]);
+      default_streams_.insert_or_assign(pair_key(context, tid), index);
+    } else if (row.handle != trace::kNoInt) {
+      stream_lives_.restore(rows.life(process_, row.handle, row.created_ns, row.destroyed_ns));
+      stream_of_life_.push_back(index);
+    }
+  });
+}
+
+void Objects::restore_events(EarlierRows& rows) {
+  FlatMap<trace::Id, uint32_t> life_of;  // by row
+  rows.each<trace::Event>(process_, [&](trace::Id id, const trace::Event& row) {
+    life_of.insert_or_assign(id, event_lives_.restore(rows.life(process_, row.handle,
+                                                                row.created_ns, row.destroyed_ns)));
+    events_.push_back({{row, id}});
+  });
+  const bool is_virtual = rows.is_virtual(process_);
+  rows.each<trace::EventRecord>(process_, [&](trace::Id id, const trace::EventRecord& row) {
+    const uint32_t* life = life_of.find(row.event_id);
+    if (life == nullptr || row.result != 0) return;
+    Event& event = events_[*life];
+    CallSpan span;
+    span.begin =
+        is_virtual ? static_cast<uint64_t>(row.correlation_id) : rows.stamp(process_, row.start_ns);
+    span.end = is_virtual ? span.begin : rows.stamp(process_, row.end_ns);
+    const bool captured = row.flags != trace::kNoSmall && (row.flags & trace::kCapturedRecord) != 0;
+    event.history.add({span, id, captured});
+    if (!is_virtual) event.history.forget_before(span.begin);
+    event.version = std::max(event.version, row.version);
+  });
 }
 
 }  // namespace streamscope::record

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "record/drain/process_drain.h"
+#include "vocabulary/call_row.h"
 
 namespace streamscope::record {
 namespace {
@@ -78,8 +79,7 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
     OpenCallView open;
     if (!read_open_call(*lane, &open) || (open.call.flags & ring::kVirtualTime) != 0) continue;
     *horizon = std::min(*horizon, open.call.begin);
-    const CallKind kind = ring::call_info(open.call.call).kind;
-    if (kind != CallKind::kEventRecord && kind != CallKind::kContextRecord) continue;
+    if (row_of(ring::call_info(open.call.call).kind) != CallRow::kEventRecord) continue;
     if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may be before `now`
     if (open.call.begin == lane->open_since) continue;
     if (now_ns - run_.clock.to_ns(open.call.begin) > kPatienceNs) {

@@ -5,11 +5,10 @@
 // timelines.
 #pragma once
 
-#include <vector>
-
 #include "objects.h"
 #include "record/drain/flat_map.h"
 #include "record/drain/run_state.h"
+#include "record/recovery/earlier_rows.h"
 #include "ring/record.h"
 #include "ring/ring.h"
 
@@ -40,41 +39,25 @@ class Operations {
   void describe(const ring::BarrierArrivalRecord& record, uint32_t tid);
   void describe(const ring::TimelineRecord& record);
   void describe(const ring::TimelinePointRecord& record, uint32_t tid);
-  /// Takes over a row of an earlier writer.
-  void restore(trace::Id id, const trace::Operation& row);
-  void restore(trace::Id id, const trace::OperationDependency& row);
-  void restore(trace::Id id, const trace::Barrier& row, uint32_t operation);
-  void restore(trace::Id id, const trace::BarrierStream& row);
-  void restore(trace::Id id, const trace::Timeline& row);
+  /// Takes over the rows of an earlier writer.
+  void restore(EarlierRows& rows);
 
  private:
-  struct Operation {
-    trace::Operation row;
-    trace::Id id = trace::kNoId;
-  };
-  struct Barrier {
-    trace::Barrier row;
-    trace::Id id = trace::kNoId;
-  };
-  struct BarrierStream {
-    trace::BarrierStream row;
-    trace::Id id = trace::kNoId;
-  };
+  using Operation = Stored<trace::Operation>;
+  using Barrier = Stored<trace::Barrier>;
+  using BarrierStream = Stored<trace::BarrierStream>;
   Operation& known(uint32_t native);
   trace::Id pool(uint32_t native);
   trace::Id timeline(uint32_t native);
   void change_state(uint32_t native, OperationState state, trace::Ns at);
   void arrive(Barrier& barrier, trace::Ns at);
-  void release(Barrier& barrier, trace::Ns at);
 
   RunState& run_;
   Objects& objects_;
   trace::Id process_;
-  SequenceMap<uint32_t> index_;  // native -> index
-  std::vector<Operation> operations_;
+  SequenceMap<Operation> operations_;  // by native
   FlatMap<uint32_t, trace::Id> pools_, timelines_;
-  FlatMap<uint32_t, uint32_t> barrier_of_;  // operation -> index
-  std::vector<Barrier> barriers_;
+  FlatMap<uint32_t, Barrier> barriers_;       // by operation, the newest
   FlatMap<uint64_t, BarrierStream> members_;  // by barrier and stream
   /// By operation and dependency: reported at registration, and again once satisfied.
   FlatMap<uint64_t, trace::Id> dependencies_;

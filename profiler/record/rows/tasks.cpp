@@ -6,32 +6,26 @@ namespace streamscope::record {
 
 trace::Id Tasks::queue(uint32_t native) {
   return queues_.get_or_add(native, [&] {
-    trace::TaskQueue row;
-    row.process_id = process_;
-    row.native_id = static_cast<trace::Small>(native);
-    return run_.writer.append(row);
+    return run_.writer.append(
+        trace::TaskQueue{.process_id = process_, .native_id = static_cast<trace::Small>(native)});
   });
 }
 
 Tasks::Run& Tasks::known_run(uint32_t queue_number, uint32_t native) {
   const trace::Id of = queue(queue_number);
   return runs_.get_or_add(pair_key(of, native), [&] {
-    Run run;
-    run.row.task_queue_id = of;
-    run.row.native_id = static_cast<trace::Small>(native);
-    run.id = run_.writer.append(run.row);
-    return run;
+    return run_.add(
+        trace::TaskRun{.task_queue_id = of, .native_id = static_cast<trace::Small>(native)});
   });
 }
 
 void Tasks::describe(const ring::TaskQueueRecord& record) {
-  trace::TaskQueue row;
-  row.process_id = process_;
-  row.native_id = static_cast<trace::Small>(record.queue);
-  row.name_id = run_.texts.id(record.name);
-  row.on_device = record.on_device != 0 ? 1 : 0;
-  row.workers = static_cast<trace::Small>(record.workers);
-  run_.writer.update(queue(record.queue), row);
+  run_.writer.update(queue(record.queue),
+                     trace::TaskQueue{.process_id = process_,
+                                      .native_id = static_cast<trace::Small>(record.queue),
+                                      .name_id = run_.texts.id(record.name),
+                                      .on_device = record.on_device != 0 ? 1 : 0,
+                                      .workers = static_cast<trace::Small>(record.workers)});
 }
 
 void Tasks::describe(const ring::TaskRunRecord& record, uint32_t tid) {
@@ -45,7 +39,7 @@ void Tasks::describe(const ring::TaskRunRecord& record, uint32_t tid) {
     if (record.left_out != 0)
       run_.losses.add(process_, "tasks-left-out", static_cast<int64_t>(record.left_out));
   }
-  run_.writer.update(run.id, run.row);
+  run_.update(run);
 }
 
 void Tasks::describe(const ring::TaskRecord& record, uint32_t tid) {
@@ -67,13 +61,14 @@ void Tasks::describe(const ring::TaskRecord& record, uint32_t tid) {
   run_.writer.append(row);
 }
 
-void Tasks::restore(trace::Id id, const trace::TaskQueue& row) {
-  queues_.insert_or_assign(static_cast<uint32_t>(row.native_id), id);
-}
-
-void Tasks::restore(trace::Id id, const trace::TaskRun& row) {
-  runs_.insert_or_assign(pair_key(row.task_queue_id, static_cast<uint32_t>(row.native_id)),
-                         Run{row, id});
+void Tasks::restore(EarlierRows& rows) {
+  rows.each<trace::TaskQueue>(process_, [&](trace::Id id, const trace::TaskQueue& row) {
+    queues_.insert_or_assign(static_cast<uint32_t>(row.native_id), id);
+  });
+  rows.each<trace::TaskRun>(process_, [&](trace::Id id, const trace::TaskRun& row) {
+    runs_.insert_or_assign(pair_key(row.task_queue_id, static_cast<uint32_t>(row.native_id)),
+                           Run{row, id});
+  });
 }
 
 }  // namespace streamscope::record

@@ -11,6 +11,7 @@
 #include "operations.h"
 #include "record/drain/flat_map.h"
 #include "record/drain/run_state.h"
+#include "record/recovery/earlier_rows.h"
 #include "ring/record.h"
 
 namespace streamscope::record {
@@ -24,15 +25,11 @@ class Tasks {
   void describe(const ring::TaskQueueRecord& record);
   void describe(const ring::TaskRunRecord& record, uint32_t tid);
   void describe(const ring::TaskRecord& record, uint32_t tid);
-  /// Takes over a row of an earlier writer.
-  void restore(trace::Id id, const trace::TaskQueue& row);
-  void restore(trace::Id id, const trace::TaskRun& row);
+  /// Takes over the rows of an earlier writer.
+  void restore(EarlierRows& rows);
 
  private:
-  struct Run {
-    trace::TaskRun row;
-    trace::Id id = trace::kNoId;
-  };
+  using Run = Stored<trace::TaskRun>;
   trace::Id queue(uint32_t native);
   Run& known_run(uint32_t queue, uint32_t native);
 

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <optional>
 
+#include "files.h"
 #include "raised_limits.h"
 #include "ring/process.h"
 #include "trace/error.h"
@@ -36,14 +37,11 @@ class Signals {
     for (int signal : kPassedOn) ::sigaddset(&set_, signal);
     ::sigaddset(&set_, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;  // an ignored SIGCHLD would discard the exit code
-    ::sigaction(SIGCHLD, &standard, &child_before_);
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;  // exceeding the file size limit is reported like a full disk
-    ::sigaction(SIGXFSZ, &ignore, &size_before_);
-    ::sigaction(SIGPIPE, &ignore,
-                &pipe_before_);  // and so are a killed child and a closed terminal
+    for (Handled& each : handled_) {
+      struct sigaction wanted {};
+      wanted.sa_handler = each.handler;
+      ::sigaction(each.signal, &wanted, &each.before);
+    }
   }
   ~Signals() { restore(); }
   Signals(const Signals&) = delete;
@@ -59,16 +57,22 @@ class Signals {
   }
   /// In the child: restores everything.
   void restore() const {
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigaction(SIGXFSZ, &size_before_, nullptr);
-    ::sigaction(SIGPIPE, &pipe_before_, nullptr);
+    for (const Handled& each : handled_) ::sigaction(each.signal, &each.before, nullptr);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
  private:
+  struct Handled {
+    int signal;
+    void (*handler)(int);
+    struct sigaction before {};
+  };
   sigset_t set_, before_;
-  struct sigaction child_before_ {
-  }, size_before_{}, pipe_before_{};
+  Handled handled_[3] = {
+      {SIGCHLD, SIG_DFL},  // an ignored one would discard the exit code
+      {SIGXFSZ, SIG_IGN},  // exceeding the file size limit is reported like a full disk
+      {SIGPIPE, SIG_IGN},  // and so are a killed child and a closed terminal
+  };
 };
 
 /// The library under a name that LD_PRELOAD can contain: it splits at spaces and colons and
@@ -123,6 +127,10 @@ void execute(const Surroundings& surroundings, const std::vector<std::string>& c
   ::execvp(arguments[0], arguments.data());
 }
 
+Error not_started(const std::string& program) {
+  return Error(program, std::string("cannot be started: ") + std::strerror(errno), "", errno);
+}
+
 /// A forked child that waits for permission to become the program.
 class Child {
  public:
@@ -133,7 +141,7 @@ class Child {
         const Variables& variables) {
     int go[2], result[2];
     if (::pipe2(go, O_CLOEXEC) != 0 || ::pipe2(result, O_CLOEXEC) != 0)
-      throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+      throw not_started(command[0]);
     std::fflush(nullptr);
     pid_ = ::fork();
     if (pid_ < 0) {
@@ -141,7 +149,7 @@ class Child {
       std::fprintf(stderr, "streamscope: not recording: no process can be started: %s\n",
                    std::strerror(errno));
       execute(surroundings, command);
-      throw Error(command[0], std::string("cannot be started: ") + std::strerror(errno), "", errno);
+      throw not_started(command[0]);
     }
     if (pid_ == 0) {
       ::close(go[1]);
@@ -166,19 +174,10 @@ class Child {
   /// Lets the child become the program; throws Error if it cannot.
   void go(const Session& session, const std::string& program) {
     const std::string paths = session.rings().string() + '\0' + session.trace().string() + '\0';
-    for (size_t done = 0; done < paths.size();) {
-      const ssize_t written = ::write(go_, paths.data() + done, paths.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0)
-        throw Error(program, std::string("cannot be started: ") + std::strerror(errno), "", errno);
-      done += static_cast<size_t>(written);
-    }
+    if (!write_all(go_, paths.data(), paths.size())) throw not_started(program);
     ::close(std::exchange(go_, -1));
     int failure = 0;
-    ssize_t got;
-    do got = ::read(result_, &failure, sizeof failure);
-    while (got < 0 && errno == EINTR);
-    if (got != sizeof failure) return;  // closed by exec
+    if (!read_all(result_, &failure, sizeof failure)) return;  // closed by exec
     if (failure == ENOENT)
       throw Error(program, "no such program", "check the name, or give its path", failure);
     throw Error(program, std::string("cannot be run: ") + std::strerror(failure),
@@ -235,24 +234,23 @@ constexpr rlim_t kLeastAddressSpace = 12 << 20;
 /// the recording and uses CUDA only then, such as a daemon, is recorded by a writer of its own,
 /// with the same options.
 Child::Variables variables_of(const Options& options, const std::string& preload) {
-  Child::Variables variables;
-  if (!preload.empty()) {
-    const char* theirs = std::getenv("LD_PRELOAD");
-    variables.emplace_back("LD_PRELOAD",
-                           theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
-  }
-  variables.emplace_back("STREAMSCOPE_TIER", std::string(to_string(options.tier)));
-  variables.emplace_back("STREAMSCOPE_STACKS",
-                         std::string(ring::kStackModeNames[static_cast<size_t>(options.stacks)]));
-  variables.emplace_back("STREAMSCOPE_GRAPHS",
-                         options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch");
   std::string with;
   for (const auto& [bit, name] :
        {std::pair{ring::kWithArgs, "args"}, std::pair{ring::kWithAlloc, "alloc"},
         std::pair{ring::kWithEventTimes, "event-times"}}) {
     if ((options.with & bit) != 0) with += (with.empty() ? "" : ",") + std::string(name);
   }
-  variables.emplace_back("STREAMSCOPE_WITH", with);
+  Child::Variables variables = {
+      {"STREAMSCOPE_TIER", std::string(to_string(options.tier))},
+      {"STREAMSCOPE_STACKS",
+       std::string(ring::kStackModeNames[static_cast<size_t>(options.stacks)])},
+      {"STREAMSCOPE_GRAPHS", options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch"},
+      {"STREAMSCOPE_WITH", with}};
+  if (!preload.empty()) {
+    const char* theirs = std::getenv("LD_PRELOAD");
+    variables.emplace_back("LD_PRELOAD",
+                           theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
+  }
   if (options.capture_range == ring::CaptureRange::kCudaProfilerApi) {
     variables.emplace_back("STREAMSCOPE_CAPTURE_RANGE", "cudaProfilerApi");
   } else if (options.capture_range == ring::CaptureRange::kNvtx) {
@@ -284,10 +282,6 @@ class Ending {
   std::vector<pid_t> pids_;
   std::chrono::steady_clock::time_point until_{};
 };
-
-void say(const Options& options, const char* text) {
-  if (!options.quiet) std::fprintf(stderr, "streamscope: %s\n", text);
-}
 
 Error failure_of(const Session& session, const std::exception& error) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) return *known;
@@ -390,7 +384,10 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     }
     if (child_ended && !reported && std::chrono::steady_clock::now() - ended_at > 1s) {
       reported = true;
-      say(options, "waiting for the other processes of the program; Ctrl-C ends the recording");
+      if (!options.quiet)
+        std::fprintf(stderr,
+                     "streamscope: waiting for the other processes of the program; Ctrl-C ends the "
+                     "recording\n");
     }
     if (const auto hung = session.take_hung()) {
       ending.begin(static_cast<pid_t>(*hung), child.pid());

@@ -3,9 +3,7 @@
 #include "remote.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -13,9 +11,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
-#include <utility>
 
-#include "ring/guard.h"
 #include "ring/process.h"
 #include "trace/error.h"
 #include "trace/read/reader.h"
@@ -51,19 +47,13 @@ Recorder Recorder::of(pid_t process) {
   Recorder recorder;
   recorder.process_ = process;
   const fs::path file = rings_of(process) / ring::kControlFile;
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  const Descriptor descriptor(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
-  void* base = MAP_FAILED;
-  if (descriptor >= 0 && ::fstat(descriptor, &facts) == 0 &&
+  if (descriptor && ::fstat(descriptor.get(), &facts) == 0 &&
       facts.st_size >= static_cast<off_t>(sizeof(ring::Control)))
-    base =
-        ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (descriptor >= 0) ::close(descriptor);
-  if (base == MAP_FAILED)
+    recorder.control_ = map_control(descriptor.get());
+  if (!recorder.control_)
     throw Error(file, "cannot be used", "ask as the user who recorded the process");
-  recorder.control_ = static_cast<ring::Control*>(base);
-  ring::rescue_on_bus_errors();
-  ring::guard(recorder.control_, sizeof(ring::Control));
   const ring::Control& control = *recorder.control_;
   if (std::memcmp(control.magic, ring::kControlMagic, sizeof control.magic) != 0 ||
       control.layout_version != ring::kLayoutVersion)
@@ -74,15 +64,6 @@ Recorder Recorder::of(pid_t process) {
                 std::string("end the process, then use streamscope hang ") + control.trace_file);
   }
   return recorder;
-}
-
-Recorder::Recorder(Recorder&& other) noexcept
-    : process_(other.process_), control_(std::exchange(other.control_, nullptr)) {}
-
-Recorder::~Recorder() {
-  if (control_ == nullptr) return;
-  ring::unguard(control_);
-  ::munmap(control_, sizeof(ring::Control));
 }
 
 void Recorder::request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>& answered) const {

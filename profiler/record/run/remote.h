@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-#include "ring/control.h"
+#include "rings_folder.h"
 #include "trace/write/hang_report.h"
 
 namespace streamscope::record {
@@ -19,9 +19,6 @@ class Recorder {
  public:
   /// Throws Error if the process is not being recorded, or its recorder is gone.
   static Recorder of(pid_t process);
-  Recorder(Recorder&& other) noexcept;
-  Recorder& operator=(Recorder&&) = delete;
-  ~Recorder();
 
   /// Why the process hangs, or that it does not. The program keeps running; takes up to some
   /// seconds. Throws Error if there is no answer.
@@ -34,7 +31,7 @@ class Recorder {
   void request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>& answered) const;
 
   pid_t process_ = 0;
-  ring::Control* control_ = nullptr;
+  MappedControl control_;
 };
 
 }  // namespace streamscope::record

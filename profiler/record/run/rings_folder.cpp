@@ -18,7 +18,6 @@
 #include <cstring>
 #include <fstream>
 #include <new>
-#include <utility>
 
 #include "ring/backlog.h"
 #include "ring/guard.h"
@@ -37,24 +36,20 @@ namespace fs = std::filesystem;
 constexpr uint64_t kRingRecords = uint64_t{1} << 17;
 constexpr uint32_t kFlushIntervalMs = 100;
 
-std::string reason() { return std::strerror(errno); }
-
 /// File systems on which a shared mapping is refused, incoherent or slow.
 bool shares_badly(const fs::path& folder) {
   struct statfs facts {};
   if (::statfs(folder.c_str(), &facts) != 0) return false;
-  switch (static_cast<uint64_t>(facts.f_type) & 0xffffffff) {
-    case 0x6969:      // NFS
-    case 0x0bd00bd0:  // Lustre
-    case 0x65735546:  // FUSE
-    case 0xff534d42:  // CIFS
-    case 0xfe534d42:  // SMB2
-    case 0x47504653:  // GPFS
-    case 0x01021997:  // 9P
-      return true;
-    default:
-      return false;
-  }
+  constexpr uint32_t kTypes[] = {
+      0x6969,      // NFS
+      0x0bd00bd0,  // Lustre
+      0x65735546,  // FUSE
+      0xff534d42,  // CIFS
+      0xfe534d42,  // SMB2
+      0x47504653,  // GPFS
+      0x01021997,  // 9P
+  };
+  return std::ranges::find(kTypes, static_cast<uint32_t>(facts.f_type)) != std::end(kTypes);
 }
 
 uint64_t ring_records() {
@@ -97,11 +92,6 @@ bool is_being_made(const struct stat& folder) {
   return seconds <= 1 && seconds * kMakingNs + now.tv_nsec - folder.st_mtim.tv_nsec <= kMakingNs;
 }
 
-void make_private_folder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0)
-    throw Error(folder, "cannot be created: " + reason(), remedy_for(errno), errno);
-}
-
 // Errors that are temporary and not caused by the file.
 bool is_passing(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO || error == EINTR;
@@ -142,27 +132,18 @@ fs::path rings_path(const fs::path& trace) { return trace.string() + ".rings"; }
 
 fs::path dump_name(const fs::path& trace) { return trace.string() + ".dump"; }
 
-RingsFolder::RingsFolder(RingsFolder&& other) noexcept
-    : pointer_(std::move(other.pointer_)),
-      path_(std::move(other.path_)),
-      control_(std::exchange(other.control_, nullptr)),
-      lock_(std::exchange(other.lock_, -1)) {}
-
-RingsFolder::~RingsFolder() {
-  if (control_ != nullptr) {
-    ring::unguard(control_);
-    ::munmap(control_, sizeof(ring::Control));
-  }
-  if (lock_ >= 0) ::close(lock_);
+void UnmapControl::operator()(ring::Control* control) const {
+  ring::unguard(control);
+  ::munmap(control, sizeof(ring::Control));
 }
 
-bool RingsFolder::map_control(int file) {
+MappedControl map_control(int file) {
   void* base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (base == MAP_FAILED) return false;
-  control_ = static_cast<ring::Control*>(base);
+  if (base == MAP_FAILED) return nullptr;
+  MappedControl control(static_cast<ring::Control*>(base));
   ring::rescue_on_bus_errors();
-  ring::guard(control_, sizeof(ring::Control));
-  return true;
+  ring::guard(control.get(), sizeof(ring::Control));
+  return control;
 }
 
 RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
@@ -183,36 +164,32 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   // Everything that needs memory is done before there is a folder.
   const fs::path control = folder.path_ / ring::kControlFile;
   const std::string text = folder.path_.string();
-  make_private_folder(folder.path_);
+  if (::mkdir(text.c_str(), 0700) != 0) throw file_error(text, "created", errno);
   if (elsewhere) {
-    const int file =
-        ::open(folder.pointer_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0 || ::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    const Descriptor file(::open(folder.pointer_.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file || !write_all(file.get(), text.data(), text.size())) {
       const int code = errno;
-      if (file >= 0) ::close(file);
       ::rmdir(folder.path_.c_str());
-      throw Error(folder.pointer_, std::string("cannot be created: ") + std::strerror(code),
-                  remedy_for(code), code);
+      throw file_error(folder.pointer_, "created", code);
     }
-    ::close(file);
   }
 
   const uint64_t start = ring::process_start(static_cast<uint32_t>(::getpid()));
-  folder.lock_ = ::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  folder.lock_ =
+      Descriptor(::open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   // Locked before it has a size: a search for dead writers does not lock an empty file.
-  int failure = start == 0                                                          ? EMFILE
-                : folder.lock_ < 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0 ? errno
-                                                                                    : 0;
-  if (failure == 0) failure = ::posix_fallocate(folder.lock_, 0, sizeof(ring::Control));
-  if (failure == 0 && !folder.map_control(folder.lock_)) failure = errno;
+  const int lock = folder.lock_.get();
+  int failure = start == 0 ? EMFILE : lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+  if (failure == 0) failure = ::posix_fallocate(lock, 0, sizeof(ring::Control));
+  if (failure == 0 && !(folder.control_ = map_control(lock))) failure = errno;
   if (failure != 0) {
     std::error_code ignored;
     for (const fs::path& made : {control, folder.path_, folder.pointer_}) fs::remove(made, ignored);
-    throw Error(control, std::string("cannot be created: ") + std::strerror(failure),
-                remedy_for(failure), failure);
+    throw file_error(control, "created", failure);
   }
 
-  auto* facts = new (folder.control_) ring::Control{};
+  auto* facts = new (folder.control_.get()) ring::Control{};
   std::memcpy(facts->magic, ring::kControlMagic, sizeof facts->magic);
   facts->layout_version = ring::kLayoutVersion;
   facts->writer_pid = static_cast<uint32_t>(::getpid());
@@ -252,14 +229,14 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
   used = facts.st_uid != ::geteuid() || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
   if (folder.path_.empty()) return std::nullopt;
   const fs::path control = folder.path_ / ring::kControlFile;
-  folder.lock_ = ::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (folder.lock_ < 0 && is_passing(errno)) cannot_open(control, errno);
-  if (folder.lock_ >= 0 && ::fstat(folder.lock_, &facts) != 0) cannot_open(control, errno);
-  if (folder.lock_ < 0 || facts.st_size == 0 || ::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0)
-    return std::nullopt;
+  folder.lock_ = Descriptor(::open(control.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  const int lock = folder.lock_.get();
+  if (lock < 0 && is_passing(errno)) cannot_open(control, errno);
+  if (lock >= 0 && ::fstat(lock, &facts) != 0) cannot_open(control, errno);
+  if (lock < 0 || facts.st_size == 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   used = false;
   if (facts.st_size < static_cast<off_t>(sizeof(ring::Control)) ||
-      !folder.map_control(folder.lock_))
+      !(folder.control_ = map_control(lock)))
     return std::nullopt;
   const ring::Control& found = *folder.control_;
   if (std::memcmp(found.magic, ring::kControlMagic, sizeof found.magic) != 0 ||
@@ -282,15 +259,13 @@ bool RingsFolder::remove_unmade(const fs::path& trace) {
   if (!names || !std::all_of(names->begin(), names->end(), is_control)) return false;
   std::error_code error;
   const fs::path control = folder / ring::kControlFile;
-  const int file = ::open(control.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (file >= 0) {
+  if (const Descriptor file(::open(control.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)); file) {
     // The magic is written first, and the file is locked before.
     char magic[sizeof ring::kControlMagic] = {};
     const bool made =
-        ::pread(file, magic, sizeof magic, 0) == sizeof magic &&
+        ::pread(file.get(), magic, sizeof magic, 0) == sizeof magic &&
         std::any_of(std::begin(magic), std::end(magic), [](char c) { return c != 0; });
-    const bool in_use = ::flock(file, LOCK_EX | LOCK_NB) != 0;
-    ::close(file);
+    const bool in_use = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
     if (made || in_use) return false;
     fs::remove(control, error);
   }

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 
+#include "files.h"
 #include "options.h"
 #include "ring/control.h"
 
@@ -29,7 +31,15 @@ std::filesystem::path rings_path(const std::filesystem::path& trace);
 /// The name under which a flight recorder copies its rings to write `trace`.
 std::filesystem::path dump_name(const std::filesystem::path& trace);
 
-/// Owns the folder while it exists. Move-only; thread-compatible.
+struct UnmapControl {
+  void operator()(ring::Control* control) const;
+};
+/// A mapped control file; its other writers may end or truncate it.
+using MappedControl = std::unique_ptr<ring::Control, UnmapControl>;
+/// Maps `file`, which is long enough. nullptr with errno if that fails.
+MappedControl map_control(int file);
+
+/// Owns the folder while it exists, and then leaves it in place. Move-only; thread-compatible.
 class RingsFolder {
  public:
   /// Creates the folder (0700) and its control file for a new recording. Throws Error.
@@ -44,11 +54,6 @@ class RingsFolder {
   /// Removes from `folder` the remains of writers that were killed before anything was recorded.
   static void remove_unused(const std::filesystem::path& folder);
 
-  RingsFolder(RingsFolder&& other) noexcept;
-  RingsFolder& operator=(RingsFolder&&) = delete;
-  /// Leaves the folder in place.
-  ~RingsFolder();
-
   const std::filesystem::path& path() const { return path_; }
   ring::Control& control() { return *control_; }
   /// Throws Error if the folder cannot be read.
@@ -59,12 +64,11 @@ class RingsFolder {
 
  private:
   RingsFolder() = default;
-  bool map_control(int file);
 
   std::filesystem::path pointer_;  // FILE.rings
   std::filesystem::path path_;     // the folder itself
-  ring::Control* control_ = nullptr;
-  int lock_ = -1;  // the control file, locked
+  Descriptor lock_;                // the control file, locked
+  MappedControl control_;
 };
 
 }  // namespace streamscope::record

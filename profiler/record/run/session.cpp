@@ -58,14 +58,6 @@ RingsFolder make_folder(const fs::path& trace, const Options& options) {
   return RingsFolder::create(trace, options);
 }
 
-Drain::Options drain_options(const ring::Control& control) {
-  Drain::Options options;
-  options.run = {control.tier, control.with};
-  options.clock = ring::best_clock();
-  options.trace_start_ns = control.trace_start_ns;
-  return options;
-}
-
 constexpr char kFinishedKey[] = "finished";
 // A trace whose creation was interrupted is at most one page; its tables are added in one
 // transaction, through its log.
@@ -164,7 +156,7 @@ std::chrono::microseconds Session::step() {
       if (!folder_.has_rings()) return kShortestPause;
       drain_ = std::make_unique<Drain>(folder_.path(),
                                        trace::Writer::create(trace_, {.overwrite = options_.force}),
-                                       drain_options(folder_.control()), first_anchor_);
+                                       Drain::Options::of(folder_.control()), first_anchor_);
     }
     const size_t read = drain_->cycle();
     if (monitor_) monitor_->step(*drain_);
@@ -232,7 +224,7 @@ bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
     return false;
   }
   folder->control().stop.store(1, std::memory_order_release);
-  const Drain::Options options = drain_options(folder->control());
+  const Drain::Options options = Drain::Options::of(folder->control());
 
   if (const auto stored = read_unfinished(file)) {
     if (!stored->meta.contains(kFinishedKey) || stored->meta.at(kFinishedKey) != "1") {

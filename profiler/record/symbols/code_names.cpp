@@ -10,10 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <map>
 #include <span>
-#include <tuple>
 
+#include "record/run/files.h"
 #include "symbolize.h"
 
 namespace streamscope::record {
@@ -22,30 +21,6 @@ namespace {
 // The output of the process that looks up names: for each place, in order, the length of its name
 // and the name.
 using Length = uint32_t;
-
-bool write_all(int file, const void* data, size_t size) {
-  const char* from = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(file, from, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    from += written;
-    size -= static_cast<size_t>(written);
-  }
-  return true;
-}
-
-bool read_all(int file, void* data, size_t size) {
-  char* to = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t got = ::read(file, to, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    size -= static_cast<size_t>(got);
-  }
-  return true;
-}
 
 [[noreturn]] void answer(std::span<const CodePlace> places, int out, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -94,33 +69,27 @@ std::optional<std::vector<std::string>> ask(std::span<const CodePlace> places) {
 
 }  // namespace
 
-struct CodeNames::Impl {
-  // A file that was replaced meanwhile is a different file.
-  using Key = std::tuple<std::string, dev_t, ino_t, time_t, uint64_t>;
-  std::map<Key, std::optional<std::string>> known;
-};
-
 std::vector<std::optional<std::string>> CodeNames::look_up(const std::vector<CodePlace>& places) {
   std::map<std::string, struct stat> facts;
   const auto key = [&](const CodePlace& place) {
     const auto [file, is_new] = facts.try_emplace(place.file);
     if (is_new && ::stat(place.file.c_str(), &file->second) != 0) file->second = {};
-    return Impl::Key{place.file, file->second.st_dev, file->second.st_ino,
-                     file->second.st_mtim.tv_sec, place.address};
+    return Key{place.file, file->second.st_dev, file->second.st_ino, file->second.st_mtim.tv_sec,
+               place.address};
   };
   std::vector<CodePlace> wanted;
   for (const CodePlace& place : places) {
-    if (impl_->known.try_emplace(key(place)).second) wanted.push_back(place);
+    if (known_.try_emplace(key(place)).second) wanted.push_back(place);
   }
   std::sort(wanted.begin(), wanted.end());  // file after file
   for (std::span<const CodePlace> left = wanted; !left.empty();) {
     const auto names = ask(left);
     if (!names) {  // too many processes, or too few file descriptors
       Symbolizer symbolizer;
-      for (const CodePlace& place : left) impl_->known[key(place)] = symbolizer.name(place);
+      for (const CodePlace& place : left) known_[key(place)] = symbolizer.name(place);
       break;
     }
-    for (size_t i = 0; i < names->size(); ++i) impl_->known[key(left[i])] = (*names)[i];
+    for (size_t i = 0; i < names->size(); ++i) known_[key(left[i])] = (*names)[i];
     left = left.subspan(names->size());
     if (left.empty()) break;
     // The rest of the file that ended the process is skipped.
@@ -131,13 +100,8 @@ std::vector<std::optional<std::string>> CodeNames::look_up(const std::vector<Cod
   }
   std::vector<std::optional<std::string>> result;
   result.reserve(places.size());
-  for (const CodePlace& place : places) result.push_back(impl_->known[key(place)]);
+  for (const CodePlace& place : places) result.push_back(known_[key(place)]);
   return result;
 }
-
-CodeNames::CodeNames() : impl_(std::make_unique<Impl>()) {}
-CodeNames::~CodeNames() = default;
-CodeNames::CodeNames(CodeNames&&) noexcept = default;
-CodeNames& CodeNames::operator=(CodeNames&&) noexcept = default;
 
 }  // namespace streamscope::record

@@ -7,22 +7,15 @@ namespace streamscope::record {
 trace::Id Stacks::id(uint32_t low_hash) {
   if (low_hash == 0) return trace::kNoId;
   return stacks_.get_or_add(low_hash, [&] {
-    trace::Stack row;
-    row.process_id = process_;
-    row.hash = low_hash;
-    row.frame_count = 0;
-    return run_.writer.append(row);
+    return run_.writer.append(
+        trace::Stack{.process_id = process_, .hash = low_hash, .frame_count = 0});
   });
 }
 
-void Stacks::describe(const ring::ModuleRecord& record) {
-  modules_.push_back({record.base, record.begin_address, record.end_address, record.path});
-}
-
-const Stacks::Module* Stacks::module_of(uint64_t address) const {
-  for (auto module = modules_.rbegin(); module != modules_.rend();
-       ++module) {  // the newest mapping counts
-    if (address >= module->begin && address < module->end) return &*module;
+const ring::ModuleRecord* Stacks::module_of(uint64_t address) const {
+  // The newest mapping counts.
+  for (auto module = modules_.rbegin(); module != modules_.rend(); ++module) {
+    if (address >= module->begin_address && address < module->end_address) return &*module;
   }
   return nullptr;
 }
@@ -32,24 +25,21 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
   described_.get(hash, &is_new);
   if (!is_new) return;
   const trace::Id stack = id(static_cast<uint32_t>(hash));
-  trace::Stack row;
-  row.process_id = process_;
-  row.hash = static_cast<trace::Int>(hash);
-  row.frame_count = static_cast<trace::Small>(frames.size());
-  run_.writer.update(stack, row);
+  run_.writer.update(stack, trace::Stack{.process_id = process_,
+                                         .hash = static_cast<trace::Int>(hash),
+                                         .frame_count = static_cast<trace::Small>(frames.size())});
   for (size_t depth = 0; depth < frames.size(); ++depth) {
-    trace::StackFrame frame;
-    frame.stack_id = stack;
-    frame.depth = static_cast<trace::Small>(depth);
     const auto [value, is_text] = frames[depth];
-    frame.kind = is_text ? trace::kPythonFrame : trace::kNativeFrame;
+    trace::StackFrame frame{.stack_id = stack,
+                            .depth = static_cast<trace::Small>(depth),
+                            .kind = is_text ? trace::kPythonFrame : trace::kNativeFrame};
     if (is_text) {
       frame.symbol_id = run_.texts.id(value);
       run_.writer.append(frame);
       continue;
     }
     frame.address = static_cast<trace::Int>(value);
-    if (const Module* module = module_of(value)) {
+    if (const ring::ModuleRecord* module = module_of(value)) {
       frame.address = static_cast<trace::Int>(value - module->base);
       frame.module_id = run_.texts.id(module->path);
     }
@@ -58,17 +48,14 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
 }
 
 trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
-  trace::Stack row;
-  row.process_id = process_;
-  row.frame_count = static_cast<trace::Small>(frames.size());
-  const trace::Id stack = run_.writer.append(row);
+  const trace::Id stack = run_.writer.append(trace::Stack{
+      .process_id = process_, .frame_count = static_cast<trace::Small>(frames.size())});
   for (size_t depth = 0; depth < frames.size(); ++depth) {
     const SeenFrame& seen = frames[depth];
-    trace::StackFrame frame;
-    frame.stack_id = stack;
-    frame.depth = static_cast<trace::Small>(depth);
-    frame.kind = trace::kNativeFrame;
-    frame.address = static_cast<trace::Int>(seen.address);
+    trace::StackFrame frame{.stack_id = stack,
+                            .depth = static_cast<trace::Small>(depth),
+                            .kind = trace::kNativeFrame,
+                            .address = static_cast<trace::Int>(seen.address)};
     if (!seen.module.empty()) frame.module_id = run_.writer.intern(seen.module);
     if (!seen.symbol.empty()) frame.symbol_id = run_.writer.intern(seen.symbol);
     run_.writer.append(frame);
@@ -84,7 +71,7 @@ void Stacks::finish() {
   for (NativeFrame& frame : frames_) {
     std::string path = frame.module_path;
     if (path.empty()) {
-      const Module* module = module_of(frame.address);
+      const ring::ModuleRecord* module = module_of(frame.address);
       const std::string* text = module == nullptr ? nullptr : run_.texts.find(module->path);
       if (text == nullptr) {
         ++unnamed;
@@ -114,14 +101,16 @@ void Stacks::finish() {
   if (unnamed > 0) run_.losses.add(process_, "stack-unreadable", unnamed);
 }
 
-void Stacks::restore(trace::Id id, const trace::Stack& row) {
-  stacks_.insert_or_assign(static_cast<uint32_t>(row.hash), id);
-  if (row.frame_count > 0) described_.get(static_cast<uint64_t>(row.hash)) = 1;
-}
-
-void Stacks::restore(trace::Id id, const trace::StackFrame& row, std::string module) {
-  if (row.kind == trace::kNativeFrame && row.symbol_id == trace::kNoId && !module.empty())
-    frames_.push_back({id, row, 0, std::move(module)});
+void Stacks::restore(EarlierRows& rows) {
+  rows.each<trace::Stack>(process_, [&](trace::Id id, const trace::Stack& row) {
+    stacks_.insert_or_assign(static_cast<uint32_t>(row.hash), id);
+    if (row.frame_count > 0) described_.get(static_cast<uint64_t>(row.hash)) = 1;
+  });
+  rows.each<trace::StackFrame>(process_, [&](trace::Id id, const trace::StackFrame& row) {
+    const std::string_view module = rows.trace().text(row.module_id);
+    if (row.kind == trace::kNativeFrame && row.symbol_id == trace::kNoId && !module.empty())
+      frames_.push_back({id, row, 0, std::string(module)});
+  });
 }
 
 }  // namespace streamscope::record

@@ -10,6 +10,7 @@
 #include "record/drain/flat_map.h"
 #include "record/drain/run_state.h"
 #include "record/hang/unwind.h"
+#include "record/recovery/earlier_rows.h"
 #include "ring/record.h"
 
 namespace streamscope::record {
@@ -21,7 +22,7 @@ class Stacks {
 
   /// Row of the stack with this CallRecord::stack; kNoId for 0. It may be described later.
   trace::Id id(uint32_t low_hash);
-  void describe(const ring::ModuleRecord& record);
+  void describe(const ring::ModuleRecord& module) { modules_.push_back(module); }
   struct Frame {
     uint64_t value;  ///< an address in the process, or a TextHash
     bool is_text;    ///< a Python frame, named by the collector
@@ -33,28 +34,23 @@ class Stacks {
   /// Names the frames that have arrived so far.
   void finish();
 
-  /// Take over rows of an earlier writer.
-  void restore(trace::Id id, const trace::Stack& row);
-  void restore(trace::Id id, const trace::StackFrame& row, std::string module);
+  /// Takes over the rows of an earlier writer.
+  void restore(EarlierRows& rows);
 
  private:
-  struct Module {
-    uint64_t base, begin, end;
-    ring::TextHash path;
-  };
   struct NativeFrame {
     trace::Id id;
     trace::StackFrame row;
     uint64_t address;         // in the process
     std::string module_path;  // known from an earlier writer
   };
-  const Module* module_of(uint64_t address) const;
+  const ring::ModuleRecord* module_of(uint64_t address) const;
 
   RunState& run_;
   trace::Id process_;
   FlatMap<uint32_t, trace::Id> stacks_;  // by low half of the hash
   FlatMap<uint64_t, uint8_t> described_;
-  std::vector<Module> modules_;
+  std::vector<ring::ModuleRecord> modules_;
   std::vector<NativeFrame> frames_;
 };
 

@@ -34,8 +34,8 @@ class SortedSymbols {
     const int count = dwfl_module_getsymtab(module);
     symbols_.reserve(static_cast<size_t>(std::max(count, 0)));
     for (int i = 1; i < count; ++i) add(i);
-    std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
-      return std::tie(a.begin, a.binding, a.index) < std::tie(b.begin, b.binding, b.index);
+    std::ranges::sort(symbols_, {}, [](const Symbol& symbol) {
+      return std::tuple(symbol.begin, symbol.binding, symbol.index);
     });
     GElf_Addr reached = 0;
     for (Symbol& symbol : symbols_) symbol.reached = reached = std::max(reached, symbol.end);
@@ -43,9 +43,7 @@ class SortedSymbols {
 
   /// The function that contains an address, or nullptr.
   const char* at(GElf_Addr address) const {
-    auto symbol =
-        std::upper_bound(symbols_.begin(), symbols_.end(), address,
-                         [](GElf_Addr value, const Symbol& each) { return value < each.begin; });
+    auto symbol = std::ranges::upper_bound(symbols_, address, {}, &Symbol::begin);
     const Symbol* found = nullptr;  // of those that begin last, the first
     const Symbol* label = nullptr;  // without a size, such as assembly code
     while (symbol != symbols_.begin()) {
@@ -197,7 +195,5 @@ std::string Symbolizer::name(const CodePlace&) { return ""; }
 
 Symbolizer::Symbolizer() : impl_(std::make_unique<Impl>()) {}
 Symbolizer::~Symbolizer() = default;
-Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
-Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
 
 }  // namespace streamscope::record

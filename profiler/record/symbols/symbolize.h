@@ -4,12 +4,15 @@
 // Maps addresses in ELF files to function names.
 #pragma once
 
+#include <sys/types.h>
+
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace streamscope::record {
@@ -26,8 +29,6 @@ class Symbolizer {
  public:
   Symbolizer();
   ~Symbolizer();
-  Symbolizer(Symbolizer&&) noexcept;
-  Symbolizer& operator=(Symbolizer&&) noexcept;
 
   /// Function at a place, with " file:line" if the file has debug information. "" if nothing is
   /// known, also if this build has no libdw. Never uses the network. O(log symbols) except for the
@@ -43,17 +44,13 @@ class Symbolizer {
 /// memory runs out it may end its caller. Caches names. Thread-compatible.
 class CodeNames {
  public:
-  CodeNames();
-  ~CodeNames();
-  CodeNames(CodeNames&&) noexcept;
-  CodeNames& operator=(CodeNames&&) noexcept;
-
   /// As Symbolizer::name() of each; nullopt if its lookup ended that process.
   std::vector<std::optional<std::string>> look_up(const std::vector<CodePlace>& places);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // A file that was replaced meanwhile is a different file.
+  using Key = std::tuple<std::string, dev_t, ino_t, time_t, uint64_t>;
+  std::map<Key, std::optional<std::string>> known_;
 };
 
 }  // namespace streamscope::record
