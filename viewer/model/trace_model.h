@@ -24,7 +24,7 @@
 #include "report/sections/info.h"
 #include "timeline/timeline_layout.h"
 #include "trace/reader.h"
-#include "wait_parts.h"
+#include "waits.h"
 
 namespace streamscope::viewer {
 
