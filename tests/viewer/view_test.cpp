@@ -101,8 +101,8 @@ TEST(StepToHit, CyclesThroughTheHitsOfASearch) {
   ViewState state = state_of(model);
   step_to_hit(model, state, 1);
   EXPECT_FALSE(state.selection) << "nothing was searched for";
-  state.searched = model.names_with("E");
-  state.hits = model.items_with(state.searched, 100);
+  state.searched = model.items().names_with("E");
+  state.hits = model.lanes().items_with(state.searched, 100);
   std::erase_if(state.hits, [](Item item) { return item.kind != ItemKind::kOp; });
   ASSERT_EQ(state.hits.size(), 2u) << "gemm and relu";
   state.selection = op(2);
@@ -167,7 +167,7 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
 // All of a state that commands change, except its status.
 auto changeable(const TraceModel& model, const ViewState& state) {
   const auto window = state.window.range();
-  const LaneOrder::Shown shown = state.lane_order.shown(model, state.collapsed);
+  const LaneOrder::Shown shown = state.lane_order.shown(model.lanes(), state.collapsed);
   std::string text;
   const auto add = [&](const auto& value) { text += std::to_string(value) + ","; };
   const auto add_item = [&](Item item) { add(static_cast<int>(item.kind)), add(item.id); };
@@ -222,20 +222,21 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
     const TraceModel model(trace::read(entry.path()));
     ViewState state = state_of(model);
     find_command("L")->run(model, state);
-    if (model.wait_groups().empty()) {
+    if (model.waits().groups().empty()) {
       EXPECT_EQ(state.status, "no waits in this trace") << entry.path();
       continue;
     }
     ++with_waits;
-    const auto longest = std::ranges::max_element(model.wait_groups(), {}, [](const auto& group) {
-                           return group.longest.duration_ns;
-                         })->longest;
+    const auto longest =
+        std::ranges::max_element(model.waits().groups(), {}, [](const auto& group) {
+          return group.longest.duration_ns;
+        })->longest;
     of_no_edge += longest.edge == analysis::WaitPart::kNoEdge;
-    EXPECT_EQ(model.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
-    EXPECT_EQ(state.selection, op(model.longest_waits(1)[0].op)) << entry.path();
+    EXPECT_EQ(model.waits().longest(1).at(0).duration_ns, longest.duration_ns) << entry.path();
+    EXPECT_EQ(state.selection, op(model.waits().longest(1)[0].op)) << entry.path();
     // The whole wait is in view.
     EXPECT_LE(state.window.range().begin_ns,
-              model.time(state.selection)->begin_ns - longest.duration_ns)
+              model.items().time(state.selection)->begin_ns - longest.duration_ns)
         << entry.path();
   }
   EXPECT_GT(with_waits, 5u);

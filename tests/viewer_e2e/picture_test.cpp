@@ -157,9 +157,9 @@ TEST_F(Picture, FollowsAChangeOfThemeAndScale) {
 
 TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
   const auto model = pipeline();
-  const uint32_t longest = model->longest_waits(1).at(0).edge;
-  ASSERT_LT(longest, model->dependency_count());
-  const Id waiter = model->dependency(longest).to_op;
+  const uint32_t longest = model->waits().longest(1).at(0).edge;
+  ASSERT_LT(longest, model->edges().size());
+  const Id waiter = model->edges()[longest].to_op;
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     Arguments arguments;
     arguments.theme = kind;
@@ -174,7 +174,7 @@ TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
     EXPECT_EQ(count(draw(model, arguments), incoming), 0u);
     EXPECT_GT(count(select({ItemKind::kOp, waiter}), incoming), 50u);
     const ImU32 outgoing = Theme(kind, 1).color(Color::kOutgoing);
-    EXPECT_GT(count(select({ItemKind::kOp, model->dependency(longest).from_op}), outgoing), 50u);
+    EXPECT_GT(count(select({ItemKind::kOp, model->edges()[longest].from_op}), outgoing), 50u);
   }
 }
 
@@ -296,7 +296,7 @@ TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
   const auto model = std::make_shared<const TraceModel>(builder.trace());
   const Image image = draw(model, arguments);
   const Theme theme(arguments.theme, 1);
-  ASSERT_TRUE(model->has_waits());
+  ASSERT_TRUE(model->lanes().has_waits());
   // The legend always has the color of waiting, with other strengths.
   EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
       << "as dark as if it waited all the time";
@@ -306,7 +306,7 @@ TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 10, 20);
   const auto model = std::make_shared<const TraceModel>(builder.trace());
-  ASSERT_TRUE(model->longest_waits(1).empty());
+  ASSERT_TRUE(model->waits().longest(1).empty());
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
   workspace.set_model(model);

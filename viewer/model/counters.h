@@ -4,7 +4,7 @@
 // Values over time: concurrent kernels, operations in the queues of a device, how much of a pool is
 // in use.
 //
-// TraceModel makes a lane of each when it is built; the timeline draws it as steps. Packed, with
+// LaneBuilder makes a lane of each; the timeline draws it as steps. Packed, with
 // sums and maxima of blocks, so that a picture costs its pixels and not the steps.
 #pragma once
 

@@ -97,6 +97,7 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   Insights insights;
   insights.derived = derived;
   insights.pools = analysis::pool_usage(trace);
+  analysis::find_holders(trace, insights.pools);
   add_verdicts(derived ? analysis::verdicts(analyses, 0) : analysis::evaluate_all(analyses),
                insights);
   if (derived) {

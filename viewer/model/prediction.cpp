@@ -37,7 +37,7 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
   for (Id op = 0; op < runs.size(); ++op) {
     if (runs[op].start_ns == trace::kUnknownNs) continue;
     prediction.end_ns = std::max(prediction.end_ns, runs[op].end_ns);
-    if (const auto lane = model.lane_of({ItemKind::kOp, op})) by_lane[*lane].push_back(op);
+    if (const auto lane = model.lanes().of({ItemKind::kOp, op})) by_lane[*lane].push_back(op);
   }
   prediction.by_lane.resize(by_lane.size());
   for (size_t lane = 0; lane < by_lane.size(); ++lane) {
@@ -45,7 +45,7 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
     for (const Id op : by_lane[lane]) {
       const Item item{ItemKind::kOp, op};
       prediction.by_lane[lane].push(runs[op].start_ns, runs[op].end_ns, pack(item),
-                                    static_cast<uint8_t>(model.category(item)));
+                                    static_cast<uint8_t>(model.items().category(item)));
     }
     prediction.by_lane[lane].finish();
   }

@@ -4,55 +4,42 @@
 // Why every op of a trace started late, packed: a trace has about as many parts of waits as ops.
 #pragma once
 
-#include <algorithm>
+#include <optional>
 #include <vector>
 
-#include "analysis/delay/waits.h"
+#include "analysis/delay/wait_groups.h"
+#include "timeline/timeline_layout.h"
 #include "trace/packed.h"
+#include "trace/reader.h"
 
 namespace streamscope::viewer {
 
-using trace::Packed;
-
-/// In the order of ops. Filled once, then thread-safe.
-class WaitParts {
+/// Parts of waits, in the order of ops. Filled once, then thread-safe.
+class Waits {
  public:
-  void push(const analysis::WaitPart& part) {
-    op_.push(part.op);
-    cause_.push(static_cast<trace::Small>(part.cause));
-    duration_ns_.push(part.duration_ns);
-    edge_.push(part.edge);
-    because_.push(part.because);
-  }
-  void finish() {
-    op_.finish();
-    cause_.finish();
-    duration_ns_.finish();
-    edge_.finish();
-    because_.finish();
-  }
+  /// The trace outlives it.
+  explicit Waits(const trace::Trace& trace) : trace_(trace) {}
+
+  void push(const analysis::WaitPart& part);
+  void finish();
+  void set_groups(std::vector<analysis::WaitGroup> groups) { groups_ = std::move(groups); }
 
   size_t size() const { return op_.size(); }
-  analysis::WaitPart operator[](size_t index) const {
-    return {.duration_ns = duration_ns_[index],
-            .op = op_[index],
-            .cause = static_cast<streamscope::WaitCause>(cause_[index]),
-            .edge = edge_[index],
-            .because = because_[index]};
-  }
-  /// The parts of an op's wait, in order of time.
-  std::vector<analysis::WaitPart> of(trace::Id op) const {
-    std::vector<analysis::WaitPart> parts;
-    const auto first = std::ranges::lower_bound(op_, op);
-    for (auto i = static_cast<size_t>(first - op_.begin()); i < size() && op_[i] == op; ++i)
-      parts.push_back((*this)[i]);
-    return parts;
-  }
+  analysis::WaitPart operator[](size_t index) const;
+  /// Why an op started after its stream was free, in order of time; empty if it did not.
+  std::vector<analysis::WaitPart> of(trace::Id op) const;
+  /// Groups of similar waits, the longest first.
+  const std::vector<analysis::WaitGroup>& groups() const { return groups_; }
+  /// The single waits that are grouped: the longest first, at most `count`; with a range, only
+  /// waits of ops that began in it.
+  std::vector<analysis::WaitPart> longest(size_t count, std::optional<TimeRange> range = {}) const;
 
  private:
+  const trace::Trace& trace_;
   Packed<trace::Id> op_, edge_, because_;
   Packed<trace::Small> cause_;
   Packed<trace::Int> duration_ns_;
+  std::vector<analysis::WaitGroup> groups_;
 };
 
 }  // namespace streamscope::viewer

@@ -49,7 +49,7 @@ Id stream_of(const trace::Trace& trace, Item item) {
 ImU32 cause_color(const TraceModel& model, const Theme& theme, Item item) {
   analysis::WaitPart most;
   if (item.kind == ItemKind::kOp) {
-    for (const analysis::WaitPart& part : model.why_late(item.id)) {
+    for (const analysis::WaitPart& part : model.waits().of(item.id)) {
       const bool counts = part.cause != WaitCause::kStart && part.cause != WaitCause::kUnknown;
       if (counts && part.duration_ns > most.duration_ns) most = part;
     }
@@ -66,7 +66,7 @@ ImU32 bar_color(const TraceModel& model, const Theme& theme, ColorBy by, Item it
       break;
     case ColorBy::kName:
       if (item.kind == ItemKind::kOp || item.kind == ItemKind::kRange)
-        return theme.color_of_name(model.label(item));
+        return theme.color_of_name(model.items().label(item));
       break;
     case ColorBy::kStream:
       if (const Id stream = stream_of(model.trace(), item); stream != kNoId)
@@ -99,7 +99,7 @@ std::vector<LegendEntry> bar_legend(const TraceModel& model, const Theme& theme,
       for (size_t i = 0; i < kCategoryCount; ++i) {
         const auto category = static_cast<Category>(i);
         // The glyphs of records and waits are clearer than their bars.
-        if (!model.present()[i] || category == Category::kRecordCall ||
+        if (!model.lanes().has(category) || category == Category::kRecordCall ||
             category == Category::kWaitCall || category == Category::kRange ||
             (by == ColorBy::kName && category <= Category::kGraphLaunch))
           continue;

@@ -309,7 +309,7 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
                                   comparison.number(hit_->side, hit_->op) + 1)));
     for (const int side : {0, 1}) {
       const Id op = side == hit_->side ? hit_->op : comparison.counterpart(hit_->side, hit_->op);
-      const auto range = (side == 0 ? model : *state.compared).time({ItemKind::kOp, op});
+      const auto range = (side == 0 ? model : *state.compared).items().time({ItemKind::kOp, op});
       widgets::text(theme, Face::kBody, theme.color(Color::kText),
                     std::string(side == 0 ? "A  " : "B  ") +
                         (range ? format_duration(range->duration_ns()) : "none"));

@@ -19,15 +19,15 @@ constexpr float kNodeWidth = 150, kNodeHeight = 42;
 constexpr float kColumn = 290, kLeastColumn = 200, kRow = 96;
 
 std::string where(const TraceModel& model, const WaitGraph::Node& node) {
-  if (node.thread != kNoId) return model.thread_name(node.thread);
-  if (node.stream != kNoId) return model.stream_name(node.stream);
+  if (node.thread != kNoId) return model.items().thread_name(node.thread);
+  if (node.stream != kNoId) return model.items().stream_name(node.stream);
   return "";
 }
 
 // A thread that waits for a lock is not a row that can be selected.
 std::string name_of(const TraceModel& model, const WaitGraph::Node& node) {
   const Item item = item_of(node);
-  return item.kind == ItemKind::kNone ? "waits for a lock" : model.label(item);
+  return item.kind == ItemKind::kNone ? "waits for a lock" : model.items().label(item);
 }
 
 Id stack_of(const trace::Trace& trace, Item item) {
@@ -134,7 +134,7 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
                                     : node.blocked ? Color::kWaiting
                                                    : Color::kBorder);
     draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
-    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(model.category(item)),
+    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(model.items().category(item)),
                        theme.px(4), ImDrawFlags_RoundCornersLeft);
     const bool selected = item.kind != ItemKind::kNone && item == state.selection;
     draw.AddRect(at, end, selected ? theme.color(Color::kSelection) : frame, theme.px(4), 0,

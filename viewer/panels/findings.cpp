@@ -147,7 +147,7 @@ void FindingsView::draw_details(const TraceModel& model, ViewState& state, const
     for (const Item item : {finding.subject, finding.other}) {
       if (!item) continue;
       widgets::fact_name(theme, item == finding.subject ? "where" : "and");
-      if (widgets::link(theme, state.stops, Face::kBody, model.label_with_stream(item),
+      if (widgets::link(theme, state.stops, Face::kBody, model.lanes().label_with_stream(item),
                         next_id++)) {
         select(state, item);
         zoom_to_selection(model, state);

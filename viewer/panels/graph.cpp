@@ -28,7 +28,8 @@ GraphFilter filter_of(const TraceModel& model, const ViewState& state) {
   GraphFilter filter{.within = state.marked, .group = state.graph_group};
   if (state.lane_order.filter().empty()) return filter;
   filter.lanes.resize(model.lanes().size());
-  for (const size_t lane : state.lane_order.shown(model, {}).lanes) filter.lanes[lane] = true;
+  for (const size_t lane : state.lane_order.shown(model.lanes(), {}).lanes)
+    filter.lanes[lane] = true;
   return filter;
 }
 
@@ -81,12 +82,12 @@ void GraphView::center_on(uint32_t node, float width, float height) {
 
 // Which group is shown, if there are any.
 void GraphView::draw_group(const TraceModel& model, ViewState& state, const Theme& theme) {
-  if (model.groups().empty()) return;
+  if (model.items().groups().empty()) return;
   const bool one = state.graph_group != kNoId;
   const std::string text =
       one ? "Only the group " +
-                ellipsize(model.label({ItemKind::kOperation, state.graph_group}), 60)
-          : "All of " + format_count(model.groups().size(), "group");
+                ellipsize(model.items().label({ItemKind::kOperation, state.graph_group}), 60)
+          : "All of " + format_count(model.items().groups().size(), "group");
   if (widgets::button(theme, state.stops, text, one)) state.overlay = Overlay::kGroups;
   widgets::label_beside(theme, "Shift+G selects a group");
 }
@@ -289,7 +290,7 @@ void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
   const GraphNode& node = graph_.nodes[which];
   ImGui::BeginTooltip();
   widgets::text(frame.theme, Face::kBold, frame.theme.color(Color::kText),
-                ellipsize(frame.model.label({ItemKind::kOp, node.first_op}), 80) +
+                ellipsize(frame.model.items().label({ItemKind::kOp, node.first_op}), 80) +
                     (node.count > 1 ? " and " + format_count(node.count - 1) + " more" : ""));
   widgets::text(
       frame.theme, Face::kBody, frame.theme.color(Color::kTextDim),
@@ -352,7 +353,7 @@ void GraphView::draw_nodes(Frame& frame) {
     ++frame.state.drawn_items;
     const ImVec2 corner{at.x + std::max(width, 2.0f), at.y + std::max(height, 2.0f)};
     const Item item{ItemKind::kOp, node.first_op};
-    const ImU32 fill = theme.color(frame.model.category(item));
+    const ImU32 fill = theme.color(frame.model.items().category(item));
     frame.draw.AddRectFilled(at, corner, fill);
     if (i == frame.selected || i == frame.hovered) {
       frame.draw.AddRect({at.x - 1, at.y - 1}, {corner.x + 1, corner.y + 1},
@@ -363,8 +364,8 @@ void GraphView::draw_nodes(Frame& frame) {
     if (!with_text) continue;
     const ImU32 ink = theme.on(fill);
     const float left = at.x + theme.px(6), room = width - theme.px(10);
-    const std::string label =
-        frame.model.label(item) + (node.count > 1 ? " +" + std::to_string(node.count - 1) : "");
+    const std::string label = frame.model.items().label(item) +
+                              (node.count > 1 ? " +" + std::to_string(node.count - 1) : "");
     const float line = theme.text(Face::kSmall).size + theme.px(2);
     const bool two = height >= 2 * line + theme.px(2);
     const float y = at.y + (height - (two ? 2 : 1) * line) / 2;

@@ -40,14 +40,14 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact("tier", analysis::printable(it->second));
   sheet.fact("duration", format_exact(model.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
-    sheet.fact(device == 0 ? "devices" : " ", model.text(trace.device.name_id[device]));
+    sheet.fact(device == 0 ? "devices" : " ", model.items().text(trace.device.name_id[device]));
   }
   sheet.fact("state", state_text(model, sheet.state.is_live));
   for (const std::string& line : loss_lines(model)) sheet.note(line, Color::kWarning);
   ImGui::Spacing();
   for (const Fact& fact : count_facts(model)) sheet.fact(fact.name, fact.text);
 
-  const std::vector<analysis::WaitGroup>& waits = model.wait_groups();
+  const std::vector<analysis::WaitGroup>& waits = model.waits().groups();
   widgets::heading(sheet.theme, "Who waited for whom");
   if (waits.empty())
     sheet.note(model.insights().derived
@@ -69,9 +69,9 @@ void InspectorView::draw_trace(Sheet& sheet) {
     std::string story =
         longest.host_sync() != kNoId
             ? analysis::host_label(longest.cause,
-                                   model.label({ItemKind::kHostSync, longest.host_sync()}))
+                                   model.items().label({ItemKind::kHostSync, longest.host_sync()}))
         : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, model.text(longest.call_name()))
+            ? analysis::host_label(longest.cause, model.items().text(longest.call_name()))
         : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
                                         : std::string(explain(longest.cause));
     if (analysis::is_host(longest.cause)) story = "launched late: " + story;
@@ -88,21 +88,21 @@ void InspectorView::draw_item(Sheet& sheet) {
   const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
   const Item item = sheet.state.selection;
-  const Category category = model.category(item);
+  const Category category = model.items().category(item);
   const ImU32 fill = theme.color(category);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = widgets::chip(ImGui::GetWindowDrawList(), theme, Face::kSmall, at, fill,
                                     theme.on(fill), to_string(category));
   ImGui::Dummy({size.x, size.y + theme.px(2)});
-  const std::string label = model.label(item), name = model.name(item);
+  const std::string label = model.items().label(item), name = model.items().name(item);
   widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), ellipsize(label, 400));
   if (name != label)
     widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), ellipsize(name, 2000));
   ImGui::Spacing();
-  if (const auto range = model.time(item)) {
+  if (const auto range = model.items().time(item)) {
     sheet.fact("start", format_exact(range->begin_ns));
-    sheet.fact("duration",
-               model.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
+    sheet.fact("duration", model.items().never_ended(item) ? "never ended"
+                                                           : format_exact(range->duration_ns()));
   } else {
     sheet.note("Its time is not known.");
   }
@@ -154,7 +154,7 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
       if (const auto index = static_cast<size_t>(at); index < row.size())
         elsewhere_.push_back({row.start_ns[index], row.end_ns[index]});
     };
-    if (const auto place = model.place(item);
+    if (const auto place = model.lanes().place(item);
         item.kind == ItemKind::kOp && prediction != nullptr && place)
       look(prediction->by_lane[place->lane]);
     for (const Lane& lane : model.lanes()) {
@@ -170,7 +170,7 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
 void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
   const TraceModel& model = sheet.model;
   if (sums_of_ != &model || sums_range_ != range) {
-    sums_ = model.sums(range);
+    sums_ = model.lanes().sums(range);
     sums_of_ = &model;
     sums_range_ = range;
   }

@@ -42,10 +42,12 @@ struct InspectorView::Sheet {
   }
   void operation(Id id) {
     if (id < trace().operation.size())
-      fact_link("operation", model.label({ItemKind::kOperation, id}), {ItemKind::kOperation, id});
+      fact_link("operation", model.items().label({ItemKind::kOperation, id}),
+                {ItemKind::kOperation, id});
   }
   std::string on_stream(Id op) const {
-    return model.label({ItemKind::kOp, op}) + " on " + model.stream_name(trace().op.stream_id[op]);
+    return model.items().label({ItemKind::kOp, op}) + " on " +
+           model.items().stream_name(trace().op.stream_id[op]);
   }
   void stack(Id id) {
     if (id >= trace().stack.size()) return;
@@ -61,8 +63,9 @@ struct InspectorView::Sheet {
   // The calling thread, and the stream; of a row of any table of calls.
   template <class Calls>
   void caller(const Calls& calls, Id id) {
-    fact("thread", model.thread_name(calls.thread_id[id]));
-    if (calls.stream_id[id] != kNoId) fact("stream", model.stream_name(calls.stream_id[id]));
+    fact("thread", model.items().thread_name(calls.thread_id[id]));
+    if (calls.stream_id[id] != kNoId)
+      fact("stream", model.items().stream_name(calls.stream_id[id]));
   }
   // How the call ended, and what it belongs to.
   template <class Calls>

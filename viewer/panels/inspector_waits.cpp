@@ -51,7 +51,7 @@ std::string_view explain(streamscope::WaitCause cause) {
 void InspectorView::draw_why_late(Sheet& sheet, Id op) {
   const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
-  const std::vector<analysis::WaitPart> parts = model.why_late(op);
+  const std::vector<analysis::WaitPart> parts = model.waits().of(op);
   Ns gap = 0;
   for (const analysis::WaitPart& part : parts) gap += part.duration_ns;
   if (gap == 0) return;
@@ -78,9 +78,9 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
     ImGui::SameLine(theme.px(112));
     if (part.host_sync() != kNoId) {
       const Item sync{ItemKind::kHostSync, part.host_sync()};
-      sheet.link(analysis::host_label(part.cause, model.label(sync)), sync);
+      sheet.link(analysis::host_label(part.cause, model.items().label(sync)), sync);
     } else if (analysis::is_host(part.cause)) {
-      sheet.note(analysis::host_label(part.cause, model.text(part.call_name())));
+      sheet.note(analysis::host_label(part.cause, model.items().text(part.call_name())));
     } else if (part.because_op() != kNoId) {
       sheet.link("waited for " + sheet.on_stream(part.because_op()),
                  {ItemKind::kOp, part.because_op()});
@@ -94,7 +94,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
   const TraceModel& model = sheet.model;
   const Item item = sheet.state.selection;
   const trace::Trace& trace = sheet.trace();
-  const std::vector<uint32_t> all = model.dependencies_of(item);
+  const std::vector<uint32_t> all = model.edges().of(item);
   if (all.empty()) {
     if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
       widgets::heading(sheet.theme, "Dependencies");
@@ -106,7 +106,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
   for (const bool incoming : {true, false}) {
     size_t listed = 0, left_out = 0;
     for (const uint32_t index : all) {
-      const Dependency& dependency = model.dependency(index);
+      const Dependency& dependency = model.edges()[index];
       if (item.kind == ItemKind::kOp && (dependency.to_op == item.id) != incoming) continue;
       const Item other{ItemKind::kOp, incoming ? dependency.from_op : dependency.to_op};
       if (listed == 0) {
@@ -121,11 +121,12 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       }
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float mark = sheet.theme.px(3);
-      sheet.link(model.label(other) + " on " + model.stream_name(trace.op.stream_id[other.id]),
+      sheet.link(model.items().label(other) + " on " +
+                     model.items().stream_name(trace.op.stream_id[other.id]),
                  other);
-      const Ns waited = model.waited_ns(index);
-      const auto from = model.time({ItemKind::kOp, dependency.from_op}),
-                 to = model.time({ItemKind::kOp, dependency.to_op});
+      const Ns waited = model.edges().waited_ns(index);
+      const auto from = model.items().time({ItemKind::kOp, dependency.from_op}),
+                 to = model.items().time({ItemKind::kOp, dependency.to_op});
       std::string text;
       if (waited > 0) {
         text = incoming ? "delayed this stream by " + format_duration(waited)
@@ -140,9 +141,10 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         const auto& record = trace.event_record;
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
         ImGui::SameLine();
-        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall,
-                          "record of " + model.event_name(record.event_id[dependency.record]),
-                          sheet.next_id++)) {
+        if (widgets::link(
+                sheet.theme, sheet.state.stops, Face::kSmall,
+                "record of " + model.items().event_name(record.event_id[dependency.record]),
+                sheet.next_id++)) {
           select(sheet.state, {ItemKind::kEventRecord, dependency.record});
         }
         ImGui::SameLine();

@@ -36,7 +36,7 @@ const PoolUsage::Step* step_at(const PoolUsage& pool, Ns at) {
   return next == pool.steps.begin() ? nullptr : &*(next - 1);
 }
 
-void draw_chart(const PoolUsage& pool, const TraceModel::PoolCurve& curve, const TimeWindow& window,
+void draw_chart(const PoolUsage& pool, const PoolCurve& curve, const TimeWindow& window,
                 const Theme& theme, ImVec2 min, ImVec2 max) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(min, max, theme.color(Color::kBackground));
@@ -131,7 +131,7 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
     const PoolUsage& pool = pools[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 min{at.x + facts, at.y}, max{at.x + width, at.y + height};
-    draw_chart(pool, model.pool_curves()[i], window, theme, min, max);
+    draw_chart(pool, model.pools().curves()[i], window, theme, min, max);
     float y = at.y;
     const auto fact = [&](Face face, Color color, const std::string& text) {
       widgets::fit_text(draw, theme, face, {at.x, y}, facts - theme.px(12), theme.color(color),

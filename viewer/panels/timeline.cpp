@@ -31,7 +31,8 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
 
 void TimelineView::lay_out(const Pane& pane) {
   const auto& lanes = pane.model.lanes();
-  const LaneOrder::Shown shown = pane.state.lane_order.shown(pane.model, pane.state.collapsed);
+  const LaneOrder::Shown shown =
+      pane.state.lane_order.shown(pane.model.lanes(), pane.state.collapsed);
   boxes_.clear();
   box_index_.assign(lanes.size(), -1);
   pinned_height_ = 0;
@@ -74,8 +75,8 @@ void TimelineView::reveal(const Pane& pane) {
       pane.state.collapsed[static_cast<size_t>(in)] = false;
   }
   lay_out(pane);
-  const auto place = pane.model.place(pane.state.selection);
-  const auto range = pane.model.time(pane.state.selection);
+  const auto place = pane.model.lanes().place(pane.state.selection);
+  const auto range = pane.model.items().time(pane.state.selection);
   if (place && range && place->lane == *lane) {
     const double from = pane.state.window.to_px(range->begin_ns),
                  to = pane.state.window.to_px(range->end_ns);
@@ -265,7 +266,7 @@ void TimelineView::end_drag(Pane& pane) {
   ViewState& state = pane.state;
   if (drag_ == Drag::kLane) {
     if (const LaneBox* box = box_at(pane.mouse.y))
-      state.lane_order.move(pane.model, drag_lane_, box->lane);
+      state.lane_order.move(pane.model.lanes(), drag_lane_, box->lane);
   }
   // Released where it was pressed: a click. On a name it collapses or opens the lane.
   if (drag_ == Drag::kName) toggle_collapsed(pane.model, state, drag_lane_);

@@ -100,7 +100,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   // Kernels extend up from the middle line, copies down; both on the same scale, the maximum fills
   // its half.
   const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
-  const TraceModel::Activity& activity = model.activity();
+  const Activity& activity = model.activity();
   const float middle = std::round(top + (bottom - top) * 0.6f);
   const auto columns = static_cast<size_t>(std::max(width / kOverviewColumn, 1.0f));
   const auto means = [&](const std::vector<float>& buckets) {

@@ -199,7 +199,7 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
     ImU32 fill = fill_of(pane, band, bar);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, kFaintest + (1 - kFaintest) * bar.coverage);
     if (!pane.state.searched.empty() &&
-        !pane.model.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
+        !pane.model.items().has_name(unpack(band.row.item[bar.first]), pane.state.searched))
       fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
       // Pale with a bright start: this is when the host issued it, not when the device ran it.
@@ -232,12 +232,12 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
   const float y =
       std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
   const ImU32 ink = pane.theme.on(fill);
-  const std::string label = pane.model.label(item);
+  const std::string label = pane.model.items().label(item);
   const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, y}, to - from,
                                        ink, shortened(pane, item, label, to - from));
   if (used == 0 || band.kind == BandKind::kRanges) return;
   const std::string duration =
-      pane.model.never_ended(item)
+      pane.model.items().never_ended(item)
           ? "never ended"
           : format_duration(distance_ns(band.row.start_ns[bar.first], band.row.end_ns[bar.first]));
   const float needed = pane.theme.width(Face::kSmall, duration);
@@ -249,7 +249,8 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
 
 // Around the selection, over its neighbors.
 void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
-  const auto range = pane.state.selection ? pane.model.time(pane.state.selection) : std::nullopt;
+  const auto range =
+      pane.state.selection ? pane.model.items().time(pane.state.selection) : std::nullopt;
   if (!range) return;
   const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
   for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
@@ -387,17 +388,17 @@ void TimelineView::draw_tooltip(Pane& pane) {
     widgets::text(
         theme, Face::kBold, theme.color(Color::kText),
         hit_.instants
-            ? format_count(hit_.folded, std::string(to_string(model.category(item))))
+            ? format_count(hit_.folded, std::string(to_string(model.items().category(item))))
             : format_count(hit_.folded) + (hit_.waiting ? " waits" : "") + " in this pixel");
     widgets::text(theme, Face::kBody, dim, share + "zoom in to see each");
     ImGui::EndTooltip();
     return;
   }
   ImGui::PushTextWrapPos(theme.px(440));
-  const std::string label = model.label(item), name = model.name(item);
+  const std::string label = model.items().label(item), name = model.items().name(item);
   widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
-  std::string kind(to_string(model.category(item)));
+  std::string kind(to_string(model.items().category(item)));
   if (hit_.elsewhere) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
                   (item.kind == ItemKind::kRange ? "on the GPU: " : "if fixed: ") +
@@ -405,19 +406,19 @@ void TimelineView::draw_tooltip(Pane& pane) {
                       format_exact(hit_.elsewhere->begin_ns));
     kind = (item.kind == ItemKind::kRange ? "on the host: " : "recorded: ") + kind;
   }
-  if (const auto range = model.time(item)) {
-    widgets::text(
-        theme, Face::kBody, theme.color(Color::kText),
-        kind + "  \u00b7  " +
-            (model.never_ended(item) ? "never ended" : format_duration(range->duration_ns())));
+  if (const auto range = model.items().time(item)) {
+    widgets::text(theme, Face::kBody, theme.color(Color::kText),
+                  kind + "  \u00b7  " +
+                      (model.items().never_ended(item) ? "never ended"
+                                                       : format_duration(range->duration_ns())));
     widgets::text(theme, Face::kMonoSmall, dim, "from " + format_exact(range->begin_ns));
   }
   Ns waited = 0;
   Id waited_for = kNoId;
-  for (const uint32_t index : model.dependencies_of(item)) {
-    const Dependency& dependency = model.dependency(index);
+  for (const uint32_t index : model.edges().of(item)) {
+    const Dependency& dependency = model.edges()[index];
     if (item.kind == ItemKind::kOp && dependency.to_op != item.id) continue;
-    if (const Ns ns = model.waited_ns(index); ns > waited) {
+    if (const Ns ns = model.edges().waited_ns(index); ns > waited) {
       waited = ns;
       waited_for = dependency.from_op;
     }
@@ -426,8 +427,8 @@ void TimelineView::draw_tooltip(Pane& pane) {
     const Item cause{ItemKind::kOp, waited_for};
     widgets::text(theme, Face::kBody, theme.color(Color::kWaiting),
                   "waited " + format_duration(waited) + " for " +
-                      ellipsize(model.label(cause), 60) + " on " +
-                      model.stream_name(model.trace().op.stream_id[waited_for]));
+                      ellipsize(model.items().label(cause), 60) + " on " +
+                      model.items().stream_name(model.trace().op.stream_id[waited_for]));
   }
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();

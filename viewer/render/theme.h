@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/trace_model.h"
+#include "analysis/detector.h"
+#include "model/item_facts.h"
+#include "vocabulary/wait_cause.h"
 
 namespace streamscope::viewer {
 

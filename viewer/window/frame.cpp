@@ -192,15 +192,14 @@ void Workspace::draw_footer(float top, float width, float height) {
   };
   for (const LegendEntry& each : bar_legend(*model_, theme_, state_.color_by))
     entry(each.text, square(each.color));
-  const std::array<bool, kCategoryCount>& present = model_->present();
   const float glyph = theme_.px(9);
-  if (present[static_cast<size_t>(Category::kRecordCall)]) {
+  if (model_->lanes().has(Category::kRecordCall)) {
     entry("event record", [&](float at) {
       widgets::record_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
                             theme_.color(Category::kRecordCall));
     });
   }
-  if (present[static_cast<size_t>(Category::kWaitCall)]) {
+  if (model_->lanes().has(Category::kWaitCall)) {
     entry("stream wait", [&](float at) {
       widgets::wait_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
                           theme_.color(Category::kWaitCall));
@@ -224,7 +223,7 @@ void Workspace::draw_footer(float top, float width, float height) {
           [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
     });
   }
-  if (model_->has_waits()) {
+  if (model_->lanes().has_waits()) {
     entry("waiting", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
                          {at + box, std::round(middle + box / 2)},

@@ -40,8 +40,8 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
       rows.push_back({std::string(command->name), std::string(command->keys), command, {}});
   } else if (state_.overlay == Overlay::kSearch && model_) {
     for (const Item item : std::span(state_.hits).first(std::min(state_.hits.size(), kListedHits)))
-      rows.push_back({model_->label_with_stream(item), format_exact(model_->time(item)->begin_ns),
-                      nullptr, item});
+      rows.push_back({model_->lanes().label_with_stream(item),
+                      format_exact(model_->items().time(item)->begin_ns), nullptr, item});
   } else if (state_.overlay == Overlay::kBookmarks) {
     const std::vector<Bookmark>& all = state_.bookmarks.all();
     for (size_t i = 0; i < all.size(); ++i) {
@@ -53,11 +53,11 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
                         i});
     }
   } else if (state_.overlay == Overlay::kGroups && model_) {
-    if (palette_text_.empty() && !model_->groups().empty())
+    if (palette_text_.empty() && !model_->items().groups().empty())
       rows.push_back({"All operations", "", nullptr, {}});
-    for (const OperationGroup& group : model_->groups()) {
+    for (const OperationGroup& group : model_->items().groups()) {
       const Item item{ItemKind::kOperation, group.operation};
-      std::string name = model_->label(item);
+      std::string name = model_->items().label(item);
       if (contains_text(name, palette_text_))
         rows.push_back({std::move(name), format_count(group.members, "operation"), nullptr, item});
     }
@@ -228,7 +228,7 @@ Workspace::PalettePrompt Workspace::palette_prompt() const {
                                       : "Delete removes the selected bookmark"};
     case Overlay::kGroups:
       return {"Show only one group in the graph",
-              subject().groups().empty() ? "This trace has no groups of libcoord operations" : ""};
+              subject().items().groups().empty() ? "This trace has no groups of libcoord operations" : ""};
     case Overlay::kOpen:
       return {"Open a trace: type a path, or part of a recent trace's name", ""};
     case Overlay::kCompare:

@@ -55,18 +55,18 @@ std::optional<size_t> nearest(const Row& row, Ns at) {
 // order of time.
 std::vector<Id> ends_of_edges(const TraceModel& model, Item item) {
   std::vector<Id> before, after;
-  for (const uint32_t index : model.dependencies_of(item)) {
-    const Dependency& dependency = model.dependency(index);
+  for (const uint32_t index : model.edges().of(item)) {
+    const Dependency& dependency = model.edges()[index];
     const bool incoming = item.kind == ItemKind::kOp ? dependency.to_op == item.id
                                                      : item.kind == ItemKind::kEventWait;
     const Id other = incoming ? dependency.from_op : dependency.to_op;
     std::vector<Id>& side = incoming ? before : after;
-    if (model.time({ItemKind::kOp, other}) && !std::ranges::count(side, other))
+    if (model.items().time({ItemKind::kOp, other}) && !std::ranges::count(side, other))
       side.push_back(other);
   }
   for (std::vector<Id>* side : {&before, &after})
     std::ranges::stable_sort(*side, {}, [&](Id op) {
-      return model.time({ItemKind::kOp, op})->begin_ns;
+      return model.items().time({ItemKind::kOp, op})->begin_ns;
     });
   before.insert(before.end(), after.begin(), after.end());
   return before;
@@ -85,7 +85,7 @@ Item first_visible(const TraceModel& model, const ViewState& state, size_t lane)
 void widen_to_waits(const TraceModel& model, Id op, std::optional<TimeRange>& range) {
   if (!range) return;
   Ns at = range->begin_ns;
-  std::vector<analysis::WaitPart> parts = model.why_late(op);
+  std::vector<analysis::WaitPart> parts = model.waits().of(op);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     at -= part->duration_ns;
     if (analysis::is_wait(*part)) range->begin_ns = std::min(range->begin_ns, at);
@@ -125,12 +125,12 @@ void show(const TraceModel& model, ViewState& state, TimeRange range) {
 void zoom_to_selection(const TraceModel& model, ViewState& state) {
   std::optional<TimeRange> range;
   if (state.selection) {
-    range = model.time(state.selection);
+    range = model.items().time(state.selection);
     // An op is shown together with the ops that its edges lead to.
-    for (const uint32_t index : model.dependencies_of(state.selection)) {
-      const Dependency& dependency = model.dependency(index);
+    for (const uint32_t index : model.edges().of(state.selection)) {
+      const Dependency& dependency = model.edges()[index];
       for (const Id op : {dependency.from_op, dependency.to_op}) {
-        const auto other = model.time({ItemKind::kOp, op});
+        const auto other = model.items().time({ItemKind::kOp, op});
         if (range && other) {
           range->begin_ns = std::min(range->begin_ns, other->begin_ns);
           range->end_ns = std::max(range->end_ns, other->end_ns);
@@ -172,7 +172,7 @@ void step_in_row(const TraceModel& model, ViewState& state, int by) {
     state.status = "nothing to select in view in this lane";
     return;
   }
-  if (const auto place = model.place(state.selection)) {
+  if (const auto place = model.lanes().place(state.selection)) {
     const Row& row = model.lanes()[place->lane].bands[place->band].row;
     const auto next = static_cast<ptrdiff_t>(place->index) + by;
     if (next >= 0 && next < static_cast<ptrdiff_t>(row.size()))
@@ -191,9 +191,9 @@ void step_in_row(const TraceModel& model, ViewState& state, int by) {
 }
 
 void step_to_row(const TraceModel& model, ViewState& state, int by) {
-  const auto place = model.place(state.selection);
+  const auto place = model.lanes().place(state.selection);
   if (!place) return step_in_row(model, state, by);
-  const auto range = model.time(state.selection);
+  const auto range = model.items().time(state.selection);
   const Ns at = range->begin_ns;
   auto lane = static_cast<ptrdiff_t>(place->lane);
   auto band = static_cast<ptrdiff_t>(place->band) + by;
@@ -218,18 +218,19 @@ void step_to_row(const TraceModel& model, ViewState& state, int by) {
 void follow_edge(const TraceModel& model, ViewState& state, bool back) {
   const Item from = state.selection;
   if (from.kind == ItemKind::kApiCall) {
-    if (const Id op = model.op_of(from); op != kNoId) return select(state, {ItemKind::kOp, op});
+    if (const Id op = model.items().op_of(from); op != kNoId)
+      return select(state, {ItemKind::kOp, op});
     state.status = kIssuedNothing;
     return;
   }
   Id best = kNoId;
   Ns best_score = std::numeric_limits<Ns>::min();
-  for (const uint32_t index : model.dependencies_of(from)) {
-    const Dependency& dependency = model.dependency(index);
+  for (const uint32_t index : model.edges().of(from)) {
+    const Dependency& dependency = model.edges()[index];
     if (from.kind == ItemKind::kOp && (back ? dependency.to_op : dependency.from_op) != from.id)
       continue;
     const Id other = back ? dependency.from_op : dependency.to_op;
-    const auto range = model.time({ItemKind::kOp, other});
+    const auto range = model.items().time({ItemKind::kOp, other});
     if (!range) continue;
     // Back: the op that ended last delayed it. Forward: the op that started first was delayed by
     // it.
@@ -267,9 +268,9 @@ void step_edge(const TraceModel& model, ViewState& state, int by) {
 
 void jump_to_cause(const TraceModel& model, ViewState& state) {
   if (state.selection.kind == ItemKind::kOp) {
-    if (const Item call = model.call_of(state.selection.id)) return select(state, call);
+    if (const Item call = model.items().call_of(state.selection.id)) return select(state, call);
     state.status = "the call that issued this operation is not in the trace";
-  } else if (const Id op = model.op_of(state.selection); op != kNoId) {
+  } else if (const Id op = model.items().op_of(state.selection); op != kNoId) {
     select(state, {ItemKind::kOp, op});
   } else {
     state.status = state.selection ? kIssuedNothing : kNothingSelected;
@@ -287,7 +288,7 @@ void step_to_hit(const TraceModel& model, ViewState& state, int by) {
   if (at == state.hits.end()) {  // from the middle of the view
     const Ns middle = state.window.to_ns(state.window.width_px / 2);
     next = std::ranges::lower_bound(state.hits, middle, {},
-                                    [&](Item item) { return model.time(item)->begin_ns; }) -
+                                    [&](Item item) { return model.items().time(item)->begin_ns; }) -
            state.hits.begin() - (by < 0 ? 1 : 0);
   }
   select(state, state.hits[static_cast<size_t>((next + count) % count)]);
@@ -299,7 +300,7 @@ void look_at_finding(const TraceModel& model, ViewState& state, size_t index) {
   const FindingLine& finding = findings[index];
   state.finding = index;
   state.drawer = "findings";
-  if (finding.subject && model.time(finding.subject)) {
+  if (finding.subject && model.items().time(finding.subject)) {
     select(state, finding.subject);
     zoom_to_selection(model, state);
   } else if (finding.start_ns != trace::kUnknownNs) {
@@ -338,7 +339,7 @@ void toggle_repaired(const TraceModel& model, ViewState& state) {
 }
 
 void select_longest_wait(const TraceModel& model, ViewState& state) {
-  const std::vector<analysis::WaitPart> waits = model.longest_waits(1);
+  const std::vector<analysis::WaitPart> waits = model.waits().longest(1);
   if (waits.empty()) {
     state.status = "no waits in this trace";
     return;
@@ -371,9 +372,8 @@ void step_focus(ViewState& state, int by) {
   if (state.focus != kTimeline) state.stops.enter();
 }
 
-std::vector<bool> collapsed_at_first(const TraceModel& model) {
+std::vector<bool> collapsed_at_first(const LaneSet& lanes) {
   constexpr size_t kMostWorkers = 16;
-  const std::vector<Lane>& lanes = model.lanes();
   std::vector<size_t> inside(lanes.size(), 0);
   for (const Lane& lane : lanes) {
     if (lane.parent >= 0) ++inside[static_cast<size_t>(lane.parent)];
@@ -391,12 +391,12 @@ void toggle_collapsed(const TraceModel& model, ViewState& state, size_t lane) {
 
 std::optional<size_t> current_lane(const TraceModel& model, const ViewState& state) {
   if (state.lane_is_chosen()) return state.chosen_lane->lane;
-  const auto place = model.place(state.selection);
+  const auto place = model.lanes().place(state.selection);
   return place ? std::optional(place->lane) : std::nullopt;
 }
 
 void choose_lane(const TraceModel& model, ViewState& state, int by) {
-  const std::vector<size_t> lanes = state.lane_order.shown(model, state.collapsed).lanes;
+  const std::vector<size_t> lanes = state.lane_order.shown(model.lanes(), state.collapsed).lanes;
   if (lanes.empty()) {
     state.status = "no lanes";
     return;
@@ -418,14 +418,14 @@ void move_lane(const TraceModel& model, ViewState& state, int by) {
     state.status = kNoLane;
     return;
   }
-  const std::vector<size_t> lanes = state.lane_order.shown(model, state.collapsed).lanes;
+  const std::vector<size_t> lanes = state.lane_order.shown(model.lanes(), state.collapsed).lanes;
   auto at = std::ranges::find(lanes, *lane) - lanes.begin() + by;
   const int parent = model.lanes()[*lane].parent;
   while (at >= 0 && at < static_cast<ptrdiff_t>(lanes.size())) {
     const size_t other = lanes[static_cast<size_t>(at)];
     if (model.lanes()[other].parent == parent &&
         state.lane_order.is_pinned(other) == state.lane_order.is_pinned(*lane)) {
-      state.lane_order.move(model, *lane, other);
+      state.lane_order.move(model.lanes(), *lane, other);
       state.reveal = true;
       return;
     }
@@ -450,7 +450,7 @@ void toggle_pinned(const TraceModel& model, ViewState& state) {
   } else if (is_group(model.lanes()[*lane].kind)) {
     state.status = "a group of lanes cannot be pinned";
   } else {
-    state.lane_order.toggle_pinned(model, *lane);
+    state.lane_order.toggle_pinned(model.lanes(), *lane);
   }
 }
 
@@ -470,7 +470,8 @@ void collapse_all(const TraceModel& model, ViewState& state, LaneKind kind) {
 
 void mark(const TraceModel& model, ViewState& state, bool extend) {
   const Ns middle = state.window.to_ns(state.window.width_px / 2);
-  const TimeRange at = model.time(state.selection).value_or(TimeRange{middle, add_ns(middle, 1)});
+  const TimeRange at =
+      model.items().time(state.selection).value_or(TimeRange{middle, add_ns(middle, 1)});
   if (extend && state.marked) {
     state.marked->begin_ns = std::min(state.marked->begin_ns, at.begin_ns);
     state.marked->end_ns = std::max(state.marked->end_ns, at.end_ns);

@@ -171,7 +171,7 @@ void step_edge(const TraceModel& model, ViewState& state, int by);
 void jump_to_cause(const TraceModel& model, ViewState& state);
 /// What is collapsed at first, by lane: task queues with more lanes than fit beside everything
 /// else.
-std::vector<bool> collapsed_at_first(const TraceModel& model);
+std::vector<bool> collapsed_at_first(const LaneSet& lanes);
 void toggle_collapsed(const TraceModel& model, ViewState& state, size_t lane);
 /// The lane that keys act on.
 std::optional<size_t> current_lane(const TraceModel& model, const ViewState& state);

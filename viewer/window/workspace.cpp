@@ -58,7 +58,7 @@ void Workspace::set_model(std::shared_ptr<const TraceModel> model) {
   model_ = std::move(model);
   error_.clear();
   state_.bookmarks.open(model_->trace().file);
-  state_.collapsed = collapsed_at_first(*model_);
+  state_.collapsed = collapsed_at_first(model_->lanes());
   if (stay) return;
   state_.window = {};
   state_.selection = {};
@@ -142,7 +142,7 @@ void Workspace::apply_arguments() {
     if (!arguments_.range) return;
   }
   const Item wanted = arguments_.select;
-  if (wanted && !model_->time(wanted)) {
+  if (wanted && !model_->items().time(wanted)) {
     throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
                 "this trace has no such id", "list the ids of a table with streamscope query");
   }
@@ -184,14 +184,14 @@ void Workspace::apply_arguments() {
     }
   } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
     // A picture should show the most important: what hangs, else the longest wait.
-    const std::vector<Id> hanging = model_->never_ended_ops();
+    const std::vector<Id> hanging = never_ended_ops(model_->trace());
     if (!hanging.empty() && !arguments_.range) {
       state_.selection = {ItemKind::kOp, hanging.front()};
       state_.reveal = true;
       return;
     }
     const auto shown = arguments_.range ? std::optional(state_.window.range()) : std::nullopt;
-    for (const analysis::WaitPart& wait : model_->longest_waits(1, shown))
+    for (const analysis::WaitPart& wait : model_->waits().longest(1, shown))
       state_.selection = {ItemKind::kOp, wait.op};
   }
 }
@@ -296,8 +296,8 @@ void Workspace::text_changed() {
   palette_index_ = 0;
   if (state_.overlay == Overlay::kFilter) state_.lane_order.set_filter(palette_text_);
   if (state_.overlay != Overlay::kSearch || !model_) return;
-  state_.searched = model_->names_with(palette_text_);
-  state_.hits = model_->items_with(state_.searched, kMostHits);
+  state_.searched = model_->items().names_with(palette_text_);
+  state_.hits = model_->lanes().items_with(state_.searched, kMostHits);
 }
 
 bool Workspace::is_typing() const {
@@ -412,7 +412,7 @@ std::string Workspace::state_json() const {
   static constexpr std::array<std::string_view, 10> kOverlays = {
       "", "help", "palette", "search", "filter", "note", "bookmarks", "groups", "open", "compare"};
   const LaneOrder::Shown shown =
-      model_ ? state_.lane_order.shown(*model_, state_.collapsed) : LaneOrder::Shown{};
+      model_ ? state_.lane_order.shown(model_->lanes(), state_.collapsed) : LaneOrder::Shown{};
   std::string order;
   for (size_t i = 0; i < std::min(shown.lanes.size(), kReportedLanes); ++i)
     order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
