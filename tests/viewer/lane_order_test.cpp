@@ -48,7 +48,7 @@ TEST(LaneOrder, HidesTheContentOfACollapsedLane) {
   const TraceModel model(three_streams().trace());
   std::vector<bool> collapsed(model.lanes().size());
   collapsed[lane(model, "Host threads")] = true;
-  EXPECT_THAT(titles(model, LaneOrder().shown(model, collapsed)),
+  EXPECT_THAT(titles(model, LaneOrder().shown(model.lanes(), collapsed)),
               ElementsAre("copies", "math", "results"));
 }
 

@@ -103,7 +103,8 @@ TEST(TaskLanes, AreCollapsedAtFirstIfThereAreMany) {
   test::TraceBuilder few, many;
   add_device_queue(few, 4);
   add_device_queue(many, 132);
-  for (const bool collapsed : collapsed_at_first(TraceModel(few.trace()).lanes())) EXPECT_FALSE(collapsed);
+  for (const bool collapsed : collapsed_at_first(TraceModel(few.trace()).lanes()))
+    EXPECT_FALSE(collapsed);
   const TraceModel model(many.trace());
   const std::vector<bool> collapsed = collapsed_at_first(model.lanes());
   for (size_t lane = 0; lane < collapsed.size(); ++lane)

@@ -114,8 +114,8 @@ void CompareView::draw(const TraceModel& model, ViewState& state, const Theme& t
   ImGui::EndChild();
   ImGui::Spacing();
   ImGui::BeginChild("differences", {0, 0});
-  if (const auto clicked =
-          grid_.draw(theme, state.stops, "compare", [&](size_t row) { return selected_ == row; })) {
+  if (const auto clicked = grid_.draw(theme, state.focus.stops, "compare",
+                                      [&](size_t row) { return selected_ == row; })) {
     const bool again = selected_ == clicked;
     selected_ = again ? std::nullopt : clicked;
     if (const Id op = comparison.work[*clicked].base_longest; !again && op != kNoId)
@@ -129,7 +129,7 @@ void CompareView::draw_head(const TraceModel& model, ViewState& state, const The
   const Ns before = model.work().duration_ns(), after = other.work().duration_ns();
   const double change =
       static_cast<double>(after - before) / static_cast<double>(std::max<Ns>(before, 1));
-  copy_button(theme, state.stops, grid_);
+  copy_button(theme, state.focus.stops, grid_);
   const auto next = [&](Face face, Color color, std::string_view text) {
     widgets::beside(theme.width(face, text), theme.px(20));
     widgets::text(theme, face, theme.color(color), text);
@@ -177,9 +177,9 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
             .max = {origin.x + size.x, origin.y + size.y},
             .first_ns = {model.work().begin_ns, state.compared->work().begin_ns}};
   const float width = std::max(plot.max.x - plot.min.x, 16.0f);
-  if (state.window.width_px <= 1) first_fit(model, state, width);
-  plot.window = state.window;
-  plot.window.begin_ns = add_ns(0, difference_ns(plot.first_ns[0], state.window.begin_ns));
+  if (state.nav.window.width_px <= 1) first_fit(model, state, width);
+  plot.window = state.nav.window;
+  plot.window.begin_ns = add_ns(0, difference_ns(plot.first_ns[0], state.nav.window.begin_ns));
   plot.window.resize(width);
   const auto top_of = [&](size_t pair, int side) {
     return origin.y + theme.px(kAxis) + theme.px(kPitch) * static_cast<float>(pair) +
@@ -200,19 +200,19 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   draw_axis(plot, theme);
   ImGui::SetCursorScreenPos(plot.min);
   ImGui::InvisibleButton("plot", {width, size.y});
-  state.stops.add_canvas(state.canvas_has_focus);
+  state.focus.stops.add_canvas(state.focus.on_canvas);
   hit_.reset();
   draw.PushClipRect(plot.min, plot.max, true);
   for (size_t pair = 0; pair < comparison.lanes.size(); ++pair) {
     for (const int side : {0, 1})
       draw_bars(plot, top_of(pair, side), comparison.lanes[pair], side, state, theme);
   }
-  if (state.canvas_has_focus) {
+  if (state.focus.on_canvas) {
     handle_keys(model, plot, state);
     if (cursor_) draw_cursor(plot, top_of(cursor_->pair, cursor_->side), state, theme);
   }
   draw.PopClipRect();
-  if (state.canvas_has_focus) {
+  if (state.focus.on_canvas) {
     widgets::focus_frame(theme);
   } else {
     handle_input(model, plot, state);
@@ -250,11 +250,11 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
   const float bottom = top + theme.px(kBar);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool hovered =
-      ImGui::IsItemHovered() && !state.canvas_has_focus && mouse.y >= top && mouse.y < bottom;
+      ImGui::IsItemHovered() && !state.focus.on_canvas && mouse.y >= top && mouse.y < bottom;
   for (const Row& row : lanes.bands[at]) {
     bars_.clear();
     fold(row, plot.of(side), 1, bars_);
-    state.drawn_items += bars_.size();
+    state.drawn.items += bars_.size();
     for (const DrawItem& bar : bars_) {
       const Id op = unpack(row.item[bar.first]).id;
       const bool is_chosen = !selected_ || state.comparison->sides[at].work_of[op] == *selected_;
@@ -272,7 +272,7 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
 void CompareView::handle_input(const TraceModel& model, const Plot& plot, ViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
   // Pixels of the timeline, which has another width.
-  const double px = state.window.width_px / plot.window.width_px;
+  const double px = state.nav.window.width_px / plot.window.width_px;
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
     if (io.KeyCtrl) {
       ImGui::SetScrollY(ImGui::GetScrollY() - io.MouseWheel * ImGui::GetTextLineHeight() * 3);

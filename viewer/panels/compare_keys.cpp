@@ -65,7 +65,7 @@ std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& compa
 
 void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewState& state) {
   const Comparison& comparison = *state.comparison;
-  const CanvasSteps& steps = state.steps;
+  const CanvasSteps& steps = state.focus.steps;
   const auto since_first = [&](const Cursor& cursor) {
     const Row& row =
         comparison.lanes[cursor.pair].bands[static_cast<size_t>(cursor.side)][cursor.band];
@@ -91,11 +91,11 @@ void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewSta
   const auto side = static_cast<size_t>(next->side);
   const Id op = unpack(comparison.lanes[next->pair].bands[side][next->band].item[next->index]).id;
   if (const Id own = next->side == 0 ? op : comparison.counterpart(1, op); own != kNoId)
-    state.selection = {ItemKind::kOp, own};
+    state.selection.item = {ItemKind::kOp, own};
   const double px = plot.window.to_px(add_ns(0, since_first(*next)));
   if (px < 0 || px >= plot.window.width_px)
     pan(model, state,
-        (plot.window.width_px / 2 - px) * state.window.width_px / plot.window.width_px);
+        (plot.window.width_px / 2 - px) * state.nav.window.width_px / plot.window.width_px);
 }
 
 void CompareView::draw_cursor(const Plot& plot, float top, const ViewState& state,

@@ -136,7 +136,7 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
     draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
     draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(model.items().category(item)),
                        theme.px(4), ImDrawFlags_RoundCornersLeft);
-    const bool selected = item.kind != ItemKind::kNone && item == state.selection;
+    const bool selected = item.kind != ItemKind::kNone && item == state.selection.item;
     draw.AddRect(at, end, selected ? theme.color(Color::kSelection) : frame, theme.px(4), 0,
                  theme.px(node.in_cycle || selected ? 2 : 1));
     const float left = at.x + theme.px(13), room = size.x - theme.px(20);
@@ -150,7 +150,7 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
       select(state, item);
       zoom_to_selection(model, state);
     }
-    state.stops.add();
+    state.focus.stops.add();
     widgets::focus_frame(theme);
     ImGui::PopID();
   }
@@ -163,7 +163,7 @@ void DeadlocksView::draw_words(const TraceModel& model, ViewState& state, const 
   const WaitGraph& graph = model.insights().waits;
   int next_id = 0;
   const auto link = [&](const WaitGraph::Node& node) {
-    if (widgets::link(theme, state.stops, Face::kBody,
+    if (widgets::link(theme, state.focus.stops, Face::kBody,
                       name_of(model, node) + "  \u00b7  " + where(model, node), next_id++) &&
         item_of(node)) {
       select(state, item_of(node));

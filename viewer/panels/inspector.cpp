@@ -20,12 +20,12 @@ constexpr size_t kWaitGroups = 10;
 
 void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
   Sheet sheet{model, state, theme};
-  if (state.selection) {
+  if (state.selection.item) {
     draw_item(sheet);
-  } else if (!state.marked) {
+  } else if (!state.nav.marked) {
     draw_trace(sheet);
   }
-  if (state.marked) draw_sums(sheet, *state.marked);
+  if (state.nav.marked) draw_sums(sheet, *state.nav.marked);
 }
 
 void InspectorView::draw_trace(Sheet& sheet) {
@@ -61,8 +61,8 @@ void InspectorView::draw_trace(Sheet& sheet) {
                   format_duration(group.total_ns));
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
-    if (widgets::link(sheet.theme, sheet.state.stops, Face::kBody, sheet.on_stream(longest.op),
-                      sheet.next_id++)) {
+    if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody,
+                      sheet.on_stream(longest.op), sheet.next_id++)) {
       select(sheet.state, waiter);
       zoom_to_selection(model, sheet.state);
     }
@@ -87,7 +87,7 @@ void InspectorView::draw_trace(Sheet& sheet) {
 void InspectorView::draw_item(Sheet& sheet) {
   const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
-  const Item item = sheet.state.selection;
+  const Item item = sheet.state.selection.item;
   const Category category = model.items().category(item);
   const ImU32 fill = theme.color(category);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -174,7 +174,7 @@ void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
     sums_of_ = &model;
     sums_range_ = range;
   }
-  if (sheet.state.selection) {
+  if (sheet.state.selection.item) {
     widgets::heading(sheet.theme, "Marked time");
   } else {
     widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Marked time");

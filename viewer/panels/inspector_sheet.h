@@ -28,7 +28,8 @@ struct InspectorView::Sheet {
     link(value, target);
   }
   void link(std::string_view value, Item target) {
-    if (widgets::link(theme, state.stops, Face::kBody, value, next_id++)) select(state, target);
+    if (widgets::link(theme, state.focus.stops, Face::kBody, value, next_id++))
+      select(state, target);
   }
   void note(std::string_view text, Color color = Color::kTextDim) {
     widgets::wrapped(theme, Face::kBody, theme.color(color), text);

@@ -92,7 +92,7 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
 
 void InspectorView::draw_dependencies(Sheet& sheet) {
   const TraceModel& model = sheet.model;
-  const Item item = sheet.state.selection;
+  const Item item = sheet.state.selection.item;
   const trace::Trace& trace = sheet.trace();
   const std::vector<uint32_t> all = model.edges().of(item);
   if (all.empty()) {
@@ -142,7 +142,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
         ImGui::SameLine();
         if (widgets::link(
-                sheet.theme, sheet.state.stops, Face::kSmall,
+                sheet.theme, sheet.state.focus.stops, Face::kSmall,
                 "record of " + model.items().event_name(record.event_id[dependency.record]),
                 sheet.next_id++)) {
           select(sheet.state, {ItemKind::kEventRecord, dependency.record});
@@ -150,7 +150,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         ImGui::SameLine();
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "and");
         ImGui::SameLine();
-        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall, "its wait",
+        if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kSmall, "its wait",
                           sheet.next_id++))
           select(sheet.state, {ItemKind::kEventWait, dependency.wait});
       } else {

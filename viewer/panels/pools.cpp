@@ -124,8 +124,8 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float facts = theme.px(kFacts), height = theme.px(kChart);
   const float width = ImGui::GetContentRegionAvail().x;
-  if (state.window.width_px <= 1) first_fit(model, state, std::max(width - facts, 16.0f));
-  TimeWindow window = state.window;
+  if (state.nav.window.width_px <= 1) first_fit(model, state, std::max(width - facts, 16.0f));
+  TimeWindow window = state.nav.window;
   window.resize(std::max(width - facts, 16.0f));
   for (size_t i = 0; i < pools.size(); ++i) {
     const PoolUsage& pool = pools[i];
@@ -142,7 +142,7 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
     for (const PoolFact& each : pool_facts(pool)) fact(Face::kSmall, each.color, each.text);
     ImGui::PushID(&pool);
     ImGui::InvisibleButton("pool", {std::max(width, 1.0f), height});
-    state.stops.add();
+    state.focus.stops.add();
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool by_key = has_key_focus();
     const bool in_chart = by_key || mouse.x >= min.x;
@@ -162,7 +162,7 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
       ImGui::PushTextWrapPos(std::min(theme.px(420), room.x - theme.px(24)));
       if (in_chart) {
         const Holders holders = holders_at(model, pool, instant, most);
-        state.hovered_holders = holders.count;
+        state.drawn.holders = holders.count;
         draw_instant(pool, theme, holders, instant);
       }
       if (by_key && tells_leaks) ImGui::Spacing();

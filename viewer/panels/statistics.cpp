@@ -39,7 +39,7 @@ void draw_histogram(const Theme& theme, const StatisticsRow& row) {
 
 void StatisticsView::refresh(const TraceModel& model, const ViewState& state) {
   prepared_ = model.serial();
-  range_ = state.marked;
+  range_ = state.nav.marked;
   rows_ = statistics(model, by_, range_);
   Ns total = 0;
   for (const StatisticsRow& row : rows_) total = add_ns(total, static_cast<double>(row.total_ns));
@@ -83,16 +83,16 @@ void StatisticsView::refresh(const TraceModel& model, const ViewState& state) {
 }
 
 void StatisticsView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
-  if (prepared_ != model.serial() || range_ != state.marked) refresh(model, state);
+  if (prepared_ != model.serial() || range_ != state.nav.marked) refresh(model, state);
   for (size_t i = 0; i < kGroupNames.size(); ++i) {
     if (i > 0) widgets::beside(widgets::button_width(theme, kGroupNames[i]));
-    if (widgets::button(theme, state.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
+    if (widgets::button(theme, state.focus.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
       by_ = static_cast<GroupBy>(i);
       refresh(model, state);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));
-  copy_button(theme, state.stops, grid_);
+  copy_button(theme, state.focus.stops, grid_);
   if (range_)
     widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
   if (rows_.empty()) {
@@ -104,7 +104,7 @@ void StatisticsView::draw(const TraceModel& model, ViewState& state, const Theme
   const float room = ImGui::GetContentRegionAvail().y;
   const float below = std::min(theme.px(132), room * 0.5f);
   ImGui::BeginChild("table", {0, room - below});
-  if (const auto clicked = grid_.draw(theme, state.stops, "statistics",
+  if (const auto clicked = grid_.draw(theme, state.focus.stops, "statistics",
                                       [&](size_t row) { return selected_ == row; })) {
     selected_ = clicked;
     select(state, rows_[*clicked].longest);

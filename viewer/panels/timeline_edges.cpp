@@ -123,13 +123,13 @@ std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item ite
   const auto [top, bottom] =
       own ? band_span(pane, *box, place->band) : std::pair(box->top, box->bottom);
   End end;
-  const double px = pane.state.window.to_px(at_end ? range->end_ns : range->begin_ns);
+  const double px = pane.state.nav.window.to_px(at_end ? range->end_ns : range->begin_ns);
   end.left = px < 0;
-  end.right = px > pane.state.window.width_px;
+  end.right = px > pane.state.nav.window.width_px;
   const float y = (top + bottom) / 2;
   end.above = y < pane.min.y;
   end.below = y > pane.max.y;
-  end.at = {pane.min.x + static_cast<float>(std::clamp(px, 0.0, pane.state.window.width_px)),
+  end.at = {pane.min.x + static_cast<float>(std::clamp(px, 0.0, pane.state.nav.window.width_px)),
             std::clamp(y, pane.min.y + pane.px(6), pane.max.y - pane.px(6))};
   return end;
 }
@@ -143,7 +143,7 @@ class TimelineView::EdgePainter {
   void draw() {
     draw_issue();
     const std::vector<Arrow> arrows =
-        arrows_of(model_, pane_.state.selection, pane_.state.whole_chain);
+        arrows_of(model_, pane_.state.selection.item, pane_.state.look.whole_chain);
     labeled_ =
         std::ranges::count(arrows, true, &Arrow::direct) <= static_cast<ptrdiff_t>(kMaxChips);
     for (const Arrow& arrow : arrows) draw_arrow(arrow);
@@ -183,7 +183,7 @@ class TimelineView::EdgePainter {
 
   // The call that issued the op, or the op that the call issued.
   void draw_issue() {
-    const Item selection = pane_.state.selection;
+    const Item selection = pane_.state.selection.item;
     Item op = selection, call;
     if (selection.kind == ItemKind::kOp) {
       call = model_.items().call_of(selection.id);
@@ -271,13 +271,14 @@ class TimelineView::EdgePainter {
 
   // The width taken by the tag of an end to the left or right.
   float tag_room(const End& end, Item op, bool out) const {
-    if (!out || op == pane_.state.selection) return pane_.px(4);
+    if (!out || op == pane_.state.selection.item) return pane_.px(4);
     return pane_.px(12) + chip_size(tag_of(pane_, end, op)).x;
   }
 
   // An end out of view: a tag that names it and links to it.
   void add_tag(const End& end, Item op, ImU32 color) {
-    if (!(end.left || end.right || end.above || end.below) || op == pane_.state.selection) return;
+    if (!(end.left || end.right || end.above || end.below) || op == pane_.state.selection.item)
+      return;
     const bool on_left = end.left || (!end.right && end.at.x < (pane_.min.x + pane_.max.x) / 2);
     int& count = stacked_[{on_left, static_cast<int>(end.at.y)}];
     const std::string text = tag_of(pane_, end, op);
@@ -310,7 +311,7 @@ class TimelineView::EdgePainter {
 };
 
 void TimelineView::draw_edges(Pane& pane) {
-  if (pane.state.selection) EdgePainter(*this, pane).draw();
+  if (pane.state.selection.item) EdgePainter(*this, pane).draw();
 }
 
 }  // namespace streamscope::viewer

@@ -78,23 +78,23 @@ void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
 
 void Strip::finish() const {
   const float foot = bottom_ - pane_.px(kFoot);
-  pane_.state.background.repeat(pane_.min.x, top_, foot, line_);
-  pane_.state.background.repeat(pane_.min.x, foot, bottom_, foot_);
+  pane_.state.drawn.background.repeat(pane_.min.x, top_, foot, line_);
+  pane_.state.drawn.background.repeat(pane_.min.x, foot, bottom_, foot_);
 }
 
 ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
   const auto category = static_cast<Category>(bar.kind);
   // Without reading the item, which is elsewhere in memory.
-  if (pane.state.color_by == ColorBy::kKind && category != Category::kRange)
+  if (pane.state.look.color_by == ColorBy::kKind && category != Category::kRange)
     return pane.theme.color(category);
-  return bar_color(pane.model, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
-                   category);
+  return bar_color(pane.model, pane.theme, pane.state.look.color_by,
+                   unpack(band.row.item[bar.first]), category);
 }
 
 std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox& box,
                                                 size_t band) const {
   const Lane& lane = pane.model.lanes()[box.lane];
-  if (pane.state.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
+  if (pane.state.nav.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
   const bool glyphs = lane.records.size() + lane.passed_waits.size() > 0;
   float used = 0;
   for (const Band& each : lane.bands) used += pane.px(band_pitch(each.kind));
@@ -109,14 +109,14 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
 
 void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   const Lane& lane = pane.model.lanes()[box.lane];
-  PixelBackground& background = pane.state.background;
+  PixelBackground& background = pane.state.drawn.background;
   if (is_group(lane.kind)) {
     background.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
   }
   background.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
   if (lane.kind == LaneKind::kCounter)
     return draw_counter(pane, lane, box.top + pane.px(3), box.bottom - pane.px(2));
-  const bool collapsed = pane.state.is_collapsed(box.lane);
+  const bool collapsed = pane.state.nav.is_collapsed(box.lane);
   for (size_t index = 0; index < lane.bands.size(); ++index) {
     const Band& band = lane.bands[index];
     // A collapsed thread shows its calls, not the ranges around them.
@@ -124,17 +124,17 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     const auto [top, bottom] = band_span(pane, box, index);
     bars_.clear();
     waits_.clear();
-    folded_.fold(band.row, pane.state.window, kMinPx, bars_);
+    folded_.fold(band.row, pane.state.nav.window, kMinPx, bars_);
     // Waiting is not drawn if the work covers it.
     if (index == 0 && !cover(bars_, pane.max.x - pane.min.x))
-      folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
-    pane.state.drawn_items += bars_.size() + waits_.size();
+      folded_.fold(lane.waits, pane.state.nav.window, kMinPx, waits_);
+    pane.state.drawn.items += bars_.size() + waits_.size();
     Strip strip(pane, top, bottom, grid_);
     draw_waits(pane, lane, strip);
     draw_bars(pane, lane, band, strip);
     strip.finish();
   }
-  if (!lane.bands.empty() && pane.state.show_critical_path)
+  if (!lane.bands.empty() && pane.state.look.critical_path)
     draw_path(pane, lane, band_span(pane, box, 0).first);
   if (collapsed) return;
   if (lane.kind == LaneKind::kStream && pane.state.prediction && !lane.bands.empty())
@@ -144,11 +144,13 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
 
 void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
   columns_.resize(grid_.size());
-  lane.counter.in_pixels(pane.state.window, columns_);
-  pane.state.drawn_items += draw_counter_columns(
-      columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
-      CounterLook(pane.theme, pane.color(Color::kCounter)),
-      [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.background.fill(min, max, color); });
+  lane.counter.in_pixels(pane.state.nav.window, columns_);
+  pane.state.drawn.items +=
+      draw_counter_columns(columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom,
+                           bottom - top, CounterLook(pane.theme, pane.color(Color::kCounter)),
+                           [&](ImVec2 min, ImVec2 max, ImU32 color) {
+                             pane.state.drawn.background.fill(min, max, color);
+                           });
   // Under the mouse, or else in the lane that keys selected.
   const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
   const auto chosen = current_lane(pane.model, pane.state);
@@ -168,15 +170,15 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
 void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
   const Row& row = pane.state.prediction->by_lane[box.lane];
   bars_.clear();
-  fold(row, pane.state.window, kMinPx, bars_);
-  pane.state.drawn_items += bars_.size();
+  fold(row, pane.state.nav.window, kMinPx, bars_);
+  pane.state.drawn.items += bars_.size();
   Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), grid_);
   const bool mouse_in_strip =
       pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   for (const DrawItem& bar : bars_) {
     const float x1 = drawn_end(bar);
     const Item item = unpack(row.item[bar.first]);
-    const ImU32 fill = bar_color(pane.model, pane.theme, pane.state.color_by, item,
+    const ImU32 fill = bar_color(pane.model, pane.theme, pane.state.look.color_by, item,
                                  static_cast<Category>(bar.kind));
     strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
     const float mouse = pane.mouse.x - pane.min.x;
@@ -198,8 +200,9 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
     const float width = bar.x1 - bar.x0, x1 = drawn_end(bar);
     ImU32 fill = fill_of(pane, band, bar);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, kFaintest + (1 - kFaintest) * bar.coverage);
-    if (!pane.state.searched.empty() &&
-        !pane.model.items().has_name(unpack(band.row.item[bar.first]), pane.state.searched))
+    if (!pane.state.selection.searched.empty() &&
+        !pane.model.items().has_name(unpack(band.row.item[bar.first]),
+                                     pane.state.selection.searched))
       fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
       // Pale with a bright start: this is when the host issued it, not when the device ran it.
@@ -250,12 +253,12 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
 // Around the selection, over its neighbors.
 void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
   const auto range =
-      pane.state.selection ? pane.model.items().time(pane.state.selection) : std::nullopt;
+      pane.state.selection.item ? pane.model.items().time(pane.state.selection.item) : std::nullopt;
   if (!range) return;
   const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
   for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
        i < row.size() && row.start_ns[i] == range->begin_ns; ++i) {
-    if (row.item[i] != pack(pane.state.selection)) continue;
+    if (row.item[i] != pack(pane.state.selection.item)) continue;
     const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
     const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
     pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
@@ -295,8 +298,8 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
 // A stripe over the bars of the critical path.
 void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
   bars_.clear();
-  folded_.fold(lane.path, pane.state.window, kMinPx, bars_);
-  pane.state.drawn_items += bars_.size();
+  folded_.fold(lane.path, pane.state.nav.window, kMinPx, bars_);
+  pane.state.drawn.items += bars_.size();
   // Adjacent ones are merged.
   for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
     Pixels all = pixels_of(bars_[i].x0, bars_[i].x1);
@@ -305,9 +308,9 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
       if (pixels.first > all.end) break;
       all.end = std::max(all.end, pixels.end);
     }
-    pane.state.background.fill({pane.min.x + all.first, top - pane.px(1)},
-                               {pane.min.x + all.end, top + pane.px(2)},
-                               pane.color(Color::kCritical));
+    pane.state.drawn.background.fill({pane.min.x + all.first, top - pane.px(1)},
+                                     {pane.min.x + all.end, top + pane.px(2)},
+                                     pane.color(Color::kCritical));
   }
 }
 
@@ -318,12 +321,12 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
     const ImU32 color = pane.theme.color(category);
     const float spacing = pane.px(kGlyphSpacing);
     bars_.clear();
-    folded_.fold(row, pane.state.window, spacing, bars_);
+    folded_.fold(row, pane.state.nav.window, spacing, bars_);
     for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
       // Those close together become a line, from the first to the last.
       for (next = i + 1; next < bars_.size() && bars_[next].x0 - bars_[next - 1].x0 <= spacing;)
         ++next;
-      ++pane.state.drawn_items;
+      ++pane.state.drawn.items;
       const float x0 = pane.min.x + bars_[i].x0;
       const Item item = unpack(row.item[bars_[i].first]);
       const bool crowd = next - i > 1 || bars_[i].count > 1;
@@ -332,10 +335,10 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
         const DrawItem& last = bars_[next - 1];
         left = x0;
         right = pane.min.x + (last.count > 1 ? last.x1 : last.x0 + pane.px(2));
-        pane.state.background.fill({left, bottom - line}, {right, bottom - line + pane.px(2)},
-                                   color);
+        pane.state.drawn.background.fill({left, bottom - line}, {right, bottom - line + pane.px(2)},
+                                         color);
       } else {
-        const bool selected = item == pane.state.selection;
+        const bool selected = item == pane.state.selection.item;
         glyph(pane.draw, pane.theme, x0, bottom, size,
               selected ? pane.color(Color::kSelection) : color);
       }
@@ -352,7 +355,7 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
 
 void TimelineView::draw_counter_tooltip(Pane& pane) {
   const Lane& lane = *hit_.counter;
-  const Ns at = pane.state.window.to_ns(hit_.at_x - pane.min.x);
+  const Ns at = pane.state.nav.window.to_ns(hit_.at_x - pane.min.x);
   if (!pane.mouse_in_plot)
     widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
   ImGui::BeginTooltip();
@@ -364,7 +367,7 @@ void TimelineView::draw_counter_tooltip(Pane& pane) {
   if (!value.is_steady())
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
                   "at most " + lane.counter.text_of_capacity(value.most) + " in this pixel of " +
-                      format_duration(static_cast<Ns>(pane.state.window.ns_per_px)));
+                      format_duration(static_cast<Ns>(pane.state.nav.window.ns_per_px)));
   widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
   widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
                 "at " + format_exact(at));

@@ -108,7 +108,7 @@ bool Canvas::draw(Workspace& workspace, int width, int height,
   ImGui_ImplOpenGL3_NewFrame();
   new_frame();
   ImGui::NewFrame();
-  PixelBackground& background = workspace.state().background;
+  PixelBackground& background = workspace.state().drawn.background;
   background.begin_frame(width, height, ImGui::GetIO().DisplayFramebufferScale);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   workspace.draw(size.x, size.y);

@@ -56,7 +56,7 @@ void Workspace::draw_header(float width, float height) {
     };
     // A picture of a requested range shows this range.
     if (arguments_.range && !arguments_.screenshot.empty()) {
-      const TimeRange shown = state_.window.range();
+      const TimeRange shown = state_.nav.window.range();
       add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
     }
     for (const std::string& fact : header_facts(*model_, state_.is_live)) add(fact);
@@ -126,7 +126,7 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   const Face face = pad_of(Face::kBody) >= theme_.px(5) ? Face::kBody : Face::kSmall;
   const float pad = std::max(pad_of(face), theme_.px(2));
   for (const auto& [name, text] : tabs) {
-    const bool open = state_.drawer == name;
+    const bool open = state_.look.drawer == name;
     const float width = theme_.width(face, text) + 2 * pad;
     ImGui::SetCursorScreenPos({x, at.y});
     ImGui::PushID(text.c_str());
@@ -150,9 +150,9 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   ImGui::InvisibleButton("handle", {std::max(at.x + size.x - x, 1.0f), size.y});
   if (ImGui::IsItemHovered() || ImGui::IsItemActive())
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-  if (ImGui::IsItemActive() && !state_.drawer.empty())
-    state_.drawer_height =
-        std::max(state_.drawer_height - ImGui::GetIO().MouseDelta.y / theme_.scale(), 120.0f);
+  if (ImGui::IsItemActive() && !state_.look.drawer.empty())
+    state_.look.drawer_height =
+        std::max(state_.look.drawer_height - ImGui::GetIO().MouseDelta.y / theme_.scale(), 120.0f);
   ImGui::End();
 }
 
@@ -190,7 +190,7 @@ void Workspace::draw_footer(float top, float width, float height) {
                          {at + box, std::round(middle - box / 2) + box}, color);
     };
   };
-  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.color_by))
+  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.look.color_by))
     entry(each.text, square(each.color));
   const float glyph = theme_.px(9);
   if (model_->lanes().has(Category::kRecordCall)) {
@@ -205,7 +205,7 @@ void Workspace::draw_footer(float top, float width, float height) {
                           theme_.color(Category::kWaitCall));
     });
   }
-  if (state_.show_critical_path && !model_->insights().path.empty()) {
+  if (state_.look.critical_path && !model_->insights().path.empty()) {
     entry("critical path", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
                          {at + box, std::round(middle + theme_.px(1.5f))},
@@ -236,14 +236,14 @@ void Workspace::draw_footer(float top, float width, float height) {
 }
 
 void Workspace::draw_message(float width, float height) {
-  state_.background.begin_section({0, 0}, {width, height});
-  state_.background.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
+  state_.drawn.background.begin_section({0, 0}, {width, height});
+  state_.drawn.background.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
   widgets::begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
                        ImGuiWindowFlags_NoBackground);
   const float box = std::min(width - theme_.px(40), theme_.px(620));
   ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
   ImGui::BeginChild("box", {box, height * 0.5f});
-  if (is_in_panel()) state_.stops.begin();
+  if (is_in_panel()) state_.focus.stops.begin();
   if (!error_.empty()) {
     widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError), "Cannot show this trace");
     ImGui::Spacing();
@@ -271,11 +271,11 @@ void Workspace::draw_message(float width, float height) {
     if (!recent_.empty()) widgets::heading(theme_, "Recent traces");
     int id = 0;
     for (const RecentTrace& each : recent_) {
-      if (widgets::link(theme_, state_.stops, Face::kBody, each.trace.string(), id++))
-        state_.open = each.trace;
+      if (widgets::link(theme_, state_.focus.stops, Face::kBody, each.trace.string(), id++))
+        state_.wanted.open = each.trace;
     }
   }
-  state_.stops.end();
+  state_.focus.stops.end();
   ImGui::EndChild();
   ImGui::End();
 }

@@ -39,11 +39,12 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
     for (const Command* command : matching_commands(palette_text_))
       rows.push_back({std::string(command->name), std::string(command->keys), command, {}});
   } else if (state_.overlay == Overlay::kSearch && model_) {
-    for (const Item item : std::span(state_.hits).first(std::min(state_.hits.size(), kListedHits)))
+    for (const Item item : std::span(state_.selection.hits)
+                               .first(std::min(state_.selection.hits.size(), kListedHits)))
       rows.push_back({model_->lanes().label_with_stream(item),
                       format_exact(model_->items().time(item)->begin_ns), nullptr, item});
   } else if (state_.overlay == Overlay::kBookmarks) {
-    const std::vector<Bookmark>& all = state_.bookmarks.all();
+    const std::vector<Bookmark>& all = state_.nav.bookmarks.all();
     for (size_t i = 0; i < all.size(); ++i) {
       if (contains_text(all[i].note, palette_text_))
         rows.push_back({all[i].note.empty() ? "no note" : all[i].note,
@@ -82,19 +83,21 @@ void Workspace::run_palette_row(size_t index) {
   const std::vector<PaletteRow> rows = palette_rows();
   const Overlay overlay = std::exchange(state_.overlay, Overlay::kNone);
   if (index < rows.size() && !rows[index].file.empty()) {
-    (overlay == Overlay::kOpen ? state_.open : state_.compare_with) = rows[index].file;
+    (overlay == Overlay::kOpen ? state_.wanted.open : state_.wanted.compare_with) =
+        rows[index].file;
     return;
   }
   if (overlay == Overlay::kNote) {
-    state_.bookmarks.add({state_.marked.value_or(state_.window.range()), palette_text_});
-    if (!state_.bookmarks.error().empty()) notice_ = state_.bookmarks.error();
+    state_.nav.bookmarks.add(
+        {state_.nav.marked.value_or(state_.nav.window.range()), palette_text_});
+    if (!state_.nav.bookmarks.error().empty()) notice_ = state_.nav.bookmarks.error();
   }
   if (index >= rows.size()) return;
   if (rows[index].command != nullptr) return rows[index].command->run(subject(), state_);
   if (overlay == Overlay::kBookmarks)
-    return show(*model_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
+    return show(*model_, state_, state_.nav.bookmarks.all()[rows[index].bookmark].range);
   if (overlay == Overlay::kGroups) {
-    state_.graph_group = rows[index].item.id;
+    state_.selection.group = rows[index].item.id;
     return;
   }
   select(state_, rows[index].item);
@@ -205,7 +208,7 @@ void Workspace::draw_palette(float width, float height) {
                                                        : "No matching commands");
   } else if (search && !empty) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim),
-                  format_count(state_.hits.size(), "hit") +
+                  format_count(state_.selection.hits.size(), "hit") +
                       "; F3 goes to the next, Escape clears the search");
   }
   draw_palette_rows(found, height);
@@ -223,12 +226,13 @@ Workspace::PalettePrompt Workspace::palette_prompt() const {
     case Overlay::kNote:
       return {"Note for the bookmark", "Enter bookmarks the marked time, or else the time in view"};
     case Overlay::kBookmarks:
-      return {"Go to a bookmark", state_.bookmarks.all().empty()
+      return {"Go to a bookmark", state_.nav.bookmarks.all().empty()
                                       ? "No bookmarks yet; Ctrl+B adds one"
                                       : "Delete removes the selected bookmark"};
     case Overlay::kGroups:
       return {"Show only one group in the graph",
-              subject().items().groups().empty() ? "This trace has no groups of libcoord operations" : ""};
+              subject().items().groups().empty() ? "This trace has no groups of libcoord operations"
+                                                 : ""};
     case Overlay::kOpen:
       return {"Open a trace: type a path, or part of a recent trace's name", ""};
     case Overlay::kCompare:

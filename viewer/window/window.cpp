@@ -236,7 +236,7 @@ bool Window::press(const Typed& typed) {
 void Window::take_typed() {
   bool pressed = false;
   std::vector<int> released;  // otherwise ImGui would miss that they were pressed again
-  while (!typed_.empty() && !workspace_->state().stops.is_moving()) {
+  while (!typed_.empty() && !workspace_->state().focus.stops.is_moving()) {
     Typed next = typed_.front();
     // In ImGui, Space presses and Enter edits.
     const bool enter = next.key == GLFW_KEY_ENTER || next.key == GLFW_KEY_KP_ENTER;
@@ -266,7 +266,7 @@ void Window::show_title() {
 }
 
 void Window::compare_with(const std::filesystem::path& trace) {
-  workspace_->state().drawer = "compare";
+  workspace_->state().look.drawer = "compare";
   compared_loader_ =
       std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
 }
@@ -340,13 +340,13 @@ void Window::write_state() {
 }
 
 void Window::run() {
-  while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().quit) {
+  while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().wanted.quit) {
     if (frames_ > 0) {
       --frames_;
       glfwPollEvents();
     } else {
       write_state();  // once the picture has settled
-      if (workspace_->state().busy) {
+      if (workspace_->state().drawn.busy) {
         glfwWaitEventsTimeout(kBusyPauseS);
       } else if (is_live_) {
         glfwWaitEventsTimeout(kLivePauseS);
@@ -357,9 +357,10 @@ void Window::run() {
     }
     take_typed();
     follow();
-    if (std::filesystem::path asked = std::exchange(workspace_->state().open, {}); !asked.empty())
+    if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.open, {});
+        !asked.empty())
       open(asked);
-    if (std::filesystem::path asked = std::exchange(workspace_->state().compare_with, {});
+    if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.compare_with, {});
         !asked.empty())
       compare_with(asked);
     take_model();
