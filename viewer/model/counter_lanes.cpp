@@ -4,8 +4,6 @@
 // Lanes of values over time: concurrent kernels and queue depth of a device, and the pools of a
 // process.
 
-#include <algorithm>
-
 #include "lane_builder.h"
 
 namespace streamscope::viewer {

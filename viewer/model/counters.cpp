@@ -55,16 +55,21 @@ int64_t Counter::value_at(Ns at) const {
 }
 
 // For the steps [first, last): whole blocks on the level above, the rest one by one.
-int64_t Counter::most_of(size_t first, size_t last) const {
-  int64_t most = 0;
+template <class Add>
+void Counter::add_up(size_t first, size_t last, Add add) const {
   for (size_t level = 0; first < last; ++level) {
-    const Packed<int64_t>& values = levels_[level];
     const bool is_last = level + 1 == levels_.size();
-    while (first < last && (is_last || first % kBlock != 0)) most = std::max(most, values[first++]);
-    while (first < last && last % kBlock != 0) most = std::max(most, values[--last]);
+    while (first < last && (is_last || first % kBlock != 0)) add(level, first++);
+    while (first < last && last % kBlock != 0) add(level, --last);
     first /= kBlock;
     last /= kBlock;
   }
+}
+
+int64_t Counter::most_of(size_t first, size_t last) const {
+  int64_t most = 0;
+  add_up(first, last,
+         [&](size_t level, size_t i) { most = std::max<int64_t>(most, levels_[level][i]); });
   return most;
 }
 
@@ -74,17 +79,11 @@ double Counter::step_area(size_t step) const {
   return static_cast<double>(levels_[0][step]) * difference_ns(at_ns_[step], at_ns_[step + 1]);
 }
 
-// The same for the steps [first, last), computed like most_of().
+// The same for the steps [first, last).
 double Counter::area_of(size_t first, size_t last) const {
   double area = 0;
-  for (size_t level = 0; first < last; ++level) {
-    const auto at = [&](size_t i) { return level == 0 ? step_area(i) : areas_[level - 1][i]; };
-    const bool is_last = level + 1 == levels_.size();
-    while (first < last && (is_last || first % kBlock != 0)) area += at(first++);
-    while (first < last && last % kBlock != 0) area += at(--last);
-    first /= kBlock;
-    last /= kBlock;
-  }
+  add_up(first, last,
+         [&](size_t level, size_t i) { area += level == 0 ? step_area(i) : areas_[level - 1][i]; });
   return area;
 }
 

@@ -58,6 +58,9 @@ class Counter {
 
  private:
   static constexpr size_t kBlock = 16;  // values of a level per value of the next
+  /// Calls `add` with levels and the indexes in them that make up the steps [first, last).
+  template <class Add>
+  void add_up(size_t first, size_t last, Add add) const;
   int64_t most_of(size_t first, size_t last) const;
   double area_of(size_t first, size_t last) const;
   double step_area(size_t step) const;

@@ -7,7 +7,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "dependency_index.h"
 #include "insights.h"

@@ -4,7 +4,6 @@
 // Lanes of libcoord's task queues: under a device, one for each multiprocessor whose warps ran
 // tasks; under a process, one for each worker thread.
 
-#include <algorithm>
 #include <map>
 
 #include "intervals.h"

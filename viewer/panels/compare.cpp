@@ -25,24 +25,16 @@ std::string signed_duration(Ns ns) { return (ns > 0 ? "+" : "") + format_duratio
 struct Meaning {
   Match match;
   const char* text;
+  Color color;
 };
-constexpr std::array<Meaning, 4> kMeanings = {{{Match::kSlower, "slower"},
-                                               {Match::kFaster, "faster"},
-                                               {Match::kAlone, "only in one"},
-                                               {Match::kSame, "the same"}}};
+constexpr std::array<Meaning, 4> kMeanings = {{{Match::kSlower, "slower", Color::kIncoming},
+                                               {Match::kFaster, "faster", Color::kOutgoing},
+                                               {Match::kAlone, "only in one", Color::kWarning},
+                                               {Match::kSame, "the same", Color::kTextFaint}}};
 
 ImU32 color_of(Match match, const Theme& theme) {
-  switch (match) {
-    case Match::kSlower:
-      return theme.color(Color::kIncoming);
-    case Match::kFaster:
-      return theme.color(Color::kOutgoing);
-    case Match::kAlone:
-      return theme.color(Color::kWarning);
-    case Match::kSame:
-      break;
-  }
-  return theme.dim(theme.color(Color::kTextFaint), 0.6f);
+  const ImU32 color = theme.color(std::ranges::find(kMeanings, match, &Meaning::match)->color);
+  return match == Match::kSame ? theme.dim(color, 0.6f) : color;
 }
 
 ImU32 color_of(Ns cost_ns, const Theme& theme) {
@@ -181,7 +173,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   plot.window = state.nav.window;
   plot.window.begin_ns = add_ns(0, difference_ns(plot.first_ns[0], state.nav.window.begin_ns));
   plot.window.resize(width);
-  const auto top_of = [&](size_t pair, int side) {
+  const auto top_of = [&](size_t pair, size_t side) {
     return origin.y + theme.px(kAxis) + theme.px(kPitch) * static_cast<float>(pair) +
            theme.px(kBar + 2) * static_cast<float>(side);
   };
@@ -189,7 +181,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
     widgets::fit_text(draw, theme, Face::kBody, {origin.x, top_of(pair, 0) + theme.px(6)},
                       theme.px(kGutter - 36), theme.color(Color::kText),
                       comparison.lanes[pair].title);
-    for (const int side : {0, 1}) {
+    for (const size_t side : {0u, 1u}) {
       const float top = top_of(pair, side);
       widgets::text(draw, theme, Face::kSmall, {plot.min.x - theme.px(20), top},
                     theme.color(Color::kTextFaint), side == 0 ? "A" : "B");
@@ -204,7 +196,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   hit_.reset();
   draw.PushClipRect(plot.min, plot.max, true);
   for (size_t pair = 0; pair < comparison.lanes.size(); ++pair) {
-    for (const int side : {0, 1})
+    for (const size_t side : {0u, 1u})
       draw_bars(plot, top_of(pair, side), comparison.lanes[pair], side, state, theme);
   }
   if (state.focus.on_canvas) {
@@ -220,7 +212,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   if (hit_) draw_tooltip(model, state, theme);
 }
 
-TimeWindow CompareView::Plot::of(int side) const {
+TimeWindow CompareView::Plot::of(size_t side) const {
   TimeWindow own = window;
   own.begin_ns = add_ns(first_ns[side], static_cast<double>(window.begin_ns));
   return own;
@@ -239,11 +231,10 @@ void CompareView::draw_axis(const Plot& plot, const Theme& theme) {
   }
 }
 
-void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
-                            ViewState& state, const Theme& theme) {
+void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes,
+                            size_t side, ViewState& state, const Theme& theme) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const auto at = static_cast<size_t>(side);
-  if (!lanes.has[at]) {
+  if (!lanes.has[side]) {
     return widgets::text(draw, theme, Face::kSmall, {plot.min.x + theme.px(8), top},
                          theme.color(Color::kTextFaint), "no such stream");
   }
@@ -251,13 +242,13 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool hovered =
       ImGui::IsItemHovered() && !state.focus.on_canvas && mouse.y >= top && mouse.y < bottom;
-  for (const Row& row : lanes.bands[at]) {
+  for (const Row& row : lanes.bands[side]) {
     bars_.clear();
     fold(row, plot.of(side), 1, bars_);
     state.drawn.items += bars_.size();
     for (const DrawItem& bar : bars_) {
       const Id op = unpack(row.item[bar.first]).id;
-      const bool is_chosen = !selected_ || state.comparison->sides[at].work_of[op] == *selected_;
+      const bool is_chosen = !selected_ || state.comparison->sides[side].work_of[op] == *selected_;
       const ImU32 color = color_of(static_cast<Match>(bar.kind), theme);
       const float x0 = plot.min.x + bar.x0, x1 = std::max(plot.min.x + bar.x1, x0 + 1);
       // A gap of a pixel separates neighbors.
@@ -287,7 +278,7 @@ void CompareView::handle_input(const TraceModel& model, const Plot& plot, ViewSt
   }
   if (!ImGui::IsItemDeactivated() || dragged_ || !hit_) return;
   const Id op = hit_->side == 0 ? hit_->op : state.comparison->counterpart(1, hit_->op);
-  selected_ = state.comparison->sides[static_cast<size_t>(hit_->side)].work_of[hit_->op];
+  selected_ = state.comparison->sides[hit_->side].work_of[hit_->op];
   if (op != kNoId) select(state, {ItemKind::kOp, op});
 }
 
@@ -295,8 +286,7 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
                                const Theme& theme) {
   const Comparison& comparison = *state.comparison;
   const ImU32 dim = theme.color(Color::kTextDim);
-  const WorkChange& work =
-      comparison.work[comparison.sides[static_cast<size_t>(hit_->side)].work_of[hit_->op]];
+  const WorkChange& work = comparison.work[comparison.sides[hit_->side].work_of[hit_->op]];
   ImGui::BeginTooltip();
   widgets::text(theme, Face::kBold, theme.color(Color::kText),
                 ellipsize(work.label, 100) + " on " + ellipsize(work.stream, 60));
@@ -307,7 +297,7 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
     widgets::text(theme, Face::kBody, dim,
                   "number " + format_count(static_cast<int64_t>(
                                   comparison.number(hit_->side, hit_->op) + 1)));
-    for (const int side : {0, 1}) {
+    for (const size_t side : {0u, 1u}) {
       const Id op = side == hit_->side ? hit_->op : comparison.counterpart(hit_->side, hit_->op);
       const auto range = (side == 0 ? model : *state.compared).items().time({ItemKind::kOp, op});
       widgets::text(theme, Face::kBody, theme.color(Color::kText),

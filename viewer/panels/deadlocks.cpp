@@ -146,10 +146,8 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
                       theme.color(Color::kTextDim), where(model, node));
     ImGui::SetCursorScreenPos(at);
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("node", size) && item.kind != ItemKind::kNone) {
-      select(state, item);
-      zoom_to_selection(model, state);
-    }
+    if (ImGui::InvisibleButton("node", size) && item.kind != ItemKind::kNone)
+      go_to(model, state, item);
     state.focus.stops.add();
     widgets::focus_frame(theme);
     ImGui::PopID();
@@ -165,10 +163,8 @@ void DeadlocksView::draw_words(const TraceModel& model, ViewState& state, const 
   const auto link = [&](const WaitGraph::Node& node) {
     if (widgets::link(theme, state.focus.stops, Face::kBody,
                       name_of(model, node) + "  \u00b7  " + where(model, node), next_id++) &&
-        item_of(node)) {
-      select(state, item_of(node));
-      zoom_to_selection(model, state);
-    }
+        item_of(node))
+      go_to(model, state, item_of(node));
   };
   for (const trace::HangReport& report : model.insights().hangs) draw_report(report, theme);
   if (graph.nodes.empty()) return;

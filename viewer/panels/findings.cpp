@@ -149,10 +149,8 @@ void FindingsView::draw_details(const TraceModel& model, ViewState& state, const
       if (!item) continue;
       widgets::fact_name(theme, item == finding.subject ? "where" : "and");
       if (widgets::link(theme, state.focus.stops, Face::kBody,
-                        model.lanes().label_with_stream(item), next_id++)) {
-        select(state, item);
-        zoom_to_selection(model, state);
-      }
+                        model.lanes().label_with_stream(item), next_id++))
+        go_to(model, state, item);
     }
   }
   bool first = true;

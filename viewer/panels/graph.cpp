@@ -214,10 +214,7 @@ void GraphView::handle_mouse(Frame& frame) {
         frame.hovered = i;
     }
   }
-  if (ImGui::IsItemActivated()) {
-    pressed_ = io.MousePos;
-    dragging_ = false;
-  }
+  if (ImGui::IsItemActivated()) dragging_ = false;
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
     dragging_ = true;
     left_ -= io.MouseDelta.x / ui;

@@ -62,10 +62,8 @@ void InspectorView::draw_trace(Sheet& sheet) {
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
     if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody,
-                      sheet.on_stream(longest.op), sheet.next_id++)) {
-      select(sheet.state, waiter);
-      zoom_to_selection(model, sheet.state);
-    }
+                      sheet.on_stream(longest.op), sheet.next_id++))
+      go_to(model, sheet.state, waiter);
     std::string story =
         longest.host_sync() != kNoId
             ? analysis::host_label(longest.cause,

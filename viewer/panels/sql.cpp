@@ -188,10 +188,7 @@ void SqlView::draw(const TraceModel& model, ViewState& state, const Theme& theme
     if (id_column_) {
       const auto id = static_cast<Id>(grid_.key(*clicked, *id_column_));
       const Item item{ItemKind::kOp, id};
-      if (model.items().time(item)) {
-        select(state, item);
-        zoom_to_selection(model, state);
-      }
+      if (model.items().time(item)) go_to(model, state, item);
     }
   }
 }

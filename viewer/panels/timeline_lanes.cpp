@@ -254,17 +254,12 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
 void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
   const auto range =
       pane.state.selection.item ? pane.model.items().time(pane.state.selection.item) : std::nullopt;
-  if (!range) return;
-  const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
-  for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
-       i < row.size() && row.start_ns[i] == range->begin_ns; ++i) {
-    if (row.item[i] != pack(pane.state.selection.item)) continue;
-    const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
-    const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
-    pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
-                      {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, strip.bottom() + 1},
-                      pane.color(Color::kSelection), 0, 0, pane.px(2));
-  }
+  if (!range || !row.find(range->begin_ns, pack(pane.state.selection.item))) return;
+  const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
+  const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
+  pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
+                    {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, strip.bottom() + 1},
+                    pane.color(Color::kSelection), 0, 0, pane.px(2));
 }
 
 void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {

@@ -4,7 +4,6 @@
 // Small building blocks of views: text in a face, links, chips, facts, glyphs, arrows.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "render/theme.h"

@@ -5,7 +5,6 @@
 // while there is no trace.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "model/labels.h"

@@ -100,8 +100,7 @@ void Workspace::run_palette_row(size_t index) {
     state_.selection.group = rows[index].item.id;
     return;
   }
-  select(state_, rows[index].item);
-  zoom_to_selection(*model_, state_);
+  go_to(*model_, state_, rows[index].item);
 }
 
 void Workspace::draw_help(float width, float height) {

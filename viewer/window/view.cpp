@@ -18,6 +18,8 @@ constexpr const char* kIssuedNothing = "the selection issued no work on a device
 // An item that is zoomed to fills this share of the width, so that its neighbors show where it is.
 constexpr double kItemMargin = 0.75;
 
+void refuse(ViewState& state, const char* why) { state.status = why; }
+
 // Also at least as long as the other trace, both counted from their first work.
 TimeRange with_compared(const TraceModel& model, const ViewState& state, TimeRange range) {
   if (state.compared) {
@@ -142,10 +144,9 @@ void zoom_to_selection(const TraceModel& model, ViewState& state) {
   } else {
     range = state.nav.marked;
   }
-  if (!range) {
-    state.status = state.selection.item ? "the time of the selection is unknown" : kNothingSelected;
-    return;
-  }
+  if (!range)
+    return refuse(state,
+                  state.selection.item ? "the time of the selection is unknown" : kNothingSelected);
   state.nav.window.show(*range, state.selection.item ? kItemMargin / 3 : kMargin);
   clamp_window(model, state);
   state.nav.reveal = true;
@@ -164,6 +165,11 @@ void pan(const TraceModel& model, ViewState& state, double px) {
 void select(ViewState& state, Item item) {
   state.selection.item = item;
   state.nav.reveal = true;
+}
+
+void go_to(const TraceModel& model, ViewState& state, Item item) {
+  select(state, item);
+  zoom_to_selection(model, state);
 }
 
 void step_in_row(const TraceModel& model, ViewState& state, int by) {
@@ -255,10 +261,7 @@ void step_edge(const TraceModel& model, ViewState& state, int by) {
       state.selection.followed && state.selection.followed->to == state.selection.item;
   const Item from = followed ? state.selection.followed->from : state.selection.item;
   const std::vector<Id> ends = ends_of_edges(model, from);
-  if (ends.empty()) {
-    state.status = from ? kNoEdges : kNothingSelected;
-    return;
-  }
+  if (ends.empty()) return refuse(state, from ? kNoEdges : kNothingSelected);
   const auto count = static_cast<ptrdiff_t>(ends.size());
   const auto at = std::ranges::find(ends, state.selection.item.id);
   const ptrdiff_t index = followed && at != ends.end() ? at - ends.begin() + by
@@ -305,8 +308,7 @@ void look_at_finding(const TraceModel& model, ViewState& state, size_t index) {
   state.selection.finding = index;
   state.look.drawer = "findings";
   if (finding.subject && model.items().time(finding.subject)) {
-    select(state, finding.subject);
-    zoom_to_selection(model, state);
+    go_to(model, state, finding.subject);
   } else if (finding.start_ns != trace::kUnknownNs) {
     const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
     show(model, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
@@ -315,10 +317,7 @@ void look_at_finding(const TraceModel& model, ViewState& state, size_t index) {
 
 void step_to_finding(const TraceModel& model, ViewState& state, ptrdiff_t by) {
   const auto count = static_cast<ptrdiff_t>(model.insights().firm_findings());
-  if (count == 0) {
-    state.status = kNoFindings;
-    return;
-  }
+  if (count == 0) return refuse(state, kNoFindings);
   const ptrdiff_t from = state.selection.finding ? static_cast<ptrdiff_t>(*state.selection.finding)
                          : by > 0                ? -1
                                                  : count;
@@ -327,10 +326,7 @@ void step_to_finding(const TraceModel& model, ViewState& state, ptrdiff_t by) {
 
 void toggle_repaired(const TraceModel& model, ViewState& state) {
   const size_t count = model.insights().firm_findings();
-  if (count == 0) {
-    state.status = kNoFindings;
-    return;
-  }
+  if (count == 0) return refuse(state, kNoFindings);
   size_t finding = state.selection.finding.value_or(0);
   if (!state.selection.finding) {
     while (finding < count && !can_predict(model, finding)) ++finding;
@@ -344,12 +340,8 @@ void toggle_repaired(const TraceModel& model, ViewState& state) {
 
 void select_longest_wait(const TraceModel& model, ViewState& state) {
   const std::vector<analysis::WaitPart> waits = model.waits().longest(1);
-  if (waits.empty()) {
-    state.status = "no waits in this trace";
-    return;
-  }
-  select(state, {ItemKind::kOp, waits[0].op});
-  zoom_to_selection(model, state);
+  if (waits.empty()) return refuse(state, "no waits in this trace");
+  go_to(model, state, {ItemKind::kOp, waits[0].op});
 }
 
 void toggle_repaired(const TraceModel& model, ViewState& state, size_t finding) {
@@ -402,10 +394,7 @@ std::optional<size_t> current_lane(const TraceModel& model, const ViewState& sta
 void choose_lane(const TraceModel& model, ViewState& state, int by) {
   const std::vector<size_t> lanes =
       state.nav.lane_order.shown(model.lanes(), state.nav.collapsed).lanes;
-  if (lanes.empty()) {
-    state.status = "no lanes";
-    return;
-  }
+  if (lanes.empty()) return refuse(state, "no lanes");
   const auto now = current_lane(model, state);
   const auto at = now ? std::ranges::find(lanes, *now) : lanes.end();
   const ptrdiff_t last = static_cast<ptrdiff_t>(lanes.size()) - 1;
@@ -419,10 +408,7 @@ void choose_lane(const TraceModel& model, ViewState& state, int by) {
 
 void move_lane(const TraceModel& model, ViewState& state, int by) {
   const auto lane = current_lane(model, state);
-  if (!lane) {
-    state.status = kNoLane;
-    return;
-  }
+  if (!lane) return refuse(state, kNoLane);
   const std::vector<size_t> lanes =
       state.nav.lane_order.shown(model.lanes(), state.nav.collapsed).lanes;
   auto at = std::ranges::find(lanes, *lane) - lanes.begin() + by;

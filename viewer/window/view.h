@@ -182,6 +182,8 @@ void zoom(const TraceModel& model, ViewState& state, double px, double factor);
 void pan(const TraceModel& model, ViewState& state, double px);
 /// Selects and brings into view.
 void select(ViewState& state, Item item);
+/// Selects and zooms to it.
+void go_to(const TraceModel& model, ViewState& state, Item item);
 /// Next (+1) or previous (-1) item in the row of the selection; the first visible one if nothing is
 /// selected.
 void step_in_row(const TraceModel& model, ViewState& state, int by);

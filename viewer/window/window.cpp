@@ -168,14 +168,11 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   // First our handlers, then ImGui's, which call them.
   // Input that arrives while the picture settles needs its own frames: a press and its release that
   // arrive together are two.
-  glfwSetMouseButtonCallback(
-      window_, [](GLFWwindow* window, int, int, int) { self(window).frames_ = kSettleFrames; });
-  glfwSetCursorPosCallback(
-      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
-  glfwSetScrollCallback(
-      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
-  glfwSetFramebufferSizeCallback(
-      window_, [](GLFWwindow* window, int, int) { self(window).frames_ = kSettleFrames; });
+  constexpr auto kDraw = [](GLFWwindow* window, auto...) { self(window).frames_ = kSettleFrames; };
+  glfwSetMouseButtonCallback(window_, kDraw);
+  glfwSetCursorPosCallback(window_, kDraw);
+  glfwSetScrollCallback(window_, kDraw);
+  glfwSetFramebufferSizeCallback(window_, kDraw);
   glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
     if (count > 0) self(window).drop(std::span(paths, static_cast<size_t>(count)));
   });
