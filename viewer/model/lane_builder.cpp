@@ -106,7 +106,6 @@ size_t LaneBuilder::add(Lane lane) {
   lane.title = analysis::printable(lane.title);
   lane.detail = analysis::printable(lane.detail);
   for (const Band& band : lane.bands) {
-    lanes_.item_count_ += band.row.size();
     for (const uint8_t kind : band.row.kind) lanes_.present_[kind] = true;
   }
   lanes_.lanes_.push_back(std::move(lane));

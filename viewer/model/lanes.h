@@ -100,8 +100,6 @@ class LaneSet {
   /// Short text for an item with the stream or thread it is on: "gemm on copies".
   std::string label_with_stream(Item item) const;
 
-  /// Things drawn in lanes.
-  size_t item_count() const { return item_count_; }
   /// True if any stream has a wait to show.
   bool has_waits() const { return has_waits_; }
   /// The categories that occur in the lanes.
@@ -121,7 +119,6 @@ class LaneSet {
   const trace::Trace& trace_;
   const ItemFacts& items_;
   std::vector<Lane> lanes_;
-  size_t item_count_ = 0;
   bool has_waits_ = false;
   std::array<bool, kCategoryCount> present_{};
   ByObject of_stream_, of_thread_;

@@ -42,21 +42,14 @@ ImU32 color_of(Ns cost_ns, const Theme& theme) {
 }
 
 std::vector<GridCell> row_of(const WorkChange& change, const Theme& theme) {
-  const auto count = [](uint64_t number) {
-    return GridCell{.text = format_count(static_cast<int64_t>(number)),
-                    .key = static_cast<double>(number)};
-  };
-  const auto time = [](Ns ns) {
-    return GridCell{.text = format_duration(ns), .key = static_cast<double>(ns)};
-  };
   const Ns cost = change.cost_ns();
   const ImU32 ink = change.is_change() ? color_of(cost, theme) : theme.color(Color::kTextDim);
   return {{.text = change.label},
           {.text = change.stream},
-          count(change.base_count),
-          count(change.new_count),
-          time(change.base_total_ns),
-          time(change.new_total_ns),
+          count_cell(change.base_count),
+          count_cell(change.new_count),
+          time_cell(change.base_total_ns),
+          time_cell(change.new_total_ns),
           {.text = signed_duration(cost), .key = static_cast<double>(cost), .ink = ink},
           {.text = std::string(change.verdict()), .ink = ink}};
 }
@@ -69,16 +62,13 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
   std::vector<std::vector<GridCell>> rows;
   rows.reserve(comparison.work.size());
   for (const WorkChange& change : comparison.work) rows.push_back(row_of(change, theme));
-  const auto number = [](const char* title, float width) {
-    return GridColumn{.title = title, .is_number = true, .width = width};
-  };
   grid_.set({{.title = "Work"},
              {.title = "Stream", .width = 120},
-             number("Count A", 66),
-             number("Count B", 66),
-             number("Total A", 80),
-             number("Total B", 80),
-             number("Difference", 88),
+             number_column("Count A", 66),
+             number_column("Count B", 66),
+             number_column("Total A", 80),
+             number_column("Total B", 80),
+             number_column("Difference", 88),
              {.title = "Change", .width = 76}},
             std::move(rows));
   selected_.reset();
@@ -287,7 +277,7 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
   const Comparison& comparison = *state.comparison;
   const ImU32 dim = theme.color(Color::kTextDim);
   const WorkChange& work = comparison.work[comparison.sides[hit_->side].work_of[hit_->op]];
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip;
   widgets::text(theme, Face::kBold, theme.color(Color::kText),
                 ellipsize(work.label, 100) + " on " + ellipsize(work.stream, 60));
   if (hit_->count > 1) {
@@ -305,7 +295,6 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
                         (range ? format_duration(range->duration_ns()) : "none"));
     }
   }
-  ImGui::EndTooltip();
 }
 
 }  // namespace streamscope::viewer

@@ -41,8 +41,7 @@ void FindingsView::refresh(const TraceModel& model, const ViewState& state, cons
                      .ink = theme.color(finding.severity)},
                     {.text = finding.number + " " + finding.id},
                     {.text = finding.title},
-                    {.text = format_count(static_cast<int64_t>(finding.count)),
-                     .key = static_cast<double>(finding.count)},
+                    count_cell(finding.count),
                     {.text = gain,
                      .key = gains ? static_cast<double>(finding.gain_ns) : 0,
                      .ink = repaired ? theme.color(Color::kAccent) : 0}});

@@ -285,7 +285,7 @@ void GraphView::handle_keys(Frame& frame) {
 
 void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
   const GraphNode& node = graph_.nodes[which];
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip;
   widgets::text(frame.theme, Face::kBold, frame.theme.color(Color::kText),
                 ellipsize(frame.model.items().label({ItemKind::kOp, node.first_op}), 80) +
                     (node.count > 1 ? " and " + format_count(node.count - 1) + " more" : ""));
@@ -295,7 +295,6 @@ void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
   if (node.on_path)
     widgets::text(frame.theme, Face::kBody, frame.theme.color(Color::kCritical),
                   "on the critical path");
-  ImGui::EndTooltip();
 }
 
 void GraphView::draw_edges(Frame& frame) {

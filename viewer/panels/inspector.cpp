@@ -16,19 +16,7 @@ namespace {
 
 constexpr size_t kWaitGroups = 10;
 
-}  // namespace
-
-void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
-  Sheet sheet{model, state, theme};
-  if (state.selection.item) {
-    draw_item(sheet);
-  } else if (!state.nav.marked) {
-    draw_trace(sheet);
-  }
-  if (state.nav.marked) draw_sums(sheet, *state.nav.marked);
-}
-
-void InspectorView::draw_trace(Sheet& sheet) {
+void draw_trace(Sheet& sheet) {
   const TraceModel& model = sheet.model;
   const trace::Trace& trace = sheet.trace();
   widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Trace");
@@ -40,7 +28,7 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact("tier", analysis::printable(it->second));
   sheet.fact("duration", format_exact(model.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
-    sheet.fact(device == 0 ? "devices" : " ", model.items().text(trace.device.name_id[device]));
+    sheet.fact(device == 0 ? "devices" : " ", sheet.items.text(trace.device.name_id[device]));
   }
   sheet.fact("state", state_text(model, sheet.state.is_live));
   for (const std::string& line : loss_lines(model)) sheet.note(line, Color::kWarning);
@@ -67,9 +55,9 @@ void InspectorView::draw_trace(Sheet& sheet) {
     std::string story =
         longest.host_sync() != kNoId
             ? analysis::host_label(longest.cause,
-                                   model.items().label({ItemKind::kHostSync, longest.host_sync()}))
+                                   sheet.items.label({ItemKind::kHostSync, longest.host_sync()}))
         : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, model.items().text(longest.call_name()))
+            ? analysis::host_label(longest.cause, sheet.items.text(longest.call_name()))
         : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
                                         : std::string(explain(longest.cause));
     if (analysis::is_host(longest.cause)) story = "launched late: " + story;
@@ -82,57 +70,41 @@ void InspectorView::draw_trace(Sheet& sheet) {
   }
 }
 
+}  // namespace
+
+void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  Sheet sheet{model, state, theme};
+  if (state.selection.item) {
+    draw_item(sheet);
+  } else if (!state.nav.marked) {
+    draw_trace(sheet);
+  }
+  if (state.nav.marked) draw_sums(sheet, *state.nav.marked);
+}
+
 void InspectorView::draw_item(Sheet& sheet) {
-  const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
   const Item item = sheet.state.selection.item;
-  const Category category = model.items().category(item);
+  const Category category = sheet.items.category(item);
   const ImU32 fill = theme.color(category);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = widgets::chip(ImGui::GetWindowDrawList(), theme, Face::kSmall, at, fill,
                                     theme.on(fill), to_string(category));
   ImGui::Dummy({size.x, size.y + theme.px(2)});
-  const std::string label = model.items().label(item), name = model.items().name(item);
+  const std::string label = sheet.items.label(item), name = sheet.items.name(item);
   widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), ellipsize(label, 400));
   if (name != label)
     widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), ellipsize(name, 2000));
   ImGui::Spacing();
-  if (const auto range = model.items().time(item)) {
+  if (const auto range = sheet.items.time(item)) {
     sheet.fact("start", format_exact(range->begin_ns));
-    sheet.fact("duration", model.items().never_ended(item) ? "never ended"
-                                                           : format_exact(range->duration_ns()));
+    sheet.fact("duration",
+               sheet.items.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
   } else {
     sheet.note("Its time is not known.");
   }
   draw_elsewhere(sheet, item);
-  switch (item.kind) {
-    case ItemKind::kOp:
-      draw_op(sheet, item.id);
-      break;
-    case ItemKind::kApiCall:
-      draw_call(sheet, item.id);
-      break;
-    case ItemKind::kEventRecord:
-      draw_record(sheet, item.id);
-      break;
-    case ItemKind::kEventWait:
-      draw_wait(sheet, item.id);
-      break;
-    case ItemKind::kHostSync:
-      draw_sync(sheet, item.id);
-      break;
-    case ItemKind::kRange:
-      draw_range(sheet, item.id);
-      break;
-    case ItemKind::kOperation:
-      draw_operation(sheet, item.id);
-      break;
-    case ItemKind::kTask:
-      draw_task(sheet, item.id);
-      break;
-    default:
-      break;
-  }
+  draw_facts(sheet, item);
   if (item.kind == ItemKind::kOp) draw_why_late(sheet, item.id);
   draw_dependencies(sheet);
 }

@@ -12,12 +12,13 @@
 namespace streamscope::viewer {
 
 /// Facts of one frame, one below the other.
-struct InspectorView::Sheet {
+struct Sheet {
   static constexpr size_t kMaxListed = 50;  // of lists that may have thousands of entries
 
   const TraceModel& model;
   ViewState& state;
   const Theme& theme;
+  const ItemFacts& items = model.items();
   int next_id = 0;
 
   const trace::Trace& trace() const { return model.trace(); }
@@ -43,12 +44,10 @@ struct InspectorView::Sheet {
   }
   void operation(Id id) {
     if (id < trace().operation.size())
-      fact_link("operation", model.items().label({ItemKind::kOperation, id}),
-                {ItemKind::kOperation, id});
+      fact_link("operation", items.label({ItemKind::kOperation, id}), {ItemKind::kOperation, id});
   }
   std::string on_stream(Id op) const {
-    return model.items().label({ItemKind::kOp, op}) + " on " +
-           model.items().stream_name(trace().op.stream_id[op]);
+    return items.label({ItemKind::kOp, op}) + " on " + items.stream_name(trace().op.stream_id[op]);
   }
   void stack(Id id) {
     if (id >= trace().stack.size()) return;
@@ -64,9 +63,8 @@ struct InspectorView::Sheet {
   // The calling thread, and the stream; of a row of any table of calls.
   template <class Calls>
   void caller(const Calls& calls, Id id) {
-    fact("thread", model.items().thread_name(calls.thread_id[id]));
-    if (calls.stream_id[id] != kNoId)
-      fact("stream", model.items().stream_name(calls.stream_id[id]));
+    fact("thread", items.thread_name(calls.thread_id[id]));
+    if (calls.stream_id[id] != kNoId) fact("stream", items.stream_name(calls.stream_id[id]));
   }
   // How the call ended, and what it belongs to.
   template <class Calls>
@@ -91,5 +89,14 @@ struct InspectorView::Sheet {
 
 /// The meaning of a cause of waiting.
 std::string_view explain(streamscope::WaitCause cause);
+
+// inspector_items.cpp
+/// What is special about an item of its kind.
+void draw_facts(Sheet& sheet, Item item);
+
+// inspector_waits.cpp
+void draw_why_late(Sheet& sheet, Id op);
+/// Of the selection.
+void draw_dependencies(Sheet& sheet);
 
 }  // namespace streamscope::viewer

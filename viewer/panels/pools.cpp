@@ -158,8 +158,7 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
         room = {std::max(x, all.x - x), std::max(min.y, all.y - max.y)};
       }
       const size_t most = most_named(room.y / theme.scale(), by_key && tells_leaks);
-      ImGui::BeginTooltip();
-      ImGui::PushTextWrapPos(std::min(theme.px(420), room.x - theme.px(24)));
+      const widgets::Tooltip tooltip(std::min(theme.px(420), room.x - theme.px(24)));
       if (in_chart) {
         const Holders holders = holders_at(model, pool, instant, most);
         state.drawn.holders = holders.count;
@@ -174,8 +173,6 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
           widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
                         amount(pool, pool.left) + ", holder unknown");
       }
-      ImGui::PopTextWrapPos();
-      ImGui::EndTooltip();
     }
     widgets::focus_frame(theme);
     ImGui::PopID();

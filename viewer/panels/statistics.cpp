@@ -44,39 +44,32 @@ void StatisticsView::refresh(const TraceModel& model, const ViewState& state) {
   Ns total = 0;
   for (const StatisticsRow& row : rows_) total = add_ns(total, static_cast<double>(row.total_ns));
   std::vector<std::vector<GridCell>> rows;
-  const auto time = [](Ns ns) {
-    return GridCell{.text = format_duration(ns), .key = static_cast<double>(ns)};
-  };
   for (const StatisticsRow& row : rows_) {
     const double share =
         total > 0 ? static_cast<double>(row.total_ns) / static_cast<double>(total) : 0;
-    GridCell all = time(row.total_ns);
+    GridCell all = time_cell(row.total_ns);
     all.bar = static_cast<float>(share);
     rows.push_back({{.text = row.name},
                     {.text = row.stream},
-                    {.text = format_count(static_cast<int64_t>(row.count)),
-                     .key = static_cast<double>(row.count)},
+                    count_cell(row.count),
                     std::move(all),
                     {.text = format_percent(share), .key = share},
-                    time(row.total_ns / static_cast<Ns>(row.count)),
-                    time(row.shortest_ns),
-                    time(row.median_ns),
-                    time(row.p95_ns),
-                    time(row.longest_ns)});
+                    time_cell(row.total_ns / static_cast<Ns>(row.count)),
+                    time_cell(row.shortest_ns),
+                    time_cell(row.median_ns),
+                    time_cell(row.p95_ns),
+                    time_cell(row.longest_ns)});
   }
-  const auto number = [](const char* title, float width) {
-    return GridColumn{.title = title, .is_number = true, .width = width};
-  };
   grid_.set({{.title = "Name"},
              {.title = "Stream", .width = 130},
-             number("Count", 80),
-             number("Total", 110),
-             number("Share", 60),
-             number("Mean", 86),
-             number("Min", 86),
-             number("Median", 86),
-             number("95 %", 86),
-             number("Max", 86)},
+             number_column("Count", 80),
+             number_column("Total", 110),
+             number_column("Share", 60),
+             number_column("Mean", 86),
+             number_column("Min", 86),
+             number_column("Median", 86),
+             number_column("95 %", 86),
+             number_column("Max", 86)},
             std::move(rows));
   selected_.reset();
   if (!rows_.empty()) selected_ = 0;

@@ -316,13 +316,10 @@ void TimelineView::draw_findings(Pane& pane) {
         chosen || hovered ? pane.color(Color::kSelection) : pane.theme.color(findings[i].severity));
     if (!hovered || pane.model.is_sketch()) continue;
     hovered_finding_ = i;
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(pane.px(440));
+    const widgets::Tooltip tooltip(pane.px(440));
     widgets::text(pane.theme, Face::kBold, pane.theme.color(findings[i].severity),
                   findings[i].number + " " + findings[i].id);
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText), findings[i].title);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
 }
 
@@ -338,12 +335,9 @@ void TimelineView::draw_bookmarks(Pane& pane, float top) {
     if (std::fabs(pane.mouse.x - x - size / 2) > size || pane.mouse.y < top ||
         pane.mouse.y >= pane.min.y)
       continue;
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(pane.px(440));
+    const widgets::Tooltip tooltip(pane.px(440));
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
                   bookmark.note.empty() ? "Bookmark" : bookmark.note);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
 }
 

@@ -353,7 +353,7 @@ void TimelineView::draw_counter_tooltip(Pane& pane) {
   const Ns at = pane.state.nav.window.to_ns(hit_.at_x - pane.min.x);
   if (!pane.mouse_in_plot)
     widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip;
   const Counter::Column value = hit_.value;
   widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
                 lane.title + ": " +
@@ -366,7 +366,6 @@ void TimelineView::draw_counter_tooltip(Pane& pane) {
   widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
   widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
                 "at " + format_exact(at));
-  ImGui::EndTooltip();
 }
 
 void TimelineView::draw_tooltip(Pane& pane) {
@@ -378,7 +377,7 @@ void TimelineView::draw_tooltip(Pane& pane) {
   const Item item = hit_.item;
   const ImU32 dim = theme.color(Color::kTextDim);
   ImGui::SetNextWindowSizeConstraints({0, 0}, {theme.px(460), theme.px(600)});
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip(hit_.folded > 1 ? -1 : theme.px(440));
   if (hit_.folded > 1) {
     const std::string share = hit_.instants ? ""
                                             : (hit_.waiting ? "waiting " : "busy ") +
@@ -389,10 +388,8 @@ void TimelineView::draw_tooltip(Pane& pane) {
             ? format_count(hit_.folded, std::string(to_string(model.items().category(item))))
             : format_count(hit_.folded) + (hit_.waiting ? " waits" : "") + " in this pixel");
     widgets::text(theme, Face::kBody, dim, share + "zoom in to see each");
-    ImGui::EndTooltip();
     return;
   }
-  ImGui::PushTextWrapPos(theme.px(440));
   const std::string label = model.items().label(item), name = model.items().name(item);
   widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
@@ -428,8 +425,6 @@ void TimelineView::draw_tooltip(Pane& pane) {
                       ellipsize(model.items().label(cause), 60) + " on " +
                       model.items().stream_name(model.trace().op.stream_id[waited_for]));
   }
-  ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
 }
 
 }  // namespace streamscope::viewer

@@ -87,11 +87,8 @@ float Workspace::draw_banner(float top, float width) {
       {theme_.px(14), std::round(top + (height - theme_.text(Face::kBold).size) / 2 - 1)}, room,
       theme_.color(Color::kOnWarning), text);
   if (ImGui::IsWindowHovered() && used < theme_.width(Face::kBold, text)) {
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(theme_.px(560));
+    const widgets::Tooltip tooltip(theme_.px(560));
     widgets::text(theme_, Face::kBody, theme_.color(Color::kText), text);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
   ImGui::End();
   return top + height;
