@@ -4,6 +4,7 @@
 // Facts of each kind of item.
 
 #include <array>
+#include <utility>
 
 #include "inspector_sheet.h"
 
@@ -18,20 +19,15 @@ std::string number_or(trace::Small value, const char* none = "") {
   return value == kNoSmall ? none : format_count(value);
 }
 
-std::string_view explain(trace::Binding binding) {
-  switch (binding) {
-    case trace::kBindingExact:
-      return "to the record that was newest when the wait was issued";
-    case trace::kNeverRecorded:
-      return "to nothing: the event was not recorded before, so this wait is a no-op";
-    case trace::kCaptured:
-      return "into a graph that was being captured";
-    case trace::kAmbiguous:
-      return "ambiguous: a record of the event ran at the same time on another thread";
-    default:
-      return "unknown: the event was recorded before the recording began";
-  }
-}
+constexpr std::array<std::pair<trace::Binding, std::string_view>, 4> kBindingTexts = {
+    {{trace::kBindingExact, "to the record that was newest when the wait was issued"},
+     {trace::kNeverRecorded,
+      "to nothing: the event was not recorded before, so this wait is a no-op"},
+     {trace::kCaptured, "into a graph that was being captured"},
+     {trace::kAmbiguous,
+      "ambiguous: a record of the event ran at the same time on another thread"}}};
+constexpr std::string_view kUnknownBinding =
+    "unknown: the event was recorded before the recording began";
 
 void draw_op(Sheet& sheet, Id id) {
   const auto& op = sheet.trace().op;
@@ -110,7 +106,7 @@ void draw_wait(Sheet& sheet, Id id) {
                     {ItemKind::kEventRecord, record});
   }
   if (wait.binding[id] != kNoSmall)
-    sheet.fact("bound", explain(static_cast<trace::Binding>(wait.binding[id])));
+    sheet.fact("bound", text_of(kBindingTexts, wait.binding[id], kUnknownBinding));
   sheet.outcome(wait, id);
 }
 

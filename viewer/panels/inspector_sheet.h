@@ -87,6 +87,14 @@ struct Sheet {
   }
 };
 
+/// The text of a key in a table of pairs.
+inline std::string_view text_of(const auto& texts, auto key, std::string_view otherwise) {
+  for (const auto& [each, text] : texts) {
+    if (each == key) return text;
+  }
+  return otherwise;
+}
+
 /// The meaning of a cause of waiting.
 std::string_view explain(streamscope::WaitCause cause);
 

@@ -28,13 +28,6 @@ constexpr std::array<std::pair<streamscope::WaitCause, std::string_view>, 6> kCa
      {streamscope::WaitCause::kQueueAliasing, "unrelated work before it in its hardware queue"},
      {streamscope::WaitCause::kGraph, "another node of its graph"}}};
 
-std::string_view text_of(const auto& texts, auto key, std::string_view otherwise) {
-  for (const auto& [each, text] : texts) {
-    if (each == key) return text;
-  }
-  return otherwise;
-}
-
 }  // namespace
 
 std::string_view explain(streamscope::WaitCause cause) {
