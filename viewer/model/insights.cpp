@@ -8,7 +8,6 @@
 
 #include "analysis/derive.h"
 #include "analysis/hang/hang.h"
-#include "analysis/labels.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::viewer {

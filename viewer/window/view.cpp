@@ -75,29 +75,28 @@ std::vector<Id> ends_of_edges(const TraceModel& model, Item item) {
 }
 
 // The first item of a lane that is in view.
-Item first_visible(const TraceModel& model, const ViewState& state, size_t lane) {
-  for (const Band& band : model.lanes()[lane].bands) {
-    const auto [first, last] = visible(band.row, state.nav.window.range());
+Item first_visible(const Lane& lane, TimeRange shown) {
+  for (const Band& band : lane.bands) {
+    const auto [first, last] = visible(band.row, shown);
     if (first < last) return unpack(band.row.item[first]);
   }
   return {};
 }
 
 // When an op started to wait for something.
-void widen_to_waits(const TraceModel& model, Id op, std::optional<TimeRange>& range) {
+void widen_to_waits(const Waits& waits, Id op, std::optional<TimeRange>& range) {
   if (!range) return;
   Ns at = range->begin_ns;
-  std::vector<analysis::WaitPart> parts = model.waits().of(op);
+  std::vector<analysis::WaitPart> parts = waits.of(op);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     at -= part->duration_ns;
     if (analysis::is_wait(*part)) range->begin_ns = std::min(range->begin_ns, at);
   }
 }
 
-bool is_hidden(const TraceModel& model, const ViewState& state, size_t lane) {
-  for (int at = model.lanes()[lane].parent; at >= 0;
-       at = model.lanes()[static_cast<size_t>(at)].parent) {
-    if (state.nav.is_collapsed(static_cast<size_t>(at))) return true;
+bool is_hidden(const LaneSet& lanes, const Navigation& nav, size_t lane) {
+  for (int at = lanes[lane].parent; at >= 0; at = lanes[static_cast<size_t>(at)].parent) {
+    if (nav.is_collapsed(static_cast<size_t>(at))) return true;
   }
   return false;
 }
@@ -140,7 +139,7 @@ void zoom_to_selection(const TraceModel& model, ViewState& state) {
       }
     }
     if (state.selection.item.kind == ItemKind::kOp)
-      widen_to_waits(model, state.selection.item.id, range);
+      widen_to_waits(model.waits(), state.selection.item.id, range);
   } else {
     range = state.nav.marked;
   }
@@ -173,8 +172,9 @@ void go_to(const TraceModel& model, ViewState& state, Item item) {
 }
 
 void step_in_row(const TraceModel& model, ViewState& state, int by) {
+  const TimeRange shown = state.nav.window.range();
   if (state.selection.has_lane()) {
-    if (const Item item = first_visible(model, state, state.selection.lane->lane))
+    if (const Item item = first_visible(model.lanes()[state.selection.lane->lane], shown))
       return select(state, item);
     state.status = "nothing to select in view in this lane";
     return;
@@ -190,8 +190,8 @@ void step_in_row(const TraceModel& model, ViewState& state, int by) {
   // If nothing is selected, start with the first op in view.
   for (const LaneKind kind : {LaneKind::kStream, LaneKind::kThread}) {
     for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
-      if (model.lanes()[lane].kind != kind || is_hidden(model, state, lane)) continue;
-      if (const Item item = first_visible(model, state, lane)) return select(state, item);
+      if (model.lanes()[lane].kind != kind || is_hidden(model.lanes(), state.nav, lane)) continue;
+      if (const Item item = first_visible(model.lanes()[lane], shown)) return select(state, item);
     }
   }
   state.status = "nothing to select in view";
@@ -200,23 +200,18 @@ void step_in_row(const TraceModel& model, ViewState& state, int by) {
 void step_to_row(const TraceModel& model, ViewState& state, int by) {
   const auto place = model.lanes().place(state.selection.item);
   if (!place) return step_in_row(model, state, by);
-  const auto range = model.items().time(state.selection.item);
-  const Ns at = range->begin_ns;
-  auto lane = static_cast<ptrdiff_t>(place->lane);
-  auto band = static_cast<ptrdiff_t>(place->band) + by;
-  for (; lane >= 0 && lane < static_cast<ptrdiff_t>(model.lanes().size());) {
-    const Lane& in = model.lanes()[static_cast<size_t>(lane)];
-    if (!is_hidden(model, state, static_cast<size_t>(lane))) {
-      for (; band >= 0 && band < static_cast<ptrdiff_t>(in.bands.size()); band += by) {
-        const Row& row = in.bands[static_cast<size_t>(band)].row;
-        if (const auto index = nearest(row, at)) return select(state, unpack(row.item[*index]));
-      }
+  const Ns at = model.items().time(state.selection.item)->begin_ns;
+  const auto own = static_cast<ptrdiff_t>(place->lane);
+  for (ptrdiff_t lane = own; lane >= 0 && lane < std::ssize(model.lanes()); lane += by) {
+    if (is_hidden(model.lanes(), state.nav, static_cast<size_t>(lane))) continue;
+    const std::vector<Band>& bands = model.lanes()[static_cast<size_t>(lane)].bands;
+    ptrdiff_t band = lane == own ? static_cast<ptrdiff_t>(place->band) + by
+                     : by > 0    ? 0
+                                 : std::ssize(bands) - 1;
+    for (; band >= 0 && band < std::ssize(bands); band += by) {
+      const Row& row = bands[static_cast<size_t>(band)].row;
+      if (const auto index = nearest(row, at)) return select(state, unpack(row.item[*index]));
     }
-    lane += by;
-    if (lane < 0 || lane >= static_cast<ptrdiff_t>(model.lanes().size())) break;
-    band = by > 0
-               ? 0
-               : static_cast<ptrdiff_t>(model.lanes()[static_cast<size_t>(lane)].bands.size()) - 1;
   }
   state.status =
       by > 0 ? "nothing to select in the lanes below" : "nothing to select in the lanes above";

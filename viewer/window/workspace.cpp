@@ -12,7 +12,6 @@
 #include "model/labels.h"
 #include "panels/bar_colors.h"
 #include "panels/widgets.h"
-#include "render/imgui_compat.h"
 #include "trace/error.h"
 
 namespace streamscope::viewer {
