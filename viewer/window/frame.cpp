@@ -240,14 +240,15 @@ void Workspace::draw_message(float width, float height) {
   ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
   ImGui::BeginChild("box", {box, height * 0.5f});
   if (is_in_panel()) state_.focus.stops.begin();
+  const auto write = [&](Face face, Color color, std::string_view text) {
+    widgets::wrapped(theme_, face, theme_.color(color), text);
+    if (face != Face::kMono) ImGui::Spacing();
+  };
   if (!error_.empty()) {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError), "Cannot show this trace");
-    ImGui::Spacing();
+    write(Face::kTitle, Color::kError, "Cannot show this trace");
     widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kText), error_);
   } else if (!reading_.empty()) {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText),
-                     "Reading " + reading_.filename().string());
-    ImGui::Spacing();
+    write(Face::kTitle, Color::kText, "Reading " + reading_.filename().string());
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float bar = theme_.px(4);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -255,15 +256,11 @@ void Workspace::draw_message(float width, float height) {
     draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_), at.y + bar},
                        theme_.color(Color::kAccent));
   } else {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace open");
-    ImGui::Spacing();
-    widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                     "Drop a trace file here, press Ctrl+O, or record one and open it:");
-    ImGui::Spacing();
-    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
-                     "streamscope record -o trace.sqlite -- ./app");
-    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
-                     "streamscope-viewer trace.sqlite");
+    write(Face::kTitle, Color::kText, "No trace open");
+    write(Face::kBody, Color::kTextDim,
+          "Drop a trace file here, press Ctrl+O, or record one and open it:");
+    write(Face::kMono, Color::kText, "streamscope record -o trace.sqlite -- ./app");
+    write(Face::kMono, Color::kText, "streamscope-viewer trace.sqlite");
     if (!recent_.empty()) widgets::heading(theme_, "Recent traces");
     int id = 0;
     for (const RecentTrace& each : recent_) {
