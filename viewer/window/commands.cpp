@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "model/labels.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -187,13 +188,6 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Program", "Quit", "Ctrl+Q", [](D, S s) { s.wanted.quit = true; }},
 });
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 // Calls `each` with the words of a text; stops when it returns false.
 template <class Each>
 bool all_words(std::string_view text, Each each) {
@@ -219,17 +213,14 @@ const Command* find_command(const Key& key) {
 }
 
 std::vector<const Command*> matching_commands(std::string_view text) {
-  const std::string wanted = lower(text);
   std::vector<const Command*> result;
   for (const Command& command : kCommands) {
-    const std::string name = lower(command.name);
-    if (all_words(wanted,
-                  [&](std::string_view word) { return name.find(word) != std::string::npos; })) {
+    if (all_words(text, [&](std::string_view word) { return contains_text(command.name, word); }))
       result.push_back(&command);
-    }
   }
-  std::stable_sort(result.begin(), result.end(), [&](const Command* a, const Command* b) {
-    return lower(a->name).starts_with(wanted) > lower(b->name).starts_with(wanted);
+  // Those that begin with the text.
+  std::ranges::stable_partition(result, [&](const Command* command) {
+    return contains_text(command->name.substr(0, text.size()), text);
   });
   return result;
 }
