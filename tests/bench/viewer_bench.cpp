@@ -132,8 +132,8 @@ Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
     frames.push_back(ms_since(begin));
     cpu.push_back(cpu_ms() - cpu_before);
   };
-  const double middle = workspace.state().window.width_px * 0.45;
-  while (workspace.state().window.ns_per_px > viewer::kMinNsPerPx) {
+  const double middle = workspace.state().nav.window.width_px * 0.45;
+  while (workspace.state().nav.window.ns_per_px > viewer::kMinNsPerPx) {
     zoom(model, workspace.state(), middle, bench::smoke() ? 8 : 1.25);
     frame();
     for (const double px : {40.0, 40.0, -80.0}) {

@@ -185,14 +185,14 @@ void view_it(const trace::Trace& trace, unsigned part) {
   const size_t lanes = model.lanes().size();
   for (size_t lane = 0; lane < std::min<size_t>(lanes, 20); ++lane)
     expect_clean("lane", model.lanes()[lane].title);
-  (void)model.sums(model.extent());
-  (void)model.longest_waits(10);
+  (void)model.lanes().sums(model.extent());
+  (void)model.waits().longest(10);
   for (trace::Id op = 0; op < std::min<size_t>(trace.op.size(), 50); ++op) {
     const viewer::Item item{viewer::ItemKind::kOp, op};
-    expect_clean("label", model.label_with_stream(item));
-    expect_clean("name", model.name(item));
-    (void)model.why_late(op);
-    (void)model.place(item);
+    expect_clean("label", model.lanes().label_with_stream(item));
+    expect_clean("name", model.items().name(item));
+    (void)model.waits().of(op);
+    (void)model.lanes().place(item);
   }
 }
 

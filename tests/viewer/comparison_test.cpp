@@ -37,7 +37,7 @@ std::shared_ptr<const TraceModel> run(const Program& program) {
 std::vector<Id> ops_called(const TraceModel& model, std::string_view name) {
   std::vector<Id> ops;
   for (Id op = 0; op < model.trace().op.size(); ++op) {
-    if (model.label({ItemKind::kOp, op}) == name) ops.push_back(op);
+    if (model.items().label({ItemKind::kOp, op}) == name) ops.push_back(op);
   }
   return ops;
 }

@@ -22,7 +22,7 @@ TimeRange on_gpu(const TraceModel& model, std::string_view name) {
   for (const Lane* lane : lanes_of(model, LaneKind::kGpuRanges)) {
     for (const Band& band : lane->bands) {
       for (size_t i = 0; i < band.row.size(); ++i) {
-        if (model.label(unpack(band.row.item[i])) == name)
+        if (model.items().label(unpack(band.row.item[i])) == name)
           return {band.row.start_ns[i], band.row.end_ns[i]};
       }
     }
@@ -64,10 +64,10 @@ TEST(Copies, OfADirectionShareALaneAndAreCountedOnce) {
   EXPECT_EQ(lanes[0]->title, "Copies to device");
   EXPECT_EQ(lanes[0]->bands.size(), 2u);  // they overlap
   EXPECT_EQ(lanes[1]->title, "Copies to host");
-  const auto sums = model.sums(model.extent());
+  const auto sums = model.lanes().sums(model.extent());
   EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kCopyToDevice)].count, 2);
   const Item first{ItemKind::kOp, 0};
-  EXPECT_EQ(model.lanes()[model.place(first)->lane].kind, LaneKind::kStream);
+  EXPECT_EQ(model.lanes()[model.lanes().place(first)->lane].kind, LaneKind::kStream);
 }
 
 }  // namespace

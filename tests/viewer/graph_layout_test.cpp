@@ -76,9 +76,9 @@ TEST(LayOutGraph, ShowsOnlyTheOperationsOfAGroup) {
   work(b, second, 30);
   work(a, kNoId, 40);
   const TraceModel model(builder.trace());
-  ASSERT_EQ(model.groups().size(), 3u);
-  EXPECT_EQ(model.groups()[0].operation, job);
-  EXPECT_EQ(model.groups()[0].members, 5u);  // both phases and their three steps
+  ASSERT_EQ(model.items().groups().size(), 3u);
+  EXPECT_EQ(model.items().groups()[0].operation, job);
+  EXPECT_EQ(model.items().groups()[0].members, 5u);  // both phases and their three steps
   const auto ops_of = [&](Id of) {
     const GraphLayout graph = lay_out_graph(model, {.group = of});
     std::vector<Id> ops;
@@ -134,7 +134,7 @@ TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
   builder.at(10);
   builder.stream("math").kernel("issued at 10", 500, 600);
   const TraceModel issued(builder.trace());
-  const TimeRange call = *issued.time(issued.call_of(0));
+  const TimeRange call = *issued.items().time(issued.items().call_of(0));
   ASSERT_LT(call.end_ns, 500);
   EXPECT_EQ(lay_out_graph(issued, {.within = call}).nodes.size(), 1u);
   EXPECT_TRUE(lay_out_graph(issued, {.within = TimeRange{700, 800}}).nodes.empty());

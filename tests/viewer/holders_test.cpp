@@ -78,7 +78,7 @@ TEST(Holders, OfScratchMemoryIsTheOperationBeingSubmitted) {
         const Holders holders = holders_at(model, pool, row[0], 4);
         ASSERT_EQ(holders.count, 1u);
         EXPECT_EQ(holders.oldest[0].name,
-                  model.label({ItemKind::kOperation, static_cast<Id>(row[1])}));
+                  model.items().label({ItemKind::kOperation, static_cast<Id>(row[1])}));
         EXPECT_THAT(holders.oldest[0].details, HasSubstr("stream_memory.cpp"));
       });
   EXPECT_EQ(samples, 16u);
@@ -119,15 +119,15 @@ TEST(Holders, OfLiveEventsNameTheirRecorderAndCreator) {
            "start_ns DESC LIMIT 1",
            [&](const std::vector<int64_t>& row) { record = static_cast<Id>(row[0]); });
   ASSERT_NE(record, kNoId);
-  EXPECT_EQ(model.last_record(0, kAt), record);
+  EXPECT_EQ(model.pools().last_record(0, kAt), record);
   const Holders holders = holders_at(model, pool, kAt, 2);
   EXPECT_EQ(holders.count, 9u);
   ASSERT_EQ(holders.oldest.size(), 2u);
-  EXPECT_EQ(holders.oldest[0].name, model.event_name(0));
+  EXPECT_EQ(holders.oldest[0].name, model.items().event_name(0));
   EXPECT_EQ(holders.oldest[0].since_ns, 902'965'421 - 1'756);  // return of its cudaEventCreate
-  EXPECT_THAT(
-      holders.oldest[0].details,
-      HasSubstr("recorded on " + model.stream_name(model.trace().event_record.stream_id[record])));
+  EXPECT_THAT(holders.oldest[0].details,
+              HasSubstr("recorded on " +
+                        model.items().stream_name(model.trace().event_record.stream_id[record])));
   EXPECT_THAT(holders.oldest[0].details, HasSubstr("EventCreate"));
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/trace_model.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::viewer {
@@ -38,8 +39,8 @@ size_t lane(const TraceModel& model, std::string_view title) {
 TEST(LaneOrder, ShowsAllLanesInDocumentOrder) {
   const TraceModel model(three_streams().trace());
   const LaneOrder order;
-  EXPECT_EQ(order.shown(model, {}).lanes.size(), model.lanes().size());
-  EXPECT_THAT(titles(model, order.shown(model, {})),
+  EXPECT_EQ(order.shown(model.lanes(), {}).lanes.size(), model.lanes().size());
+  EXPECT_THAT(titles(model, order.shown(model.lanes(), {})),
               ElementsAre("copies", "math", "results", "main"));
 }
 
@@ -47,7 +48,7 @@ TEST(LaneOrder, HidesTheContentOfACollapsedLane) {
   const TraceModel model(three_streams().trace());
   std::vector<bool> collapsed(model.lanes().size());
   collapsed[lane(model, "Host threads")] = true;
-  EXPECT_THAT(titles(model, LaneOrder().shown(model, collapsed)),
+  EXPECT_THAT(titles(model, LaneOrder().shown(model.lanes(), collapsed)),
               ElementsAre("copies", "math", "results"));
 }
 
@@ -55,39 +56,39 @@ TEST(LaneOrder, KeepsTheGroupsOfMatchingLanes) {
   const TraceModel model(three_streams().trace());
   LaneOrder order;
   order.set_filter("MAT");
-  const LaneOrder::Shown shown = order.shown(model, {});
+  const LaneOrder::Shown shown = order.shown(model.lanes(), {});
   EXPECT_THAT(titles(model, shown), ElementsAre("math"));
   EXPECT_EQ(shown.lanes.size(), 3u);  // with the process and the device
   order.set_filter("no such lane");
-  EXPECT_TRUE(order.shown(model, {}).lanes.empty());
+  EXPECT_TRUE(order.shown(model.lanes(), {}).lanes.empty());
   order.set_filter("");
-  EXPECT_EQ(order.shown(model, {}).lanes.size(), model.lanes().size());
+  EXPECT_EQ(order.shown(model.lanes(), {}).lanes.size(), model.lanes().size());
 }
 
 TEST(LaneOrder, PutsPinnedLanesFirst) {
   const TraceModel model(three_streams().trace());
   LaneOrder order;
-  order.toggle_pinned(model, lane(model, "results"));
-  const LaneOrder::Shown shown = order.shown(model, {});
+  order.toggle_pinned(model.lanes(), lane(model, "results"));
+  const LaneOrder::Shown shown = order.shown(model.lanes(), {});
   EXPECT_EQ(shown.pinned_count, 1u);
   EXPECT_THAT(titles(model, shown), ElementsAre("results", "copies", "math", "main"));
-  order.toggle_pinned(model, 0);  // a group: stays
-  EXPECT_EQ(order.shown(model, {}).pinned_count, 1u);
-  order.toggle_pinned(model, lane(model, "results"));
-  EXPECT_EQ(order.shown(model, {}).pinned_count, 0u);
+  order.toggle_pinned(model.lanes(), 0);  // a group: stays
+  EXPECT_EQ(order.shown(model.lanes(), {}).pinned_count, 1u);
+  order.toggle_pinned(model.lanes(), lane(model, "results"));
+  EXPECT_EQ(order.shown(model.lanes(), {}).pinned_count, 0u);
 }
 
 TEST(LaneOrder, MovesLanesWithinTheirGroup) {
   const TraceModel model(three_streams().trace());
   LaneOrder order;
-  order.move(model, lane(model, "copies"), lane(model, "results"));
-  EXPECT_THAT(titles(model, order.shown(model, {})),
+  order.move(model.lanes(), lane(model, "copies"), lane(model, "results"));
+  EXPECT_THAT(titles(model, order.shown(model.lanes(), {})),
               ElementsAre("math", "results", "copies", "main"));
-  order.move(model, lane(model, "copies"), lane(model, "math"));
-  EXPECT_THAT(titles(model, order.shown(model, {})),
+  order.move(model.lanes(), lane(model, "copies"), lane(model, "math"));
+  EXPECT_THAT(titles(model, order.shown(model.lanes(), {})),
               ElementsAre("copies", "math", "results", "main"));
-  order.move(model, lane(model, "main"), lane(model, "copies"));  // of another group
-  EXPECT_THAT(titles(model, order.shown(model, {})),
+  order.move(model.lanes(), lane(model, "main"), lane(model, "copies"));  // of another group
+  EXPECT_THAT(titles(model, order.shown(model.lanes(), {})),
               ElementsAre("copies", "math", "results", "main"));
 }
 
@@ -97,8 +98,8 @@ TEST(LaneOrder, MovesAGroupWithItsContent) {
   builder.stream("elsewhere").kernel("k", 10, 20);
   const TraceModel model(builder.trace());
   LaneOrder order;
-  order.move(model, lane(model, "GPU 0"), lane(model, "GPU 1"));
-  EXPECT_THAT(titles(model, order.shown(model, {})),
+  order.move(model.lanes(), lane(model, "GPU 0"), lane(model, "GPU 1"));
+  EXPECT_THAT(titles(model, order.shown(model.lanes(), {})),
               ElementsAre("elsewhere", "copies", "math", "results", "main"));
 }
 

@@ -95,8 +95,8 @@ TEST_F(Loading, IsTheSameTableByTable) {
   analysis::write_derived_tables(analyses);
 
   const auto whole = read_model(file), in_parts = read_model(file, {}, 100);
-  EXPECT_FALSE(whole->wait_groups().empty());
-  EXPECT_TRUE(in_parts->wait_groups().empty()) << "was analyzed, not read from derived tables";
+  EXPECT_FALSE(whole->waits().groups().empty());
+  EXPECT_TRUE(in_parts->waits().groups().empty()) << "was analyzed, not read from derived tables";
   ASSERT_EQ(in_parts->lanes().size(), whole->lanes().size());
   for (size_t lane = 0; lane < whole->lanes().size(); ++lane) {
     const Lane &a = whole->lanes()[lane], &b = in_parts->lanes()[lane];
@@ -115,10 +115,10 @@ TEST_F(Loading, IsTheSameTableByTable) {
       EXPECT_EQ(a.bands[band].row.item, b.bands[band].row.item);
     }
   }
-  EXPECT_EQ(in_parts->dependency_count(), whole->dependency_count());
+  EXPECT_EQ(in_parts->edges().size(), whole->edges().size());
   const auto longest = [](const TraceModel& model) {
     std::vector<std::pair<Id, Ns>> waits;
-    for (const analysis::WaitPart& wait : model.longest_waits(5))
+    for (const analysis::WaitPart& wait : model.waits().longest(5))
       waits.emplace_back(wait.op, wait.duration_ns);
     return waits;
   };
@@ -150,7 +150,7 @@ TEST_F(Sketch, KeepsStreamsKindsAndBusyTime) {
     for (const DrawItem& bar : bars) shown += (bar.x1 - bar.x0) * bar.coverage / 100;
     EXPECT_NEAR(shown, lane.busy_share, 0.05);
     const Item first = unpack(lane.bands.at(0).row.item[0]);
-    EXPECT_EQ(model.category(first),
+    EXPECT_EQ(model.items().category(first),
               lane.title == "full" ? Category::kKernel : Category::kCopyToDevice);
   }
   EXPECT_THAT(titles, ::testing::ElementsAre("full", "half"));

@@ -39,10 +39,11 @@ TEST(Prediction, MovesTheWorkThatAFixReleases) {
   const Prediction prediction = predicted(*model, {*finding});
   EXPECT_EQ(prediction.gain_ns, model->insights().findings[*finding].gain_ns);
   const auto moved = [&](Id op) {
-    const auto lane = model->lane_of(Item{ItemKind::kOp, op});
+    const auto lane = model->lanes().of(Item{ItemKind::kOp, op});
     const Row& row = prediction.by_lane.at(*lane);
     const auto at = std::ranges::find(row.item, pack({ItemKind::kOp, op})) - row.item.begin();
-    return model->time({ItemKind::kOp, op})->begin_ns - row.start_ns[static_cast<size_t>(at)];
+    return model->items().time({ItemKind::kOp, op})->begin_ns -
+           row.start_ns[static_cast<size_t>(at)];
   };
   EXPECT_EQ(moved(0), 0);
   EXPECT_GT(moved(static_cast<Id>(model->trace().op.size() - 1)), 100'000);

@@ -58,15 +58,15 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
               ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
                           "  Concurrent kernels", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
-  EXPECT_EQ(model.time(second), (TimeRange{1100, 1400}));
-  EXPECT_EQ(model.label(second), "task 41");
-  EXPECT_EQ(model.category(second), Category::kTask);
-  const auto place = model.place(second);
+  EXPECT_EQ(model.items().time(second), (TimeRange{1100, 1400}));
+  EXPECT_EQ(model.items().label(second), "task 41");
+  EXPECT_EQ(model.items().category(second), Category::kTask);
+  const auto place = model.lanes().place(second);
   ASSERT_TRUE(place.has_value());
   EXPECT_EQ(model.lanes()[place->lane].title, "SM 1");
   EXPECT_EQ(model.lanes()[place->lane].bands.size(), 2u);
-  EXPECT_EQ(model.item_at(*place), second);
-  EXPECT_TRUE(model.present()[static_cast<size_t>(Category::kTask)]);
+  EXPECT_EQ(model.lanes().at(*place), second);
+  EXPECT_TRUE(model.lanes().has(Category::kTask));
 }
 
 TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
@@ -94,8 +94,8 @@ TEST(TaskLanes, OmitTasksWithoutTimes) {
   const TraceModel model(builder.trace());
   for (const Lane& lane : model.lanes()) EXPECT_NE(lane.kind, LaneKind::kTaskWorker);
   for (Id task = 0; task < 3; ++task) {
-    EXPECT_FALSE(model.time({ItemKind::kTask, task}).has_value());
-    EXPECT_FALSE(model.place({ItemKind::kTask, task}).has_value());
+    EXPECT_FALSE(model.items().time({ItemKind::kTask, task}).has_value());
+    EXPECT_FALSE(model.lanes().place({ItemKind::kTask, task}).has_value());
   }
 }
 
@@ -103,9 +103,10 @@ TEST(TaskLanes, AreCollapsedAtFirstIfThereAreMany) {
   test::TraceBuilder few, many;
   add_device_queue(few, 4);
   add_device_queue(many, 132);
-  for (const bool collapsed : collapsed_at_first(TraceModel(few.trace()))) EXPECT_FALSE(collapsed);
+  for (const bool collapsed : collapsed_at_first(TraceModel(few.trace()).lanes()))
+    EXPECT_FALSE(collapsed);
   const TraceModel model(many.trace());
-  const std::vector<bool> collapsed = collapsed_at_first(model);
+  const std::vector<bool> collapsed = collapsed_at_first(model.lanes());
   for (size_t lane = 0; lane < collapsed.size(); ++lane)
     EXPECT_EQ(collapsed[lane], model.lanes()[lane].kind == LaneKind::kTaskQueue);
 }

@@ -47,32 +47,33 @@ TEST(TraceModel, KnowsWhereEveryItemIsDrawn) {
   for (const Item item :
        {Item{ItemKind::kOp, 0}, Item{ItemKind::kOp, 1}, Item{ItemKind::kApiCall, 0},
         Item{ItemKind::kEventRecord, 0}, Item{ItemKind::kEventWait, 0}}) {
-    const auto place = model.place(item);
+    const auto place = model.lanes().place(item);
     ASSERT_TRUE(place) << static_cast<int>(item.kind);
-    EXPECT_EQ(model.item_at(*place), item);
+    EXPECT_EQ(model.lanes().at(*place), item);
   }
-  EXPECT_FALSE(model.place({ItemKind::kOp, 2}));
-  EXPECT_FALSE(model.place({}));
+  EXPECT_FALSE(model.lanes().place({ItemKind::kOp, 2}));
+  EXPECT_FALSE(model.lanes().place({}));
 }
 
 TEST(TraceModel, TiesARecordToTheWaitingOp) {
   const TraceModel model(copy_then_gemm().trace());
-  ASSERT_EQ(model.dependency_count(), 1u);
-  ASSERT_EQ(model.incoming(1).size(), 1u);
-  const Dependency& dependency = model.dependency(model.incoming(1)[0]);
+  ASSERT_EQ(model.edges().size(), 1u);
+  ASSERT_EQ(model.edges().incoming(1).size(), 1u);
+  const Dependency& dependency = model.edges()[model.edges().incoming(1)[0]];
   EXPECT_EQ(dependency.from_op, 0u);
   EXPECT_EQ(dependency.to_op, 1u);
   EXPECT_EQ(dependency.record, 0u);
   EXPECT_EQ(dependency.wait, 0u);
-  EXPECT_EQ(model.outgoing(0).size(), 1u);
-  EXPECT_THAT(model.dependencies_of({ItemKind::kEventWait, 0}), ElementsAre(model.incoming(1)[0]));
-  EXPECT_THAT(model.dependencies_of({ItemKind::kEventRecord, 0}),
-              ElementsAre(model.incoming(1)[0]));
+  EXPECT_EQ(model.edges().outgoing(0).size(), 1u);
+  EXPECT_THAT(model.edges().of({ItemKind::kEventWait, 0}),
+              ElementsAre(model.edges().incoming(1)[0]));
+  EXPECT_THAT(model.edges().of({ItemKind::kEventRecord, 0}),
+              ElementsAre(model.edges().incoming(1)[0]));
   // Issued at 3, it started at 210, 10 after what it waited for.
-  EXPECT_EQ(model.waited_ns(model.incoming(1)[0]), 197);
-  ASSERT_EQ(model.why_late(1).size(), 2u);
-  EXPECT_EQ(model.why_late(1)[0].cause, streamscope::WaitCause::kEvent);
-  EXPECT_EQ(model.why_late(1)[1].cause, streamscope::WaitCause::kStart);
+  EXPECT_EQ(model.edges().waited_ns(model.edges().incoming(1)[0]), 197);
+  ASSERT_EQ(model.waits().of(1).size(), 2u);
+  EXPECT_EQ(model.waits().of(1)[0].cause, streamscope::WaitCause::kEvent);
+  EXPECT_EQ(model.waits().of(1)[1].cause, streamscope::WaitCause::kStart);
   const Lane* math = find_lane(model, "math");
   ASSERT_NE(math, nullptr);
   ASSERT_EQ(math->waits.size(), 1u);
@@ -86,9 +87,9 @@ TEST(TraceModel, DrawsNoWaitIfTheWorkWasAlreadyDone) {
   builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
   builder.stream("math").kernel("before", 50, 400).wait("loaded").kernel("gemm", 410, 500);
   const TraceModel model(builder.trace());
-  ASSERT_EQ(model.dependency_count(), 1u);
-  EXPECT_EQ(model.waited_ns(0), 0);
-  EXPECT_TRUE(model.longest_waits(5).empty());
+  ASSERT_EQ(model.edges().size(), 1u);
+  EXPECT_EQ(model.edges().waited_ns(0), 0);
+  EXPECT_TRUE(model.waits().longest(5).empty());
   EXPECT_EQ(find_lane(model, "math")->waits.size(), 0u);
 }
 
@@ -100,12 +101,12 @@ TEST(TraceModel, GroupsSimilarWaits) {
     builder.stream("math").wait("loaded").kernel("gemm", at + 210 + at / 10, at + 3000);
   }
   const TraceModel model(builder.trace());
-  const auto groups = model.wait_groups();
+  const auto groups = model.waits().groups();
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].count, 3u);
-  EXPECT_EQ(groups[0].longest.edge, model.longest_waits(1).at(0).edge);
+  EXPECT_EQ(groups[0].longest.edge, model.waits().longest(1).at(0).edge);
   Ns total = 0;
-  for (uint32_t i = 0; i < 3; ++i) total += model.waited_ns(i);
+  for (uint32_t i = 0; i < 3; ++i) total += model.edges().waited_ns(i);
   EXPECT_EQ(groups[0].total_ns, total);
 }
 
@@ -138,9 +139,9 @@ TEST(TraceModel, KnowsWhatNeverEnded) {
   builder.stream("math").memory_wait(0x1000, 1, 400, trace::kUnknownNs);
   builder.synchronize_device(500, trace::kUnknownNs);
   const TraceModel model(builder.trace());
-  EXPECT_THAT(model.never_ended_ops(), ElementsAre(2u));
-  EXPECT_TRUE(model.never_ended({ItemKind::kHostSync, 0}));
-  EXPECT_FALSE(model.never_ended({ItemKind::kOp, 1}));
+  EXPECT_THAT(never_ended_ops(model.trace()), ElementsAre(2u));
+  EXPECT_TRUE(model.items().never_ended({ItemKind::kHostSync, 0}));
+  EXPECT_FALSE(model.items().never_ended({ItemKind::kOp, 1}));
   EXPECT_EQ(model.work().end_ns, model.extent().end_ns);
 }
 
@@ -155,7 +156,7 @@ TEST(TraceModel, UsesIssueTimesIfThereAreNoDeviceTimes) {
   ASSERT_NE(math, nullptr);
   EXPECT_TRUE(math->host_times);
   EXPECT_LT(math->busy_share, 0);
-  EXPECT_EQ(model.time({ItemKind::kOp, 1}), model.time(model.call_of(1)));
+  EXPECT_EQ(model.items().time({ItemKind::kOp, 1}), model.items().time(model.items().call_of(1)));
 }
 
 TEST(TraceModel, KeepsACallThatNeverReturnedOpenToTheEnd) {
@@ -163,15 +164,15 @@ TEST(TraceModel, KeepsACallThatNeverReturnedOpenToTheEnd) {
   builder.synchronize_device(20, 30);
   builder.columns().host_sync.end_ns[0] = trace::kUnknownNs;
   const TraceModel model(builder.trace());
-  EXPECT_EQ(model.time({ItemKind::kHostSync, 0})->end_ns, model.extent().end_ns);
+  EXPECT_EQ(model.items().time({ItemKind::kHostSync, 0})->end_ns, model.extent().end_ns);
 }
 
 TEST(TraceModel, NamesCopiesByDirectionAndSizeAndKernelsByFunction) {
   const TraceModel model(copy_then_gemm().trace());
-  EXPECT_EQ(model.label({ItemKind::kOp, 0}), "HtoD 4\u00a0KiB");
-  EXPECT_EQ(model.label({ItemKind::kOp, 1}), "gemm");
-  EXPECT_EQ(model.name({ItemKind::kOp, 1}), "void ns::gemm<float>(float*)");
-  EXPECT_EQ(model.category({ItemKind::kOp, 0}), Category::kCopyToDevice);
+  EXPECT_EQ(model.items().label({ItemKind::kOp, 0}), "HtoD 4\u00a0KiB");
+  EXPECT_EQ(model.items().label({ItemKind::kOp, 1}), "gemm");
+  EXPECT_EQ(model.items().name({ItemKind::kOp, 1}), "void ns::gemm<float>(float*)");
+  EXPECT_EQ(model.items().category({ItemKind::kOp, 0}), Category::kCopyToDevice);
 }
 
 TEST(TraceModel, ShowsNoTerminalOrDirectionControls) {
@@ -180,17 +181,17 @@ TEST(TraceModel, ShowsNoTerminalOrDirectionControls) {
   builder.stream("\u202emath").kernel("\u200fgemm", 100, 200).record("\u2066ready");
   const TraceModel model(builder.trace());
   const Item gemm{ItemKind::kOp, 0};
-  EXPECT_EQ(model.label(gemm), "[U+200F]gemm");
-  EXPECT_EQ(model.name(gemm), "[U+200F]gemm");
-  EXPECT_EQ(model.label_with_stream(gemm), "[U+200F]gemm on [U+202E]math");
-  EXPECT_EQ(model.stream_name(0), "[U+202E]math");
-  EXPECT_EQ(model.event_name(0), "[U+2066]ready");
-  EXPECT_EQ(model.thread_name(model.trace().thread.size() - 1), "main [31m");
+  EXPECT_EQ(model.items().label(gemm), "[U+200F]gemm");
+  EXPECT_EQ(model.items().name(gemm), "[U+200F]gemm");
+  EXPECT_EQ(model.lanes().label_with_stream(gemm), "[U+200F]gemm on [U+202E]math");
+  EXPECT_EQ(model.items().stream_name(0), "[U+202E]math");
+  EXPECT_EQ(model.items().event_name(0), "[U+2066]ready");
+  EXPECT_EQ(model.items().thread_name(model.trace().thread.size() - 1), "main [31m");
 }
 
 TEST(TraceModel, SumsAMarkedRange) {
   const TraceModel model(copy_then_gemm().trace());
-  const Sums sums = model.sums({150, 300});
+  const Sums sums = model.lanes().sums({150, 300});
   EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kCopyToDevice)].busy_ns, 50);
   EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kKernel)].busy_ns, 90);
   EXPECT_EQ(sums.by_category[static_cast<size_t>(Category::kKernel)].count, 1);
@@ -211,8 +212,8 @@ TEST(TraceModel, SurvivesAnEmptyTrace) {
   const TraceModel model{trace::Trace{}};
   EXPECT_GT(model.extent().duration_ns(), 0);
   EXPECT_TRUE(model.lanes().empty());
-  EXPECT_TRUE(model.longest_waits(3).empty());
-  EXPECT_EQ(model.activity().kernels.size(), TraceModel::kActivityBuckets);
+  EXPECT_TRUE(model.waits().longest(3).empty());
+  EXPECT_EQ(model.activity().kernels.size(), Activity::kBuckets);
 }
 
 TEST(TraceModel, SurvivesDanglingIds) {
@@ -225,9 +226,9 @@ TEST(TraceModel, SurvivesDanglingIds) {
   columns.event_record.thread_id[0] = kNoId;
   builder.add(trace::Edge{.kind = trace::kEventEdge, .from_op_id = 500, .to_op_id = 1});
   const TraceModel model(builder.trace());
-  EXPECT_FALSE(model.place({ItemKind::kOp, 0}));
-  EXPECT_FALSE(model.call_of(1));
-  EXPECT_EQ(model.label({ItemKind::kOp, 1}), "kernel");
+  EXPECT_FALSE(model.lanes().place({ItemKind::kOp, 0}));
+  EXPECT_FALSE(model.items().call_of(1));
+  EXPECT_EQ(model.items().label({ItemKind::kOp, 1}), "kernel");
 }
 
 }  // namespace

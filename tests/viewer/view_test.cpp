@@ -28,7 +28,7 @@ TraceModel sample() {
 
 ViewState state_of(const TraceModel& model) {
   ViewState state;
-  state.window.width_px = 1000;
+  state.nav.window.width_px = 1000;
   fit(model, state);
   return state;
 }
@@ -38,100 +38,100 @@ constexpr Item op(Id id) { return {ItemKind::kOp, id}; }
 TEST(Fit, ShowsTheWholeTrace) {
   const TraceModel model = sample();
   const ViewState state = state_of(model);
-  EXPECT_GE(state.window.to_px(model.extent().begin_ns), 0);
-  EXPECT_LE(state.window.to_px(model.extent().end_ns), 1000);
+  EXPECT_GE(state.nav.window.to_px(model.extent().begin_ns), 0);
+  EXPECT_LE(state.nav.window.to_px(model.extent().end_ns), 1000);
 }
 
 TEST(Pan, NeverLosesTheTrace) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
   for (int i = 0; i < 50; ++i) pan(model, state, 900);
-  EXPECT_LE(state.window.to_px(model.extent().begin_ns), 1000);
+  EXPECT_LE(state.nav.window.to_px(model.extent().begin_ns), 1000);
   for (int i = 0; i < 50; ++i) pan(model, state, -900);
-  EXPECT_GE(state.window.to_px(model.extent().end_ns), 0);
+  EXPECT_GE(state.nav.window.to_px(model.extent().end_ns), 0);
 }
 
 TEST(Zoom, EndsAtTheTraceAndAtPartsOfANanosecond) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
   for (int i = 0; i < 100; ++i) zoom(model, state, 500, 0.5);
-  EXPECT_LE(state.window.span_ns(), 2.01 * static_cast<double>(model.extent().duration_ns()));
+  EXPECT_LE(state.nav.window.span_ns(), 2.01 * static_cast<double>(model.extent().duration_ns()));
   for (int i = 0; i < 100; ++i) zoom(model, state, 500, 2);
-  EXPECT_EQ(state.window.ns_per_px, kMinNsPerPx);
+  EXPECT_EQ(state.nav.window.ns_per_px, kMinNsPerPx);
 }
 
 TEST(StepInRow, WalksAlongALane) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
   step_in_row(model, state, 1);
-  EXPECT_EQ(state.selection, op(0));
+  EXPECT_EQ(state.selection.item, op(0));
   step_in_row(model, state, 1);
-  EXPECT_EQ(state.selection, op(1));
+  EXPECT_EQ(state.selection.item, op(1));
   step_in_row(model, state, 1);
-  EXPECT_EQ(state.selection, op(1)) << "there is no next one";
+  EXPECT_EQ(state.selection.item, op(1)) << "there is no next one";
   step_in_row(model, state, -1);
-  EXPECT_EQ(state.selection, op(0));
+  EXPECT_EQ(state.selection.item, op(0));
 }
 
 TEST(StepToRow, FindsTheNearestInTheNextLane) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
-  state.selection = op(1);
+  state.selection.item = op(1);
   step_to_row(model, state, 1);
-  EXPECT_EQ(state.selection, op(2));
-  state.selection = op(3);
+  EXPECT_EQ(state.selection.item, op(2));
+  state.selection.item = op(3);
   step_to_row(model, state, -1);
-  EXPECT_EQ(state.selection, op(1));
+  EXPECT_EQ(state.selection.item, op(1));
 }
 
 TEST(FollowEdge, GoesToTheCauseAndBack) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
-  state.selection = op(2);
+  state.selection.item = op(2);
   follow_edge(model, state, true);
-  EXPECT_EQ(state.selection, op(0));
+  EXPECT_EQ(state.selection.item, op(0));
   follow_edge(model, state, false);
-  EXPECT_EQ(state.selection, op(2));
+  EXPECT_EQ(state.selection.item, op(2));
   follow_edge(model, state, false);
-  EXPECT_EQ(state.selection, op(3)) << "without an edge, the order of the stream";
+  EXPECT_EQ(state.selection.item, op(3)) << "without an edge, the order of the stream";
 }
 
 TEST(StepToHit, CyclesThroughTheHitsOfASearch) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
   step_to_hit(model, state, 1);
-  EXPECT_FALSE(state.selection) << "nothing was searched for";
-  state.searched = model.names_with("E");
-  state.hits = model.items_with(state.searched, 100);
-  std::erase_if(state.hits, [](Item item) { return item.kind != ItemKind::kOp; });
-  ASSERT_EQ(state.hits.size(), 2u) << "gemm and relu";
-  state.selection = op(2);
+  EXPECT_FALSE(state.selection.item) << "nothing was searched for";
+  state.selection.searched = model.items().names_with("E");
+  state.selection.hits = model.lanes().items_with(state.selection.searched, 100);
+  std::erase_if(state.selection.hits, [](Item item) { return item.kind != ItemKind::kOp; });
+  ASSERT_EQ(state.selection.hits.size(), 2u) << "gemm and relu";
+  state.selection.item = op(2);
   step_to_hit(model, state, 1);
-  EXPECT_EQ(state.selection, op(3));
+  EXPECT_EQ(state.selection.item, op(3));
   step_to_hit(model, state, 1);
-  EXPECT_EQ(state.selection, op(2));
+  EXPECT_EQ(state.selection.item, op(2));
   step_to_hit(model, state, -1);
-  EXPECT_EQ(state.selection, op(3));
+  EXPECT_EQ(state.selection.item, op(3));
 }
 
 TEST(ToggleDrawer, OpensAndClosesAView) {
   ViewState state;
   toggle_drawer(state, "findings");
-  EXPECT_EQ(state.drawer, "findings");
+  EXPECT_EQ(state.look.drawer, "findings");
   toggle_drawer(state, "graph");
-  EXPECT_EQ(state.drawer, "graph");
+  EXPECT_EQ(state.look.drawer, "graph");
   toggle_drawer(state, "graph");
-  EXPECT_TRUE(state.drawer.empty());
+  EXPECT_TRUE(state.look.drawer.empty());
 }
 
 TEST(JumpToCause, LeadsBetweenOpAndCall) {
   const TraceModel model = sample();
   ViewState state = state_of(model);
-  state.selection = op(2);
+  state.selection.item = op(2);
   jump_to_cause(model, state);
-  EXPECT_EQ(state.selection.kind, ItemKind::kApiCall);
+  EXPECT_EQ(state.selection.item.kind, ItemKind::kApiCall);
   jump_to_cause(model, state);
-  EXPECT_EQ(state.selection, op(2));
+  EXPECT_EQ(state.selection.item, op(2));
 }
 
 TEST(Commands, HaveUniqueNamesAndKeys) {
@@ -156,9 +156,9 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
     for (const Item item : {Item{}, op(0), op(2), Item{ItemKind::kEventWait, 0}, op(12345)}) {
       for (const Command& command : commands()) {
         ViewState state = state_of(model);
-        state.selection = item;
+        state.selection.item = item;
         command.run(model, state);
-        EXPECT_GT(state.window.ns_per_px, 0) << command.name;
+        EXPECT_GT(state.nav.window.ns_per_px, 0) << command.name;
       }
     }
   }
@@ -166,23 +166,26 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
 
 // All of a state that commands change, except its status.
 auto changeable(const TraceModel& model, const ViewState& state) {
-  const auto window = state.window.range();
-  const LaneOrder::Shown shown = state.lane_order.shown(model, state.collapsed);
+  const auto window = state.nav.window.range();
+  const LaneOrder::Shown shown = state.nav.lane_order.shown(model.lanes(), state.nav.collapsed);
   std::string text;
   const auto add = [&](const auto& value) { text += std::to_string(value) + ","; };
   const auto add_item = [&](Item item) { add(static_cast<int>(item.kind)), add(item.id); };
   add(window.begin_ns), add(window.end_ns);
-  add_item(state.selection);
-  add(state.chosen_lane ? static_cast<int>(state.chosen_lane->lane) : -1);
-  add(state.marked ? state.marked->begin_ns : -1), add(state.marked ? state.marked->end_ns : -1);
-  for (const size_t lane : shown.lanes) add(lane), add(state.lane_order.is_pinned(lane));
-  for (size_t lane = 0; lane < model.lanes().size(); ++lane) add(state.is_collapsed(lane));
+  add_item(state.selection.item);
+  add(state.selection.lane ? static_cast<int>(state.selection.lane->lane) : -1);
+  add(state.nav.marked ? state.nav.marked->begin_ns : -1),
+      add(state.nav.marked ? state.nav.marked->end_ns : -1);
+  for (const size_t lane : shown.lanes) add(lane), add(state.nav.lane_order.is_pinned(lane));
+  for (size_t lane = 0; lane < model.lanes().size(); ++lane) add(state.nav.is_collapsed(lane));
   for (const size_t finding : state.repaired) add(finding);
-  add(state.finding ? static_cast<int>(*state.finding) : -1);
-  add(state.show_inspector), add(state.show_minimap), add(state.show_critical_path);
-  add(state.whole_chain), add(static_cast<int>(state.color_by)), add(static_cast<int>(state.theme));
-  add(state.scale), add(static_cast<int>(state.overlay)), add(state.quit), add(state.reveal);
-  return text + std::string(state.drawer) + "," + std::string(state.focus);
+  add(state.selection.finding ? static_cast<int>(*state.selection.finding) : -1);
+  add(state.look.inspector), add(state.look.minimap), add(state.look.critical_path);
+  add(state.look.whole_chain), add(static_cast<int>(state.look.color_by)),
+      add(static_cast<int>(state.look.theme));
+  add(state.look.scale), add(static_cast<int>(state.overlay)), add(state.wanted.quit),
+      add(state.nav.reveal);
+  return text + std::string(state.look.drawer) + "," + std::string(state.focus.view);
 }
 
 TEST(Commands, HaveAnEffectOrReportWhyNot) {
@@ -204,7 +207,7 @@ TEST(Commands, HaveAnEffectOrReportWhyNot) {
         // Showing everything may already be in effect; Escape may have nothing left to close.
         if (command.group == "Move" || command.name == "Clear") continue;
         ViewState state = state_of(model);
-        state.selection = item;
+        state.selection.item = item;
         const auto before = changeable(model, state);
         command.run(model, state);
         EXPECT_TRUE(changeable(model, state) != before || !state.status.empty())
@@ -222,20 +225,21 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
     const TraceModel model(trace::read(entry.path()));
     ViewState state = state_of(model);
     find_command("L")->run(model, state);
-    if (model.wait_groups().empty()) {
+    if (model.waits().groups().empty()) {
       EXPECT_EQ(state.status, "no waits in this trace") << entry.path();
       continue;
     }
     ++with_waits;
-    const auto longest = std::ranges::max_element(model.wait_groups(), {}, [](const auto& group) {
-                           return group.longest.duration_ns;
-                         })->longest;
+    const auto longest =
+        std::ranges::max_element(model.waits().groups(), {}, [](const auto& group) {
+          return group.longest.duration_ns;
+        })->longest;
     of_no_edge += longest.edge == analysis::WaitPart::kNoEdge;
-    EXPECT_EQ(model.longest_waits(1).at(0).duration_ns, longest.duration_ns) << entry.path();
-    EXPECT_EQ(state.selection, op(model.longest_waits(1)[0].op)) << entry.path();
+    EXPECT_EQ(model.waits().longest(1).at(0).duration_ns, longest.duration_ns) << entry.path();
+    EXPECT_EQ(state.selection.item, op(model.waits().longest(1)[0].op)) << entry.path();
     // The whole wait is in view.
-    EXPECT_LE(state.window.range().begin_ns,
-              model.time(state.selection)->begin_ns - longest.duration_ns)
+    EXPECT_LE(state.nav.window.range().begin_ns,
+              model.items().time(state.selection.item)->begin_ns - longest.duration_ns)
         << entry.path();
   }
   EXPECT_GT(with_waits, 5u);
@@ -246,9 +250,9 @@ TEST(WhatIf, UsesTheFirstFindingThatCanBeReplayed) {
   const TraceModel model(test::needless_sync_trace(6).trace());
   ViewState state = state_of(model);
   find_command("X")->run(model, state);
-  ASSERT_TRUE(state.finding);
-  EXPECT_EQ(state.repaired, std::vector<size_t>{*state.finding});
-  EXPECT_EQ(state.drawer, "findings");
+  ASSERT_TRUE(state.selection.finding);
+  EXPECT_EQ(state.repaired, std::vector<size_t>{*state.selection.finding});
+  EXPECT_EQ(state.look.drawer, "findings");
   find_command("X")->run(model, state);
   EXPECT_TRUE(state.repaired.empty());
 }

@@ -40,7 +40,7 @@ class PictureFixture : public ::testing::Test {
   /// Draws until no view waits for anything.
   static Image settled(Offscreen& surface, Workspace& workspace) {
     surface.draw(workspace);
-    while (workspace.state().busy) surface.draw(workspace);
+    while (workspace.state().drawn.busy) surface.draw(workspace);
     return surface.render(workspace);
   }
 };

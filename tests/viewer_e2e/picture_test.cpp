@@ -111,7 +111,7 @@ TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
     surface.render(workspace, 1);
     for (const Command& command : commands()) {
       command.run(*model, workspace.state());
-      workspace.state().scale = 1;  // fonts are rebuilt for every scale, which takes time
+      workspace.state().look.scale = 1;  // fonts are rebuilt for every scale, which takes time
       surface.render(workspace, 1);
     }
   }
@@ -132,14 +132,14 @@ TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
   size_t count = 0;
   for (const Command& command : commands()) {
     command.run(*model, workspace.state());
-    workspace.state().scale = 1;
+    workspace.state().look.scale = 1;
     const auto in_parts = frame();
     if (count++ % 6 != 0) continue;
     // Another theme and back: all of the frame is redrawn.
-    const ThemeKind theme = workspace.state().theme;
-    workspace.state().theme = theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+    const ThemeKind theme = workspace.state().look.theme;
+    workspace.state().look.theme = theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
     frame();
-    workspace.state().theme = theme;
+    workspace.state().look.theme = theme;
     EXPECT_TRUE(in_parts == frame()) << command.name;
   }
 }
@@ -149,17 +149,17 @@ TEST_F(Picture, FollowsAChangeOfThemeAndScale) {
   light.theme = ThemeKind::kLight;
   light.scale = 1.5f;
   const Image changed = draw(pipeline(), Arguments{}, [](Workspace& workspace) {
-    workspace.state().theme = ThemeKind::kLight;
-    workspace.state().scale = 1.5f;
+    workspace.state().look.theme = ThemeKind::kLight;
+    workspace.state().look.scale = 1.5f;
   });
   EXPECT_EQ(changed.rgb, draw(pipeline(), light).rgb);
 }
 
 TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
   const auto model = pipeline();
-  const uint32_t longest = model->longest_waits(1).at(0).edge;
-  ASSERT_LT(longest, model->dependency_count());
-  const Id waiter = model->dependency(longest).to_op;
+  const uint32_t longest = model->waits().longest(1).at(0).edge;
+  ASSERT_LT(longest, model->edges().size());
+  const Id waiter = model->edges()[longest].to_op;
   for (const ThemeKind kind : {ThemeKind::kDark, ThemeKind::kLight}) {
     Arguments arguments;
     arguments.theme = kind;
@@ -167,14 +167,14 @@ TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
     const ImU32 incoming = Theme(kind, 1).color(Color::kIncoming);
     const auto select = [&](Item item) {
       return draw(model, arguments, [&](Workspace& workspace) {
-        workspace.state().selection = item;
+        workspace.state().selection.item = item;
         zoom_to_selection(*model, workspace.state());
       });
     };
     EXPECT_EQ(count(draw(model, arguments), incoming), 0u);
     EXPECT_GT(count(select({ItemKind::kOp, waiter}), incoming), 50u);
     const ImU32 outgoing = Theme(kind, 1).color(Color::kOutgoing);
-    EXPECT_GT(count(select({ItemKind::kOp, model->dependency(longest).from_op}), outgoing), 50u);
+    EXPECT_GT(count(select({ItemKind::kOp, model->edges()[longest].from_op}), outgoing), 50u);
   }
 }
 
@@ -253,7 +253,7 @@ TEST_F(Picture, CostsPixelsNotOperations) {
     size_t most = 0;
     for (int step = 0; step < 9; ++step) {
       surface.render(workspace, 1);
-      most = std::max(most, workspace.state().drawn_items);
+      most = std::max(most, workspace.state().drawn.items);
       zoom(*model, workspace.state(), 400, 6);
     }
     drawn[i] = most;
@@ -273,7 +273,7 @@ TEST_F(Picture, FillsAThirdOfTheCounterOfADeviceThatIsIdleTwoThirds) {
   arguments.panel = "timeline";
   const auto model = std::make_shared<const TraceModel>(std::move(idle));
   const Image image = draw(
-      model, arguments, [](Workspace& workspace) { workspace.state().show_critical_path = false; });
+      model, arguments, [](Workspace& workspace) { workspace.state().look.critical_path = false; });
   const Theme theme(arguments.theme, 1);
   const CounterLook look(theme, theme.color(Color::kCounter));
   const auto filled = static_cast<double>(count(image, look.body) + count(image, look.edge));
@@ -296,7 +296,7 @@ TEST_F(Picture, ShadesARunOfShortWaitsByTheirShare) {
   const auto model = std::make_shared<const TraceModel>(builder.trace());
   const Image image = draw(model, arguments);
   const Theme theme(arguments.theme, 1);
-  ASSERT_TRUE(model->has_waits());
+  ASSERT_TRUE(model->lanes().has_waits());
   // The legend always has the color of waiting, with other strengths.
   EXPECT_EQ(count(image, theme.dim(theme.color(Color::kWaiting), 0.8f)), 0u)
       << "as dark as if it waited all the time";
@@ -306,7 +306,7 @@ TEST_F(Picture, ExplainsAtTheBottomWhyAKeyHasNoEffect) {
   test::TraceBuilder builder;
   builder.stream("a").kernel("k", 10, 20);
   const auto model = std::make_shared<const TraceModel>(builder.trace());
-  ASSERT_TRUE(model->longest_waits(1).empty());
+  ASSERT_TRUE(model->waits().longest(1).empty());
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
   workspace.set_model(model);

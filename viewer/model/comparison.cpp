@@ -21,16 +21,9 @@ Comparison::Side side_of(const WorkGroups& groups, size_t op_count,
   std::vector<uint32_t> work_of_group;
   for (const analysis::WorkGroup& group : groups.all())
     work_of_group.push_back(index.at({group.label, group.stream}));
-  Comparison::Side side{.work_of = std::vector<uint32_t>(op_count),
-                        .first_of = std::vector<uint32_t>(work.size() + 1),
-                        .ops = std::vector<Id>(op_count)};
-  for (Id op = 0; op < op_count; ++op) {
-    side.work_of[op] = work_of_group[groups.of(op)];
-    ++side.first_of[side.work_of[op] + 1];
-  }
-  for (size_t i = 0; i < work.size(); ++i) side.first_of[i + 1] += side.first_of[i];
-  std::vector<uint32_t> next(side.first_of.begin(), side.first_of.end() - 1);
-  for (Id op = 0; op < op_count; ++op) side.ops[next[side.work_of[op]]++] = op;
+  Comparison::Side side;
+  for (Id op = 0; op < op_count; ++op) side.work_of.push_back(work_of_group[groups.of(op)]);
+  side.ops = Grouping(work.size(), op_count, [&](uint32_t op) { return side.work_of[op]; });
   return side;
 }
 
@@ -46,19 +39,18 @@ Comparison::Comparison(const TraceModel& base, const TraceModel& other) {
   }
   // By lasting name and position among the streams of that name.
   std::map<std::pair<std::string, size_t>, size_t> known;
-  for (const int side : {0, 1}) {
-    const auto at = static_cast<size_t>(side);
-    serials[at] = models[at]->serial();
+  for (const size_t side : {0u, 1u}) {
+    serials[side] = models[side]->serial();
     std::map<std::string, size_t> seen;
-    for (const Lane& lane : models[at]->lanes()) {
+    for (const Lane& lane : models[side]->lanes()) {
       if (lane.kind != LaneKind::kStream || lane.bands.empty()) continue;
-      std::string name = analysis::lasting_stream_name(models[at]->trace(), lane.object);
+      std::string name = analysis::lasting_stream_name(models[side]->trace(), lane.object);
       const size_t number = seen[name]++;
       const auto [entry, is_new] = known.try_emplace({std::move(name), number}, lanes.size());
       if (is_new) lanes.push_back({.title = lane.title});
       Lanes& pair = lanes[entry->second];
       if (pair.title != lane.title) pair.title += " / " + lane.title;
-      pair.has[at] = true;
+      pair.has[side] = true;
       for (const Band& band : lane.bands) {
         Row row;
         for (size_t i = 0; i < band.row.size(); ++i) {
@@ -67,30 +59,25 @@ Comparison::Comparison(const TraceModel& base, const TraceModel& other) {
                    static_cast<uint8_t>(match(side, item.id)));
         }
         row.finish();
-        pair.bands[at].push_back(std::move(row));
+        pair.bands[side].push_back(std::move(row));
       }
     }
   }
 }
 
-size_t Comparison::number(int side, Id op) const {
-  const Side& own = sides[static_cast<size_t>(side)];
-  const uint32_t which = own.work_of[op];
-  const auto begin = own.ops.begin() + own.first_of[which];
-  return static_cast<size_t>(
-      std::lower_bound(begin, own.ops.begin() + own.first_of[which + 1], op) - begin);
+size_t Comparison::number(size_t side, Id op) const {
+  const auto ops = sides[side].ops.of(sides[side].work_of[op]);
+  return static_cast<size_t>(std::ranges::lower_bound(ops, op) - ops.begin());
 }
 
-Id Comparison::counterpart(int side, Id op) const {
-  const uint32_t which = sides[static_cast<size_t>(side)].work_of[op];
+Id Comparison::counterpart(size_t side, Id op) const {
+  const auto others = sides[1 - side].ops.of(sides[side].work_of[op]);
   const size_t at = number(side, op);
-  if (at >= count(1 - side, which)) return kNoId;
-  const Side& others = sides[static_cast<size_t>(1 - side)];
-  return others.ops[others.first_of[which] + at];
+  return at < others.size() ? others[at] : kNoId;
 }
 
-Match Comparison::match(int side, Id op) const {
-  const uint32_t which = sides[static_cast<size_t>(side)].work_of[op];
+Match Comparison::match(size_t side, Id op) const {
+  const uint32_t which = sides[side].work_of[op];
   if (work[which].base_count != work[which].new_count && counterpart(side, op) == kNoId)
     return Match::kAlone;
   return work[which].slower ? Match::kSlower : work[which].faster ? Match::kFaster : Match::kSame;

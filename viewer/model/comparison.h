@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/compare/compared_work.h"
+#include "grouping.h"
 #include "trace_model.h"
 
 namespace streamscope::viewer {
@@ -38,9 +39,8 @@ struct Comparison {
   };
   /// Data about the ops of one trace.
   struct Side {
-    std::vector<uint32_t> work_of;   ///< by op: index in `work`
-    std::vector<uint32_t> first_of;  ///< by work: where its ops begin, plus the end
-    std::vector<Id> ops;             ///< by work, in the order of their ids
+    std::vector<uint32_t> work_of;  ///< by op: index in `work`
+    Grouping ops;                   ///< by work
   };
 
   std::vector<Lanes> lanes;
@@ -48,15 +48,11 @@ struct Comparison {
   std::array<Side, 2> sides;
   std::array<uint64_t, 2> serials{};  ///< of the models
 
-  Match match(int side, Id op) const;
+  Match match(size_t side, Id op) const;
   /// The op with the same number in the other trace's work of this label and stream, or kNoId.
-  Id counterpart(int side, Id op) const;
+  Id counterpart(size_t side, Id op) const;
   /// Number of the op within its work, from 0.
-  size_t number(int side, Id op) const;
-  size_t count(int side, uint32_t of_work) const {
-    return sides[static_cast<size_t>(side)].first_of[of_work + 1] -
-           sides[static_cast<size_t>(side)].first_of[of_work];
-  }
+  size_t number(size_t side, Id op) const;
 };
 
 /// UI thread only.

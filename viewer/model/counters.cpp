@@ -9,15 +9,10 @@
 #include <cstdio>
 
 #include "labels.h"
-#include "trace_model.h"
 
 namespace streamscope::viewer {
-namespace {
 
 using trace::kNoInt;
-using trace::kUnknownNs;
-
-}  // namespace
 
 void Counter::push(Ns at, int64_t value) {
   if (value == last_) return;
@@ -60,16 +55,21 @@ int64_t Counter::value_at(Ns at) const {
 }
 
 // For the steps [first, last): whole blocks on the level above, the rest one by one.
-int64_t Counter::most_of(size_t first, size_t last) const {
-  int64_t most = 0;
+template <class Add>
+void Counter::add_up(size_t first, size_t last, Add add) const {
   for (size_t level = 0; first < last; ++level) {
-    const Packed<int64_t>& values = levels_[level];
     const bool is_last = level + 1 == levels_.size();
-    while (first < last && (is_last || first % kBlock != 0)) most = std::max(most, values[first++]);
-    while (first < last && last % kBlock != 0) most = std::max(most, values[--last]);
+    while (first < last && (is_last || first % kBlock != 0)) add(level, first++);
+    while (first < last && last % kBlock != 0) add(level, --last);
     first /= kBlock;
     last /= kBlock;
   }
+}
+
+int64_t Counter::most_of(size_t first, size_t last) const {
+  int64_t most = 0;
+  add_up(first, last,
+         [&](size_t level, size_t i) { most = std::max<int64_t>(most, levels_[level][i]); });
   return most;
 }
 
@@ -79,17 +79,11 @@ double Counter::step_area(size_t step) const {
   return static_cast<double>(levels_[0][step]) * difference_ns(at_ns_[step], at_ns_[step + 1]);
 }
 
-// The same for the steps [first, last), computed like most_of().
+// The same for the steps [first, last).
 double Counter::area_of(size_t first, size_t last) const {
   double area = 0;
-  for (size_t level = 0; first < last; ++level) {
-    const auto at = [&](size_t i) { return level == 0 ? step_area(i) : areas_[level - 1][i]; };
-    const bool is_last = level + 1 == levels_.size();
-    while (first < last && (is_last || first % kBlock != 0)) area += at(first++);
-    while (first < last && last % kBlock != 0) area += at(--last);
-    first /= kBlock;
-    last /= kBlock;
-  }
+  add_up(first, last,
+         [&](size_t level, size_t i) { area += level == 0 ? step_area(i) : areas_[level - 1][i]; });
   return area;
 }
 
@@ -145,74 +139,6 @@ Counter count_open(std::vector<Ns> begins, std::vector<Ns> ends) {
   }
   counter.finish();
   return counter;
-}
-
-void TraceModel::add_counter(Counter counter, std::string title, std::string detail, int parent) {
-  if (counter.empty()) return;
-  const Lane& group = lanes_[static_cast<size_t>(parent)];
-  add_lane({.kind = LaneKind::kCounter,
-            .depth = group.depth + 1,
-            .parent = parent,
-            .object = group.object,
-            .title = std::move(title),
-            .detail = std::move(detail),
-            .counter = std::move(counter)});
-}
-
-void TraceModel::add_device_counters(std::span<const Id> streams, int parent) {
-  if (is_sketch_) return;  // cells of the pyramid are not kernels
-  std::vector<char> is_here(trace().stream.size(), 0);
-  for (const Id stream : streams) is_here[stream] = 1;
-  // Counts rows on these streams for which `is_counted` is true; one without an end is still open.
-  const auto count = [&](const trace::Column<Id>& stream_id, const trace::Column<Ns>& begin_ns,
-                         const trace::Column<Ns>& end_ns, auto is_counted) {
-    std::vector<Ns> begins, ends;
-    for (Id id = 0; id < stream_id.size(); ++id) {
-      const Id stream = stream_id[id];
-      if (stream >= is_here.size() || !is_here[stream] || !is_counted(id)) continue;
-      const Ns begin = begin_ns[id], end = end_ns[id];
-      if (begin == kUnknownNs) continue;
-      begins.push_back(begin);
-      if (end != kUnknownNs) ends.push_back(end);
-    }
-    return count_open(std::move(begins), std::move(ends));
-  };
-  const auto& op = trace().op;
-  add_counter(count(op.stream_id, op.start_ns, op.end_ns,
-                    [&](Id id) { return op.kind[id] == trace::kKernel; }),
-              "Concurrent kernels", "all streams", parent);
-  const auto& operation = trace().operation;
-  add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
-                    [](Id) { return true; }),
-              "Queue depth", "submitted, not completed", parent);
-}
-
-void TraceModel::measure_pools() {
-  for (const analysis::PoolUsage& pool : insights_.pools) {
-    const bool in_bytes = pool.kind == trace::kMemoryPool;
-    PoolCurve curve{Counter(pool.capacity, in_bytes), Counter(pool.capacity, in_bytes)};
-    for (size_t i = 0; i < pool.steps.size(); ++i) {
-      const analysis::PoolUsage::Step& step = pool.steps[i];
-      // Of several steps at one instant, only the last counts.
-      if (i + 1 < pool.steps.size() && pool.steps[i + 1].at_ns == step.at_ns) continue;
-      curve.in_use.push(step.at_ns, step.in_use);
-      curve.made.push(step.at_ns, step.in_use + step.available);
-    }
-    curve.in_use.finish();
-    curve.made.finish();
-    pool_curves_.push_back(std::move(curve));
-  }
-}
-
-void TraceModel::add_pools(Id process, int parent) {
-  for (size_t i = 0; i < insights_.pools.size(); ++i) {
-    const analysis::PoolUsage& pool = insights_.pools[i];
-    // The number of live streams and events says little, unlike memory counted from calls.
-    if (pool.process_id != process || (pool.derived && pool.kind != trace::kMemoryPool)) continue;
-    const Counter& in_use = pool_curves_[i].in_use;
-    add_counter(in_use, pool.name, "in use, at most " + in_use.text_of_capacity(in_use.most()),
-                parent);
-  }
 }
 
 }  // namespace streamscope::viewer

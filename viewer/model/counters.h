@@ -4,7 +4,7 @@
 // Values over time: concurrent kernels, operations in the queues of a device, how much of a pool is
 // in use.
 //
-// TraceModel makes a lane of each when it is built; the timeline draws it as steps. Packed, with
+// LaneBuilder makes a lane of each; the timeline draws it as steps. Packed, with
 // sums and maxima of blocks, so that a picture costs its pixels and not the steps.
 #pragma once
 
@@ -58,6 +58,9 @@ class Counter {
 
  private:
   static constexpr size_t kBlock = 16;  // values of a level per value of the next
+  /// Calls `add` with levels and the indexes in them that make up the steps [first, last).
+  template <class Add>
+  void add_up(size_t first, size_t last, Add add) const;
   int64_t most_of(size_t first, size_t last) const;
   double area_of(size_t first, size_t last) const;
   double step_area(size_t step) const;

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "intervals.h"
-#include "trace_model.h"
+#include "lane_builder.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -57,13 +57,13 @@ std::map<Id, std::vector<Moment>> moments_by_thread(const trace::Trace& trace, I
 
 }  // namespace
 
-void TraceModel::add_gpu_ranges(Id process, Id device, int parent) {
-  const auto& op = trace().op;
-  const auto& range = trace().range;
+void LaneBuilder::add_gpu_ranges(Id process, Id device, int parent) {
+  const auto& op = trace_.op;
+  const auto& range = trace_.range;
   if (range.empty()) return;
   std::vector<Interval> intervals;
-  for (const auto& [thread, moments] : moments_by_thread(trace(), device)) {
-    if (trace().process_of_thread(thread) != process) continue;
+  for (const auto& [thread, moments] : moments_by_thread(trace_, device)) {
+    if (trace_.process_of_thread(thread) != process) continue;
     std::map<Id, TimeRange> work;  // of the ranges, on the device
     std::vector<Id> open;
     for (const Moment& moment : moments) {
@@ -91,38 +91,33 @@ void TraceModel::add_gpu_ranges(Id process, Id device, int parent) {
             .object = device,
             .title = "NVTX on the GPU",
             .detail = "work issued in each range"};
-  add_bands(*this, lane, BandKind::kGpuRanges, intervals, kMaxRangeRows);
-  add_lane(std::move(lane));
+  add_bands(from_.items, lane, BandKind::kGpuRanges, intervals, kMaxRangeRows);
+  add(std::move(lane));
 }
 
-void TraceModel::add_copies(std::span<const Id> streams, int parent) {
-  std::vector<char> is_here(trace().stream.size(), 0);
+void LaneBuilder::add_copies(std::span<const Id> streams, int parent) {
+  std::vector<char> is_here(trace_.stream.size(), 0);
   for (const Id stream : streams) is_here[stream] = 1;
   std::map<Category, std::vector<Interval>> copies;
-  for (Id id = 0; id < trace().op.size(); ++id) {
-    if (trace().op.kind[id] != trace::kMemcpy || trace().op.start_ns[id] == kUnknownNs) continue;
-    const Id stream = trace().op.stream_id[id];
+  for (Id id = 0; id < trace_.op.size(); ++id) {
+    if (trace_.op.kind[id] != trace::kMemcpy || trace_.op.start_ns[id] == kUnknownNs) continue;
+    const Id stream = trace_.op.stream_id[id];
     const Item item{ItemKind::kOp, id};
-    const auto range = time(item);
+    const auto range = from_.items.time(item);
     if (range && stream < is_here.size() && is_here[stream])
-      copies[category(item)].push_back({*range, item});
+      copies[from_.items.category(item)].push_back({*range, item});
   }
   for (auto& [direction, intervals] : copies) {
     sort_by_start(intervals);
-    std::vector<Ns> start, end;
-    for (const Interval& interval : intervals) {
-      start.push_back(interval.range.begin_ns);
-      end.push_back(interval.range.end_ns);
-    }
     Lane lane{.kind = LaneKind::kCopies,
               .depth = 2,
               .parent = parent,
               .object = static_cast<Id>(direction),
               .title = title_of(direction),
-              .detail = "all streams"};
-    lane.busy_share = static_cast<double>(covered_ns(start, end)) / extent_.span_ns();
-    add_bands(*this, lane, BandKind::kCopies, intervals, kMaxCopyRows);
-    add_lane(std::move(lane));
+              .detail = "all streams",
+              .busy_share = busy_share(intervals, from_.extent)};
+    add_bands(from_.items, lane, BandKind::kCopies, intervals, kMaxCopyRows);
+    add(std::move(lane));
   }
 }
 

@@ -45,10 +45,10 @@ Groups group(const TraceModel& model, GroupBy by, std::optional<TimeRange> range
                                                 : BandKind::kOps;
   if (by == GroupBy::kCause) {
     for (Id op = 0; op < model.trace().op.size(); ++op) {
-      const auto time = model.time({ItemKind::kOp, op});
+      const auto time = model.items().time({ItemKind::kOp, op});
       if (!time || (range && (time->begin_ns < range->begin_ns || time->begin_ns >= range->end_ns)))
         continue;
-      for (const analysis::WaitPart& part : model.why_late(op))
+      for (const analysis::WaitPart& part : model.waits().of(op))
         groups[{std::string(to_string(part.cause)), ""}].push_back(
             {part.duration_ns, {ItemKind::kOp, op}});
     }
@@ -56,8 +56,8 @@ Groups group(const TraceModel& model, GroupBy by, std::optional<TimeRange> range
   }
   for_each_bar(model, kind, range, [&](const Lane& lane, Item item, Ns duration_ns) {
     std::string name = by == GroupBy::kStream ? lane.title
-                       : by == GroupBy::kKind ? std::string(to_string(model.category(item)))
-                                              : model.label(item);
+                       : by == GroupBy::kKind ? std::string(to_string(model.items().category(item)))
+                                              : model.items().label(item);
     groups[{std::move(name), by == GroupBy::kName ? lane.title : ""}].push_back(
         {duration_ns, item});
   });

@@ -24,17 +24,17 @@ class Details {
     return *this;
   }
   Details& stream(Id stream) {
-    return stream == kNoId ? *this : add("on " + model_.stream_name(stream));
+    return stream == kNoId ? *this : add("on " + model_.items().stream_name(stream));
   }
   Details& operation(Id id) {
     const auto& operation = model_.trace().operation;
     if (id >= operation.size()) return *this;
-    add("for " + model_.label({ItemKind::kOperation, id}));
+    add("for " + model_.items().label({ItemKind::kOperation, id}));
     return registered_at(id);
   }
   // File and line, without folder and function.
   Details& registered_at(Id operation) {
-    const std::string site = model_.text(model_.trace().operation.call_site_id[operation]);
+    const std::string site = model_.items().text(model_.trace().operation.call_site_id[operation]);
     const auto source = analysis::source_line(site);
     if (!source) return add(site);
     return add(std::string(source->file.substr(source->file.rfind('/') + 1)) + ":" +
@@ -45,11 +45,11 @@ class Details {
     const auto& call = model_.trace().api_call;
     if (id >= call.size()) return *this;
     operation(call.operation_id[id]);
-    const std::vector<std::string>& sites = model_.insights().call_sites;
+    const std::vector<std::string>& sites = model_.pools().call_sites();
     const Id stack = call.stack_id[id];
     if (stack < sites.size() && !sites[stack].empty()) return add(sites[stack]);
-    return add(model_.label({ItemKind::kApiCall, id}) + " by " +
-               model_.thread_name(call.thread_id[id]));
+    return add(model_.items().label({ItemKind::kApiCall, id}) + " by " +
+               model_.items().thread_name(call.thread_id[id]));
   }
   std::string take() { return std::move(text_); }
 
@@ -76,24 +76,24 @@ Id unfinished_op(const TraceModel& model, Id stream, Ns at) {
 Holder describe_event(const TraceModel& model, Id event, Ns at) {
   Details details(model);
   const auto& record = model.trace().event_record;
-  if (const Id row = model.last_record(event, at); row != kNoId) {
-    details.add("recorded on " + model.stream_name(record.stream_id[row]));
+  if (const Id row = model.pools().last_record(event, at); row != kNoId) {
+    details.add("recorded on " + model.items().stream_name(record.stream_id[row]));
     details.operation(record.operation_id[row]);
   }
-  details.made_by(at_or_none(model.insights().creators.of_event, event));
-  return {model.event_name(event), details.take()};
+  details.made_by(at_or_none(model.pools().creators().of_event, event));
+  return {model.items().event_name(event), details.take()};
 }
 
 Holder describe_stream(const TraceModel& model, Id stream, Ns at, bool is_lent) {
   Details details(model);
   if (const Id op = is_lent ? unfinished_op(model, stream, at) : kNoId; op != kNoId) {
-    details.add("with " + model.label({ItemKind::kOp, op}));
-    details.operation(model.operation_of(op));
-    if (const Item call = model.call_of(op)) details.made_by(call.id);
+    details.add("with " + model.items().label({ItemKind::kOp, op}));
+    details.operation(model.items().operation_of(op));
+    if (const Item call = model.items().call_of(op)) details.made_by(call.id);
   } else {
-    details.made_by(at_or_none(model.insights().creators.of_stream, stream));
+    details.made_by(at_or_none(model.pools().creators().of_stream, stream));
   }
-  return {model.stream_name(stream), details.take()};
+  return {model.items().stream_name(stream), details.take()};
 }
 
 Holder describe_allocation(const TraceModel& model, Id id) {
@@ -107,7 +107,7 @@ Holder describe_operation(const TraceModel& model, Id id) {
   const auto& operation = model.trace().operation;
   Details details(model);
   details.stream(operation.stream_id[id]).registered_at(id);
-  return {model.label({ItemKind::kOperation, id}), details.take()};
+  return {model.items().label({ItemKind::kOperation, id}), details.take()};
 }
 
 Holders describe(const TraceModel& model, const PoolUsage& pool, size_t count,

@@ -8,7 +8,6 @@
 
 #include "analysis/derive.h"
 #include "analysis/hang/hang.h"
-#include "analysis/labels.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::viewer {
@@ -70,21 +69,14 @@ void read_path(const trace::Trace& trace, Insights& insights) {
 }  // namespace
 
 Item item_of(const WaitGraph::Node& node) {
-  switch (node.kind) {
-    case WaitFor::Kind::kOp:
-      return {ItemKind::kOp, node.id};
-    case WaitFor::Kind::kRecord:
-      return {ItemKind::kEventRecord, node.id};
-    case WaitFor::Kind::kWait:
-      return {ItemKind::kEventWait, node.id};
-    case WaitFor::Kind::kSync:
-      return {ItemKind::kHostSync, node.id};
-    case WaitFor::Kind::kThread:
-      return {};
-    case WaitFor::Kind::kCall:
-      break;
-  }
-  return {ItemKind::kApiCall, node.id};
+  using Kind = WaitFor::Kind;
+  if (node.kind == Kind::kThread) return {};
+  return {node.kind == Kind::kOp       ? ItemKind::kOp
+          : node.kind == Kind::kRecord ? ItemKind::kEventRecord
+          : node.kind == Kind::kWait   ? ItemKind::kEventWait
+          : node.kind == Kind::kSync   ? ItemKind::kHostSync
+                                       : ItemKind::kApiCall,
+          node.id};
 }
 
 size_t Insights::firm_findings() const {
@@ -97,6 +89,7 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   Insights insights;
   insights.derived = derived;
   insights.pools = analysis::pool_usage(trace);
+  analysis::find_holders(trace, insights.pools);
   add_verdicts(derived ? analysis::verdicts(analyses, 0) : analysis::evaluate_all(analyses),
                insights);
   if (derived) {

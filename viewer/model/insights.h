@@ -57,8 +57,6 @@ struct Insights {
   bool derived = false;       ///< read from the trace, which is too large to analyze here
   trace::Ns path_ns = 0;
   std::vector<analysis::PoolUsage> pools;
-  analysis::Creators creators;          ///< empty without pools
-  std::vector<std::string> call_sites;  ///< by stack; empty without pools
   WaitGraph waits;
   std::vector<trace::HangReport> hangs;  ///< of the processes that hung
 };

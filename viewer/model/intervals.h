@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "trace_model.h"
+#include "lanes.h"
 
 namespace streamscope::viewer {
 
@@ -20,7 +20,10 @@ void sort_by_start(std::vector<Interval>& intervals);
 
 /// Distributes sorted intervals over as many bands as they need, at most `max_rows`; further
 /// overlapping ones share the last.
-void add_bands(const TraceModel& model, Lane& lane, BandKind kind,
+void add_bands(const ItemFacts& items, Lane& lane, BandKind kind,
                const std::vector<Interval>& intervals, size_t max_rows);
+
+/// The share of a range that at least one of the sorted intervals covers.
+double busy_share(const std::vector<Interval>& intervals, TimeRange of);
 
 }  // namespace streamscope::viewer

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "trace/model.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::viewer {
 
@@ -50,6 +50,37 @@ constexpr uint32_t pack(Item item) {
 }
 constexpr Item unpack(uint32_t packed) {
   return {static_cast<ItemKind>(packed >> 28), packed & 0x0fffffffu};
+}
+
+/// What `use` returns for the table that the item is a row of; `none` if the trace has no such row.
+template <class Result, class Use>
+Result in_table(const trace::Trace& trace, Item item, Result none, Use use) {
+  const auto look = [&](const auto& table) -> Result {
+    return item.id < table.size() ? use(table) : none;
+  };
+  switch (item.kind) {
+    case ItemKind::kNone:
+      return none;
+    case ItemKind::kOp:
+      return look(trace.op);
+    case ItemKind::kApiCall:
+      return look(trace.api_call);
+    case ItemKind::kEventRecord:
+      return look(trace.event_record);
+    case ItemKind::kEventWait:
+      return look(trace.event_wait);
+    case ItemKind::kHostSync:
+      return look(trace.host_sync);
+    case ItemKind::kRange:
+      return look(trace.range);
+    case ItemKind::kOperation:
+      return look(trace.operation);
+    case ItemKind::kBarrier:
+      return look(trace.barrier);
+    case ItemKind::kTask:
+      return look(trace.task);
+  }
+  return none;
 }
 
 }  // namespace streamscope::viewer

@@ -3,7 +3,6 @@
 
 #include "loader.h"
 
-#include <algorithm>
 #include <exception>
 
 #include "sketch.h"

@@ -37,7 +37,7 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
   for (Id op = 0; op < runs.size(); ++op) {
     if (runs[op].start_ns == trace::kUnknownNs) continue;
     prediction.end_ns = std::max(prediction.end_ns, runs[op].end_ns);
-    if (const auto lane = model.lane_of({ItemKind::kOp, op})) by_lane[*lane].push_back(op);
+    if (const auto lane = model.lanes().of({ItemKind::kOp, op})) by_lane[*lane].push_back(op);
   }
   prediction.by_lane.resize(by_lane.size());
   for (size_t lane = 0; lane < by_lane.size(); ++lane) {
@@ -45,7 +45,7 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
     for (const Id op : by_lane[lane]) {
       const Item item{ItemKind::kOp, op};
       prediction.by_lane[lane].push(runs[op].start_ns, runs[op].end_ns, pack(item),
-                                    static_cast<uint8_t>(model.category(item)));
+                                    static_cast<uint8_t>(model.items().category(item)));
     }
     prediction.by_lane[lane].finish();
   }
@@ -58,23 +58,11 @@ struct Predictor::Replayed {
   analysis::Replay replay;
 };
 
-Predictor::Predictor() = default;
-
-Predictor::~Predictor() {
-  if (worker_.joinable()) worker_.join();
-}
-
-void Predictor::take_answer() {
-  if (!done_) return;
-  worker_.join();
-  done_ = false;
-  answer_ = std::make_shared<const Prediction>(std::move(next_));
-}
-
 std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const TraceModel>& model,
                                                  const std::vector<size_t>& repaired) {
-  if (worker_.joinable()) take_answer();
-  if (worker_.joinable()) return model == model_ ? answer_ : nullptr;
+  if (is_busy() && next_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    answer_ = next_.get();
+  if (is_busy()) return model == model_ ? answer_ : nullptr;
   if (model != model_) {
     answer_.reset();
     replayed_.reset();
@@ -83,10 +71,9 @@ std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const Tra
   if (repaired.empty()) {
     answer_.reset();
   } else if (answer_ == nullptr || answer_->repaired != repaired) {
-    worker_ = std::thread([this, repaired] {
-      if (!replayed_) replayed_ = std::make_unique<Replayed>(model_->trace());
-      next_ = predict(*model_, replayed_->replay, repaired);
-      done_ = true;
+    next_ = std::async(std::launch::async, [this, repaired] {
+      if (!replayed_) replayed_ = std::make_shared<Replayed>(model_->trace());
+      return std::make_shared<const Prediction>(predict(*model_, replayed_->replay, repaired));
     });
   }
   return answer_;

@@ -6,10 +6,9 @@
 // separate thread so that the window stays responsive.
 #pragma once
 
-#include <atomic>
+#include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "trace_model.h"
@@ -37,30 +36,20 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
 /// UI thread only.
 class Predictor {
  public:
-  Predictor();
-  ~Predictor();
-  Predictor(const Predictor&) = delete;
-  Predictor& operator=(const Predictor&) = delete;
-
   /// The last prediction for this model; starts a new one if other findings are requested. Null
   /// if no finding is fixed. Does not block.
   std::shared_ptr<const Prediction> ask(const std::shared_ptr<const TraceModel>& model,
                                         const std::vector<size_t>& repaired);
   /// True while the last request is not answered.
-  bool is_busy() const { return worker_.joinable(); }
+  bool is_busy() const { return next_.valid(); }
 
  private:
   struct Replayed;  // what a replay of one model needs; made on the first request
 
-  void take_answer();
-
   std::shared_ptr<const TraceModel> model_;
   std::shared_ptr<const Prediction> answer_;
-  std::thread worker_;
-  std::atomic<bool> done_ = false;
-  std::unique_ptr<Replayed>
-      replayed_;  // of model_; like next_, owned by the worker until it is done
-  Prediction next_;
+  std::shared_ptr<Replayed> replayed_;                   // of model_; the thread's until it is done
+  std::future<std::shared_ptr<const Prediction>> next_;  // its destructor waits for the thread
 };
 
 }  // namespace streamscope::viewer

@@ -3,8 +3,6 @@
 
 #include "sketch.h"
 
-#include <algorithm>
-
 #include "analysis/derive.h"
 #include "trace/checks.h"
 #include "trace/ns_math.h"

@@ -28,7 +28,7 @@ std::vector<std::string> header_facts(const TraceModel& model, bool is_live) {
   if (!trace.device.empty() && trace.device.name_id[0] != kNoId) {
     const std::string several =
         info.counts.device > 1 ? std::to_string(info.counts.device) + " \u00d7 " : "";
-    facts.push_back(several + model.text(trace.device.name_id[0]));
+    facts.push_back(several + model.items().text(trace.device.name_id[0]));
   }
   if (model.is_sketch()) {
     facts.push_back(format_duration(model.extent().duration_ns()));
@@ -38,7 +38,7 @@ std::vector<std::string> header_facts(const TraceModel& model, bool is_live) {
   if (std::string state = state_label(model, is_live); !state.empty())
     facts.push_back(std::move(state));
   facts.push_back(format_count(info.counts.op, "operation"));
-  facts.push_back(format_count(model.dependency_count(), "ordering edge"));
+  facts.push_back(format_count(model.edges().size(), "ordering edge"));
   return facts;
 }
 
@@ -59,7 +59,7 @@ std::vector<Fact> count_facts(const TraceModel& model) {
   add("CUDA calls", counts.api_call);
   add("event records", counts.event_record);
   add("stream waits", counts.event_wait);
-  add("ordering edges", model.dependency_count());
+  add("ordering edges", model.edges().size());
   add("host syncs", counts.host_sync);
   add("queries", counts.query);
   add("NVTX ranges", counts.range);

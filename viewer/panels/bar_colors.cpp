@@ -3,7 +3,6 @@
 
 #include "bar_colors.h"
 
-#include <algorithm>
 #include <array>
 
 #include "model/labels.h"
@@ -27,29 +26,17 @@ constexpr std::array kCauses = {
 
 // Stream of an op, or the stream that a call is about.
 Id stream_of(const trace::Trace& trace, Item item) {
-  switch (item.kind) {
-    case ItemKind::kOp:
-      return trace.op.stream_id[item.id];
-    case ItemKind::kApiCall:
-      return trace.api_call.stream_id[item.id];
-    case ItemKind::kEventRecord:
-      return trace.event_record.stream_id[item.id];
-    case ItemKind::kEventWait:
-      return trace.event_wait.stream_id[item.id];
-    case ItemKind::kHostSync:
-      return trace.host_sync.stream_id[item.id];
-    case ItemKind::kOperation:
-      return trace.operation.stream_id[item.id];
-    default:
-      return kNoId;
-  }
+  return in_table(trace, item, kNoId, [&](const auto& table) -> Id {
+    if constexpr (requires { table.stream_id; }) return table.stream_id[item.id];
+    return kNoId;
+  });
 }
 
 // The main reason why the op started late.
-ImU32 cause_color(const TraceModel& model, const Theme& theme, Item item) {
+ImU32 cause_color(const Waits& waits, const Theme& theme, Item item) {
   analysis::WaitPart most;
   if (item.kind == ItemKind::kOp) {
-    for (const analysis::WaitPart& part : model.why_late(item.id)) {
+    for (const analysis::WaitPart& part : waits.of(item.id)) {
       const bool counts = part.cause != WaitCause::kStart && part.cause != WaitCause::kUnknown;
       if (counts && part.duration_ns > most.duration_ns) most = part;
     }
@@ -66,14 +53,14 @@ ImU32 bar_color(const TraceModel& model, const Theme& theme, ColorBy by, Item it
       break;
     case ColorBy::kName:
       if (item.kind == ItemKind::kOp || item.kind == ItemKind::kRange)
-        return theme.color_of_name(model.label(item));
+        return theme.color_of_name(model.items().label(item));
       break;
     case ColorBy::kStream:
       if (const Id stream = stream_of(model.trace(), item); stream != kNoId)
         return theme.color_of_number(stream);
       return theme.color(Category::kOtherCall);
     case ColorBy::kCause:
-      return cause_color(model, theme, item);
+      return cause_color(model.waits(), theme, item);
     case ColorBy::kPath: {
       const std::vector<bool>& on_path = model.insights().on_path;
       const bool is_on = item.kind == ItemKind::kOp && item.id < on_path.size() && on_path[item.id];
@@ -99,7 +86,7 @@ std::vector<LegendEntry> bar_legend(const TraceModel& model, const Theme& theme,
       for (size_t i = 0; i < kCategoryCount; ++i) {
         const auto category = static_cast<Category>(i);
         // The glyphs of records and waits are clearer than their bars.
-        if (!model.present()[i] || category == Category::kRecordCall ||
+        if (!model.lanes().has(category) || category == Category::kRecordCall ||
             category == Category::kWaitCall || category == Category::kRange ||
             (by == ColorBy::kName && category <= Category::kGraphLaunch))
           continue;

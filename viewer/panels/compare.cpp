@@ -25,24 +25,16 @@ std::string signed_duration(Ns ns) { return (ns > 0 ? "+" : "") + format_duratio
 struct Meaning {
   Match match;
   const char* text;
+  Color color;
 };
-constexpr std::array<Meaning, 4> kMeanings = {{{Match::kSlower, "slower"},
-                                               {Match::kFaster, "faster"},
-                                               {Match::kAlone, "only in one"},
-                                               {Match::kSame, "the same"}}};
+constexpr std::array<Meaning, 4> kMeanings = {{{Match::kSlower, "slower", Color::kIncoming},
+                                               {Match::kFaster, "faster", Color::kOutgoing},
+                                               {Match::kAlone, "only in one", Color::kWarning},
+                                               {Match::kSame, "the same", Color::kTextFaint}}};
 
 ImU32 color_of(Match match, const Theme& theme) {
-  switch (match) {
-    case Match::kSlower:
-      return theme.color(Color::kIncoming);
-    case Match::kFaster:
-      return theme.color(Color::kOutgoing);
-    case Match::kAlone:
-      return theme.color(Color::kWarning);
-    case Match::kSame:
-      break;
-  }
-  return theme.dim(theme.color(Color::kTextFaint), 0.6f);
+  const ImU32 color = theme.color(std::ranges::find(kMeanings, match, &Meaning::match)->color);
+  return match == Match::kSame ? theme.dim(color, 0.6f) : color;
 }
 
 ImU32 color_of(Ns cost_ns, const Theme& theme) {
@@ -50,21 +42,14 @@ ImU32 color_of(Ns cost_ns, const Theme& theme) {
 }
 
 std::vector<GridCell> row_of(const WorkChange& change, const Theme& theme) {
-  const auto count = [](uint64_t number) {
-    return GridCell{.text = format_count(static_cast<int64_t>(number)),
-                    .key = static_cast<double>(number)};
-  };
-  const auto time = [](Ns ns) {
-    return GridCell{.text = format_duration(ns), .key = static_cast<double>(ns)};
-  };
   const Ns cost = change.cost_ns();
   const ImU32 ink = change.is_change() ? color_of(cost, theme) : theme.color(Color::kTextDim);
   return {{.text = change.label},
           {.text = change.stream},
-          count(change.base_count),
-          count(change.new_count),
-          time(change.base_total_ns),
-          time(change.new_total_ns),
+          count_cell(change.base_count),
+          count_cell(change.new_count),
+          time_cell(change.base_total_ns),
+          time_cell(change.new_total_ns),
           {.text = signed_duration(cost), .key = static_cast<double>(cost), .ink = ink},
           {.text = std::string(change.verdict()), .ink = ink}};
 }
@@ -77,16 +62,13 @@ void CompareView::refresh(const Comparison& comparison, const Theme& theme) {
   std::vector<std::vector<GridCell>> rows;
   rows.reserve(comparison.work.size());
   for (const WorkChange& change : comparison.work) rows.push_back(row_of(change, theme));
-  const auto number = [](const char* title, float width) {
-    return GridColumn{.title = title, .is_number = true, .width = width};
-  };
   grid_.set({{.title = "Work"},
              {.title = "Stream", .width = 120},
-             number("Count A", 66),
-             number("Count B", 66),
-             number("Total A", 80),
-             number("Total B", 80),
-             number("Difference", 88),
+             number_column("Count A", 66),
+             number_column("Count B", 66),
+             number_column("Total A", 80),
+             number_column("Total B", 80),
+             number_column("Difference", 88),
              {.title = "Change", .width = 76}},
             std::move(rows));
   selected_.reset();
@@ -114,8 +96,8 @@ void CompareView::draw(const TraceModel& model, ViewState& state, const Theme& t
   ImGui::EndChild();
   ImGui::Spacing();
   ImGui::BeginChild("differences", {0, 0});
-  if (const auto clicked =
-          grid_.draw(theme, state.stops, "compare", [&](size_t row) { return selected_ == row; })) {
+  if (const auto clicked = grid_.draw(theme, state.focus.stops, "compare",
+                                      [&](size_t row) { return selected_ == row; })) {
     const bool again = selected_ == clicked;
     selected_ = again ? std::nullopt : clicked;
     if (const Id op = comparison.work[*clicked].base_longest; !again && op != kNoId)
@@ -129,7 +111,7 @@ void CompareView::draw_head(const TraceModel& model, ViewState& state, const The
   const Ns before = model.work().duration_ns(), after = other.work().duration_ns();
   const double change =
       static_cast<double>(after - before) / static_cast<double>(std::max<Ns>(before, 1));
-  copy_button(theme, state.stops, grid_);
+  copy_button(theme, state.focus.stops, grid_);
   const auto next = [&](Face face, Color color, std::string_view text) {
     widgets::beside(theme.width(face, text), theme.px(20));
     widgets::text(theme, face, theme.color(color), text);
@@ -177,11 +159,11 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
             .max = {origin.x + size.x, origin.y + size.y},
             .first_ns = {model.work().begin_ns, state.compared->work().begin_ns}};
   const float width = std::max(plot.max.x - plot.min.x, 16.0f);
-  if (state.window.width_px <= 1) first_fit(model, state, width);
-  plot.window = state.window;
-  plot.window.begin_ns = add_ns(0, difference_ns(plot.first_ns[0], state.window.begin_ns));
+  if (state.nav.window.width_px <= 1) first_fit(model, state, width);
+  plot.window = state.nav.window;
+  plot.window.begin_ns = add_ns(0, difference_ns(plot.first_ns[0], state.nav.window.begin_ns));
   plot.window.resize(width);
-  const auto top_of = [&](size_t pair, int side) {
+  const auto top_of = [&](size_t pair, size_t side) {
     return origin.y + theme.px(kAxis) + theme.px(kPitch) * static_cast<float>(pair) +
            theme.px(kBar + 2) * static_cast<float>(side);
   };
@@ -189,7 +171,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
     widgets::fit_text(draw, theme, Face::kBody, {origin.x, top_of(pair, 0) + theme.px(6)},
                       theme.px(kGutter - 36), theme.color(Color::kText),
                       comparison.lanes[pair].title);
-    for (const int side : {0, 1}) {
+    for (const size_t side : {0u, 1u}) {
       const float top = top_of(pair, side);
       widgets::text(draw, theme, Face::kSmall, {plot.min.x - theme.px(20), top},
                     theme.color(Color::kTextFaint), side == 0 ? "A" : "B");
@@ -200,19 +182,19 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   draw_axis(plot, theme);
   ImGui::SetCursorScreenPos(plot.min);
   ImGui::InvisibleButton("plot", {width, size.y});
-  state.stops.add_canvas(state.canvas_has_focus);
+  state.focus.stops.add_canvas(state.focus.on_canvas);
   hit_.reset();
   draw.PushClipRect(plot.min, plot.max, true);
   for (size_t pair = 0; pair < comparison.lanes.size(); ++pair) {
-    for (const int side : {0, 1})
+    for (const size_t side : {0u, 1u})
       draw_bars(plot, top_of(pair, side), comparison.lanes[pair], side, state, theme);
   }
-  if (state.canvas_has_focus) {
+  if (state.focus.on_canvas) {
     handle_keys(model, plot, state);
     if (cursor_) draw_cursor(plot, top_of(cursor_->pair, cursor_->side), state, theme);
   }
   draw.PopClipRect();
-  if (state.canvas_has_focus) {
+  if (state.focus.on_canvas) {
     widgets::focus_frame(theme);
   } else {
     handle_input(model, plot, state);
@@ -220,7 +202,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   if (hit_) draw_tooltip(model, state, theme);
 }
 
-TimeWindow CompareView::Plot::of(int side) const {
+TimeWindow CompareView::Plot::of(size_t side) const {
   TimeWindow own = window;
   own.begin_ns = add_ns(first_ns[side], static_cast<double>(window.begin_ns));
   return own;
@@ -239,25 +221,24 @@ void CompareView::draw_axis(const Plot& plot, const Theme& theme) {
   }
 }
 
-void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
-                            ViewState& state, const Theme& theme) {
+void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes,
+                            size_t side, ViewState& state, const Theme& theme) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const auto at = static_cast<size_t>(side);
-  if (!lanes.has[at]) {
+  if (!lanes.has[side]) {
     return widgets::text(draw, theme, Face::kSmall, {plot.min.x + theme.px(8), top},
                          theme.color(Color::kTextFaint), "no such stream");
   }
   const float bottom = top + theme.px(kBar);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool hovered =
-      ImGui::IsItemHovered() && !state.canvas_has_focus && mouse.y >= top && mouse.y < bottom;
-  for (const Row& row : lanes.bands[at]) {
+      ImGui::IsItemHovered() && !state.focus.on_canvas && mouse.y >= top && mouse.y < bottom;
+  for (const Row& row : lanes.bands[side]) {
     bars_.clear();
     fold(row, plot.of(side), 1, bars_);
-    state.drawn_items += bars_.size();
+    state.drawn.items += bars_.size();
     for (const DrawItem& bar : bars_) {
       const Id op = unpack(row.item[bar.first]).id;
-      const bool is_chosen = !selected_ || state.comparison->sides[at].work_of[op] == *selected_;
+      const bool is_chosen = !selected_ || state.comparison->sides[side].work_of[op] == *selected_;
       const ImU32 color = color_of(static_cast<Match>(bar.kind), theme);
       const float x0 = plot.min.x + bar.x0, x1 = std::max(plot.min.x + bar.x1, x0 + 1);
       // A gap of a pixel separates neighbors.
@@ -272,7 +253,7 @@ void CompareView::draw_bars(const Plot& plot, float top, const Comparison::Lanes
 void CompareView::handle_input(const TraceModel& model, const Plot& plot, ViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
   // Pixels of the timeline, which has another width.
-  const double px = state.window.width_px / plot.window.width_px;
+  const double px = state.nav.window.width_px / plot.window.width_px;
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
     if (io.KeyCtrl) {
       ImGui::SetScrollY(ImGui::GetScrollY() - io.MouseWheel * ImGui::GetTextLineHeight() * 3);
@@ -287,7 +268,7 @@ void CompareView::handle_input(const TraceModel& model, const Plot& plot, ViewSt
   }
   if (!ImGui::IsItemDeactivated() || dragged_ || !hit_) return;
   const Id op = hit_->side == 0 ? hit_->op : state.comparison->counterpart(1, hit_->op);
-  selected_ = state.comparison->sides[static_cast<size_t>(hit_->side)].work_of[hit_->op];
+  selected_ = state.comparison->sides[hit_->side].work_of[hit_->op];
   if (op != kNoId) select(state, {ItemKind::kOp, op});
 }
 
@@ -295,9 +276,8 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
                                const Theme& theme) {
   const Comparison& comparison = *state.comparison;
   const ImU32 dim = theme.color(Color::kTextDim);
-  const WorkChange& work =
-      comparison.work[comparison.sides[static_cast<size_t>(hit_->side)].work_of[hit_->op]];
-  ImGui::BeginTooltip();
+  const WorkChange& work = comparison.work[comparison.sides[hit_->side].work_of[hit_->op]];
+  const widgets::Tooltip tooltip;
   widgets::text(theme, Face::kBold, theme.color(Color::kText),
                 ellipsize(work.label, 100) + " on " + ellipsize(work.stream, 60));
   if (hit_->count > 1) {
@@ -307,15 +287,14 @@ void CompareView::draw_tooltip(const TraceModel& model, const ViewState& state,
     widgets::text(theme, Face::kBody, dim,
                   "number " + format_count(static_cast<int64_t>(
                                   comparison.number(hit_->side, hit_->op) + 1)));
-    for (const int side : {0, 1}) {
+    for (const size_t side : {0u, 1u}) {
       const Id op = side == hit_->side ? hit_->op : comparison.counterpart(hit_->side, hit_->op);
-      const auto range = (side == 0 ? model : *state.compared).time({ItemKind::kOp, op});
+      const auto range = (side == 0 ? model : *state.compared).items().time({ItemKind::kOp, op});
       widgets::text(theme, Face::kBody, theme.color(Color::kText),
                     std::string(side == 0 ? "A  " : "B  ") +
                         (range ? format_duration(range->duration_ns()) : "none"));
     }
   }
-  ImGui::EndTooltip();
 }
 
 }  // namespace streamscope::viewer

@@ -27,11 +27,11 @@ class CompareView : public View {
     Ns first_ns[2];     ///< that work
 
     /// The same range for one of the traces, on its own clock.
-    TimeWindow of(int side) const;
+    TimeWindow of(size_t side) const;
   };
   /// A bar under the mouse.
   struct Hit {
-    int side = 0;
+    size_t side = 0;
     Id op = kNoId;
     uint32_t count = 0;  ///< more than 1: this many in a pixel
   };
@@ -39,7 +39,7 @@ class CompareView : public View {
   void draw_head(const TraceModel& model, ViewState& state, const Theme& theme);
   void draw_lanes(const TraceModel& model, ViewState& state, const Theme& theme);
   void draw_axis(const Plot& plot, const Theme& theme);
-  void draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, int side,
+  void draw_bars(const Plot& plot, float top, const Comparison::Lanes& lanes, size_t side,
                  ViewState& state, const Theme& theme);
   void handle_input(const TraceModel& model, const Plot& plot, ViewState& state);
   void draw_tooltip(const TraceModel& model, const ViewState& state, const Theme& theme);
@@ -48,12 +48,12 @@ class CompareView : public View {
   /// A bar that arrow keys move to.
   struct Cursor {
     size_t pair = 0;
-    int side = 0;
+    size_t side = 0;
     size_t band = 0, index = 0;
   };
   void handle_keys(const TraceModel& model, const Plot& plot, ViewState& state);
   std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
-                                int side, double since_first) const;
+                                size_t side, double since_first) const;
   std::optional<Cursor> neighbor(const Comparison& comparison, int by) const;
   /// Frames the bar and shows the same tooltip as the mouse.
   void draw_cursor(const Plot& plot, float top, const ViewState& state, const Theme& theme);

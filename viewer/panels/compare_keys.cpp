@@ -13,9 +13,9 @@ namespace streamscope::viewer {
 
 // The bar of a lane that begins nearest to a time after the first work.
 std::optional<CompareView::Cursor> CompareView::nearest(const Comparison& comparison,
-                                                        const Plot& plot, size_t pair, int side,
+                                                        const Plot& plot, size_t pair, size_t side,
                                                         double since_first) const {
-  const std::vector<Row>& bands = comparison.lanes[pair].bands[static_cast<size_t>(side)];
+  const std::vector<Row>& bands = comparison.lanes[pair].bands[side];
   const Ns at = add_ns(plot.first_ns[side], since_first);
   std::optional<Cursor> best;
   double least = 0;
@@ -37,8 +37,7 @@ std::optional<CompareView::Cursor> CompareView::nearest(const Comparison& compar
 // The next bar to begin, or the one that began before, in the lane of the cursor.
 std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& comparison,
                                                          int by) const {
-  const std::vector<Row>& bands =
-      comparison.lanes[cursor_->pair].bands[static_cast<size_t>(cursor_->side)];
+  const std::vector<Row>& bands = comparison.lanes[cursor_->pair].bands[cursor_->side];
   const auto order = [&](size_t band, size_t index) {
     return std::pair(bands[band].start_ns[index], band);
   };
@@ -47,7 +46,6 @@ std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& compa
   for (size_t band = 0; band < bands.size(); ++band) {
     const auto& starts = bands[band].start_ns;
     // The first of this band after the cursor; in the cursor's own band by index, as some begin
-    // together.
     // together.
     size_t after = cursor_->index + 1;
     if (band < cursor_->band)
@@ -65,10 +63,9 @@ std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& compa
 
 void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewState& state) {
   const Comparison& comparison = *state.comparison;
-  const CanvasSteps& steps = state.steps;
+  const CanvasSteps& steps = state.focus.steps;
   const auto since_first = [&](const Cursor& cursor) {
-    const Row& row =
-        comparison.lanes[cursor.pair].bands[static_cast<size_t>(cursor.side)][cursor.band];
+    const Row& row = comparison.lanes[cursor.pair].bands[cursor.side][cursor.band];
     return difference_ns(plot.first_ns[cursor.side], row.start_ns[cursor.index]);
   };
   std::optional<Cursor> next;
@@ -79,29 +76,28 @@ void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewSta
     const double at = cursor_ ? since_first(*cursor_)
                               : static_cast<double>(plot.window.to_ns(plot.window.width_px / 2));
     const int by = steps.down < 0 ? -1 : 1;
-    auto lane = cursor_ ? static_cast<ptrdiff_t>(cursor_->pair) * 2 + cursor_->side : ptrdiff_t{-1};
+    auto lane = cursor_ ? static_cast<ptrdiff_t>(cursor_->pair * 2 + cursor_->side) : ptrdiff_t{-1};
     for (lane += by;
          !next && lane >= 0 && lane < static_cast<ptrdiff_t>(comparison.lanes.size()) * 2;
          lane += by)
-      next =
-          nearest(comparison, plot, static_cast<size_t>(lane / 2), static_cast<int>(lane % 2), at);
+      next = nearest(comparison, plot, static_cast<size_t>(lane / 2), static_cast<size_t>(lane % 2),
+                     at);
   }
   if (!next) return;
   cursor_ = next;
-  const auto side = static_cast<size_t>(next->side);
+  const auto side = next->side;
   const Id op = unpack(comparison.lanes[next->pair].bands[side][next->band].item[next->index]).id;
   if (const Id own = next->side == 0 ? op : comparison.counterpart(1, op); own != kNoId)
-    state.selection = {ItemKind::kOp, own};
+    state.selection.item = {ItemKind::kOp, own};
   const double px = plot.window.to_px(add_ns(0, since_first(*next)));
   if (px < 0 || px >= plot.window.width_px)
     pan(model, state,
-        (plot.window.width_px / 2 - px) * state.window.width_px / plot.window.width_px);
+        (plot.window.width_px / 2 - px) * state.nav.window.width_px / plot.window.width_px);
 }
 
 void CompareView::draw_cursor(const Plot& plot, float top, const ViewState& state,
                               const Theme& theme) {
-  const Row& row = state.comparison->lanes[cursor_->pair]
-                       .bands[static_cast<size_t>(cursor_->side)][cursor_->band];
+  const Row& row = state.comparison->lanes[cursor_->pair].bands[cursor_->side][cursor_->band];
   const TimeWindow window = plot.of(cursor_->side);
   const float x0 =
       std::floor(plot.min.x + static_cast<float>(window.to_px(row.start_ns[cursor_->index])));

@@ -19,15 +19,15 @@ constexpr float kNodeWidth = 150, kNodeHeight = 42;
 constexpr float kColumn = 290, kLeastColumn = 200, kRow = 96;
 
 std::string where(const TraceModel& model, const WaitGraph::Node& node) {
-  if (node.thread != kNoId) return model.thread_name(node.thread);
-  if (node.stream != kNoId) return model.stream_name(node.stream);
+  if (node.thread != kNoId) return model.items().thread_name(node.thread);
+  if (node.stream != kNoId) return model.items().stream_name(node.stream);
   return "";
 }
 
 // A thread that waits for a lock is not a row that can be selected.
 std::string name_of(const TraceModel& model, const WaitGraph::Node& node) {
   const Item item = item_of(node);
-  return item.kind == ItemKind::kNone ? "waits for a lock" : model.label(item);
+  return item.kind == ItemKind::kNone ? "waits for a lock" : model.items().label(item);
 }
 
 Id stack_of(const trace::Trace& trace, Item item) {
@@ -134,9 +134,9 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
                                     : node.blocked ? Color::kWaiting
                                                    : Color::kBorder);
     draw.AddRectFilled(at, end, theme.color(Color::kPanelRaised), theme.px(4));
-    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(model.category(item)),
+    draw.AddRectFilled(at, {at.x + theme.px(5), end.y}, theme.color(model.items().category(item)),
                        theme.px(4), ImDrawFlags_RoundCornersLeft);
-    const bool selected = item.kind != ItemKind::kNone && item == state.selection;
+    const bool selected = item.kind != ItemKind::kNone && item == state.selection.item;
     draw.AddRect(at, end, selected ? theme.color(Color::kSelection) : frame, theme.px(4), 0,
                  theme.px(node.in_cycle || selected ? 2 : 1));
     const float left = at.x + theme.px(13), room = size.x - theme.px(20);
@@ -146,11 +146,9 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
                       theme.color(Color::kTextDim), where(model, node));
     ImGui::SetCursorScreenPos(at);
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("node", size) && item.kind != ItemKind::kNone) {
-      select(state, item);
-      zoom_to_selection(model, state);
-    }
-    state.stops.add();
+    if (ImGui::InvisibleButton("node", size) && item.kind != ItemKind::kNone)
+      go_to(model, state, item);
+    state.focus.stops.add();
     widgets::focus_frame(theme);
     ImGui::PopID();
   }
@@ -163,12 +161,10 @@ void DeadlocksView::draw_words(const TraceModel& model, ViewState& state, const 
   const WaitGraph& graph = model.insights().waits;
   int next_id = 0;
   const auto link = [&](const WaitGraph::Node& node) {
-    if (widgets::link(theme, state.stops, Face::kBody,
+    if (widgets::link(theme, state.focus.stops, Face::kBody,
                       name_of(model, node) + "  \u00b7  " + where(model, node), next_id++) &&
-        item_of(node)) {
-      select(state, item_of(node));
-      zoom_to_selection(model, state);
-    }
+        item_of(node))
+      go_to(model, state, item_of(node));
   };
   for (const trace::HangReport& report : model.insights().hangs) draw_report(report, theme);
   if (graph.nodes.empty()) return;

@@ -41,8 +41,7 @@ void FindingsView::refresh(const TraceModel& model, const ViewState& state, cons
                      .ink = theme.color(finding.severity)},
                     {.text = finding.number + " " + finding.id},
                     {.text = finding.title},
-                    {.text = format_count(static_cast<int64_t>(finding.count)),
-                     .key = static_cast<double>(finding.count)},
+                    count_cell(finding.count),
                     {.text = gain,
                      .key = gains ? static_cast<double>(finding.gain_ns) : 0,
                      .ink = repaired ? theme.color(Color::kAccent) : 0}});
@@ -61,11 +60,11 @@ void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& 
     refresh(model, state, theme);
   const Insights& insights = model.insights();
   const size_t firm = insights.firm_findings(), possible = insights.findings.size() - firm;
-  if (state.finding && *state.finding >= firm && possible > 0 && !possible_) {
+  if (state.selection.finding && *state.selection.finding >= firm && possible > 0 && !possible_) {
     possible_ = true;
     refresh(model, state, theme);
   }
-  if (!state.finding && !shown_.empty()) state.finding = shown_.front();
+  if (!state.selection.finding && !shown_.empty()) state.selection.finding = shown_.front();
   std::array<size_t, 3> counts{};
   for (size_t i = 0; i < firm; ++i)
     ++counts[std::min<size_t>(static_cast<size_t>(insights.findings[i].severity), 2)];
@@ -73,7 +72,7 @@ void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& 
     const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
     const std::string title = format_count(counts[severity], name);
     if (severity != 2) widgets::beside(widgets::button_width(theme, title));
-    if (widgets::button(theme, state.stops, title, severities_[severity])) {
+    if (widgets::button(theme, state.focus.stops, title, severities_[severity])) {
       severities_[severity] = !severities_[severity];
       refresh(model, state, theme);
     }
@@ -81,14 +80,15 @@ void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& 
   if (possible > 0) {
     const std::string title = std::to_string(possible) + " possible";
     widgets::beside(widgets::button_width(theme, title));
-    if (widgets::button(theme, state.stops, title, possible_)) {
+    if (widgets::button(theme, state.focus.stops, title, possible_)) {
       possible_ = !possible_;
-      if (!possible_ && state.finding && *state.finding >= firm) state.finding.reset();
+      if (!possible_ && state.selection.finding && *state.selection.finding >= firm)
+        state.selection.finding.reset();
       refresh(model, state, theme);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));
-  copy_button(theme, state.stops, grid_);
+  copy_button(theme, state.focus.stops, grid_);
   const auto judged = static_cast<size_t>(
       std::ranges::count(insights.quiet, analysis::Outcome::kClean, &QuietDetector::outcome));
   widgets::label_beside(theme, format_count(judged, "rule") + " without findings, " +
@@ -110,8 +110,8 @@ void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& 
                           "listed ") +
                   (beside ? "on the right." : "below.")
             : "Use the buttons above to show other severities.");
-  } else if (const auto clicked = grid_.draw(theme, state.stops, "findings", [&](size_t row) {
-               return state.finding == shown_[row];
+  } else if (const auto clicked = grid_.draw(theme, state.focus.stops, "findings", [&](size_t row) {
+               return state.selection.finding == shown_[row];
              })) {
     look_at_finding(model, state, shown_[*clicked]);
   }
@@ -125,17 +125,17 @@ void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& 
 void FindingsView::draw_details(const TraceModel& model, ViewState& state, const Theme& theme) {
   const Insights& insights = model.insights();
   int next_id = 0;
-  if (state.finding && *state.finding < insights.findings.size()) {
-    const FindingLine& finding = insights.findings[*state.finding];
+  if (state.selection.finding && *state.selection.finding < insights.findings.size()) {
+    const FindingLine& finding = insights.findings[*state.selection.finding];
     widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), finding.title);
     ImGui::Spacing();
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);
     ImGui::Spacing();
-    if (can_predict(model, *state.finding)) {
-      const bool on = std::ranges::binary_search(state.repaired, *state.finding);
-      if (widgets::button(theme, state.stops, on ? "Show as recorded" : "What if it were fixed?",
-                          on))
-        toggle_repaired(model, state, *state.finding);
+    if (can_predict(model, *state.selection.finding)) {
+      const bool on = std::ranges::binary_search(state.repaired, *state.selection.finding);
+      if (widgets::button(theme, state.focus.stops,
+                          on ? "Show as recorded" : "What if it were fixed?", on))
+        toggle_repaired(model, state, *state.selection.finding);
       if (state.prediction && on)
         widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),
                          "The pale lanes show when the work would run, predicted by replaying the "
@@ -147,11 +147,9 @@ void FindingsView::draw_details(const TraceModel& model, ViewState& state, const
     for (const Item item : {finding.subject, finding.other}) {
       if (!item) continue;
       widgets::fact_name(theme, item == finding.subject ? "where" : "and");
-      if (widgets::link(theme, state.stops, Face::kBody, model.label_with_stream(item),
-                        next_id++)) {
-        select(state, item);
-        zoom_to_selection(model, state);
-      }
+      if (widgets::link(theme, state.focus.stops, Face::kBody,
+                        model.lanes().label_with_stream(item), next_id++))
+        go_to(model, state, item);
     }
   }
   bool first = true;

@@ -25,10 +25,11 @@ constexpr float kFirstColumn = 104;  // at first a graph is shown in full if tha
 
 // The marked time, the selected group, and the streams that pass the lane filter.
 GraphFilter filter_of(const TraceModel& model, const ViewState& state) {
-  GraphFilter filter{.within = state.marked, .group = state.graph_group};
-  if (state.lane_order.filter().empty()) return filter;
+  GraphFilter filter{.within = state.nav.marked, .group = state.selection.group};
+  if (state.nav.lane_order.filter().empty()) return filter;
   filter.lanes.resize(model.lanes().size());
-  for (const size_t lane : state.lane_order.shown(model, {}).lanes) filter.lanes[lane] = true;
+  for (const size_t lane : state.nav.lane_order.shown(model.lanes(), {}).lanes)
+    filter.lanes[lane] = true;
   return filter;
 }
 
@@ -81,13 +82,13 @@ void GraphView::center_on(uint32_t node, float width, float height) {
 
 // Which group is shown, if there are any.
 void GraphView::draw_group(const TraceModel& model, ViewState& state, const Theme& theme) {
-  if (model.groups().empty()) return;
-  const bool one = state.graph_group != kNoId;
+  if (model.items().groups().empty()) return;
+  const bool one = state.selection.group != kNoId;
   const std::string text =
       one ? "Only the group " +
-                ellipsize(model.label({ItemKind::kOperation, state.graph_group}), 60)
-          : "All of " + format_count(model.groups().size(), "group");
-  if (widgets::button(theme, state.stops, text, one)) state.overlay = Overlay::kGroups;
+                ellipsize(model.items().label({ItemKind::kOperation, state.selection.group}), 60)
+          : "All of " + format_count(model.items().groups().size(), "group");
+  if (widgets::button(theme, state.focus.stops, text, one)) state.overlay = Overlay::kGroups;
   widgets::label_beside(theme, "Shift+G selects a group");
 }
 
@@ -115,12 +116,12 @@ void GraphView::draw(const TraceModel& model, ViewState& state, const Theme& the
   }
   // What is selected elsewhere is brought into view here.
   const uint32_t selected =
-      state.selection.kind == ItemKind::kOp && state.selection.id < graph_.node_of.size()
-          ? graph_.node_of[state.selection.id]
+      state.selection.item.kind == ItemKind::kOp && state.selection.item.id < graph_.node_of.size()
+          ? graph_.node_of[state.selection.item.id]
           : GraphLayout::kNoNode;
-  if (state.selection != shown_selection_ && selected != GraphLayout::kNoNode)
+  if (state.selection.item != shown_selection_ && selected != GraphLayout::kNoNode)
     center_on(selected, width, height);
-  shown_selection_ = state.selection;
+  shown_selection_ = state.selection.item;
   scale_ = std::clamp(scale_, kLeastColumn / kColumn, 2.0f);
   const double most_left =
       std::max(static_cast<double>(graph_.layer_count()) * kColumn * scale_ - width, 0.0);
@@ -149,7 +150,7 @@ void GraphView::draw(const TraceModel& model, ViewState& state, const Theme& the
                          static_cast<uint32_t>(graph_.layer_count()));
   handle_keys(frame);
   handle_input(frame);
-  state.graph_scale = scale_;
+  state.drawn.graph_scale = scale_;
   frame.draw.PushClipRect(frame.min, frame.max, true);
   frame.draw.AddRectFilled(frame.min, frame.max, theme.color(Color::kBackground));
   for (uint32_t i = 0; i < graph_.lanes.size(); ++i) {
@@ -175,8 +176,8 @@ void GraphView::handle_input(Frame& frame) {
   ImGui::SetCursorScreenPos(frame.min);
   ImGui::InvisibleButton("canvas", {std::max(frame.max.x - frame.min.x, 1.0f),
                                     std::max(frame.max.y - frame.min.y, 1.0f)});
-  frame.state.stops.add_canvas(frame.state.canvas_has_focus);
-  if (frame.state.canvas_has_focus) {
+  frame.state.focus.stops.add_canvas(frame.state.focus.on_canvas);
+  if (frame.state.focus.on_canvas) {
     widgets::focus_frame(frame.theme);
     if (const auto at = place_of_selected(frame)) {
       widgets::place_tooltip(frame.theme, *at,
@@ -213,20 +214,17 @@ void GraphView::handle_mouse(Frame& frame) {
         frame.hovered = i;
     }
   }
-  if (ImGui::IsItemActivated()) {
-    pressed_ = io.MousePos;
-    dragging_ = false;
-  }
+  if (ImGui::IsItemActivated()) dragging_ = false;
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
     dragging_ = true;
     left_ -= io.MouseDelta.x / ui;
     top_ -= io.MouseDelta.y / ui;
   }
   if (ImGui::IsItemDeactivated() && !dragging_) {
-    frame.state.selection = {};
+    frame.state.selection.item = {};
     if (frame.hovered != GraphLayout::kNoNode) {
       select(frame.state, {ItemKind::kOp, graph_.nodes[frame.hovered].first_op});
-      shown_selection_ = frame.state.selection;  // it is in view: do not move
+      shown_selection_ = frame.state.selection.item;  // it is in view: do not move
     }
   }
   if (frame.hovered != GraphLayout::kNoNode) draw_tooltip(frame, frame.hovered);
@@ -268,7 +266,7 @@ uint32_t GraphView::next_node(const Frame& frame, int right, int down) const {
 
 // What keys requested since the last frame.
 void GraphView::handle_keys(Frame& frame) {
-  const CanvasSteps& steps = frame.state.steps;
+  const CanvasSteps& steps = frame.state.focus.steps;
   const float ui = frame.theme.scale();
   const float width = (frame.max.x - frame.min.x) / ui, height = (frame.max.y - frame.min.y) / ui;
   if (steps.zoom != 0) {
@@ -287,9 +285,9 @@ void GraphView::handle_keys(Frame& frame) {
 
 void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
   const GraphNode& node = graph_.nodes[which];
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip;
   widgets::text(frame.theme, Face::kBold, frame.theme.color(Color::kText),
-                ellipsize(frame.model.label({ItemKind::kOp, node.first_op}), 80) +
+                ellipsize(frame.model.items().label({ItemKind::kOp, node.first_op}), 80) +
                     (node.count > 1 ? " and " + format_count(node.count - 1) + " more" : ""));
   widgets::text(
       frame.theme, Face::kBody, frame.theme.color(Color::kTextDim),
@@ -297,7 +295,6 @@ void GraphView::draw_tooltip(const Frame& frame, uint32_t which) {
   if (node.on_path)
     widgets::text(frame.theme, Face::kBody, frame.theme.color(Color::kCritical),
                   "on the critical path");
-  ImGui::EndTooltip();
 }
 
 void GraphView::draw_edges(Frame& frame) {
@@ -349,10 +346,10 @@ void GraphView::draw_nodes(Frame& frame) {
     const GraphNode& node = graph_.nodes[i];
     const ImVec2 at{frame.x(node.layer), frame.node_top(node.row)};
     if (at.y + height < frame.min.y || at.y > frame.max.y) continue;
-    ++frame.state.drawn_items;
+    ++frame.state.drawn.items;
     const ImVec2 corner{at.x + std::max(width, 2.0f), at.y + std::max(height, 2.0f)};
     const Item item{ItemKind::kOp, node.first_op};
-    const ImU32 fill = theme.color(frame.model.category(item));
+    const ImU32 fill = theme.color(frame.model.items().category(item));
     frame.draw.AddRectFilled(at, corner, fill);
     if (i == frame.selected || i == frame.hovered) {
       frame.draw.AddRect({at.x - 1, at.y - 1}, {corner.x + 1, corner.y + 1},
@@ -363,8 +360,8 @@ void GraphView::draw_nodes(Frame& frame) {
     if (!with_text) continue;
     const ImU32 ink = theme.on(fill);
     const float left = at.x + theme.px(6), room = width - theme.px(10);
-    const std::string label =
-        frame.model.label(item) + (node.count > 1 ? " +" + std::to_string(node.count - 1) : "");
+    const std::string label = frame.model.items().label(item) +
+                              (node.count > 1 ? " +" + std::to_string(node.count - 1) : "");
     const float line = theme.text(Face::kSmall).size + theme.px(2);
     const bool two = height >= 2 * line + theme.px(2);
     const float y = at.y + (height - (two ? 2 : 1) * line) / 2;

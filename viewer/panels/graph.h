@@ -43,7 +43,6 @@ class GraphView : public View {
   float scale_ = 1, row_scale_ = 1;  // of columns and rows
   double left_ = 0, top_ = 0;        // of the canvas, in unscaled pixels
   bool dragging_ = false;
-  ImVec2 pressed_;
 };
 
 }  // namespace streamscope::viewer

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/labels.h"
 #include "render/imgui_compat.h"
 #include "report/export/export.h"
 #include "widgets.h"
@@ -31,6 +32,14 @@ std::string csv_field(std::string text, bool is_number) {
 }
 
 }  // namespace
+
+GridCell count_cell(uint64_t count) {
+  return {.text = format_count(static_cast<int64_t>(count)), .key = static_cast<double>(count)};
+}
+
+GridCell time_cell(Ns duration_ns) {
+  return {.text = format_duration(duration_ns), .key = static_cast<double>(duration_ns)};
+}
 
 void Grid::set(std::vector<GridColumn> columns, std::vector<std::vector<GridCell>> rows) {
   columns_ = std::move(columns);

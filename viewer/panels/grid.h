@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "render/theme.h"
+#include "timeline/timeline_layout.h"
 #include "window/tab_stops.h"
 
 namespace streamscope::viewer {
@@ -27,6 +28,12 @@ struct GridColumn {
   bool is_number = false;  ///< right-aligned, sorted by key, largest first
   float width = 0;         ///< before scaling, less if space is short; 0 shares what is left
 };
+
+inline GridColumn number_column(const char* title, float width) {
+  return {.title = title, .is_number = true, .width = width};
+}
+GridCell count_cell(uint64_t count);
+GridCell time_cell(Ns duration_ns);
 
 /// UI thread only.
 class Grid {

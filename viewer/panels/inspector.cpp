@@ -16,19 +16,7 @@ namespace {
 
 constexpr size_t kWaitGroups = 10;
 
-}  // namespace
-
-void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
-  Sheet sheet{model, state, theme};
-  if (state.selection) {
-    draw_item(sheet);
-  } else if (!state.marked) {
-    draw_trace(sheet);
-  }
-  if (state.marked) draw_sums(sheet, *state.marked);
-}
-
-void InspectorView::draw_trace(Sheet& sheet) {
+void draw_trace(Sheet& sheet) {
   const TraceModel& model = sheet.model;
   const trace::Trace& trace = sheet.trace();
   widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Trace");
@@ -40,14 +28,14 @@ void InspectorView::draw_trace(Sheet& sheet) {
     sheet.fact("tier", analysis::printable(it->second));
   sheet.fact("duration", format_exact(model.info().duration_ns));
   for (Id device = 0; device < trace.device.size(); ++device) {
-    sheet.fact(device == 0 ? "devices" : " ", model.text(trace.device.name_id[device]));
+    sheet.fact(device == 0 ? "devices" : " ", sheet.items.text(trace.device.name_id[device]));
   }
   sheet.fact("state", state_text(model, sheet.state.is_live));
   for (const std::string& line : loss_lines(model)) sheet.note(line, Color::kWarning);
   ImGui::Spacing();
   for (const Fact& fact : count_facts(model)) sheet.fact(fact.name, fact.text);
 
-  const std::vector<analysis::WaitGroup>& waits = model.wait_groups();
+  const std::vector<analysis::WaitGroup>& waits = model.waits().groups();
   widgets::heading(sheet.theme, "Who waited for whom");
   if (waits.empty())
     sheet.note(model.insights().derived
@@ -61,17 +49,15 @@ void InspectorView::draw_trace(Sheet& sheet) {
                   format_duration(group.total_ns));
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
-    if (widgets::link(sheet.theme, sheet.state.stops, Face::kBody, sheet.on_stream(longest.op),
-                      sheet.next_id++)) {
-      select(sheet.state, waiter);
-      zoom_to_selection(model, sheet.state);
-    }
+    if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody,
+                      sheet.on_stream(longest.op), sheet.next_id++))
+      go_to(model, sheet.state, waiter);
     std::string story =
         longest.host_sync() != kNoId
             ? analysis::host_label(longest.cause,
-                                   model.label({ItemKind::kHostSync, longest.host_sync()}))
+                                   sheet.items.label({ItemKind::kHostSync, longest.host_sync()}))
         : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, model.text(longest.call_name()))
+            ? analysis::host_label(longest.cause, sheet.items.text(longest.call_name()))
         : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
                                         : std::string(explain(longest.cause));
     if (analysis::is_host(longest.cause)) story = "launched late: " + story;
@@ -84,57 +70,41 @@ void InspectorView::draw_trace(Sheet& sheet) {
   }
 }
 
+}  // namespace
+
+void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  Sheet sheet{model, state, theme};
+  if (state.selection.item) {
+    draw_item(sheet);
+  } else if (!state.nav.marked) {
+    draw_trace(sheet);
+  }
+  if (state.nav.marked) draw_sums(sheet, *state.nav.marked);
+}
+
 void InspectorView::draw_item(Sheet& sheet) {
-  const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
-  const Item item = sheet.state.selection;
-  const Category category = model.category(item);
+  const Item item = sheet.state.selection.item;
+  const Category category = sheet.items.category(item);
   const ImU32 fill = theme.color(category);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = widgets::chip(ImGui::GetWindowDrawList(), theme, Face::kSmall, at, fill,
                                     theme.on(fill), to_string(category));
   ImGui::Dummy({size.x, size.y + theme.px(2)});
-  const std::string label = model.label(item), name = model.name(item);
+  const std::string label = sheet.items.label(item), name = sheet.items.name(item);
   widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), ellipsize(label, 400));
   if (name != label)
     widgets::wrapped(theme, Face::kMonoSmall, theme.color(Color::kTextDim), ellipsize(name, 2000));
   ImGui::Spacing();
-  if (const auto range = model.time(item)) {
+  if (const auto range = sheet.items.time(item)) {
     sheet.fact("start", format_exact(range->begin_ns));
     sheet.fact("duration",
-               model.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
+               sheet.items.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
   } else {
     sheet.note("Its time is not known.");
   }
   draw_elsewhere(sheet, item);
-  switch (item.kind) {
-    case ItemKind::kOp:
-      draw_op(sheet, item.id);
-      break;
-    case ItemKind::kApiCall:
-      draw_call(sheet, item.id);
-      break;
-    case ItemKind::kEventRecord:
-      draw_record(sheet, item.id);
-      break;
-    case ItemKind::kEventWait:
-      draw_wait(sheet, item.id);
-      break;
-    case ItemKind::kHostSync:
-      draw_sync(sheet, item.id);
-      break;
-    case ItemKind::kRange:
-      draw_range(sheet, item.id);
-      break;
-    case ItemKind::kOperation:
-      draw_operation(sheet, item.id);
-      break;
-    case ItemKind::kTask:
-      draw_task(sheet, item.id);
-      break;
-    default:
-      break;
-  }
+  draw_facts(sheet, item);
   if (item.kind == ItemKind::kOp) draw_why_late(sheet, item.id);
   draw_dependencies(sheet);
 }
@@ -154,7 +124,7 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
       if (const auto index = static_cast<size_t>(at); index < row.size())
         elsewhere_.push_back({row.start_ns[index], row.end_ns[index]});
     };
-    if (const auto place = model.place(item);
+    if (const auto place = model.lanes().place(item);
         item.kind == ItemKind::kOp && prediction != nullptr && place)
       look(prediction->by_lane[place->lane]);
     for (const Lane& lane : model.lanes()) {
@@ -170,11 +140,11 @@ void InspectorView::draw_elsewhere(Sheet& sheet, Item item) {
 void InspectorView::draw_sums(Sheet& sheet, TimeRange range) {
   const TraceModel& model = sheet.model;
   if (sums_of_ != &model || sums_range_ != range) {
-    sums_ = model.sums(range);
+    sums_ = model.lanes().sums(range);
     sums_of_ = &model;
     sums_range_ = range;
   }
-  if (sheet.state.selection) {
+  if (sheet.state.selection.item) {
     widgets::heading(sheet.theme, "Marked time");
   } else {
     widgets::text(sheet.theme, Face::kTitle, sheet.theme.color(Color::kText), "Marked time");

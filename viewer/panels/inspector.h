@@ -12,6 +12,8 @@
 
 namespace streamscope::viewer {
 
+struct Sheet;  // what is shared in one frame
+
 class InspectorView : public View {
  public:
   std::string_view name() const override { return "inspector"; }
@@ -19,20 +21,7 @@ class InspectorView : public View {
   void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
-  struct Sheet;  // what the functions below share in one frame
-
-  void draw_trace(Sheet& sheet);
   void draw_item(Sheet& sheet);
-  void draw_op(Sheet& sheet, Id id);
-  void draw_call(Sheet& sheet, Id id);
-  void draw_record(Sheet& sheet, Id id);
-  void draw_wait(Sheet& sheet, Id id);
-  void draw_sync(Sheet& sheet, Id id);
-  void draw_range(Sheet& sheet, Id id);
-  void draw_operation(Sheet& sheet, Id id);
-  void draw_task(Sheet& sheet, Id id);
-  void draw_why_late(Sheet& sheet, Id op);
-  void draw_dependencies(Sheet& sheet);
   void draw_elsewhere(Sheet& sheet, Item item);
   void draw_sums(Sheet& sheet, TimeRange range);
 

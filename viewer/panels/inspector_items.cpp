@@ -4,6 +4,7 @@
 // Facts of each kind of item.
 
 #include <array>
+#include <utility>
 
 #include "inspector_sheet.h"
 
@@ -18,31 +19,23 @@ std::string number_or(trace::Small value, const char* none = "") {
   return value == kNoSmall ? none : format_count(value);
 }
 
-std::string_view explain(trace::Binding binding) {
-  switch (binding) {
-    case trace::kBindingExact:
-      return "to the record that was newest when the wait was issued";
-    case trace::kNeverRecorded:
-      return "to nothing: the event was not recorded before, so this wait is a no-op";
-    case trace::kCaptured:
-      return "into a graph that was being captured";
-    case trace::kAmbiguous:
-      return "ambiguous: a record of the event ran at the same time on another thread";
-    default:
-      return "unknown: the event was recorded before the recording began";
-  }
-}
+constexpr std::array<std::pair<trace::Binding, std::string_view>, 4> kBindingTexts = {
+    {{trace::kBindingExact, "to the record that was newest when the wait was issued"},
+     {trace::kNeverRecorded,
+      "to nothing: the event was not recorded before, so this wait is a no-op"},
+     {trace::kCaptured, "into a graph that was being captured"},
+     {trace::kAmbiguous,
+      "ambiguous: a record of the event ran at the same time on another thread"}}};
+constexpr std::string_view kUnknownBinding =
+    "unknown: the event was recorded before the recording began";
 
-}  // namespace
-
-void InspectorView::draw_op(Sheet& sheet, Id id) {
+void draw_op(Sheet& sheet, Id id) {
   const auto& op = sheet.trace().op;
-  const TraceModel& model = sheet.model;
   const Id stream = op.stream_id[id];
-  sheet.fact("stream", model.stream_name(stream));
+  sheet.fact("stream", sheet.items.stream_name(stream));
   if (const Id device = sheet.trace().device_of_stream(stream);
       device < sheet.trace().device.size()) {
-    sheet.fact("device", sheet.model.text(sheet.trace().device.name_id[device]));
+    sheet.fact("device", sheet.items.text(sheet.trace().device.name_id[device]));
   }
   if (op.bytes[id] != kNoInt) {
     sheet.fact("size", format_bytes(op.bytes[id]) + " (" + format_count(op.bytes[id]) + " bytes)");
@@ -69,10 +62,10 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
       shared += part == kNoInt ? 0 : part;
     if (shared > 0) sheet.fact("shared memory", format_bytes(shared));
   }
-  sheet.operation(model.operation_of(id));
-  if (const Item call = model.call_of(id)) {
-    sheet.fact_link("issued by", model.label(call), call);
-    const auto issued = model.time(call);
+  sheet.operation(sheet.items.operation_of(id));
+  if (const Item call = sheet.items.call_of(id)) {
+    sheet.fact_link("issued by", sheet.items.label(call), call);
+    const auto issued = sheet.items.time(call);
     if (issued && op.start_ns[id] != kUnknownNs) {
       sheet.fact("issued", format_duration(distance_ns(issued->begin_ns, op.start_ns[id])) +
                                " before it began");
@@ -83,48 +76,48 @@ void InspectorView::draw_op(Sheet& sheet, Id id) {
   sheet.correlation(op.correlation_id[id]);
 }
 
-void InspectorView::draw_call(Sheet& sheet, Id id) {
+void draw_call(Sheet& sheet, Id id) {
   const auto& call = sheet.trace().api_call;
   sheet.caller(call, id);
   sheet.outcome(call, id);
-  if (const Id op = sheet.model.op_of({ItemKind::kApiCall, id}); op != kNoId) {
-    sheet.fact_link("issued", sheet.model.label({ItemKind::kOp, op}), {ItemKind::kOp, op});
+  if (const Id op = sheet.items.op_of({ItemKind::kApiCall, id}); op != kNoId) {
+    sheet.fact_link("issued", sheet.items.label({ItemKind::kOp, op}), {ItemKind::kOp, op});
   }
   sheet.stack(call.stack_id[id]);
 }
 
-void InspectorView::draw_record(Sheet& sheet, Id id) {
+void draw_record(Sheet& sheet, Id id) {
   const auto& record = sheet.trace().event_record;
   sheet.caller(record, id);
-  sheet.fact("event", sheet.model.event_name(record.event_id[id]) + ", record " +
+  sheet.fact("event", sheet.items.event_name(record.event_id[id]) + ", record " +
                           number_or(record.version[id], "?"));
   sheet.outcome(record, id);
 }
 
-void InspectorView::draw_wait(Sheet& sheet, Id id) {
+void draw_wait(Sheet& sheet, Id id) {
   const auto& wait = sheet.trace().event_wait;
   sheet.caller(wait, id);
-  sheet.fact("event", sheet.model.event_name(wait.event_id[id]));
+  sheet.fact("event", sheet.items.event_name(wait.event_id[id]));
   if (const Id record = wait.record_id[id]; record < sheet.trace().event_record.size()) {
     sheet.fact_link("waits for",
                     "record " + number_or(sheet.trace().event_record.version[record], "?") +
                         " on " +
-                        sheet.model.stream_name(sheet.trace().event_record.stream_id[record]),
+                        sheet.items.stream_name(sheet.trace().event_record.stream_id[record]),
                     {ItemKind::kEventRecord, record});
   }
   if (wait.binding[id] != kNoSmall)
-    sheet.fact("bound", explain(static_cast<trace::Binding>(wait.binding[id])));
+    sheet.fact("bound", text_of(kBindingTexts, wait.binding[id], kUnknownBinding));
   sheet.outcome(wait, id);
 }
 
-void InspectorView::draw_sync(Sheet& sheet, Id id) {
+void draw_sync(Sheet& sheet, Id id) {
   const auto& sync = sheet.trace().host_sync;
   sheet.caller(sync, id);
-  if (sync.event_id[id] != kNoId) sheet.fact("event", sheet.model.event_name(sync.event_id[id]));
+  if (sync.event_id[id] != kNoId) sheet.fact("event", sheet.items.event_name(sync.event_id[id]));
   if (const Id record = sync.record_id[id]; record < sheet.trace().event_record.size()) {
     sheet.fact_link(
         "waits for",
-        "record on " + sheet.model.stream_name(sheet.trace().event_record.stream_id[record]),
+        "record on " + sheet.items.stream_name(sheet.trace().event_record.stream_id[record]),
         {ItemKind::kEventRecord, record});
   }
   if (sync.result[id] == trace::kResultNotReady) sheet.fact("result", "not ready");
@@ -132,33 +125,32 @@ void InspectorView::draw_sync(Sheet& sheet, Id id) {
   sheet.stack(sync.stack_id[id]);
 }
 
-void InspectorView::draw_range(Sheet& sheet, Id id) {
+void draw_range(Sheet& sheet, Id id) {
   const auto& range = sheet.trace().range;
-  sheet.fact("thread", sheet.model.thread_name(range.thread_id[id]));
-  sheet.fact("domain", sheet.model.text(range.domain_id[id]));
+  sheet.fact("thread", sheet.items.thread_name(range.thread_id[id]));
+  sheet.fact("domain", sheet.items.text(range.domain_id[id]));
   if (range.payload[id] != kNoInt) sheet.fact("payload", format_count(range.payload[id]));
   if (range.end_ns[id] == kUnknownNs) sheet.note("This range was never closed.", Color::kWarning);
   sheet.operation(range.operation_id[id]);
 }
 
-void InspectorView::draw_task(Sheet& sheet, Id id) {
+void draw_task(Sheet& sheet, Id id) {
   const auto& task = sheet.trace().task;
   if (const Id queue = task.task_queue_id[id]; queue < sheet.trace().task_queue.size())
-    sheet.fact("queue", sheet.model.text(sheet.trace().task_queue.name_id[queue]));
+    sheet.fact("queue", sheet.items.text(sheet.trace().task_queue.name_id[queue]));
   sheet.fact("worker", std::to_string(task.worker[id]));
   if (task.sm[id] != kNoSmall) sheet.fact("SM", std::to_string(task.sm[id]));
   if (task.thread_id[id] != kNoId)
-    sheet.fact("thread", sheet.model.thread_name(task.thread_id[id]));
+    sheet.fact("thread", sheet.items.thread_name(task.thread_id[id]));
   if (task.type[id] != kNoSmall) sheet.fact("type", std::to_string(task.type[id]));
 }
 
-void InspectorView::draw_operation(Sheet& sheet, Id id) {
+void draw_operation(Sheet& sheet, Id id) {
   const auto& operation = sheet.trace().operation;
-  const TraceModel& model = sheet.model;
   if (operation.stream_id[id] != kNoId)
-    sheet.fact("stream", model.stream_name(operation.stream_id[id]));
-  sheet.fact("thread", model.thread_name(operation.thread_id[id]));
-  sheet.fact("call site", sheet.model.text(operation.call_site_id[id]));
+    sheet.fact("stream", sheet.items.stream_name(operation.stream_id[id]));
+  sheet.fact("thread", sheet.items.thread_name(operation.thread_id[id]));
+  sheet.fact("call site", sheet.items.text(operation.call_site_id[id]));
   const auto stamp = [&](std::string_view name, Ns at) {
     if (at != kUnknownNs) sheet.fact(name, format_exact(at));
   };
@@ -169,14 +161,24 @@ void InspectorView::draw_operation(Sheet& sheet, Id id) {
   const auto& ops = sheet.trace().operation_op;
   sheet.linked("Issued", ops, id, [&](size_t i) {
     const Item op{ItemKind::kOp, ops.op_id[i]};
-    sheet.link(model.label(op), op);
+    sheet.link(sheet.items.label(op), op);
   });
   const auto& dependencies = sheet.trace().operation_dependency;
   sheet.linked("Depends on", dependencies, id, [&](size_t i) {
     const Item other{ItemKind::kOperation, dependencies.depends_on_operation_id[i]};
-    sheet.link(model.label(other) + (dependencies.elided[i] == 1 ? " (no wait needed)" : ""),
+    sheet.link(sheet.items.label(other) + (dependencies.elided[i] == 1 ? " (no wait needed)" : ""),
                other);
   });
+}
+
+}  // namespace
+
+void draw_facts(Sheet& sheet, Item item) {
+  constexpr std::array<void (*)(Sheet&, Id), kItemKindNames.size()> kDraw = {
+      nullptr,   draw_op,    draw_call,      draw_record, draw_wait,
+      draw_sync, draw_range, draw_operation, nullptr,     draw_task};
+  if (const auto draw = kDraw[static_cast<size_t>(item.kind)]; draw != nullptr)
+    draw(sheet, item.id);
 }
 
 }  // namespace streamscope::viewer

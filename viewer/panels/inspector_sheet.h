@@ -12,12 +12,13 @@
 namespace streamscope::viewer {
 
 /// Facts of one frame, one below the other.
-struct InspectorView::Sheet {
+struct Sheet {
   static constexpr size_t kMaxListed = 50;  // of lists that may have thousands of entries
 
   const TraceModel& model;
   ViewState& state;
   const Theme& theme;
+  const ItemFacts& items = model.items();
   int next_id = 0;
 
   const trace::Trace& trace() const { return model.trace(); }
@@ -28,7 +29,8 @@ struct InspectorView::Sheet {
     link(value, target);
   }
   void link(std::string_view value, Item target) {
-    if (widgets::link(theme, state.stops, Face::kBody, value, next_id++)) select(state, target);
+    if (widgets::link(theme, state.focus.stops, Face::kBody, value, next_id++))
+      select(state, target);
   }
   void note(std::string_view text, Color color = Color::kTextDim) {
     widgets::wrapped(theme, Face::kBody, theme.color(color), text);
@@ -42,10 +44,10 @@ struct InspectorView::Sheet {
   }
   void operation(Id id) {
     if (id < trace().operation.size())
-      fact_link("operation", model.label({ItemKind::kOperation, id}), {ItemKind::kOperation, id});
+      fact_link("operation", items.label({ItemKind::kOperation, id}), {ItemKind::kOperation, id});
   }
   std::string on_stream(Id op) const {
-    return model.label({ItemKind::kOp, op}) + " on " + model.stream_name(trace().op.stream_id[op]);
+    return items.label({ItemKind::kOp, op}) + " on " + items.stream_name(trace().op.stream_id[op]);
   }
   void stack(Id id) {
     if (id >= trace().stack.size()) return;
@@ -61,8 +63,8 @@ struct InspectorView::Sheet {
   // The calling thread, and the stream; of a row of any table of calls.
   template <class Calls>
   void caller(const Calls& calls, Id id) {
-    fact("thread", model.thread_name(calls.thread_id[id]));
-    if (calls.stream_id[id] != kNoId) fact("stream", model.stream_name(calls.stream_id[id]));
+    fact("thread", items.thread_name(calls.thread_id[id]));
+    if (calls.stream_id[id] != kNoId) fact("stream", items.stream_name(calls.stream_id[id]));
   }
   // How the call ended, and what it belongs to.
   template <class Calls>
@@ -85,7 +87,24 @@ struct InspectorView::Sheet {
   }
 };
 
+/// The text of a key in a table of pairs.
+inline std::string_view text_of(const auto& texts, auto key, std::string_view otherwise) {
+  for (const auto& [each, text] : texts) {
+    if (each == key) return text;
+  }
+  return otherwise;
+}
+
 /// The meaning of a cause of waiting.
 std::string_view explain(streamscope::WaitCause cause);
+
+// inspector_items.cpp
+/// What is special about an item of its kind.
+void draw_facts(Sheet& sheet, Item item);
+
+// inspector_waits.cpp
+void draw_why_late(Sheet& sheet, Id op);
+/// Of the selection.
+void draw_dependencies(Sheet& sheet);
 
 }  // namespace streamscope::viewer

@@ -4,6 +4,8 @@
 // Why an item started late, what it waited for and who waited for it.
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "inspector_sheet.h"
 
@@ -12,46 +14,30 @@ namespace {
 
 using trace::kUnknownNs;
 
-std::string_view explain(trace::EdgeKind kind) {
-  switch (kind) {
-    case trace::kHostEdge:
-      return "by the host, which waited for the first before it issued the second";
-    case trace::kLegacyEdge:
-      return "by the rules of the legacy default stream";
-    case trace::kGraphEdgeKind:
-      return "by a graph edge";
-    case trace::kOperationEdge:
-      return "by a libcoord dependency";
-    default:
-      return "by stream order";
-  }
-}
+constexpr std::array<std::pair<trace::EdgeKind, std::string_view>, 4> kEdgeTexts = {
+    {{trace::kHostEdge, "by the host, which waited for the first before it issued the second"},
+     {trace::kLegacyEdge, "by the rules of the legacy default stream"},
+     {trace::kGraphEdgeKind, "by a graph edge"},
+     {trace::kOperationEdge, "by a libcoord dependency"}}};
+
+constexpr std::array<std::pair<streamscope::WaitCause, std::string_view>, 6> kCauseTexts = {
+    {{streamscope::WaitCause::kStart, "start latency of the device"},
+     {streamscope::WaitCause::kLegacyStream, "the legacy default stream"},
+     {streamscope::WaitCause::kCopyEngine, "the copy engine was busy"},
+     {streamscope::WaitCause::kSmFull, "the device was full"},
+     {streamscope::WaitCause::kQueueAliasing, "unrelated work before it in its hardware queue"},
+     {streamscope::WaitCause::kGraph, "another node of its graph"}}};
 
 }  // namespace
 
 std::string_view explain(streamscope::WaitCause cause) {
-  switch (cause) {
-    case streamscope::WaitCause::kStart:
-      return "start latency of the device";
-    case streamscope::WaitCause::kLegacyStream:
-      return "the legacy default stream";
-    case streamscope::WaitCause::kCopyEngine:
-      return "the copy engine was busy";
-    case streamscope::WaitCause::kSmFull:
-      return "the device was full";
-    case streamscope::WaitCause::kQueueAliasing:
-      return "unrelated work before it in its hardware queue";
-    case streamscope::WaitCause::kGraph:
-      return "another node of its graph";
-    default:
-      return "unknown";
-  }
+  return text_of(kCauseTexts, cause, "unknown");
 }
 
-void InspectorView::draw_why_late(Sheet& sheet, Id op) {
+void draw_why_late(Sheet& sheet, Id op) {
   const TraceModel& model = sheet.model;
   const Theme& theme = sheet.theme;
-  const std::vector<analysis::WaitPart> parts = model.why_late(op);
+  const std::vector<analysis::WaitPart> parts = model.waits().of(op);
   Ns gap = 0;
   for (const analysis::WaitPart& part : parts) gap += part.duration_ns;
   if (gap == 0) return;
@@ -78,9 +64,9 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
     ImGui::SameLine(theme.px(112));
     if (part.host_sync() != kNoId) {
       const Item sync{ItemKind::kHostSync, part.host_sync()};
-      sheet.link(analysis::host_label(part.cause, model.label(sync)), sync);
+      sheet.link(analysis::host_label(part.cause, sheet.items.label(sync)), sync);
     } else if (analysis::is_host(part.cause)) {
-      sheet.note(analysis::host_label(part.cause, model.text(part.call_name())));
+      sheet.note(analysis::host_label(part.cause, sheet.items.text(part.call_name())));
     } else if (part.because_op() != kNoId) {
       sheet.link("waited for " + sheet.on_stream(part.because_op()),
                  {ItemKind::kOp, part.because_op()});
@@ -90,11 +76,11 @@ void InspectorView::draw_why_late(Sheet& sheet, Id op) {
   }
 }
 
-void InspectorView::draw_dependencies(Sheet& sheet) {
+void draw_dependencies(Sheet& sheet) {
   const TraceModel& model = sheet.model;
-  const Item item = sheet.state.selection;
+  const Item item = sheet.state.selection.item;
   const trace::Trace& trace = sheet.trace();
-  const std::vector<uint32_t> all = model.dependencies_of(item);
+  const std::vector<uint32_t> all = model.edges().of(item);
   if (all.empty()) {
     if (item.kind == ItemKind::kOp && trace.op.start_ns[item.id] != kUnknownNs) {
       widgets::heading(sheet.theme, "Dependencies");
@@ -106,7 +92,7 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
   for (const bool incoming : {true, false}) {
     size_t listed = 0, left_out = 0;
     for (const uint32_t index : all) {
-      const Dependency& dependency = model.dependency(index);
+      const Dependency& dependency = model.edges()[index];
       if (item.kind == ItemKind::kOp && (dependency.to_op == item.id) != incoming) continue;
       const Item other{ItemKind::kOp, incoming ? dependency.from_op : dependency.to_op};
       if (listed == 0) {
@@ -121,11 +107,12 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
       }
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float mark = sheet.theme.px(3);
-      sheet.link(model.label(other) + " on " + model.stream_name(trace.op.stream_id[other.id]),
-                 other);
-      const Ns waited = model.waited_ns(index);
-      const auto from = model.time({ItemKind::kOp, dependency.from_op}),
-                 to = model.time({ItemKind::kOp, dependency.to_op});
+      sheet.link(
+          sheet.items.label(other) + " on " + sheet.items.stream_name(trace.op.stream_id[other.id]),
+          other);
+      const Ns waited = model.edges().waited_ns(index);
+      const auto from = sheet.items.time({ItemKind::kOp, dependency.from_op}),
+                 to = sheet.items.time({ItemKind::kOp, dependency.to_op});
       std::string text;
       if (waited > 0) {
         text = incoming ? "delayed this stream by " + format_duration(waited)
@@ -140,20 +127,20 @@ void InspectorView::draw_dependencies(Sheet& sheet) {
         const auto& record = trace.event_record;
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "by");
         ImGui::SameLine();
-        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall,
-                          "record of " + model.event_name(record.event_id[dependency.record]),
+        if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kSmall,
+                          "record of " + sheet.items.event_name(record.event_id[dependency.record]),
                           sheet.next_id++)) {
           select(sheet.state, {ItemKind::kEventRecord, dependency.record});
         }
         ImGui::SameLine();
         widgets::text(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), "and");
         ImGui::SameLine();
-        if (widgets::link(sheet.theme, sheet.state.stops, Face::kSmall, "its wait",
+        if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kSmall, "its wait",
                           sheet.next_id++))
           select(sheet.state, {ItemKind::kEventWait, dependency.wait});
       } else {
         widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim),
-                         explain(dependency.kind));
+                         text_of(kEdgeTexts, dependency.kind, "by stream order"));
       }
       const float bottom = ImGui::GetCursorScreenPos().y - ImGui::GetStyle().ItemSpacing.y;
       ImGui::GetWindowDrawList()->AddRectFilled(

@@ -36,7 +36,7 @@ const PoolUsage::Step* step_at(const PoolUsage& pool, Ns at) {
   return next == pool.steps.begin() ? nullptr : &*(next - 1);
 }
 
-void draw_chart(const PoolUsage& pool, const TraceModel::PoolCurve& curve, const TimeWindow& window,
+void draw_chart(const PoolUsage& pool, const PoolCurve& curve, const TimeWindow& window,
                 const Theme& theme, ImVec2 min, ImVec2 max) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(min, max, theme.color(Color::kBackground));
@@ -124,14 +124,14 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float facts = theme.px(kFacts), height = theme.px(kChart);
   const float width = ImGui::GetContentRegionAvail().x;
-  if (state.window.width_px <= 1) first_fit(model, state, std::max(width - facts, 16.0f));
-  TimeWindow window = state.window;
+  if (state.nav.window.width_px <= 1) first_fit(model, state, std::max(width - facts, 16.0f));
+  TimeWindow window = state.nav.window;
   window.resize(std::max(width - facts, 16.0f));
   for (size_t i = 0; i < pools.size(); ++i) {
     const PoolUsage& pool = pools[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 min{at.x + facts, at.y}, max{at.x + width, at.y + height};
-    draw_chart(pool, model.pool_curves()[i], window, theme, min, max);
+    draw_chart(pool, model.pools().curves()[i], window, theme, min, max);
     float y = at.y;
     const auto fact = [&](Face face, Color color, const std::string& text) {
       widgets::fit_text(draw, theme, face, {at.x, y}, facts - theme.px(12), theme.color(color),
@@ -142,7 +142,7 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
     for (const PoolFact& each : pool_facts(pool)) fact(Face::kSmall, each.color, each.text);
     ImGui::PushID(&pool);
     ImGui::InvisibleButton("pool", {std::max(width, 1.0f), height});
-    state.stops.add();
+    state.focus.stops.add();
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool by_key = has_key_focus();
     const bool in_chart = by_key || mouse.x >= min.x;
@@ -158,11 +158,10 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
         room = {std::max(x, all.x - x), std::max(min.y, all.y - max.y)};
       }
       const size_t most = most_named(room.y / theme.scale(), by_key && tells_leaks);
-      ImGui::BeginTooltip();
-      ImGui::PushTextWrapPos(std::min(theme.px(420), room.x - theme.px(24)));
+      const widgets::Tooltip tooltip(std::min(theme.px(420), room.x - theme.px(24)));
       if (in_chart) {
         const Holders holders = holders_at(model, pool, instant, most);
-        state.hovered_holders = holders.count;
+        state.drawn.holders = holders.count;
         draw_instant(pool, theme, holders, instant);
       }
       if (by_key && tells_leaks) ImGui::Spacing();
@@ -174,8 +173,6 @@ void PoolsView::draw(const TraceModel& model, ViewState& state, const Theme& the
           widgets::text(theme, Face::kSmall, theme.color(Color::kTextDim),
                         amount(pool, pool.left) + ", holder unknown");
       }
-      ImGui::PopTextWrapPos();
-      ImGui::EndTooltip();
     }
     widgets::focus_frame(theme);
     ImGui::PopID();

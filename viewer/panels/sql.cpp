@@ -141,28 +141,28 @@ void SqlView::draw(const TraceModel& model, ViewState& state, const Theme& theme
     run(model);
   }
   take_result();
-  if (running_) state.busy = true;
-  state.result_rows = grid_.row_count();
+  if (running_) state.drawn.busy = true;
+  state.drawn.result_rows = grid_.row_count();
   for (const Example& example : kExamples) {
     if (&example != kExamples.begin()) widgets::beside(widgets::button_width(theme, example.title));
-    if (widgets::button(theme, state.stops, example.title, false)) {
+    if (widgets::button(theme, state.focus.stops, example.title, false)) {
       text_.fill(0);
       std::strncpy(text_.data(), example.sql, text_.size() - 1);
       run(model);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));
-  copy_button(theme, state.stops, grid_);
+  copy_button(theme, state.focus.stops, grid_);
   widgets::label_beside(theme, "docs/trace-format.md describes every table and view");
   widgets::push_mono(theme);
-  if (state.stops.is_next()) ImGui::SetKeyboardFocusHere();
+  if (state.focus.stops.is_next()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputTextMultiline(
       "##sql", text_.data(), text_.size(), {-1, theme.px(64)},
       ImGuiInputTextFlags_CtrlEnterForNewLine | ImGuiInputTextFlags_EnterReturnsTrue);
-  state.stops.add_focused(ImGui::IsItemActive() || ImGui::IsItemFocused(), true);
+  state.focus.stops.add_focused(ImGui::IsItemActive() || ImGui::IsItemFocused(), true);
   ImGui::PopFont();
   if (entered) run(model);
-  if (widgets::button(theme, state.stops, running_ ? "Stop" : "Run  (Enter)", !running_)) {
+  if (widgets::button(theme, state.focus.stops, running_ ? "Stop" : "Run  (Enter)", !running_)) {
     if (running_) {
       stop();
     } else {
@@ -182,16 +182,13 @@ void SqlView::draw(const TraceModel& model, ViewState& state, const Theme& theme
                                      (shown_.cut ? "; truncated" : "") +
                                      (id_column_ ? "; click a row to select its operation" : ""));
   }
-  if (const auto clicked =
-          grid_.draw(theme, state.stops, "result", [&](size_t row) { return selected_ == row; })) {
+  if (const auto clicked = grid_.draw(theme, state.focus.stops, "result",
+                                      [&](size_t row) { return selected_ == row; })) {
     selected_ = clicked;
     if (id_column_) {
       const auto id = static_cast<Id>(grid_.key(*clicked, *id_column_));
       const Item item{ItemKind::kOp, id};
-      if (model.time(item)) {
-        select(state, item);
-        zoom_to_selection(model, state);
-      }
+      if (model.items().time(item)) go_to(model, state, item);
     }
   }
 }

@@ -39,60 +39,53 @@ void draw_histogram(const Theme& theme, const StatisticsRow& row) {
 
 void StatisticsView::refresh(const TraceModel& model, const ViewState& state) {
   prepared_ = model.serial();
-  range_ = state.marked;
+  range_ = state.nav.marked;
   rows_ = statistics(model, by_, range_);
   Ns total = 0;
   for (const StatisticsRow& row : rows_) total = add_ns(total, static_cast<double>(row.total_ns));
   std::vector<std::vector<GridCell>> rows;
-  const auto time = [](Ns ns) {
-    return GridCell{.text = format_duration(ns), .key = static_cast<double>(ns)};
-  };
   for (const StatisticsRow& row : rows_) {
     const double share =
         total > 0 ? static_cast<double>(row.total_ns) / static_cast<double>(total) : 0;
-    GridCell all = time(row.total_ns);
+    GridCell all = time_cell(row.total_ns);
     all.bar = static_cast<float>(share);
     rows.push_back({{.text = row.name},
                     {.text = row.stream},
-                    {.text = format_count(static_cast<int64_t>(row.count)),
-                     .key = static_cast<double>(row.count)},
+                    count_cell(row.count),
                     std::move(all),
                     {.text = format_percent(share), .key = share},
-                    time(row.total_ns / static_cast<Ns>(row.count)),
-                    time(row.shortest_ns),
-                    time(row.median_ns),
-                    time(row.p95_ns),
-                    time(row.longest_ns)});
+                    time_cell(row.total_ns / static_cast<Ns>(row.count)),
+                    time_cell(row.shortest_ns),
+                    time_cell(row.median_ns),
+                    time_cell(row.p95_ns),
+                    time_cell(row.longest_ns)});
   }
-  const auto number = [](const char* title, float width) {
-    return GridColumn{.title = title, .is_number = true, .width = width};
-  };
   grid_.set({{.title = "Name"},
              {.title = "Stream", .width = 130},
-             number("Count", 80),
-             number("Total", 110),
-             number("Share", 60),
-             number("Mean", 86),
-             number("Min", 86),
-             number("Median", 86),
-             number("95 %", 86),
-             number("Max", 86)},
+             number_column("Count", 80),
+             number_column("Total", 110),
+             number_column("Share", 60),
+             number_column("Mean", 86),
+             number_column("Min", 86),
+             number_column("Median", 86),
+             number_column("95 %", 86),
+             number_column("Max", 86)},
             std::move(rows));
   selected_.reset();
   if (!rows_.empty()) selected_ = 0;
 }
 
 void StatisticsView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
-  if (prepared_ != model.serial() || range_ != state.marked) refresh(model, state);
+  if (prepared_ != model.serial() || range_ != state.nav.marked) refresh(model, state);
   for (size_t i = 0; i < kGroupNames.size(); ++i) {
     if (i > 0) widgets::beside(widgets::button_width(theme, kGroupNames[i]));
-    if (widgets::button(theme, state.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
+    if (widgets::button(theme, state.focus.stops, kGroupNames[i], static_cast<size_t>(by_) == i)) {
       by_ = static_cast<GroupBy>(i);
       refresh(model, state);
     }
   }
   widgets::beside(widgets::button_width(theme, kCopyTitle));
-  copy_button(theme, state.stops, grid_);
+  copy_button(theme, state.focus.stops, grid_);
   if (range_)
     widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
   if (rows_.empty()) {
@@ -104,7 +97,7 @@ void StatisticsView::draw(const TraceModel& model, ViewState& state, const Theme
   const float room = ImGui::GetContentRegionAvail().y;
   const float below = std::min(theme.px(132), room * 0.5f);
   ImGui::BeginChild("table", {0, room - below});
-  if (const auto clicked = grid_.draw(theme, state.stops, "statistics",
+  if (const auto clicked = grid_.draw(theme, state.focus.stops, "statistics",
                                       [&](size_t row) { return selected_ == row; })) {
     selected_ = clicked;
     select(state, rows_[*clicked].longest);

@@ -31,7 +31,8 @@ float TimelineView::lane_height(const Pane& pane, const Lane& lane, bool collaps
 
 void TimelineView::lay_out(const Pane& pane) {
   const auto& lanes = pane.model.lanes();
-  const LaneOrder::Shown shown = pane.state.lane_order.shown(pane.model, pane.state.collapsed);
+  const LaneOrder::Shown shown =
+      pane.state.nav.lane_order.shown(pane.model.lanes(), pane.state.nav.collapsed);
   boxes_.clear();
   box_index_.assign(lanes.size(), -1);
   pinned_height_ = 0;
@@ -40,7 +41,7 @@ void TimelineView::lay_out(const Pane& pane) {
     const size_t lane = shown.lanes[i];
     const bool pinned = i < shown.pinned_count;
     if (i == shown.pinned_count) y -= scroll_;
-    const float height = lane_height(pane, lanes[lane], pane.state.is_collapsed(lane));
+    const float height = lane_height(pane, lanes[lane], pane.state.nav.is_collapsed(lane));
     box_index_[lane] = static_cast<int>(boxes_.size());
     boxes_.push_back({lane, y, y + height, pinned});
     y += height;
@@ -63,23 +64,23 @@ const LaneBox* TimelineView::box_at(float y) const {
 
 // Brings the selection, or the lane that keys selected, into view.
 void TimelineView::reveal(const Pane& pane) {
-  if (!pane.state.reveal) return;
-  pane.state.reveal = false;
+  if (!pane.state.nav.reveal) return;
+  pane.state.nav.reveal = false;
   const auto lane = current_lane(pane.model, pane.state);
   if (!lane) return;
   // Opens the lanes that hide it.
   for (int in = pane.model.lanes()[*lane].parent; in >= 0;
        in = pane.model.lanes()[static_cast<size_t>(in)].parent) {
-    if (pane.state.is_collapsed(static_cast<size_t>(in)))
-      pane.state.collapsed[static_cast<size_t>(in)] = false;
+    if (pane.state.nav.is_collapsed(static_cast<size_t>(in)))
+      pane.state.nav.collapsed[static_cast<size_t>(in)] = false;
   }
   lay_out(pane);
-  const auto place = pane.model.place(pane.state.selection);
-  const auto range = pane.model.time(pane.state.selection);
+  const auto place = pane.model.lanes().place(pane.state.selection.item);
+  const auto range = pane.model.items().time(pane.state.selection.item);
   if (place && range && place->lane == *lane) {
-    const double from = pane.state.window.to_px(range->begin_ns),
-                 to = pane.state.window.to_px(range->end_ns);
-    const double width = pane.state.window.width_px;
+    const double from = pane.state.nav.window.to_px(range->begin_ns),
+                 to = pane.state.nav.window.to_px(range->end_ns);
+    const double width = pane.state.nav.window.width_px;
     if (to < width * 0.02 || from > width * 0.98)
       pan(pane.model, pane.state, width / 2 - (from + to) / 2);
   }
@@ -96,7 +97,7 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   // In a narrow timeline the names take less, so that some plot is left.
   const float gutter =
       std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
-  const float overview = state.show_minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
+  const float overview = state.look.minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
   Pane pane{.draw = *ImGui::GetWindowDrawList(),
             .model = model,
             .state = state,
@@ -106,16 +107,16 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
             .gutter_x = origin.x,
             .mouse = ImGui::GetIO().MousePos};
   const float width = std::max(pane.max.x - pane.min.x, 16.0f);
-  if (state.window.width_px <= 1) first_fit(model, state, width);
-  state.window.resize(width);
-  state.drawn_items = 0;
+  if (state.nav.window.width_px <= 1) first_fit(model, state, width);
+  state.nav.window.resize(width);
+  state.drawn.items = 0;
   if (folded_of_ != model.serial()) folded_.clear();
   folded_of_ = model.serial();
 
   lay_out(pane);
   const float page = pane.max.y - pane.min.y;
-  scroll_ += state.scroll_pages * page;
-  state.scroll_pages = 0;
+  scroll_ += state.nav.scroll_pages * page;
+  state.nav.scroll_pages = 0;
   reveal(pane);
   scroll_ = std::round(std::clamp(scroll_, 0.0f, std::max(content_height_ - page, 0.0f)));
   lay_out(pane);
@@ -127,14 +128,14 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   const bool in_gutter = pane.mouse.x < pane.min.x;
   const ImGuiIO& io = ImGui::GetIO();
   if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseDown[0] || io.MouseWheel != 0)
-    state.by_keys = false;
+    state.focus.by_keys = false;
   pane.mouse_in_plot = hovered && !in_gutter && pane.mouse.y >= pane.min.y && !is_by_keys(pane);
   handle_input(pane, hovered && in_gutter && pane.mouse.y >= pane.min.y);
 
   draw_plot(pane);
-  state.hovered = hit_.item;
-  state.hovered_value.reset();
-  if (hit_.counter != nullptr) state.hovered_value = hit_.value.most;
+  state.selection.hovered = hit_.item;
+  state.drawn.counter_value.reset();
+  if (hit_.counter != nullptr) state.drawn.counter_value = hit_.value.most;
   // Names have their own draw list, which stays the same while time moves (damage.h).
   ImGui::SetCursorScreenPos({origin.x, pane.min.y});
   ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,
@@ -145,14 +146,14 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   draw_axis(pane, origin.y + overview);
   draw_bookmarks(pane, origin.y + overview);
   draw_findings(pane);
-  if (state.show_minimap) draw_overview(pane, origin, {pane.max.x, origin.y + overview});
+  if (state.look.minimap) draw_overview(pane, origin, {pane.max.x, origin.y + overview});
   draw_tooltip(pane);
 }
 
 void TimelineView::draw_plot(Pane& pane) {
   hit_ = {};
   pane.draw.PushClipRect(pane.min, pane.max, true);
-  pane.state.background.begin_section(pane.min, pane.max);
+  pane.state.drawn.background.begin_section(pane.min, pane.max);
   draw_grid(pane);
   const float scrolled = pane.min.y + pinned_height_;
   for (const bool pinned : {true, false}) {
@@ -160,7 +161,7 @@ void TimelineView::draw_plot(Pane& pane) {
     const ImVec2 min{pane.min.x, pinned ? pane.min.y : scrolled},
         max{pane.max.x, pinned ? scrolled : pane.max.y};
     pane.draw.PushClipRect(min, max, true);
-    pane.state.background.clip(min, max);
+    pane.state.drawn.background.clip(min, max);
     const bool mouse = pane.mouse_in_plot;
     pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
     for (const LaneBox& box : boxes_) {
@@ -184,8 +185,8 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
   if (drag_ == Drag::kName && std::fabs(pane.mouse.y - drag_from_.y) >= pane.px(kDragThreshold))
     drag_ = Drag::kLane;
   if (hovered && drag_ == Drag::kPending && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    if (pane.state.hovered) {
-      pane.state.selection = pane.state.hovered;
+    if (pane.state.selection.hovered) {
+      pane.state.selection.item = pane.state.selection.hovered;
       zoom_to_selection(pane.model, pane.state);
     } else {
       fit(pane.model, pane.state);
@@ -219,12 +220,12 @@ void TimelineView::handle_wheel(Pane& pane, bool gutter_hovered) {
 
 void TimelineView::begin_drag(Pane& pane, bool gutter_hovered) {
   ViewState& state = pane.state;
-  state.focus = kTimeline;
+  state.focus.view = kTimeline;
   drag_from_ = pane.mouse;
-  drag_window_ = state.window;
+  drag_window_ = state.nav.window;
   drag_scroll_ = scroll_;
   drag_marks_ = ImGui::GetIO().KeyShift;
-  const bool on_overview = state.show_minimap && pane.mouse.y < pane.min.y - pane.px(kAxis);
+  const bool on_overview = state.look.minimap && pane.mouse.y < pane.min.y - pane.px(kAxis);
   drag_ = on_overview ? Drag::kOverview : pane.mouse.x >= pane.min.x ? Drag::kPending : Drag::kNone;
   if (!gutter_hovered) return;
   if (const LaneBox* box = box_at(pane.mouse.y)) {
@@ -239,21 +240,22 @@ void TimelineView::follow_drag(Pane& pane) {
   switch (drag_) {
     case Drag::kPan:
       // From where the drag began, so that rounding errors do not add up.
-      state.window = drag_window_;
+      state.nav.window = drag_window_;
       pan(pane.model, state, pane.mouse.x - drag_from_.x);
       scroll_ = drag_scroll_ - (pane.mouse.y - drag_from_.y);
       break;
     case Drag::kMark: {
-      const Ns a = state.window.to_ns(drag_from_.x - pane.min.x), b = state.window.to_ns(mouse_px);
-      state.marked = TimeRange{std::min(a, b), std::max(a, b)};
+      const Ns a = state.nav.window.to_ns(drag_from_.x - pane.min.x),
+               b = state.nav.window.to_ns(mouse_px);
+      state.nav.marked = TimeRange{std::min(a, b), std::max(a, b)};
       break;
     }
     case Drag::kOverview: {
       const TimeRange extent = pane.model.extent();
       const double share =
-          std::clamp(mouse_px / static_cast<float>(state.window.width_px), 0.0f, 1.0f);
+          std::clamp(mouse_px / static_cast<float>(state.nav.window.width_px), 0.0f, 1.0f);
       const Ns at = add_ns(extent.begin_ns, share * extent.span_ns());
-      pan(pane.model, state, state.window.width_px / 2 - state.window.to_px(at));
+      pan(pane.model, state, state.nav.window.width_px / 2 - state.nav.window.to_px(at));
       break;
     }
     default:
@@ -265,32 +267,32 @@ void TimelineView::end_drag(Pane& pane) {
   ViewState& state = pane.state;
   if (drag_ == Drag::kLane) {
     if (const LaneBox* box = box_at(pane.mouse.y))
-      state.lane_order.move(pane.model, drag_lane_, box->lane);
+      state.nav.lane_order.move(pane.model.lanes(), drag_lane_, box->lane);
   }
   // Released where it was pressed: a click. On a name it collapses or opens the lane.
   if (drag_ == Drag::kName) toggle_collapsed(pane.model, state, drag_lane_);
   if (drag_ == Drag::kPending && hovered_finding_) {
     look_at_finding(pane.model, state, *hovered_finding_);
   } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {
-    const Item item = state.hovered;
-    if (item || !state.marked) state.selection = item;
-    state.reveal |= hit_.is_tag && hit_.item == item;
-    if (!item) state.marked.reset();
+    const Item item = state.selection.hovered;
+    if (item || !state.nav.marked) state.selection.item = item;
+    state.nav.reveal |= hit_.is_tag && hit_.item == item;
+    if (!item) state.nav.marked.reset();
   }
   drag_ = Drag::kNone;
 }
 
 void TimelineView::draw_overlays(Pane& pane) {
   const ViewState& state = pane.state;
-  if (state.marked) {
-    const float from = std::max(pane.x(state.marked->begin_ns), pane.min.x),
-                to = std::min(pane.x(state.marked->end_ns), pane.max.x);
+  if (state.nav.marked) {
+    const float from = std::max(pane.x(state.nav.marked->begin_ns), pane.min.x),
+                to = std::min(pane.x(state.nav.marked->end_ns), pane.max.x);
     if (to > pane.min.x && from < pane.max.x) {
       pane.draw.AddRectFilled({from, pane.min.y}, {to, pane.max.y}, pane.color(Color::kMark));
       for (const float x : {from, to - 1}) {
         pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kAccent), 1);
       }
-      const std::string text = format_duration(state.marked->duration_ns());
+      const std::string text = format_duration(state.nav.marked->duration_ns());
       const ImVec2 size = widgets::chip(nullptr, pane.theme, Face::kBold, {}, 0, 0, text);
       widgets::chip(&pane.draw, pane.theme, Face::kBold,
                     {(from + to - size.x) / 2, pane.max.y - size.y - pane.px(8)},

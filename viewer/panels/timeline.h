@@ -10,7 +10,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "timeline/folded_rows.h"
@@ -34,7 +33,7 @@ struct Pane {
   Pane into(ImDrawList& other) const {
     return {other, model, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
   }
-  float x(Ns at) const { return min.x + static_cast<float>(state.window.to_px(at)); }
+  float x(Ns at) const { return min.x + static_cast<float>(state.nav.window.to_px(at)); }
   ImU32 color(Color meaning) const { return theme.color(meaning); }
   float px(float length) const { return theme.px(length); }
 };
@@ -97,7 +96,8 @@ struct Hit {
 
 /// True while keys select a lane: the tooltip is for that lane, not for what is under the mouse.
 inline bool is_by_keys(const Pane& pane) {
-  return pane.state.by_keys && pane.state.lane_is_chosen() && pane.state.focus == kTimeline;
+  return pane.state.focus.by_keys && pane.state.selection.has_lane() &&
+         pane.state.focus.view == kTimeline;
 }
 
 class TimelineView : public View {

@@ -28,9 +28,9 @@ void TimelineView::draw_grid(Pane& pane) {
     if (at >= 0 && at < static_cast<float>(grid_.size()))
       grid_[static_cast<size_t>(at)] = pane.color(color);
   };
-  const Ticks marks = ticks(pane.state.window, pane.px(kTickSpacing));
-  const float step =
-      static_cast<float>(static_cast<double>(marks.minor_step_ns) / pane.state.window.ns_per_px);
+  const Ticks marks = ticks(pane.state.nav.window, pane.px(kTickSpacing));
+  const float step = static_cast<float>(static_cast<double>(marks.minor_step_ns) /
+                                        pane.state.nav.window.ns_per_px);
   if (!marks.at.empty() && step >= pane.px(8)) {
     // Minor lines around the first tick in both directions, in whole minor steps from it, so never
     // beside a major line.
@@ -39,13 +39,13 @@ void TimelineView::draw_grid(Pane& pane) {
     for (float x = begin; x < pane.max.x; x += step) line(x, Color::kGridMinor);
   }
   for (const Ns at : marks.at) line(pane.x(at), Color::kGrid);
-  pane.state.background.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
+  pane.state.drawn.background.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
 }
 
 void TimelineView::draw_axis(Pane& pane, float top) {
   const Theme& theme = pane.theme;
-  const TimeWindow& window = pane.state.window;
-  PixelBackground& background = pane.state.background;
+  const TimeWindow& window = pane.state.nav.window;
+  PixelBackground& background = pane.state.drawn.background;
   background.begin_section({pane.gutter_x, top}, {pane.max.x, pane.min.y});
   background.fill({pane.gutter_x, top}, {pane.max.x, pane.min.y}, pane.color(Color::kPanel));
   background.fill({pane.gutter_x, pane.min.y - 1}, {pane.max.x, pane.min.y},
@@ -89,7 +89,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   const Theme& theme = pane.theme;
   const TraceModel& model = pane.model;
   const float width = pane.max.x - pane.min.x;
-  PixelBackground& background = pane.state.background;
+  PixelBackground& background = pane.state.drawn.background;
   background.begin_section(min, max);
   background.fill(min, max, pane.color(Color::kPanel));
   widgets::text(pane.draw, theme, Face::kSmall, {min.x + pane.px(12), min.y + pane.px(8)},
@@ -100,7 +100,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   // Kernels extend up from the middle line, copies down; both on the same scale, the maximum fills
   // its half.
   const float top = min.y + pane.px(4), bottom = max.y - pane.px(4);
-  const TraceModel::Activity& activity = model.activity();
+  const Activity& activity = model.activity();
   const float middle = std::round(top + (bottom - top) * 0.6f);
   const auto columns = static_cast<size_t>(std::max(width / kOverviewColumn, 1.0f));
   const auto means = [&](const std::vector<float>& buckets) {
@@ -140,7 +140,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   // The range in view stays bright.
   const TimeRange extent = model.extent();
   const double per_px = extent.span_ns() / width;
-  const TimeRange shown = pane.state.window.range();
+  const TimeRange shown = pane.state.nav.window.range();
   const auto to_x = [&](Ns at) {
     return pane.min.x + static_cast<float>(std::clamp(
                             TimeRange{extent.begin_ns, at}.span_ns() / per_px, 0.0, double{width}));
@@ -195,7 +195,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
   const float right = pane.min.x;
   const Lane& lane = pane.model.lanes()[box.lane];
   const bool group = is_group(lane.kind);
-  const bool collapsed = pane.state.is_collapsed(box.lane);
+  const bool collapsed = pane.state.nav.is_collapsed(box.lane);
   if (group) {
     pane.draw.AddRectFilled({pane.gutter_x, box.top}, {right, box.bottom},
                             pane.color(Color::kPanelRaised));
@@ -245,7 +245,7 @@ void TimelineView::draw_name(Pane& pane, const LaneBox& box, bool selected) {
 float TimelineView::draw_busy_share(Pane& pane, const LaneBox& box, float right) {
   const Theme& theme = pane.theme;
   const Lane& lane = pane.model.lanes()[box.lane];
-  const bool one_line = is_group(lane.kind) || pane.state.is_collapsed(box.lane);
+  const bool one_line = is_group(lane.kind) || pane.state.nav.is_collapsed(box.lane);
   const float bar = std::min(pane.px(40), std::round((pane.min.x - pane.gutter_x) * 0.17f));
   const std::string text = format_percent(lane.busy_share);
   const float width = theme.width(Face::kSmall, text), height = theme.text(Face::kSmall).size;
@@ -286,8 +286,8 @@ void TimelineView::draw_findings(Pane& pane) {
     return std::clamp(pane.x(at), pane.min.x - size, pane.max.x + size);
   };
   hovered_finding_.reset();
-  if (pane.state.finding && *pane.state.finding < findings.size()) {
-    const FindingLine& finding = findings[*pane.state.finding];
+  if (pane.state.selection.finding && *pane.state.selection.finding < findings.size()) {
+    const FindingLine& finding = findings[*pane.state.selection.finding];
     if (finding.start_ns != trace::kUnknownNs) {
       const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
       const float from = x_of(finding.start_ns), to = std::max(x_of(end), from + 1);
@@ -310,26 +310,23 @@ void TimelineView::draw_findings(Pane& pane) {
     taken.push_back(x);
     const bool hovered = std::fabs(pane.mouse.x - x) <= size * 0.6f && pane.mouse.y >= top &&
                          pane.mouse.y < pane.min.y;
-    const bool chosen = pane.state.finding == i;
+    const bool chosen = pane.state.selection.finding == i;
     widgets::finding_glyph(
         pane.draw, pane.theme, x, pane.min.y, size,
         chosen || hovered ? pane.color(Color::kSelection) : pane.theme.color(findings[i].severity));
     if (!hovered || pane.model.is_sketch()) continue;
     hovered_finding_ = i;
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(pane.px(440));
+    const widgets::Tooltip tooltip(pane.px(440));
     widgets::text(pane.theme, Face::kBold, pane.theme.color(findings[i].severity),
                   findings[i].number + " " + findings[i].id);
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText), findings[i].title);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
 }
 
 // Flags of bookmarks, at the upper edge of the axis.
 void TimelineView::draw_bookmarks(Pane& pane, float top) {
   const float size = pane.px(8);
-  for (const Bookmark& bookmark : pane.state.bookmarks.all()) {
+  for (const Bookmark& bookmark : pane.state.nav.bookmarks.all()) {
     const float x = pane.x(bookmark.range.begin_ns);
     if (x < pane.min.x || x > pane.max.x) continue;
     const ImU32 color = pane.color(Color::kAccent);
@@ -338,12 +335,9 @@ void TimelineView::draw_bookmarks(Pane& pane, float top) {
     if (std::fabs(pane.mouse.x - x - size / 2) > size || pane.mouse.y < top ||
         pane.mouse.y >= pane.min.y)
       continue;
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(pane.px(440));
+    const widgets::Tooltip tooltip(pane.px(440));
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
                   bookmark.note.empty() ? "Bookmark" : bookmark.note);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
 }
 

@@ -49,13 +49,13 @@ struct Arrow {
 // (leads away from): what it waited for delayed all later ones.
 Id nearest_with_edges(const TraceModel& model, Id op, bool back) {
   constexpr size_t kMostSteps = 1000;  // more distant chains are not useful
-  const auto place = model.place({ItemKind::kOp, op});
+  const auto place = model.lanes().place({ItemKind::kOp, op});
   if (!place) return kNoId;
   const Row& row = model.lanes()[place->lane].bands[place->band].row;
   size_t at = place->index;
   for (size_t step = 0; step < kMostSteps && at < row.size(); ++step, back ? --at : ++at) {
     const Id each = unpack(row.item[at]).id;
-    if (!(back ? model.incoming(each) : model.outgoing(each)).empty()) return each;
+    if (!(back ? model.edges().incoming(each) : model.edges().outgoing(each)).empty()) return each;
   }
   return kNoId;
 }
@@ -64,9 +64,9 @@ Id nearest_with_edges(const TraceModel& model, Id op, bool back) {
 // nearest first.
 std::vector<Arrow> arrows_of(const TraceModel& model, Item selection, bool whole_chain) {
   std::vector<Arrow> arrows;
-  for (const uint32_t index : model.dependencies_of(selection)) {
+  for (const uint32_t index : model.edges().of(selection)) {
     const bool incoming = selection.kind == ItemKind::kOp
-                              ? model.dependency(index).to_op == selection.id
+                              ? model.edges()[index].to_op == selection.id
                               : selection.kind == ItemKind::kEventWait;
     arrows.push_back({index, incoming, true});
   }
@@ -79,8 +79,8 @@ std::vector<Arrow> arrows_of(const TraceModel& model, Item selection, bool whole
     for (size_t i = 0; i < queue.size() && arrows.size() < before + kMaxArrows; ++i) {
       const Id op = nearest_with_edges(model, queue[i], back);
       if (op == kNoId || !seen.insert(op).second) continue;
-      for (const uint32_t index : back ? model.incoming(op) : model.outgoing(op)) {
-        const Dependency& edge = model.dependency(index);
+      for (const uint32_t index : back ? model.edges().incoming(op) : model.edges().outgoing(op)) {
+        const Dependency& edge = model.edges()[index];
         queue.push_back(back ? edge.from_op : edge.to_op);
         if (op != selection.id && arrows.size() < before + kMaxArrows)
           arrows.push_back({index, back, false});
@@ -94,9 +94,9 @@ std::vector<Arrow> arrows_of(const TraceModel& model, Item selection, bool whole
 std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
   const TraceModel& model = pane.model;
   const float room = pane.max.x - pane.min.x - pane.px(40);
-  const std::string label = ellipsize(model.label(op), 40);
+  const std::string label = ellipsize(model.items().label(op), 40);
   const std::string with_stream =
-      label + " \u00b7 " + model.stream_name(model.trace().op.stream_id[op.id]);
+      label + " \u00b7 " + model.items().stream_name(model.trace().op.stream_id[op.id]);
   const std::string& text =
       pane.theme.width(Face::kSmall, with_stream) < room ? with_stream : label;
   return end.left    ? "\u2190 " + text
@@ -109,8 +109,8 @@ std::string tag_of(const Pane& pane, const TimelineView::End& end, Item op) {
 
 std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item item,
                                                       bool at_end) const {
-  const auto place = pane.model.place(item);
-  const auto range = pane.model.time(item);
+  const auto place = pane.model.lanes().place(item);
+  const auto range = pane.model.items().time(item);
   if (!place || !range) return std::nullopt;
   // If a lane is inside a collapsed one, the nearest visible ancestor replaces it.
   int lane = static_cast<int>(place->lane);
@@ -123,13 +123,13 @@ std::optional<TimelineView::End> TimelineView::end_of(const Pane& pane, Item ite
   const auto [top, bottom] =
       own ? band_span(pane, *box, place->band) : std::pair(box->top, box->bottom);
   End end;
-  const double px = pane.state.window.to_px(at_end ? range->end_ns : range->begin_ns);
+  const double px = pane.state.nav.window.to_px(at_end ? range->end_ns : range->begin_ns);
   end.left = px < 0;
-  end.right = px > pane.state.window.width_px;
+  end.right = px > pane.state.nav.window.width_px;
   const float y = (top + bottom) / 2;
   end.above = y < pane.min.y;
   end.below = y > pane.max.y;
-  end.at = {pane.min.x + static_cast<float>(std::clamp(px, 0.0, pane.state.window.width_px)),
+  end.at = {pane.min.x + static_cast<float>(std::clamp(px, 0.0, pane.state.nav.window.width_px)),
             std::clamp(y, pane.min.y + pane.px(6), pane.max.y - pane.px(6))};
   return end;
 }
@@ -143,7 +143,7 @@ class TimelineView::EdgePainter {
   void draw() {
     draw_issue();
     const std::vector<Arrow> arrows =
-        arrows_of(model_, pane_.state.selection, pane_.state.whole_chain);
+        arrows_of(model_, pane_.state.selection.item, pane_.state.look.whole_chain);
     labeled_ =
         std::ranges::count(arrows, true, &Arrow::direct) <= static_cast<ptrdiff_t>(kMaxChips);
     for (const Arrow& arrow : arrows) draw_arrow(arrow);
@@ -183,18 +183,18 @@ class TimelineView::EdgePainter {
 
   // The call that issued the op, or the op that the call issued.
   void draw_issue() {
-    const Item selection = pane_.state.selection;
+    const Item selection = pane_.state.selection.item;
     Item op = selection, call;
     if (selection.kind == ItemKind::kOp) {
-      call = model_.call_of(selection.id);
-    } else if (const Id issued = model_.op_of(selection); issued != kNoId) {
+      call = model_.items().call_of(selection.id);
+    } else if (const Id issued = model_.items().op_of(selection); issued != kNoId) {
       op = {ItemKind::kOp, issued};
       call = selection;
     }
     if (!call) return;
     const auto from = view_.end_of(pane_, call, false), to = view_.end_of(pane_, op, false);
     if (!from || !to || from->left || from->right || to->left || to->right) return;
-    if (model_.lanes()[model_.place(op)->lane].host_times) return;
+    if (model_.lanes()[model_.lanes().place(op)->lane].host_times) return;
     const ImU32 color = Theme::fade(theme_.color(Color::kAccent), 0.8f);
     connect(from->at, to->at, color, 1.4f);
     pane_.draw.AddCircleFilled(from->at, pane_.px(2.5f), color);
@@ -202,7 +202,7 @@ class TimelineView::EdgePainter {
   }
 
   void draw_arrow(const Arrow& arrow) {
-    const Dependency& dependency = model_.dependency(arrow.dependency);
+    const Dependency& dependency = model_.edges()[arrow.dependency];
     const Item from_op{ItemKind::kOp, dependency.from_op}, to_op{ItemKind::kOp, dependency.to_op};
     const auto from = view_.end_of(pane_, from_op, true), to = view_.end_of(pane_, to_op, false);
     if (!from || !to) return;
@@ -243,9 +243,9 @@ class TimelineView::EdgePainter {
 
   // How long the later op waited for the earlier one, or the time between them.
   void add_time(const Drawn& drawn, const Curve& curve) {
-    const Ns waited = model_.waited_ns(drawn.arrow.dependency);
-    const Ns lag =
-        distance_ns(model_.time(drawn.from_op)->end_ns, model_.time(drawn.to_op)->begin_ns);
+    const Ns waited = model_.edges().waited_ns(drawn.arrow.dependency);
+    const Ns lag = distance_ns(model_.items().time(drawn.from_op)->end_ns,
+                               model_.items().time(drawn.to_op)->begin_ns);
     const std::string text = waited > 0 ? "waited " + format_duration(waited)
                                         : (lag >= 0 ? "+" : "") + format_duration(lag);
     const ImVec2 size = chip_size(text);
@@ -271,13 +271,14 @@ class TimelineView::EdgePainter {
 
   // The width taken by the tag of an end to the left or right.
   float tag_room(const End& end, Item op, bool out) const {
-    if (!out || op == pane_.state.selection) return pane_.px(4);
+    if (!out || op == pane_.state.selection.item) return pane_.px(4);
     return pane_.px(12) + chip_size(tag_of(pane_, end, op)).x;
   }
 
   // An end out of view: a tag that names it and links to it.
   void add_tag(const End& end, Item op, ImU32 color) {
-    if (!(end.left || end.right || end.above || end.below) || op == pane_.state.selection) return;
+    if (!(end.left || end.right || end.above || end.below) || op == pane_.state.selection.item)
+      return;
     const bool on_left = end.left || (!end.right && end.at.x < (pane_.min.x + pane_.max.x) / 2);
     int& count = stacked_[{on_left, static_cast<int>(end.at.y)}];
     const std::string text = tag_of(pane_, end, op);
@@ -310,7 +311,7 @@ class TimelineView::EdgePainter {
 };
 
 void TimelineView::draw_edges(Pane& pane) {
-  if (pane.state.selection) EdgePainter(*this, pane).draw();
+  if (pane.state.selection.item) EdgePainter(*this, pane).draw();
 }
 
 }  // namespace streamscope::viewer

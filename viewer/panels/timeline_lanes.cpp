@@ -78,23 +78,23 @@ void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
 
 void Strip::finish() const {
   const float foot = bottom_ - pane_.px(kFoot);
-  pane_.state.background.repeat(pane_.min.x, top_, foot, line_);
-  pane_.state.background.repeat(pane_.min.x, foot, bottom_, foot_);
+  pane_.state.drawn.background.repeat(pane_.min.x, top_, foot, line_);
+  pane_.state.drawn.background.repeat(pane_.min.x, foot, bottom_, foot_);
 }
 
 ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
   const auto category = static_cast<Category>(bar.kind);
   // Without reading the item, which is elsewhere in memory.
-  if (pane.state.color_by == ColorBy::kKind && category != Category::kRange)
+  if (pane.state.look.color_by == ColorBy::kKind && category != Category::kRange)
     return pane.theme.color(category);
-  return bar_color(pane.model, pane.theme, pane.state.color_by, unpack(band.row.item[bar.first]),
-                   category);
+  return bar_color(pane.model, pane.theme, pane.state.look.color_by,
+                   unpack(band.row.item[bar.first]), category);
 }
 
 std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox& box,
                                                 size_t band) const {
   const Lane& lane = pane.model.lanes()[box.lane];
-  if (pane.state.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
+  if (pane.state.nav.is_collapsed(box.lane)) return {box.top + pane.px(4), box.bottom - pane.px(4)};
   const bool glyphs = lane.records.size() + lane.passed_waits.size() > 0;
   float used = 0;
   for (const Band& each : lane.bands) used += pane.px(band_pitch(each.kind));
@@ -109,14 +109,14 @@ std::pair<float, float> TimelineView::band_span(const Pane& pane, const LaneBox&
 
 void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   const Lane& lane = pane.model.lanes()[box.lane];
-  PixelBackground& background = pane.state.background;
+  PixelBackground& background = pane.state.drawn.background;
   if (is_group(lane.kind)) {
     background.fill({pane.min.x, box.top}, {pane.max.x, box.bottom}, pane.color(Color::kPanel));
   }
   background.fill({pane.min.x, box.bottom - 1}, {pane.max.x, box.bottom}, pane.color(Color::kGrid));
   if (lane.kind == LaneKind::kCounter)
     return draw_counter(pane, lane, box.top + pane.px(3), box.bottom - pane.px(2));
-  const bool collapsed = pane.state.is_collapsed(box.lane);
+  const bool collapsed = pane.state.nav.is_collapsed(box.lane);
   for (size_t index = 0; index < lane.bands.size(); ++index) {
     const Band& band = lane.bands[index];
     // A collapsed thread shows its calls, not the ranges around them.
@@ -124,17 +124,17 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
     const auto [top, bottom] = band_span(pane, box, index);
     bars_.clear();
     waits_.clear();
-    folded_.fold(band.row, pane.state.window, kMinPx, bars_);
+    folded_.fold(band.row, pane.state.nav.window, kMinPx, bars_);
     // Waiting is not drawn if the work covers it.
     if (index == 0 && !cover(bars_, pane.max.x - pane.min.x))
-      folded_.fold(lane.waits, pane.state.window, kMinPx, waits_);
-    pane.state.drawn_items += bars_.size() + waits_.size();
+      folded_.fold(lane.waits, pane.state.nav.window, kMinPx, waits_);
+    pane.state.drawn.items += bars_.size() + waits_.size();
     Strip strip(pane, top, bottom, grid_);
     draw_waits(pane, lane, strip);
     draw_bars(pane, lane, band, strip);
     strip.finish();
   }
-  if (!lane.bands.empty() && pane.state.show_critical_path)
+  if (!lane.bands.empty() && pane.state.look.critical_path)
     draw_path(pane, lane, band_span(pane, box, 0).first);
   if (collapsed) return;
   if (lane.kind == LaneKind::kStream && pane.state.prediction && !lane.bands.empty())
@@ -144,11 +144,13 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
 
 void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
   columns_.resize(grid_.size());
-  lane.counter.in_pixels(pane.state.window, columns_);
-  pane.state.drawn_items += draw_counter_columns(
-      columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
-      CounterLook(pane.theme, pane.color(Color::kCounter)),
-      [&](ImVec2 min, ImVec2 max, ImU32 color) { pane.state.background.fill(min, max, color); });
+  lane.counter.in_pixels(pane.state.nav.window, columns_);
+  pane.state.drawn.items +=
+      draw_counter_columns(columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom,
+                           bottom - top, CounterLook(pane.theme, pane.color(Color::kCounter)),
+                           [&](ImVec2 min, ImVec2 max, ImU32 color) {
+                             pane.state.drawn.background.fill(min, max, color);
+                           });
   // Under the mouse, or else in the lane that keys selected.
   const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
   const auto chosen = current_lane(pane.model, pane.state);
@@ -168,15 +170,15 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
 void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
   const Row& row = pane.state.prediction->by_lane[box.lane];
   bars_.clear();
-  fold(row, pane.state.window, kMinPx, bars_);
-  pane.state.drawn_items += bars_.size();
+  fold(row, pane.state.nav.window, kMinPx, bars_);
+  pane.state.drawn.items += bars_.size();
   Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), grid_);
   const bool mouse_in_strip =
       pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   for (const DrawItem& bar : bars_) {
     const float x1 = drawn_end(bar);
     const Item item = unpack(row.item[bar.first]);
-    const ImU32 fill = bar_color(pane.model, pane.theme, pane.state.color_by, item,
+    const ImU32 fill = bar_color(pane.model, pane.theme, pane.state.look.color_by, item,
                                  static_cast<Category>(bar.kind));
     strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
     const float mouse = pane.mouse.x - pane.min.x;
@@ -198,8 +200,9 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
     const float width = bar.x1 - bar.x0, x1 = drawn_end(bar);
     ImU32 fill = fill_of(pane, band, bar);
     if (bar.coverage < 1) fill = pane.theme.dim(fill, kFaintest + (1 - kFaintest) * bar.coverage);
-    if (!pane.state.searched.empty() &&
-        !pane.model.has_name(unpack(band.row.item[bar.first]), pane.state.searched))
+    if (!pane.state.selection.searched.empty() &&
+        !pane.model.items().has_name(unpack(band.row.item[bar.first]),
+                                     pane.state.selection.searched))
       fill = pane.theme.dim(fill, kNotFound);
     if (lane.host_times && width >= kGapFromPx) {
       // Pale with a bright start: this is when the host issued it, not when the device ran it.
@@ -232,12 +235,12 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
   const float y =
       std::round((strip.top() + strip.bottom() - pane.theme.text(Face::kSmall).size) / 2) - 1;
   const ImU32 ink = pane.theme.on(fill);
-  const std::string label = pane.model.label(item);
+  const std::string label = pane.model.items().label(item);
   const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, y}, to - from,
                                        ink, shortened(pane, item, label, to - from));
   if (used == 0 || band.kind == BandKind::kRanges) return;
   const std::string duration =
-      pane.model.never_ended(item)
+      pane.model.items().never_ended(item)
           ? "never ended"
           : format_duration(distance_ns(band.row.start_ns[bar.first], band.row.end_ns[bar.first]));
   const float needed = pane.theme.width(Face::kSmall, duration);
@@ -249,18 +252,14 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
 
 // Around the selection, over its neighbors.
 void TimelineView::draw_outline(Pane& pane, const Row& row, const Strip& strip) {
-  const auto range = pane.state.selection ? pane.model.time(pane.state.selection) : std::nullopt;
-  if (!range) return;
-  const auto it = std::lower_bound(row.start_ns.begin(), row.start_ns.end(), range->begin_ns);
-  for (size_t i = static_cast<size_t>(it - row.start_ns.begin());
-       i < row.size() && row.start_ns[i] == range->begin_ns; ++i) {
-    if (row.item[i] != pack(pane.state.selection)) continue;
-    const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
-    const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
-    pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
-                      {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, strip.bottom() + 1},
-                      pane.color(Color::kSelection), 0, 0, pane.px(2));
-  }
+  const auto range =
+      pane.state.selection.item ? pane.model.items().time(pane.state.selection.item) : std::nullopt;
+  if (!range || !row.find(range->begin_ns, pack(pane.state.selection.item))) return;
+  const float x0 = std::clamp(pane.x(range->begin_ns), pane.min.x - 4, pane.max.x + 4);
+  const float x1 = std::clamp(pane.x(range->end_ns), pane.min.x - 4, pane.max.x + 4);
+  pane.draw.AddRect({std::floor(x0) - 1, strip.top() - 1},
+                    {std::max(std::ceil(x1), std::floor(x0) + 3) + 1, strip.bottom() + 1},
+                    pane.color(Color::kSelection), 0, 0, pane.px(2));
 }
 
 void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
@@ -294,8 +293,8 @@ void TimelineView::draw_waits(Pane& pane, const Lane& lane, Strip& strip) {
 // A stripe over the bars of the critical path.
 void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
   bars_.clear();
-  folded_.fold(lane.path, pane.state.window, kMinPx, bars_);
-  pane.state.drawn_items += bars_.size();
+  folded_.fold(lane.path, pane.state.nav.window, kMinPx, bars_);
+  pane.state.drawn.items += bars_.size();
   // Adjacent ones are merged.
   for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
     Pixels all = pixels_of(bars_[i].x0, bars_[i].x1);
@@ -304,9 +303,9 @@ void TimelineView::draw_path(Pane& pane, const Lane& lane, float top) {
       if (pixels.first > all.end) break;
       all.end = std::max(all.end, pixels.end);
     }
-    pane.state.background.fill({pane.min.x + all.first, top - pane.px(1)},
-                               {pane.min.x + all.end, top + pane.px(2)},
-                               pane.color(Color::kCritical));
+    pane.state.drawn.background.fill({pane.min.x + all.first, top - pane.px(1)},
+                                     {pane.min.x + all.end, top + pane.px(2)},
+                                     pane.color(Color::kCritical));
   }
 }
 
@@ -317,12 +316,12 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
     const ImU32 color = pane.theme.color(category);
     const float spacing = pane.px(kGlyphSpacing);
     bars_.clear();
-    folded_.fold(row, pane.state.window, spacing, bars_);
+    folded_.fold(row, pane.state.nav.window, spacing, bars_);
     for (size_t i = 0, next = 0; i < bars_.size(); i = next) {
       // Those close together become a line, from the first to the last.
       for (next = i + 1; next < bars_.size() && bars_[next].x0 - bars_[next - 1].x0 <= spacing;)
         ++next;
-      ++pane.state.drawn_items;
+      ++pane.state.drawn.items;
       const float x0 = pane.min.x + bars_[i].x0;
       const Item item = unpack(row.item[bars_[i].first]);
       const bool crowd = next - i > 1 || bars_[i].count > 1;
@@ -331,10 +330,10 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
         const DrawItem& last = bars_[next - 1];
         left = x0;
         right = pane.min.x + (last.count > 1 ? last.x1 : last.x0 + pane.px(2));
-        pane.state.background.fill({left, bottom - line}, {right, bottom - line + pane.px(2)},
-                                   color);
+        pane.state.drawn.background.fill({left, bottom - line}, {right, bottom - line + pane.px(2)},
+                                         color);
       } else {
-        const bool selected = item == pane.state.selection;
+        const bool selected = item == pane.state.selection.item;
         glyph(pane.draw, pane.theme, x0, bottom, size,
               selected ? pane.color(Color::kSelection) : color);
       }
@@ -351,10 +350,10 @@ void TimelineView::draw_markers(Pane& pane, const Lane& lane, float bottom) {
 
 void TimelineView::draw_counter_tooltip(Pane& pane) {
   const Lane& lane = *hit_.counter;
-  const Ns at = pane.state.window.to_ns(hit_.at_x - pane.min.x);
+  const Ns at = pane.state.nav.window.to_ns(hit_.at_x - pane.min.x);
   if (!pane.mouse_in_plot)
     widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip;
   const Counter::Column value = hit_.value;
   widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
                 lane.title + ": " +
@@ -363,11 +362,10 @@ void TimelineView::draw_counter_tooltip(Pane& pane) {
   if (!value.is_steady())
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
                   "at most " + lane.counter.text_of_capacity(value.most) + " in this pixel of " +
-                      format_duration(static_cast<Ns>(pane.state.window.ns_per_px)));
+                      format_duration(static_cast<Ns>(pane.state.nav.window.ns_per_px)));
   widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
   widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
                 "at " + format_exact(at));
-  ImGui::EndTooltip();
 }
 
 void TimelineView::draw_tooltip(Pane& pane) {
@@ -379,7 +377,7 @@ void TimelineView::draw_tooltip(Pane& pane) {
   const Item item = hit_.item;
   const ImU32 dim = theme.color(Color::kTextDim);
   ImGui::SetNextWindowSizeConstraints({0, 0}, {theme.px(460), theme.px(600)});
-  ImGui::BeginTooltip();
+  const widgets::Tooltip tooltip(hit_.folded > 1 ? -1 : theme.px(440));
   if (hit_.folded > 1) {
     const std::string share = hit_.instants ? ""
                                             : (hit_.waiting ? "waiting " : "busy ") +
@@ -387,17 +385,15 @@ void TimelineView::draw_tooltip(Pane& pane) {
     widgets::text(
         theme, Face::kBold, theme.color(Color::kText),
         hit_.instants
-            ? format_count(hit_.folded, std::string(to_string(model.category(item))))
+            ? format_count(hit_.folded, std::string(to_string(model.items().category(item))))
             : format_count(hit_.folded) + (hit_.waiting ? " waits" : "") + " in this pixel");
     widgets::text(theme, Face::kBody, dim, share + "zoom in to see each");
-    ImGui::EndTooltip();
     return;
   }
-  ImGui::PushTextWrapPos(theme.px(440));
-  const std::string label = model.label(item), name = model.name(item);
+  const std::string label = model.items().label(item), name = model.items().name(item);
   widgets::text(theme, Face::kBold, theme.color(Color::kText), ellipsize(label, 200));
   if (name != label) widgets::text(theme, Face::kSmall, dim, ellipsize(name, 300));
-  std::string kind(to_string(model.category(item)));
+  std::string kind(to_string(model.items().category(item)));
   if (hit_.elsewhere) {
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
                   (item.kind == ItemKind::kRange ? "on the GPU: " : "if fixed: ") +
@@ -405,19 +401,19 @@ void TimelineView::draw_tooltip(Pane& pane) {
                       format_exact(hit_.elsewhere->begin_ns));
     kind = (item.kind == ItemKind::kRange ? "on the host: " : "recorded: ") + kind;
   }
-  if (const auto range = model.time(item)) {
-    widgets::text(
-        theme, Face::kBody, theme.color(Color::kText),
-        kind + "  \u00b7  " +
-            (model.never_ended(item) ? "never ended" : format_duration(range->duration_ns())));
+  if (const auto range = model.items().time(item)) {
+    widgets::text(theme, Face::kBody, theme.color(Color::kText),
+                  kind + "  \u00b7  " +
+                      (model.items().never_ended(item) ? "never ended"
+                                                       : format_duration(range->duration_ns())));
     widgets::text(theme, Face::kMonoSmall, dim, "from " + format_exact(range->begin_ns));
   }
   Ns waited = 0;
   Id waited_for = kNoId;
-  for (const uint32_t index : model.dependencies_of(item)) {
-    const Dependency& dependency = model.dependency(index);
+  for (const uint32_t index : model.edges().of(item)) {
+    const Dependency& dependency = model.edges()[index];
     if (item.kind == ItemKind::kOp && dependency.to_op != item.id) continue;
-    if (const Ns ns = model.waited_ns(index); ns > waited) {
+    if (const Ns ns = model.edges().waited_ns(index); ns > waited) {
       waited = ns;
       waited_for = dependency.from_op;
     }
@@ -426,11 +422,9 @@ void TimelineView::draw_tooltip(Pane& pane) {
     const Item cause{ItemKind::kOp, waited_for};
     widgets::text(theme, Face::kBody, theme.color(Color::kWaiting),
                   "waited " + format_duration(waited) + " for " +
-                      ellipsize(model.label(cause), 60) + " on " +
-                      model.stream_name(model.trace().op.stream_id[waited_for]));
+                      ellipsize(model.items().label(cause), 60) + " on " +
+                      model.items().stream_name(model.trace().op.stream_id[waited_for]));
   }
-  ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
 }
 
 }  // namespace streamscope::viewer

@@ -201,6 +201,16 @@ void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max) {
                           ImGuiCond_Always, {left ? 1.0f : 0.0f, above ? 1.0f : 0.0f});
 }
 
+Tooltip::Tooltip(float wrap_at) {
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(wrap_at);
+}
+
+Tooltip::~Tooltip() {
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
 void push_mono(const Theme& theme) {
   compat::push_font(theme.text(Face::kMono).font, theme.text(Face::kMono).size);
 }

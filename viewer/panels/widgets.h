@@ -4,7 +4,6 @@
 // Small building blocks of views: text in a face, links, chips, facts, glyphs, arrows.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "render/theme.h"
@@ -57,6 +56,14 @@ bool link(const Theme& theme, TabStops& stops, Face face, std::string_view text,
 void focus_frame(const Theme& theme);
 /// Places the next tooltip above or below a box instead of at the mouse.
 void place_tooltip(const Theme& theme, ImVec2 min, ImVec2 max);
+/// A tooltip until the end of a scope; its text wraps at this width, or not at all.
+class Tooltip {
+ public:
+  explicit Tooltip(float wrap_at = -1);
+  ~Tooltip();
+  Tooltip(const Tooltip&) = delete;
+  Tooltip& operator=(const Tooltip&) = delete;
+};
 /// Until ImGui::PopFont(), ImGui's own widgets use a monospaced font.
 void push_mono(const Theme& theme);
 /// A button; `is_on` for the selected one of several. True when clicked.

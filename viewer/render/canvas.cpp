@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
 
 #include "imgui_compat.h"
 
@@ -108,7 +107,7 @@ bool Canvas::draw(Workspace& workspace, int width, int height,
   ImGui_ImplOpenGL3_NewFrame();
   new_frame();
   ImGui::NewFrame();
-  PixelBackground& background = workspace.state().background;
+  PixelBackground& background = workspace.state().drawn.background;
   background.begin_frame(width, height, ImGui::GetIO().DisplayFramebufferScale);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   workspace.draw(size.x, size.y);

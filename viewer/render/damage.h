@@ -11,7 +11,6 @@
 #include <imgui.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace streamscope::viewer {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <utility>
+#include <variant>
 
 #include "fonts.h"
 #include "imgui_compat.h"
@@ -17,108 +19,81 @@ constexpr ImU32 rgb(uint32_t value, uint32_t alpha = 255) {
   return IM_COL32((value >> 16) & 255, (value >> 8) & 255, value & 255, alpha);
 }
 
-using Colors = std::array<ImU32, static_cast<size_t>(Color::kCount)>;
-using Categories = std::array<ImU32, kCategoryCount>;
-using Names = std::array<ImU32, 12>;
-
-constexpr Colors kDarkColors = {
-    rgb(0x0f1318),       // background
-    rgb(0x161b22),       // panel
-    rgb(0x1e252f),       // panel raised
-    rgb(0x2b3440),       // border
-    rgb(0x232b36),       // grid
-    rgb(0x181e26),       // grid, minor
-    rgb(0xe7ecf3),       // text
-    rgb(0x9aa7b8),       // text, dim
-    rgb(0x7a889d),       // text, faint
-    rgb(0x6cb6ff),       // accent
-    rgb(0xffffff),       // selection
-    rgb(0xffffff, 60),   // hover
-    rgb(0x6cb6ff, 34),   // mark
-    rgb(0xd9622b),       // waiting
-    rgb(0xff7f50),       // incoming
-    rgb(0x3fe0c5),       // outgoing
-    rgb(0xff5fa2),       // critical
-    rgb(0x8fa3c8),       // counter
-    rgb(0xe0a526),       // warning
-    rgb(0xff6b5e),       // error
-    rgb(0x221a04),       // on warning
-    rgb(0x06090d, 170),  // shade
+// A color in the dark and in the light theme.
+struct Shades {
+  ImU32 dark, light;
 };
 
-constexpr Colors kLightColors = {
-    rgb(0xffffff),      // background
-    rgb(0xf5f7fa),      // panel
-    rgb(0xe9edf2),      // panel raised
-    rgb(0xcfd7e1),      // border
-    rgb(0xe3e8ee),      // grid
-    rgb(0xf1f4f7),      // grid, minor
-    rgb(0x17202c),      // text
-    rgb(0x48566a),      // text, dim
-    rgb(0x5f6d80),      // text, faint
-    rgb(0x0b62c4),      // accent
-    rgb(0x0b1320),      // selection
-    rgb(0x0b1320, 40),  // hover
-    rgb(0x0b62c4, 28),  // mark
-    rgb(0xb84a00),      // waiting
-    rgb(0xc8430a),      // incoming
-    rgb(0x00806a),      // outgoing
-    rgb(0xc2186b),      // critical
-    rgb(0x5f7299),      // counter
-    rgb(0x8a5a00),      // warning
-    rgb(0xc62f23),      // error
-    rgb(0xffffff),      // on warning
-    rgb(0x17202c, 90),  // shade
-};
+constexpr std::array<Shades, static_cast<size_t>(Color::kCount)> kColors = {{
+    {rgb(0x0f1318), rgb(0xffffff)},           // background
+    {rgb(0x161b22), rgb(0xf5f7fa)},           // panel
+    {rgb(0x1e252f), rgb(0xe9edf2)},           // panel raised
+    {rgb(0x2b3440), rgb(0xcfd7e1)},           // border
+    {rgb(0x232b36), rgb(0xe3e8ee)},           // grid
+    {rgb(0x181e26), rgb(0xf1f4f7)},           // grid, minor
+    {rgb(0xe7ecf3), rgb(0x17202c)},           // text
+    {rgb(0x9aa7b8), rgb(0x48566a)},           // text, dim
+    {rgb(0x7a889d), rgb(0x5f6d80)},           // text, faint
+    {rgb(0x6cb6ff), rgb(0x0b62c4)},           // accent
+    {rgb(0xffffff), rgb(0x0b1320)},           // selection
+    {rgb(0xffffff, 60), rgb(0x0b1320, 40)},   // hover
+    {rgb(0x6cb6ff, 34), rgb(0x0b62c4, 28)},   // mark
+    {rgb(0xd9622b), rgb(0xb84a00)},           // waiting
+    {rgb(0xff7f50), rgb(0xc8430a)},           // incoming
+    {rgb(0x3fe0c5), rgb(0x00806a)},           // outgoing
+    {rgb(0xff5fa2), rgb(0xc2186b)},           // critical
+    {rgb(0x8fa3c8), rgb(0x5f7299)},           // counter
+    {rgb(0xe0a526), rgb(0x8a5a00)},           // warning
+    {rgb(0xff6b5e), rgb(0xc62f23)},           // error
+    {rgb(0x221a04), rgb(0xffffff)},           // on warning
+    {rgb(0x06090d, 170), rgb(0x17202c, 90)},  // shade
+}};
 
-constexpr Categories kDarkCategories = {
-    rgb(0x56b4e9),  // kernel
-    rgb(0xe69f00),  // copy to device
-    rgb(0xe0d45c),  // copy to host
-    rgb(0xb98a2e),  // copy on device
-    rgb(0x9fb1c4),  // memset
-    rgb(0xcc79a7),  // host function
-    rgb(0xd55e00),  // memory wait
-    rgb(0xa993e0),  // memory write
-    rgb(0x1fb391),  // graph launch
-    rgb(0x3f7fae),  // launch call
-    rgb(0xa1762a),  // copy call
-    rgb(0x3fa889),  // record call
-    rgb(0xb86a94),  // wait call
-    rgb(0xd9622b),  // blocking call
-    rgb(0x56637a),  // other call
-    rgb(0x3a4658),  // range
-    rgb(0x5470b3),  // operation
-    rgb(0x2f8f7c),  // barrier
-    rgb(0x7f9a3a),  // task
-};
+constexpr std::array<Shades, kCategoryCount> kCategories = {{
+    {rgb(0x56b4e9), rgb(0x4ba3dc)},  // kernel
+    {rgb(0xe69f00), rgb(0xe69f00)},  // copy to device
+    {rgb(0xe0d45c), rgb(0xe3d21a)},  // copy to host
+    {rgb(0xb98a2e), rgb(0xc4923a)},  // copy on device
+    {rgb(0x9fb1c4), rgb(0xa9b8c9)},  // memset
+    {rgb(0xcc79a7), rgb(0xcc79a7)},  // host function
+    {rgb(0xd55e00), rgb(0xd55e00)},  // memory wait
+    {rgb(0xa993e0), rgb(0x9c86d8)},  // memory write
+    {rgb(0x1fb391), rgb(0x009e73)},  // graph launch
+    {rgb(0x3f7fae), rgb(0x8fc1e6)},  // launch call
+    {rgb(0xa1762a), rgb(0xf0cb7a)},  // copy call
+    {rgb(0x3fa889), rgb(0x7ccbb4)},  // record call
+    {rgb(0xb86a94), rgb(0xe3afcb)},  // wait call
+    {rgb(0xd9622b), rgb(0xe57f3b)},  // blocking call
+    {rgb(0x56637a), rgb(0xc3ccd8)},  // other call
+    {rgb(0x3a4658), rgb(0xdbe2eb)},  // range
+    {rgb(0x5470b3), rgb(0x8fa9e6)},  // operation
+    {rgb(0x2f8f7c), rgb(0x6cc5b2)},  // barrier
+    {rgb(0x7f9a3a), rgb(0xb9cf7a)},  // task
+}};
 
-constexpr Categories kLightCategories = {
-    rgb(0x4ba3dc),  // kernel
-    rgb(0xe69f00),  // copy to device
-    rgb(0xe3d21a),  // copy to host
-    rgb(0xc4923a),  // copy on device
-    rgb(0xa9b8c9),  // memset
-    rgb(0xcc79a7),  // host function
-    rgb(0xd55e00),  // memory wait
-    rgb(0x9c86d8),  // memory write
-    rgb(0x009e73),  // graph launch
-    rgb(0x8fc1e6),  // launch call
-    rgb(0xf0cb7a),  // copy call
-    rgb(0x7ccbb4),  // record call
-    rgb(0xe3afcb),  // wait call
-    rgb(0xe57f3b),  // blocking call
-    rgb(0xc3ccd8),  // other call
-    rgb(0xdbe2eb),  // range
-    rgb(0x8fa9e6),  // operation
-    rgb(0x6cc5b2),  // barrier
-    rgb(0xb9cf7a),  // task
-};
+// Causes of waiting, in colors of what they are about.
+using streamscope::WaitCause;
+constexpr std::array<std::pair<WaitCause, std::variant<Color, Category>>, 15> kCauseColors = {
+    {{WaitCause::kLaunch, Category::kLaunchCall},
+     {WaitCause::kHostCall, Category::kLaunchCall},
+     {WaitCause::kHost, Category::kOtherCall},
+     {WaitCause::kCodeLoading, Color::kWarning},
+     {WaitCause::kHostLock, Color::kWarning},
+     {WaitCause::kEvent, Color::kWaiting},
+     {WaitCause::kLegacyStream, Category::kHostFunction},
+     {WaitCause::kHostFunction, Category::kHostFunction},
+     {WaitCause::kMemoryWait, Category::kMemoryWait},
+     {WaitCause::kHostSync, Category::kCopyToDevice},
+     {WaitCause::kCopyEngine, Category::kCopyToHost},
+     {WaitCause::kSmFull, Category::kMemoryWrite},
+     {WaitCause::kQueueAliasing, Category::kGraphLaunch},
+     {WaitCause::kGraph, Color::kTextDim},
+     {WaitCause::kStart, Color::kTextDim}}};
 
 // Alternating lightness, so that neighbors differ even without hue; none resembles waiting.
-constexpr Names kNameColors = {rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xf0e442),
-                               rgb(0x3f7fd0), rgb(0x7fb800), rgb(0xcc79a7), rgb(0x9fd8c8),
-                               rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};
+constexpr std::array<ImU32, 12> kNameColors = {
+    rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xf0e442), rgb(0x3f7fd0), rgb(0x7fb800),
+    rgb(0xcc79a7), rgb(0x9fd8c8), rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};
 
 // A frame blends a color for each pixel of each lane: neither divisions nor function calls.
 constexpr std::array<float, 256> kShares = [] {
@@ -154,48 +129,19 @@ constexpr ImWchar kGlyphs[] = {0x20,   0x17f,  0x370,  0x52f,  0x2010, 0x2044, 0
 
 }  // namespace
 
-Theme::Theme(ThemeKind kind, float scale)
-    : kind_(kind),
-      scale_(std::clamp(scale, 0.5f, 4.0f)),
-      colors_(kind == ThemeKind::kDark ? kDarkColors : kLightColors),
-      categories_(kind == ThemeKind::kDark ? kDarkCategories : kLightCategories),
-      names_(kNameColors) {}
+Theme::Theme(ThemeKind kind, float scale) : kind_(kind), scale_(std::clamp(scale, 0.5f, 4.0f)) {
+  const auto shade = kind == ThemeKind::kDark ? &Shades::dark : &Shades::light;
+  std::ranges::transform(kColors, colors_.begin(), shade);
+  std::ranges::transform(kCategories, categories_.begin(), shade);
+}
 
 float Theme::px(float length) const { return std::round(length * scale_); }
 
 ImVec4 Theme::vec(Color color) const { return to_vec(this->color(color)); }
 
 ImU32 Theme::color(streamscope::WaitCause cause) const {
-  switch (cause) {
-    case streamscope::WaitCause::kLaunch:
-    case streamscope::WaitCause::kHostCall:
-      return color(Category::kLaunchCall);
-    case streamscope::WaitCause::kHost:
-      return color(Category::kOtherCall);
-    case streamscope::WaitCause::kCodeLoading:
-    case streamscope::WaitCause::kHostLock:
-      return color(Color::kWarning);
-    case streamscope::WaitCause::kEvent:
-      return color(Color::kWaiting);
-    case streamscope::WaitCause::kLegacyStream:
-    case streamscope::WaitCause::kHostFunction:
-      return color(Category::kHostFunction);
-    case streamscope::WaitCause::kMemoryWait:
-      return color(Category::kMemoryWait);
-    case streamscope::WaitCause::kHostSync:
-      return color(Category::kCopyToDevice);
-    case streamscope::WaitCause::kCopyEngine:
-      return color(Category::kCopyToHost);
-    case streamscope::WaitCause::kSmFull:
-      return color(Category::kMemoryWrite);
-    case streamscope::WaitCause::kQueueAliasing:
-      return color(Category::kGraphLaunch);
-    case streamscope::WaitCause::kGraph:
-    case streamscope::WaitCause::kStart:
-      return color(Color::kTextDim);
-    case streamscope::WaitCause::kProfiler:
-    case streamscope::WaitCause::kUnknown:
-      break;
+  for (const auto& [of, look] : kCauseColors) {
+    if (of == cause) return std::visit([&](auto meaning) { return color(meaning); }, look);
   }
   return color(Color::kTextFaint);
 }
@@ -209,7 +155,11 @@ ImU32 Theme::color(analysis::FindingSeverity severity) const {
 ImU32 Theme::color_of_name(std::string_view name) const {
   uint32_t hash = 2166136261u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return names_[(hash ^ hash >> 15) % names_.size()];
+  return kNameColors[(hash ^ hash >> 15) % kNameColors.size()];
+}
+
+ImU32 Theme::color_of_number(size_t number) const {
+  return kNameColors[number % kNameColors.size()];
 }
 
 ImU32 Theme::on(ImU32 fill) const {
@@ -276,7 +226,6 @@ void Theme::set_style() const {
   set(ImGuiCol_TextDisabled, Color::kTextDim);
   set(ImGuiCol_WindowBg, Color::kPanel);
   set(ImGuiCol_ChildBg, Color::kPanel, 0);
-  set(ImGuiCol_PopupBg, Color::kPanelRaised);
   set(ImGuiCol_Border, Color::kBorder);
   set(ImGuiCol_BorderShadow, Color::kBorder, 0);
   set(ImGuiCol_FrameBg, Color::kBackground);
@@ -290,7 +239,6 @@ void Theme::set_style() const {
   set(ImGuiCol_Header, Color::kAccent, 0.22f);
   set(ImGuiCol_HeaderHovered, Color::kAccent, 0.16f);
   set(ImGuiCol_HeaderActive, Color::kAccent, 0.28f);
-  set(ImGuiCol_Button, Color::kPanelRaised);
   set(ImGuiCol_ButtonHovered, Color::kBorder);
   set(ImGuiCol_ButtonActive, Color::kBorder);
   set(ImGuiCol_TextSelectedBg, Color::kAccent, 0.35f);

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/trace_model.h"
+#include "analysis/detector.h"
+#include "model/item_facts.h"
+#include "vocabulary/wait_cause.h"
 
 namespace streamscope::viewer {
 
@@ -72,7 +74,7 @@ class Theme {
   /// A color for a name, the same in every run.
   ImU32 color_of_name(std::string_view name) const;
   /// A color for one of many numbered things.
-  ImU32 color_of_number(size_t number) const { return names_[number % names_.size()]; }
+  ImU32 color_of_number(size_t number) const;
   /// A text color that is readable on a fill.
   ImU32 on(ImU32 fill) const;
   /// The color with `alpha` in [0, 1].
@@ -95,7 +97,6 @@ class Theme {
   float scale_;
   std::array<ImU32, static_cast<size_t>(Color::kCount)> colors_;
   std::array<ImU32, kCategoryCount> categories_;
-  std::array<ImU32, 12> names_;
   std::array<Text, static_cast<size_t>(Face::kCount)> texts_;
 };
 

@@ -26,7 +26,7 @@ std::vector<Id> ops_of(const Lane& lane) {
 bool has_edge(const TraceModel& model, std::span<const uint32_t> edges) {
   const auto& stream = model.trace().op.stream_id;
   return std::ranges::any_of(edges, [&](uint32_t index) {
-    const Dependency& edge = model.dependency(index);
+    const Dependency& edge = model.edges()[index];
     return stream[edge.from_op] != stream[edge.to_op];
   });
 }
@@ -36,8 +36,8 @@ bool touches(std::optional<TimeRange> time, TimeRange range) {
 }
 
 bool is_within(const TraceModel& model, Id op, TimeRange range) {
-  return touches(model.time({ItemKind::kOp, op}), range) ||
-         touches(model.time(model.call_of(op)), range);
+  return touches(model.items().time({ItemKind::kOp, op}), range) ||
+         touches(model.items().time(model.items().call_of(op)), range);
 }
 
 void make_nodes(const TraceModel& model, const GraphFilter& filter, GraphLayout& graph) {
@@ -47,12 +47,12 @@ void make_nodes(const TraceModel& model, const GraphFilter& filter, GraphLayout&
     if (!filter.lanes.empty() && !filter.lanes[lane]) continue;
     bool ended = true;
     for (const Id op : ops_of(model.lanes()[lane])) {
-      const std::optional<TimeRange> time = model.time({ItemKind::kOp, op});
+      const std::optional<TimeRange> time = model.items().time({ItemKind::kOp, op});
       if (!time || (filter.within && !is_within(model, op, *filter.within)) ||
-          (filter.group != kNoId && !model.is_in_group(op, filter.group)))
+          (filter.group != kNoId && !model.items().is_in_group(op, filter.group)))
         continue;
       if (ended && (graph.lanes.empty() || graph.lanes.back() != lane)) graph.lanes.push_back(lane);
-      if (ended || has_edge(model, model.incoming(op))) {
+      if (ended || has_edge(model, model.edges().incoming(op))) {
         graph.nodes.push_back(
             {.row = static_cast<uint32_t>(graph.lanes.size() - 1), .first_op = op, .time = *time});
       }
@@ -62,7 +62,7 @@ void make_nodes(const TraceModel& model, const GraphFilter& filter, GraphLayout&
       node.time.end_ns = std::max(node.time.end_ns, time->end_ns);
       node.on_path = node.on_path || (op < insights.on_path.size() && insights.on_path[op]);
       graph.node_of[op] = static_cast<uint32_t>(graph.nodes.size() - 1);
-      ended = has_edge(model, model.outgoing(op));
+      ended = has_edge(model, model.edges().outgoing(op));
     }
   }
 }
@@ -71,8 +71,8 @@ void make_edges(const TraceModel& model, GraphLayout& graph) {
   for (uint32_t i = 1; i < graph.nodes.size(); ++i) {
     if (graph.nodes[i].row == graph.nodes[i - 1].row) graph.edges.push_back({i - 1, i});
   }
-  for (uint32_t i = 0; i < model.dependency_count(); ++i) {
-    const Dependency& edge = model.dependency(i);
+  for (uint32_t i = 0; i < model.edges().size(); ++i) {
+    const Dependency& edge = model.edges()[i];
     const uint32_t from = graph.node_of[edge.from_op], to = graph.node_of[edge.to_op];
     if (from != GraphLayout::kNoNode && to != GraphLayout::kNoNode && from != to)
       graph.edges.push_back({from, to, edge.kind, i});

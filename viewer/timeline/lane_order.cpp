@@ -9,14 +9,14 @@
 #include "model/labels.h"
 
 namespace streamscope::viewer {
-void LaneOrder::toggle_pinned(const TraceModel& model, size_t lane) {
-  if (lane >= model.lanes().size() || is_group(model.lanes()[lane].kind)) return;
-  pinned_.resize(model.lanes().size());
+
+void LaneOrder::toggle_pinned(const LaneSet& lanes, size_t lane) {
+  if (lane >= lanes.size() || is_group(lanes[lane].kind)) return;
+  pinned_.resize(lanes.size());
   pinned_[lane] = !pinned_[lane];
 }
 
-void LaneOrder::move(const TraceModel& model, size_t lane, size_t to) {
-  const std::vector<Lane>& lanes = model.lanes();
+void LaneOrder::move(const LaneSet& lanes, size_t lane, size_t to) {
   if (lane == to || lane >= lanes.size() || to >= lanes.size() ||
       lanes[lane].parent != lanes[to].parent)
     return;
@@ -41,9 +41,7 @@ void LaneOrder::move(const TraceModel& model, size_t lane, size_t to) {
   }
 }
 
-LaneOrder::Shown LaneOrder::shown(const TraceModel& model,
-                                  const std::vector<bool>& collapsed) const {
-  const std::vector<Lane>& lanes = model.lanes();
+LaneOrder::Shown LaneOrder::shown(const LaneSet& lanes, const std::vector<bool>& collapsed) const {
   const auto is_collapsed = [&](size_t lane) { return lane < collapsed.size() && collapsed[lane]; };
   std::vector<char> left_out(lanes.size(), 0), kept(lanes.size(), 0);
   if (!filter_.empty()) {

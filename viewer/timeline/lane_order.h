@@ -5,11 +5,10 @@
 // order, without those that a filter hides. Independent of ImGui.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
-#include "model/trace_model.h"
+#include "model/lanes.h"
 
 namespace streamscope::viewer {
 
@@ -21,10 +20,10 @@ class LaneOrder {
 
   bool is_pinned(size_t lane) const { return lane < pinned_.size() && pinned_[lane]; }
   /// Pinned lanes stay on top while the others scroll. Groups of lanes cannot be pinned.
-  void toggle_pinned(const TraceModel& model, size_t lane);
+  void toggle_pinned(const LaneSet& lanes, size_t lane);
   /// Moves a lane, with its descendants, to the place of another of the same group; does nothing if
   /// they are in different groups.
-  void move(const TraceModel& model, size_t lane, size_t to);
+  void move(const LaneSet& lanes, size_t lane, size_t to);
   /// Shows only lanes whose name contains this text, ignoring case, and the groups they are in.
   void set_filter(std::string text) { filter_ = std::move(text); }
   const std::string& filter() const { return filter_; }
@@ -35,7 +34,7 @@ class LaneOrder {
     std::vector<size_t> lanes;
     size_t pinned_count = 0;
   };
-  Shown shown(const TraceModel& model, const std::vector<bool>& collapsed) const;
+  Shown shown(const LaneSet& lanes, const std::vector<bool>& collapsed) const;
 
  private:
   std::vector<bool> pinned_;   // by lane; empty: none

@@ -124,6 +124,15 @@ void Row::push(Ns start, Ns end, uint32_t what, uint8_t sort) {
   kind.push(sort);
 }
 
+std::optional<size_t> Row::find(Ns start, uint32_t what) const {
+  const auto first = std::ranges::lower_bound(start_ns, start);
+  for (auto i = static_cast<size_t>(first - start_ns.begin()); i < size() && start_ns[i] == start;
+       ++i) {
+    if (item[i] == what) return i;
+  }
+  return std::nullopt;
+}
+
 void Row::Level::finish() {
   start_ns.finish();
   busy_before_ns.finish();

@@ -11,8 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "trace/packed.h"
@@ -110,6 +110,8 @@ struct Row {
   void push(Ns start, Ns end, uint32_t what, uint8_t sort = 0);
   /// Latest end of the intervals 0 ... `index`.
   Ns reach(size_t index) const { return max_end_ns.empty() ? end_ns[index] : max_end_ns[index]; }
+  /// Index of the interval with this start and item.
+  std::optional<size_t> find(Ns start, uint32_t what) const;
   /// Computes what is derived from starts and ends. Call once after the last push; the row is read
   /// only after that.
   void finish();

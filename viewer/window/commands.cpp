@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "model/labels.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -14,11 +15,11 @@ constexpr double kPanStep = 0.1;  // of the width
 
 // The graph has its own scale and position; everything else that can be zoomed and panned shows the
 // time of the timeline.
-bool is_on_graph(const ViewState& state) { return state.focus == "graph"; }
+bool is_on_graph(const ViewState& state) { return state.focus.view == "graph"; }
 
 void show_all(const TraceModel& model, ViewState& state) {
   if (is_on_graph(state)) {
-    state.steps.fit = true;
+    state.focus.steps.fit = true;
   } else {
     fit(model, state);
   }
@@ -26,36 +27,36 @@ void show_all(const TraceModel& model, ViewState& state) {
 
 void zoom_step(const TraceModel& model, ViewState& state, int by) {
   if (is_on_graph(state)) {
-    state.steps.zoom += by;
+    state.focus.steps.zoom += by;
   } else {
-    zoom(model, state, state.window.width_px / 2, by > 0 ? kZoomStep : 1 / kZoomStep);
+    zoom(model, state, state.nav.window.width_px / 2, by > 0 ? kZoomStep : 1 / kZoomStep);
   }
 }
 
 void pan_step(const TraceModel& model, ViewState& state, int direction) {
   if (is_on_graph(state)) {
-    state.steps.pan_x -= static_cast<float>(direction * kPanStep);
+    state.focus.steps.pan_x -= static_cast<float>(direction * kPanStep);
   } else {
-    pan(model, state, direction * kPanStep * state.window.width_px);
+    pan(model, state, direction * kPanStep * state.nav.window.width_px);
   }
 }
 
 void page(ViewState& state, float by) {
-  (is_on_graph(state) ? state.steps.pan_y : state.scroll_pages) += by;
+  (is_on_graph(state) ? state.focus.steps.pan_y : state.nav.scroll_pages) += by;
 }
 
 // Arrow keys move in the focused canvas, or among what the timeline shows.
 void step_across(const TraceModel& model, ViewState& state, int by) {
-  if (state.canvas_has_focus) {
-    state.steps.right += by;
+  if (state.focus.on_canvas) {
+    state.focus.steps.right += by;
   } else {
     step_in_row(model, state, by);
   }
 }
 
 void step_down(const TraceModel& model, ViewState& state, int by) {
-  if (state.canvas_has_focus) {
-    state.steps.down += by;
+  if (state.focus.on_canvas) {
+    state.focus.steps.down += by;
   } else {
     step_to_row(model, state, by);
   }
@@ -63,38 +64,38 @@ void step_down(const TraceModel& model, ViewState& state, int by) {
 
 // From the timeline to the panels, and within a panel from stop to stop.
 void step_stop(ViewState& state, int by) {
-  if (state.focus == kTimeline) {
+  if (state.focus.view == kTimeline) {
     step_focus(state, by);
   } else {
-    state.stops.step(by);
+    state.focus.stops.step(by);
   }
 }
 
 void go_to(const TraceModel& model, ViewState& state, Ns at) {
-  pan(model, state, state.window.width_px / 2 - state.window.to_px(at));
+  pan(model, state, state.nav.window.width_px / 2 - state.nav.window.to_px(at));
 }
 
-void set_scale(ViewState& state, float scale) { state.scale = std::clamp(scale, 0.5f, 4.0f); }
+void set_scale(ViewState& state, float scale) { state.look.scale = std::clamp(scale, 0.5f, 4.0f); }
 
 void toggle_critical_path(const TraceModel& model, ViewState& state) {
-  state.show_critical_path = !state.show_critical_path;
+  state.look.critical_path = !state.look.critical_path;
   if (model.insights().path.empty()) state.status = "no critical path in this trace";
 }
 
 void escape(const TraceModel&, ViewState& state) {
   if (state.overlay != Overlay::kNone) {
     state.overlay = Overlay::kNone;
-  } else if (state.focus != kTimeline) {
-    state.focus = kTimeline;
-  } else if (state.chosen_lane) {
-    state.chosen_lane.reset();
-  } else if (!state.searched.empty()) {
-    state.searched.clear();
-    state.hits.clear();
-  } else if (state.marked) {
-    state.marked.reset();
+  } else if (state.focus.view != kTimeline) {
+    state.focus.view = kTimeline;
+  } else if (state.selection.lane) {
+    state.selection.lane.reset();
+  } else if (!state.selection.searched.empty()) {
+    state.selection.searched.clear();
+    state.selection.hits.clear();
+  } else if (state.nav.marked) {
+    state.nav.marked.reset();
   } else {
-    state.selection = {};
+    state.selection.item = {};
   }
 }
 
@@ -151,21 +152,21 @@ constexpr auto kCommands = std::to_array<Command>({
 
     {"Show", "Graph of one operation group", "Shift+G",
      [](D, S s) {
-       s.drawer = "graph";
+       s.look.drawer = "graph";
        s.overlay = Overlay::kGroups;
      }},
     {"Show", "Color by kind, name, stream, cause or path", "K",
      [](D, S s) {
-       s.color_by = static_cast<ColorBy>((static_cast<size_t>(s.color_by) + 1) % kColorByCount);
+       s.look.color_by = static_cast<ColorBy>((static_cast<size_t>(s.look.color_by) + 1) % kColorByCount);
      }},
     {"Show", "Critical path", "P", toggle_critical_path},
-    {"Show", "Arrows: one step or the whole chain", "H", [](D, S s) { s.whole_chain = !s.whole_chain; }},
-    {"Show", "Inspector", "I", [](D, S s) { s.show_inspector = !s.show_inspector; }},
-    {"Show", "Overview strip", "O", [](D, S s) { s.show_minimap = !s.show_minimap; }},
+    {"Show", "Arrows: one step or the whole chain", "H", [](D, S s) { s.look.whole_chain = !s.look.whole_chain; }},
+    {"Show", "Inspector", "I", [](D, S s) { s.look.inspector = !s.look.inspector; }},
+    {"Show", "Overview strip", "O", [](D, S s) { s.look.minimap = !s.look.minimap; }},
     {"Show", "Dark or light theme", "T",
-     [](D, S s) { s.theme = s.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark; }},
-    {"Show", "Larger", "Ctrl+= Ctrl++", [](D, S s) { set_scale(s, s.scale * 1.1f); }},
-    {"Show", "Smaller", "Ctrl+-", [](D, S s) { set_scale(s, s.scale / 1.1f); }},
+     [](D, S s) { s.look.theme = s.look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark; }},
+    {"Show", "Larger", "Ctrl+= Ctrl++", [](D, S s) { set_scale(s, s.look.scale * 1.1f); }},
+    {"Show", "Smaller", "Ctrl+-", [](D, S s) { set_scale(s, s.look.scale / 1.1f); }},
 
     {"Panels", "Findings", "1", [](D, S s) { toggle_drawer(s, "findings"); }},
     {"Panels", "Dependency graph", "2", [](D, S s) { toggle_drawer(s, "graph"); }},
@@ -184,15 +185,8 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Program", "Commands", "Ctrl+P", [](D, S s) { s.overlay = Overlay::kPalette; }},
     {"Program", "Help", "F1 ?",
      [](D, S s) { s.overlay = s.overlay == Overlay::kHelp ? Overlay::kNone : Overlay::kHelp; }},
-    {"Program", "Quit", "Ctrl+Q", [](D, S s) { s.quit = true; }},
+    {"Program", "Quit", "Ctrl+Q", [](D, S s) { s.wanted.quit = true; }},
 });
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 // Calls `each` with the words of a text; stops when it returns false.
 template <class Each>
@@ -219,17 +213,14 @@ const Command* find_command(const Key& key) {
 }
 
 std::vector<const Command*> matching_commands(std::string_view text) {
-  const std::string wanted = lower(text);
   std::vector<const Command*> result;
   for (const Command& command : kCommands) {
-    const std::string name = lower(command.name);
-    if (all_words(wanted,
-                  [&](std::string_view word) { return name.find(word) != std::string::npos; })) {
+    if (all_words(text, [&](std::string_view word) { return contains_text(command.name, word); }))
       result.push_back(&command);
-    }
   }
-  std::stable_sort(result.begin(), result.end(), [&](const Command* a, const Command* b) {
-    return lower(a->name).starts_with(wanted) > lower(b->name).starts_with(wanted);
+  // Those that begin with the text.
+  std::ranges::stable_partition(result, [&](const Command* command) {
+    return contains_text(command->name.substr(0, text.size()), text);
   });
   return result;
 }

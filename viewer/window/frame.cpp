@@ -5,7 +5,6 @@
 // while there is no trace.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "model/labels.h"
@@ -56,7 +55,7 @@ void Workspace::draw_header(float width, float height) {
     };
     // A picture of a requested range shows this range.
     if (arguments_.range && !arguments_.screenshot.empty()) {
-      const TimeRange shown = state_.window.range();
+      const TimeRange shown = state_.nav.window.range();
       add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
     }
     for (const std::string& fact : header_facts(*model_, state_.is_live)) add(fact);
@@ -88,11 +87,8 @@ float Workspace::draw_banner(float top, float width) {
       {theme_.px(14), std::round(top + (height - theme_.text(Face::kBold).size) / 2 - 1)}, room,
       theme_.color(Color::kOnWarning), text);
   if (ImGui::IsWindowHovered() && used < theme_.width(Face::kBold, text)) {
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(theme_.px(560));
+    const widgets::Tooltip tooltip(theme_.px(560));
     widgets::text(theme_, Face::kBody, theme_.color(Color::kText), text);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
   ImGui::End();
   return top + height;
@@ -126,7 +122,7 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   const Face face = pad_of(Face::kBody) >= theme_.px(5) ? Face::kBody : Face::kSmall;
   const float pad = std::max(pad_of(face), theme_.px(2));
   for (const auto& [name, text] : tabs) {
-    const bool open = state_.drawer == name;
+    const bool open = state_.look.drawer == name;
     const float width = theme_.width(face, text) + 2 * pad;
     ImGui::SetCursorScreenPos({x, at.y});
     ImGui::PushID(text.c_str());
@@ -150,9 +146,9 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   ImGui::InvisibleButton("handle", {std::max(at.x + size.x - x, 1.0f), size.y});
   if (ImGui::IsItemHovered() || ImGui::IsItemActive())
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-  if (ImGui::IsItemActive() && !state_.drawer.empty())
-    state_.drawer_height =
-        std::max(state_.drawer_height - ImGui::GetIO().MouseDelta.y / theme_.scale(), 120.0f);
+  if (ImGui::IsItemActive() && !state_.look.drawer.empty())
+    state_.look.drawer_height =
+        std::max(state_.look.drawer_height - ImGui::GetIO().MouseDelta.y / theme_.scale(), 120.0f);
   ImGui::End();
 }
 
@@ -190,23 +186,22 @@ void Workspace::draw_footer(float top, float width, float height) {
                          {at + box, std::round(middle - box / 2) + box}, color);
     };
   };
-  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.color_by))
+  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.look.color_by))
     entry(each.text, square(each.color));
-  const std::array<bool, kCategoryCount>& present = model_->present();
   const float glyph = theme_.px(9);
-  if (present[static_cast<size_t>(Category::kRecordCall)]) {
+  if (model_->lanes().has(Category::kRecordCall)) {
     entry("event record", [&](float at) {
       widgets::record_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
                             theme_.color(Category::kRecordCall));
     });
   }
-  if (present[static_cast<size_t>(Category::kWaitCall)]) {
+  if (model_->lanes().has(Category::kWaitCall)) {
     entry("stream wait", [&](float at) {
       widgets::wait_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
                           theme_.color(Category::kWaitCall));
     });
   }
-  if (state_.show_critical_path && !model_->insights().path.empty()) {
+  if (state_.look.critical_path && !model_->insights().path.empty()) {
     entry("critical path", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
                          {at + box, std::round(middle + theme_.px(1.5f))},
@@ -224,7 +219,7 @@ void Workspace::draw_footer(float top, float width, float height) {
           [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
     });
   }
-  if (model_->has_waits()) {
+  if (model_->lanes().has_waits()) {
     entry("waiting", [&](float at) {
       draw.AddRectFilled({at, std::round(middle - box / 2)},
                          {at + box, std::round(middle + box / 2)},
@@ -237,22 +232,23 @@ void Workspace::draw_footer(float top, float width, float height) {
 }
 
 void Workspace::draw_message(float width, float height) {
-  state_.background.begin_section({0, 0}, {width, height});
-  state_.background.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
+  state_.drawn.background.begin_section({0, 0}, {width, height});
+  state_.drawn.background.fill({0, 0}, {width, height}, theme_.color(Color::kBackground));
   widgets::begin_panel("message", {0, theme_.px(kHeader)}, {width, height - theme_.px(kHeader)},
                        ImGuiWindowFlags_NoBackground);
   const float box = std::min(width - theme_.px(40), theme_.px(620));
   ImGui::SetCursorPos({(width - box) / 2, height * 0.32f});
   ImGui::BeginChild("box", {box, height * 0.5f});
-  if (is_in_panel()) state_.stops.begin();
+  if (is_in_panel()) state_.focus.stops.begin();
+  const auto write = [&](Face face, Color color, std::string_view text) {
+    widgets::wrapped(theme_, face, theme_.color(color), text);
+    if (face != Face::kMono) ImGui::Spacing();
+  };
   if (!error_.empty()) {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kError), "Cannot show this trace");
-    ImGui::Spacing();
+    write(Face::kTitle, Color::kError, "Cannot show this trace");
     widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kText), error_);
   } else if (!reading_.empty()) {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText),
-                     "Reading " + reading_.filename().string());
-    ImGui::Spacing();
+    write(Face::kTitle, Color::kText, "Reading " + reading_.filename().string());
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float bar = theme_.px(4);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -260,23 +256,19 @@ void Workspace::draw_message(float width, float height) {
     draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_), at.y + bar},
                        theme_.color(Color::kAccent));
   } else {
-    widgets::wrapped(theme_, Face::kTitle, theme_.color(Color::kText), "No trace open");
-    ImGui::Spacing();
-    widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                     "Drop a trace file here, press Ctrl+O, or record one and open it:");
-    ImGui::Spacing();
-    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
-                     "streamscope record -o trace.sqlite -- ./app");
-    widgets::wrapped(theme_, Face::kMono, theme_.color(Color::kText),
-                     "streamscope-viewer trace.sqlite");
+    write(Face::kTitle, Color::kText, "No trace open");
+    write(Face::kBody, Color::kTextDim,
+          "Drop a trace file here, press Ctrl+O, or record one and open it:");
+    write(Face::kMono, Color::kText, "streamscope record -o trace.sqlite -- ./app");
+    write(Face::kMono, Color::kText, "streamscope-viewer trace.sqlite");
     if (!recent_.empty()) widgets::heading(theme_, "Recent traces");
     int id = 0;
     for (const RecentTrace& each : recent_) {
-      if (widgets::link(theme_, state_.stops, Face::kBody, each.trace.string(), id++))
-        state_.open = each.trace;
+      if (widgets::link(theme_, state_.focus.stops, Face::kBody, each.trace.string(), id++))
+        state_.wanted.open = each.trace;
     }
   }
-  state_.stops.end();
+  state_.focus.stops.end();
   ImGui::EndChild();
   ImGui::End();
 }

@@ -126,7 +126,7 @@ void run_screenshot(const Arguments& arguments) {
   workspace.set_live(is_written && is_unfinished(*model));
   workspace.set_model(std::move(model));
   surface.render(workspace);
-  while (workspace.state().busy) {  // a query
+  while (workspace.state().drawn.busy) {  // a query
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     surface.draw(workspace);
   }

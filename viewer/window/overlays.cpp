@@ -37,27 +37,26 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
   std::vector<PaletteRow> rows;
   if (state_.overlay == Overlay::kPalette) {
     for (const Command* command : matching_commands(palette_text_))
-      rows.push_back({std::string(command->name), std::string(command->keys), command, {}});
+      rows.push_back({std::string(command->name), std::string(command->keys), command});
   } else if (state_.overlay == Overlay::kSearch && model_) {
-    for (const Item item : std::span(state_.hits).first(std::min(state_.hits.size(), kListedHits)))
-      rows.push_back({model_->label_with_stream(item), format_exact(model_->time(item)->begin_ns),
-                      nullptr, item});
+    for (const Item item : std::span(state_.selection.hits)
+                               .first(std::min(state_.selection.hits.size(), kListedHits)))
+      rows.push_back({model_->lanes().label_with_stream(item),
+                      format_exact(model_->items().time(item)->begin_ns), nullptr, item});
   } else if (state_.overlay == Overlay::kBookmarks) {
-    const std::vector<Bookmark>& all = state_.bookmarks.all();
+    const std::vector<Bookmark>& all = state_.nav.bookmarks.all();
     for (size_t i = 0; i < all.size(); ++i) {
       if (contains_text(all[i].note, palette_text_))
-        rows.push_back({all[i].note.empty() ? "no note" : all[i].note,
-                        format_exact(all[i].range.begin_ns),
-                        nullptr,
-                        {},
-                        i});
+        rows.push_back({.left = all[i].note.empty() ? "no note" : all[i].note,
+                        .right = format_exact(all[i].range.begin_ns),
+                        .bookmark = i});
     }
   } else if (state_.overlay == Overlay::kGroups && model_) {
-    if (palette_text_.empty() && !model_->groups().empty())
-      rows.push_back({"All operations", "", nullptr, {}});
-    for (const OperationGroup& group : model_->groups()) {
+    if (palette_text_.empty() && !model_->items().groups().empty())
+      rows.push_back({.left = "All operations"});
+    for (const OperationGroup& group : model_->items().groups()) {
       const Item item{ItemKind::kOperation, group.operation};
-      std::string name = model_->label(item);
+      std::string name = model_->items().label(item);
       if (contains_text(name, palette_text_))
         rows.push_back({std::move(name), format_count(group.members, "operation"), nullptr, item});
     }
@@ -66,10 +65,10 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
     for (const RecentTrace& each : recent_) {
       std::string name = each.trace.string();
       if (contains_text(name, palette_text_))
-        rows.push_back({std::move(name), "recent", nullptr, {}, 0, each.trace});
+        rows.push_back({.left = std::move(name), .right = "recent", .file = each.trace});
     }
     if (!palette_text_.empty())
-      rows.push_back({palette_text_, "path as typed", nullptr, {}, 0, palette_text_});
+      rows.push_back({.left = palette_text_, .right = "path as typed", .file = palette_text_});
   }
   return rows;
 }
@@ -82,23 +81,24 @@ void Workspace::run_palette_row(size_t index) {
   const std::vector<PaletteRow> rows = palette_rows();
   const Overlay overlay = std::exchange(state_.overlay, Overlay::kNone);
   if (index < rows.size() && !rows[index].file.empty()) {
-    (overlay == Overlay::kOpen ? state_.open : state_.compare_with) = rows[index].file;
+    (overlay == Overlay::kOpen ? state_.wanted.open : state_.wanted.compare_with) =
+        rows[index].file;
     return;
   }
   if (overlay == Overlay::kNote) {
-    state_.bookmarks.add({state_.marked.value_or(state_.window.range()), palette_text_});
-    if (!state_.bookmarks.error().empty()) notice_ = state_.bookmarks.error();
+    state_.nav.bookmarks.add(
+        {state_.nav.marked.value_or(state_.nav.window.range()), palette_text_});
+    if (!state_.nav.bookmarks.error().empty()) notice_ = state_.nav.bookmarks.error();
   }
   if (index >= rows.size()) return;
   if (rows[index].command != nullptr) return rows[index].command->run(subject(), state_);
   if (overlay == Overlay::kBookmarks)
-    return show(*model_, state_, state_.bookmarks.all()[rows[index].bookmark].range);
+    return show(*model_, state_, state_.nav.bookmarks.all()[rows[index].bookmark].range);
   if (overlay == Overlay::kGroups) {
-    state_.graph_group = rows[index].item.id;
+    state_.selection.group = rows[index].item.id;
     return;
   }
-  select(state_, rows[index].item);
-  zoom_to_selection(*model_, state_);
+  go_to(*model_, state_, rows[index].item);
 }
 
 void Workspace::draw_help(float width, float height) {
@@ -205,7 +205,7 @@ void Workspace::draw_palette(float width, float height) {
                                                        : "No matching commands");
   } else if (search && !empty) {
     widgets::text(theme_, Face::kSmall, theme_.color(Color::kTextDim),
-                  format_count(state_.hits.size(), "hit") +
+                  format_count(state_.selection.hits.size(), "hit") +
                       "; F3 goes to the next, Escape clears the search");
   }
   draw_palette_rows(found, height);
@@ -214,28 +214,24 @@ void Workspace::draw_palette(float width, float height) {
 }
 
 Workspace::PalettePrompt Workspace::palette_prompt() const {
-  switch (state_.overlay) {
-    case Overlay::kSearch:
-      return {"Search names", ""};
-    case Overlay::kFilter:
-      return {"Show only lanes whose name contains",
-              "Enter applies the filter; Escape or an empty text shows all lanes"};
-    case Overlay::kNote:
-      return {"Note for the bookmark", "Enter bookmarks the marked time, or else the time in view"};
-    case Overlay::kBookmarks:
-      return {"Go to a bookmark", state_.bookmarks.all().empty()
-                                      ? "No bookmarks yet; Ctrl+B adds one"
-                                      : "Delete removes the selected bookmark"};
-    case Overlay::kGroups:
-      return {"Show only one group in the graph",
-              subject().groups().empty() ? "This trace has no groups of libcoord operations" : ""};
-    case Overlay::kOpen:
-      return {"Open a trace: type a path, or part of a recent trace's name", ""};
-    case Overlay::kCompare:
-      return {"Compare with another trace: type a path, or part of a recent trace's name", ""};
-    default:
-      return {"Type a command", ""};
-  }
+  static constexpr std::array<PalettePrompt, 10> kPrompts = {
+      {{},
+       {},
+       {"Type a command", ""},
+       {"Search names", ""},
+       {"Show only lanes whose name contains",
+        "Enter applies the filter; Escape or an empty text shows all lanes"},
+       {"Note for the bookmark", "Enter bookmarks the marked time, or else the time in view"},
+       {"Go to a bookmark", "Delete removes the selected bookmark"},
+       {"Show only one group in the graph", ""},
+       {"Open a trace: type a path, or part of a recent trace's name", ""},
+       {"Compare with another trace: type a path, or part of a recent trace's name", ""}}};
+  PalettePrompt prompt = kPrompts[static_cast<size_t>(state_.overlay)];
+  if (state_.overlay == Overlay::kBookmarks && state_.nav.bookmarks.all().empty())
+    prompt.hint = "No bookmarks yet; Ctrl+B adds one";
+  if (state_.overlay == Overlay::kGroups && subject().items().groups().empty())
+    prompt.hint = "This trace has no groups of libcoord operations";
+  return prompt;
 }
 
 // The typed text with a caret behind it, or a prompt.

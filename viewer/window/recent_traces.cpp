@@ -3,7 +3,6 @@
 
 #include "recent_traces.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>

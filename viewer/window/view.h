@@ -51,71 +51,99 @@ struct CanvasSteps {
   bool fit = false;            ///< shows everything
 };
 
-/// UI thread only.
-struct ViewState {
-  TimeWindow window;  ///< what the timeline shows; its width is set by the timeline
-  Item selection;
+/// Where in the trace the user is.
+struct Navigation {
+  TimeWindow window;                ///< what the timeline shows; its width is set by the timeline
+  std::optional<TimeRange> marked;  ///< time range marked for sums
+  std::vector<bool> collapsed;      ///< by lane
+  LaneOrder lane_order;
+  Bookmarks bookmarks;
+  bool reveal = false;     ///< the timeline brings the selection into view when it is drawn next
+  float scroll_pages = 0;  ///< the timeline scrolls by this many heights when it is drawn next
+
+  bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
+};
+
+/// What the user selected, and what could be selected next.
+struct Selection {
+  Item item;
   /// The lane selected by keys, until the selection changes; otherwise keys act on the lane of the
   /// selection.
   struct ChosenLane {
     size_t lane;
     Item selection;
   };
-  std::optional<ChosenLane> chosen_lane;
+  std::optional<ChosenLane> lane;
   /// The item whose edge led to the selection.
   struct Followed {
     Item from, to;
   };
   std::optional<Followed> followed;
   Item hovered;
-  std::optional<int64_t> hovered_value;   ///< maximum of a counter, if no item is hovered
-  std::optional<size_t> hovered_holders;  ///< of a pool at an instant, in its panel
-  size_t result_rows = 0;                 ///< of the last query, in its panel
-  float graph_scale = 0;                  ///< of the columns of the graph, in its panel
-  std::optional<TimeRange> marked;        ///< time range marked for sums
-  std::vector<bool> collapsed;            ///< by lane
-  LaneOrder lane_order;
-  Bookmarks bookmarks;
-  bool reveal = false;  ///< the timeline brings the selection into view when it is drawn next
-  std::string_view focus = kTimeline;  ///< name of the view that keys act on
-  TabStops stops;                      ///< of that view
-  bool canvas_has_focus = false;       ///< in that view; it takes arrow keys
-  bool by_keys = false;                ///< the last input was a key, not the mouse
-  CanvasSteps steps;                   ///< the canvas takes them when it is drawn next
-  float scroll_pages = 0;  ///< the timeline scrolls by this many heights when it is drawn next
+  std::optional<size_t> finding;  ///< as Insights lists them
+  std::vector<bool> searched;     ///< names that a search found, by string id; the rest is dimmed
+  std::vector<Item> hits;         ///< items that have these names, by time
+  Id group = kNoId;               ///< the graph shows only operations of this group; kNoId: all
 
+  bool has_lane() const { return lane && lane->selection == item; }
+};
+
+/// How the trace looks, and which panels are open.
+struct Appearance {
   ThemeKind theme = ThemeKind::kDark;
   float scale = 1;
   ColorBy color_by = ColorBy::kKind;
-  bool show_inspector = true;
-  bool show_minimap = true;
-  bool show_critical_path = true;
+  bool inspector = true;
+  bool minimap = true;
+  bool critical_path = true;
   bool whole_chain = false;  ///< arrows of everything that led to the selection and follows from it
   std::string_view drawer;   ///< name of the view below the timeline; empty: closed
-  float drawer_height = 340;                     ///< before scaling
+  float drawer_height = 340;  ///< before scaling
+};
+
+/// What keys act on.
+struct Focus {
+  std::string_view view = kTimeline;  ///< its name
+  TabStops stops;                     ///< of that view
+  bool on_canvas = false;             ///< in that view; it takes arrow keys
+  bool by_keys = false;               ///< the last input was a key, not the mouse
+  CanvasSteps steps;                  ///< the canvas takes them when it is drawn next
+};
+
+/// What the views report about the last frame.
+struct Drawn {
+  size_t items = 0;                      ///< bars and glyphs; bounded by pixels, whatever the trace
+  std::optional<int64_t> counter_value;  ///< maximum of a counter, if no item is hovered
+  std::optional<size_t> holders;         ///< of a pool at an instant, in its panel
+  size_t result_rows = 0;                ///< of the last query, in its panel
+  float graph_scale = 0;                 ///< of the columns of the graph, in its panel
+  bool busy = false;                     ///< a view waits for something and must be redrawn soon
+  PixelBackground background;            ///< below what ImGui draws
+};
+
+/// What the user requested of the window.
+struct Wanted {
+  std::filesystem::path open;          ///< a trace to open
+  std::filesystem::path compare_with;  ///< another to compare the first with
+  bool quit = false;
+};
+
+/// UI thread only.
+struct ViewState {
+  Navigation nav;
+  Selection selection;
+  Appearance look;
+  Focus focus;
+  Drawn drawn;
+  Wanted wanted;
   std::shared_ptr<const TraceModel> compared;    ///< a second trace to compare the first with
   std::shared_ptr<const Comparison> comparison;  ///< of both, once computed
-  Id graph_group = kNoId;         ///< the graph shows only operations of this group; kNoId: all
-  std::optional<size_t> finding;  ///< the selected one, as Insights lists them
-  std::vector<size_t> repaired;   ///< findings that the prediction assumes fixed, ascending
+  std::vector<size_t> repaired;  ///< findings that the prediction assumes fixed, ascending
   std::shared_ptr<const Prediction> prediction;  ///< for these, once computed
-  std::vector<bool> searched;  ///< names that a search found, by string id; the rest is dimmed
-  std::vector<Item> hits;      ///< items that have these names, by time
   /// Message about the last key or click, mostly why it had no effect. Cleared by the next one.
   std::string status;
   bool is_live = false;  ///< the trace is still being recorded
-  bool busy = false;     ///< a view waits for something and must be redrawn soon
   Overlay overlay = Overlay::kNone;
-  std::filesystem::path open;          ///< a trace that the user requested; the window opens it
-  std::filesystem::path compare_with;  ///< another to compare the first with
-  bool quit = false;
-
-  size_t drawn_items =
-      0;  ///< bars and glyphs of the last frame; bounded by pixels, whatever the trace
-  PixelBackground background;  ///< below what ImGui draws
-
-  bool lane_is_chosen() const { return chosen_lane && chosen_lane->selection == selection; }
-  bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }
 };
 
 /// One panel. Draws into the current ImGui window and nothing else: no I/O, no SQL, no cost per
@@ -154,6 +182,8 @@ void zoom(const TraceModel& model, ViewState& state, double px, double factor);
 void pan(const TraceModel& model, ViewState& state, double px);
 /// Selects and brings into view.
 void select(ViewState& state, Item item);
+/// Selects and zooms to it.
+void go_to(const TraceModel& model, ViewState& state, Item item);
 /// Next (+1) or previous (-1) item in the row of the selection; the first visible one if nothing is
 /// selected.
 void step_in_row(const TraceModel& model, ViewState& state, int by);
@@ -171,7 +201,7 @@ void step_edge(const TraceModel& model, ViewState& state, int by);
 void jump_to_cause(const TraceModel& model, ViewState& state);
 /// What is collapsed at first, by lane: task queues with more lanes than fit beside everything
 /// else.
-std::vector<bool> collapsed_at_first(const TraceModel& model);
+std::vector<bool> collapsed_at_first(const LaneSet& lanes);
 void toggle_collapsed(const TraceModel& model, ViewState& state, size_t lane);
 /// The lane that keys act on.
 std::optional<size_t> current_lane(const TraceModel& model, const ViewState& state);

@@ -168,14 +168,11 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   // First our handlers, then ImGui's, which call them.
   // Input that arrives while the picture settles needs its own frames: a press and its release that
   // arrive together are two.
-  glfwSetMouseButtonCallback(
-      window_, [](GLFWwindow* window, int, int, int) { self(window).frames_ = kSettleFrames; });
-  glfwSetCursorPosCallback(
-      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
-  glfwSetScrollCallback(
-      window_, [](GLFWwindow* window, double, double) { self(window).frames_ = kSettleFrames; });
-  glfwSetFramebufferSizeCallback(
-      window_, [](GLFWwindow* window, int, int) { self(window).frames_ = kSettleFrames; });
+  constexpr auto kDraw = [](GLFWwindow* window, auto...) { self(window).frames_ = kSettleFrames; };
+  glfwSetMouseButtonCallback(window_, kDraw);
+  glfwSetCursorPosCallback(window_, kDraw);
+  glfwSetScrollCallback(window_, kDraw);
+  glfwSetFramebufferSizeCallback(window_, kDraw);
   glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
     if (count > 0) self(window).drop(std::span(paths, static_cast<size_t>(count)));
   });
@@ -236,7 +233,7 @@ bool Window::press(const Typed& typed) {
 void Window::take_typed() {
   bool pressed = false;
   std::vector<int> released;  // otherwise ImGui would miss that they were pressed again
-  while (!typed_.empty() && !workspace_->state().stops.is_moving()) {
+  while (!typed_.empty() && !workspace_->state().focus.stops.is_moving()) {
     Typed next = typed_.front();
     // In ImGui, Space presses and Enter edits.
     const bool enter = next.key == GLFW_KEY_ENTER || next.key == GLFW_KEY_KP_ENTER;
@@ -266,7 +263,7 @@ void Window::show_title() {
 }
 
 void Window::compare_with(const std::filesystem::path& trace) {
-  workspace_->state().drawer = "compare";
+  workspace_->state().look.drawer = "compare";
   compared_loader_ =
       std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
 }
@@ -340,13 +337,13 @@ void Window::write_state() {
 }
 
 void Window::run() {
-  while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().quit) {
+  while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().wanted.quit) {
     if (frames_ > 0) {
       --frames_;
       glfwPollEvents();
     } else {
       write_state();  // once the picture has settled
-      if (workspace_->state().busy) {
+      if (workspace_->state().drawn.busy) {
         glfwWaitEventsTimeout(kBusyPauseS);
       } else if (is_live_) {
         glfwWaitEventsTimeout(kLivePauseS);
@@ -357,9 +354,10 @@ void Window::run() {
     }
     take_typed();
     follow();
-    if (std::filesystem::path asked = std::exchange(workspace_->state().open, {}); !asked.empty())
+    if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.open, {});
+        !asked.empty())
       open(asked);
-    if (std::filesystem::path asked = std::exchange(workspace_->state().compare_with, {});
+    if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.compare_with, {});
         !asked.empty())
       compare_with(asked);
     take_model();

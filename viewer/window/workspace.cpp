@@ -12,7 +12,6 @@
 #include "model/labels.h"
 #include "panels/bar_colors.h"
 #include "panels/widgets.h"
-#include "render/imgui_compat.h"
 #include "trace/error.h"
 
 namespace streamscope::viewer {
@@ -43,8 +42,8 @@ Workspace::Workspace(Arguments arguments)
     : arguments_(std::move(arguments)),
       theme_(arguments_.theme, arguments_.scale.value_or(1)),
       views_(make_views()) {
-  state_.theme = arguments_.theme;
-  state_.scale = arguments_.scale.value_or(1);
+  state_.look.theme = arguments_.theme;
+  state_.look.scale = arguments_.scale.value_or(1);
 }
 
 Workspace::~Workspace() = default;
@@ -57,19 +56,13 @@ void Workspace::set_model(std::shared_ptr<const TraceModel> model) {
     return take_news(std::move(model));
   model_ = std::move(model);
   error_.clear();
-  state_.bookmarks.open(model_->trace().file);
-  state_.collapsed = collapsed_at_first(*model_);
+  state_.nav.bookmarks.open(model_->trace().file);
+  state_.nav.collapsed = collapsed_at_first(model_->lanes());
   if (stay) return;
-  state_.window = {};
-  state_.selection = {};
-  state_.chosen_lane.reset();
-  state_.followed.reset();
-  state_.marked.reset();
-  state_.searched.clear();
-  state_.hits.clear();
-  state_.lane_order.reset();
-  state_.graph_group = kNoId;
-  state_.finding.reset();
+  state_.nav.window = {};
+  state_.nav.marked.reset();
+  state_.nav.lane_order.reset();
+  state_.selection = {.hovered = state_.selection.hovered};
   state_.repaired.clear();
   state_.prediction.reset();
   apply_arguments();
@@ -85,17 +78,17 @@ void Workspace::set_compared(std::shared_ptr<const TraceModel> model) {
 void Workspace::take_news(std::shared_ptr<const TraceModel> model) {
   const bool fitted = is_fitted();
   const std::shared_ptr<const TraceModel> before = std::move(model_);
-  const double end_px = state_.window.to_px(before->extent().end_ns);
+  const double end_px = state_.nav.window.to_px(before->extent().end_ns);
   model_ = std::move(model);
   error_.clear();
   if (fitted) {
     fit_work(*model_, state_);
-  } else if (end_px >= 0 && end_px <= state_.window.width_px) {
-    pan(*model_, state_, end_px - state_.window.to_px(model_->extent().end_ns));
+  } else if (end_px >= 0 && end_px <= state_.nav.window.width_px) {
+    pan(*model_, state_, end_px - state_.nav.window.to_px(model_->extent().end_ns));
   }
   std::vector<bool> collapsed(model_->lanes().size());
   for (size_t lane = 0; lane < before->lanes().size(); ++lane) {
-    if (!state_.is_collapsed(lane)) continue;
+    if (!state_.nav.is_collapsed(lane)) continue;
     const Lane& was = before->lanes()[lane];
     const auto now = std::ranges::find_if(model_->lanes(), [&](const Lane& each) {
       return each.kind == was.kind && each.object == was.object && each.title == was.title;
@@ -103,27 +96,27 @@ void Workspace::take_news(std::shared_ptr<const TraceModel> model) {
     if (now != model_->lanes().end())
       collapsed[static_cast<size_t>(now - model_->lanes().begin())] = true;
   }
-  state_.collapsed = std::move(collapsed);
+  state_.nav.collapsed = std::move(collapsed);
   if (before->lanes().size() != model_->lanes().size()) {
-    state_.lane_order.reset();
-    state_.chosen_lane.reset();
+    state_.nav.lane_order.reset();
+    state_.selection.lane.reset();
   }
-  state_.finding.reset();
+  state_.selection.finding.reset();
   state_.repaired.clear();
 }
 
 RecentTrace Workspace::recent() const {
   if (!model_ || model_->trace().file.empty()) return {};
-  return {std::filesystem::absolute(model_->trace().file), state_.window.range(),
-          std::string(state_.drawer)};
+  return {std::filesystem::absolute(model_->trace().file), state_.nav.window.range(),
+          std::string(state_.look.drawer)};
 }
 
 bool Workspace::is_fitted() const {
   ViewState fitted;
-  fitted.window.width_px = state_.window.width_px;
+  fitted.nav.window.width_px = state_.nav.window.width_px;
   fitted.compared = state_.compared;
   fit_work(*model_, fitted);
-  return fitted.window.range() == state_.window.range();
+  return fitted.nav.window.range() == state_.nav.window.range();
 }
 
 void Workspace::apply_arguments() {
@@ -136,24 +129,24 @@ void Workspace::apply_arguments() {
                              : "this trace has findings 0 to " + std::to_string(count - 1),
                   "findings are numbered from 0 in the order of the panel");
     }
-    state_.window.width_px = static_cast<double>(arguments_.width);
+    state_.nav.window.width_px = static_cast<double>(arguments_.width);
     look_at_finding(*model_, state_, *arguments_.finding);
     if (arguments_.what_if) toggle_repaired(*model_, state_, *arguments_.finding);
     if (!arguments_.range) return;
   }
   const Item wanted = arguments_.select;
-  if (wanted && !model_->time(wanted)) {
+  if (wanted && !model_->items().time(wanted)) {
     throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
                 "this trace has no such id", "list the ids of a table with streamscope query");
   }
   if (restored_ && !arguments_.range && !wanted) {
     const auto names = view_names();
     const auto panel = std::ranges::find(names, restored_->panel);
-    state_.drawer = panel != names.end() ? *panel : std::string_view();
+    state_.look.drawer = panel != names.end() ? *panel : std::string_view();
     if (restored_->shown.end_ns > model_->extent().begin_ns &&
         restored_->shown.begin_ns < model_->extent().end_ns) {
-      state_.window.width_px = static_cast<double>(arguments_.width);
-      state_.window.show(restored_->shown);
+      state_.nav.window.width_px = static_cast<double>(arguments_.width);
+      state_.nav.window.show(restored_->shown);
     }
   }
   restored_.reset();
@@ -172,33 +165,33 @@ void Workspace::apply_arguments() {
                   "the trace runs from " + std::to_string(extent.begin_ns) + "ns to " +
                       std::to_string(extent.end_ns) + "ns");
     }
-    state_.window.width_px = static_cast<double>(arguments_.width);
-    state_.window.show(range);
+    state_.nav.window.width_px = static_cast<double>(arguments_.width);
+    state_.nav.window.show(range);
   }
   if (wanted) {
-    state_.selection = wanted;
-    state_.reveal = true;
+    state_.selection.item = wanted;
+    state_.nav.reveal = true;
     if (!arguments_.range) {
-      state_.window.width_px = static_cast<double>(arguments_.width);
+      state_.nav.window.width_px = static_cast<double>(arguments_.width);
       zoom_to_selection(*model_, state_);
     }
   } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
     // A picture should show the most important: what hangs, else the longest wait.
-    const std::vector<Id> hanging = model_->never_ended_ops();
+    const std::vector<Id> hanging = never_ended_ops(model_->trace());
     if (!hanging.empty() && !arguments_.range) {
-      state_.selection = {ItemKind::kOp, hanging.front()};
-      state_.reveal = true;
+      state_.selection.item = {ItemKind::kOp, hanging.front()};
+      state_.nav.reveal = true;
       return;
     }
-    const auto shown = arguments_.range ? std::optional(state_.window.range()) : std::nullopt;
-    for (const analysis::WaitPart& wait : model_->longest_waits(1, shown))
-      state_.selection = {ItemKind::kOp, wait.op};
+    const auto shown = arguments_.range ? std::optional(state_.nav.window.range()) : std::nullopt;
+    for (const analysis::WaitPart& wait : model_->waits().longest(1, shown))
+      state_.selection.item = {ItemKind::kOp, wait.op};
   }
 }
 
 bool Workspace::press(const Key& key) {
   skips_character_ = false;
-  state_.by_keys = true;
+  state_.focus.by_keys = true;
   state_.status.clear();
   // Keys that leave a text field, and keys that move in a panel; the others are ImGui's.
   static constexpr std::array<std::string_view, 5> kLeaving = {"Escape", "Tab", "Shift+Tab", "F6",
@@ -215,7 +208,7 @@ bool Workspace::press(const Key& key) {
   if (takes_text()) {
     const size_t rows = palette_rows().size();
     if (key == "Escape") {
-      if (state_.overlay == Overlay::kFilter) state_.lane_order.set_filter("");
+      if (state_.overlay == Overlay::kFilter) state_.nav.lane_order.set_filter("");
       state_.overlay = Overlay::kNone;
     }
     if (key == "Down" && palette_index_ + 1 < rows) ++palette_index_;
@@ -225,7 +218,7 @@ bool Workspace::press(const Key& key) {
       text_changed();
     }
     if (key == "Delete" && state_.overlay == Overlay::kBookmarks && palette_index_ < rows)
-      state_.bookmarks.remove(palette_rows()[palette_index_].bookmark);
+      state_.nav.bookmarks.remove(palette_rows()[palette_index_].bookmark);
     if (key == "Enter") run_palette_row(palette_index_);
     return true;
   }
@@ -244,7 +237,7 @@ bool Workspace::press(const Key& key) {
     notice_.clear();
     return true;
   }
-  if (is_in_panel() && !state_.canvas_has_focus && std::ranges::find(kMoving, key) != kMoving.end())
+  if (is_in_panel() && !state_.focus.on_canvas && std::ranges::find(kMoving, key) != kMoving.end())
     return false;
   const Command* command = find_command(key);
   if (command == nullptr) return false;
@@ -269,7 +262,7 @@ const TraceModel& Workspace::subject() const {
 }
 
 bool Workspace::is_in_panel() const {
-  return state_.overlay == Overlay::kNone && (!model_ || state_.focus != kTimeline);
+  return state_.overlay == Overlay::kNone && (!model_ || state_.focus.view != kTimeline);
 }
 
 void Workspace::apply_focus() {
@@ -278,14 +271,14 @@ void Workspace::apply_focus() {
   const bool has_focus = is_in_panel() && io.BackendPlatformUserData != nullptr;
   if (has_focus) {
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
-    if (!had_focus_) state_.stops.resume();
+    if (!had_focus_) state_.focus.stops.resume();
   } else {
     io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
-    if (state_.overlay == Overlay::kNone) state_.stops.leave();
+    if (state_.overlay == Overlay::kNone) state_.focus.stops.leave();
     if (had_focus_) ImGui::SetWindowFocus(nullptr);
   }
   had_focus_ = has_focus;
-  state_.canvas_has_focus = false;
+  state_.focus.on_canvas = false;
 }
 
 bool Workspace::takes_text() const {
@@ -294,10 +287,10 @@ bool Workspace::takes_text() const {
 
 void Workspace::text_changed() {
   palette_index_ = 0;
-  if (state_.overlay == Overlay::kFilter) state_.lane_order.set_filter(palette_text_);
+  if (state_.overlay == Overlay::kFilter) state_.nav.lane_order.set_filter(palette_text_);
   if (state_.overlay != Overlay::kSearch || !model_) return;
-  state_.searched = model_->names_with(palette_text_);
-  state_.hits = model_->items_with(state_.searched, kMostHits);
+  state_.selection.searched = model_->items().names_with(palette_text_);
+  state_.selection.hits = model_->lanes().items_with(state_.selection.searched, kMostHits);
 }
 
 bool Workspace::is_typing() const {
@@ -319,10 +312,11 @@ void Workspace::type(unsigned int character) {
 }
 
 bool Workspace::update_theme() {
-  if (themed_ && theme_.kind() == state_.theme && theme_.scale() == state_.scale) return false;
+  if (themed_ && theme_.kind() == state_.look.theme && theme_.scale() == state_.look.scale)
+    return false;
   themed_ = true;
-  theme_ = Theme(state_.theme, state_.scale);
-  state_.scale = theme_.scale();
+  theme_ = Theme(state_.look.theme, state_.look.scale);
+  state_.look.scale = theme_.scale();
   theme_.apply();
   return true;
 }
@@ -336,7 +330,7 @@ void Workspace::draw(float width, float height) {
   apply_focus();
   if (model_ && error_.empty()) {
     state_.prediction = predictor_.ask(model_, state_.repaired);
-    const bool compares = arguments_.panel == "compare" || state_.drawer == "compare";
+    const bool compares = arguments_.panel == "compare" || state_.look.drawer == "compare";
     state_.comparison = comparer_.ask(model_, compares ? state_.compared : nullptr);
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
@@ -346,31 +340,32 @@ void Workspace::draw(float width, float height) {
   }
   if (state_.overlay == Overlay::kHelp) draw_help(width, height);
   if (takes_text()) draw_palette(width, height);
-  state_.steps = {};
+  state_.focus.steps = {};
   ImGui::PopStyleVar();
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
-  state_.busy = predictor_.is_busy() || comparer_.is_busy();
-  state_.hovered_holders.reset();
+  state_.drawn.busy = predictor_.is_busy() || comparer_.is_busy();
+  state_.drawn.holders.reset();
   if (!arguments_.panel.empty()) {
-    if (state_.focus != kTimeline) state_.focus = arguments_.panel;
+    if (state_.focus.view != kTimeline) state_.focus.view = arguments_.panel;
     return draw_view(arguments_.panel, {0, top}, {width, height});
   }
-  if (state_.focus != state_.drawer && !(state_.focus == "inspector" && state_.show_inspector))
-    state_.focus = kTimeline;
-  const float side = state_.show_inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
+  if (state_.focus.view != state_.look.drawer &&
+      !(state_.focus.view == "inspector" && state_.look.inspector))
+    state_.focus.view = kTimeline;
+  const float side = state_.look.inspector ? std::min(theme_.px(kInspector), width * 0.4f) : 0;
   const float strip = theme_.px(kTabs);
   // Keeps the axis of the timeline visible.
   const float most = std::min(height * 0.8f, height - theme_.px(kLeastTimeline)) - strip;
   const float drawer =
-      state_.drawer.empty()
+      state_.look.drawer.empty()
           ? 0
-          : std::min(std::max(theme_.px(state_.drawer_height), theme_.px(120)), most);
+          : std::min(std::max(theme_.px(state_.look.drawer_height), theme_.px(120)), most);
   const float middle = height - strip - drawer;
   draw_view("timeline", {0, top}, {width - side, middle});
   draw_tabs({0, top + middle}, {width - side, strip});
-  if (drawer > 0) draw_view(state_.drawer, {0, top + middle + strip}, {width - side, drawer});
+  if (drawer > 0) draw_view(state_.look.drawer, {0, top + middle + strip}, {width - side, drawer});
   if (side > 0) draw_view("inspector", {width - side, top}, {side, height});
 }
 
@@ -391,15 +386,15 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
     const ImVec2 pad = ImGui::GetStyle().WindowPadding;
     ImGui::SetCursorPos(pad);
     ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)});
-    const bool has_focus = is_in_panel() && state_.focus == name;
-    if (has_focus) state_.stops.begin();
+    const bool has_focus = is_in_panel() && state_.focus.view == name;
+    if (has_focus) state_.focus.stops.begin();
     if (model_->is_sketch()) {
       widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
                        "Loading the details of this large trace: " + format_percent(progress_));
     } else {
       (*view)->draw(*model_, state_, theme_);
     }
-    if (has_focus) state_.stops.end();
+    if (has_focus) state_.focus.stops.end();
     ImGui::EndChild();
     if (has_focus && arguments_.panel.empty())
       ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + theme_.px(2)},
@@ -412,7 +407,8 @@ std::string Workspace::state_json() const {
   static constexpr std::array<std::string_view, 10> kOverlays = {
       "", "help", "palette", "search", "filter", "note", "bookmarks", "groups", "open", "compare"};
   const LaneOrder::Shown shown =
-      model_ ? state_.lane_order.shown(*model_, state_.collapsed) : LaneOrder::Shown{};
+      model_ ? state_.nav.lane_order.shown(model_->lanes(), state_.nav.collapsed)
+             : LaneOrder::Shown{};
   std::string order;
   for (size_t i = 0; i < std::min(shown.lanes.size(), kReportedLanes); ++i)
     order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
@@ -423,39 +419,40 @@ std::string Workspace::state_json() const {
       {"notice", notice_},
       {"status", state_.status},
       {"window",
-       {{"begin_ns", state_.window.begin_ns},
-        {"end_ns", state_.window.range().end_ns},
-        {"ns_per_px", state_.window.ns_per_px},
-        {"width_px", state_.window.width_px}}},
-      {"selection", name_or_null(state_.selection)},
-      {"hovered", name_or_null(state_.hovered)},
-      {"hovered_value", number_or_null(state_.hovered_value)},
-      {"hovered_holders", number_or_null(state_.hovered_holders)},
-      {"marked",
-       state_.marked ? Json::array({state_.marked->begin_ns, state_.marked->end_ns}) : Json()},
+       {{"begin_ns", state_.nav.window.begin_ns},
+        {"end_ns", state_.nav.window.range().end_ns},
+        {"ns_per_px", state_.nav.window.ns_per_px},
+        {"width_px", state_.nav.window.width_px}}},
+      {"selection", name_or_null(state_.selection.item)},
+      {"hovered", name_or_null(state_.selection.hovered)},
+      {"hovered_value", number_or_null(state_.drawn.counter_value)},
+      {"hovered_holders", number_or_null(state_.drawn.holders)},
+      {"marked", state_.nav.marked
+                     ? Json::array({state_.nav.marked->begin_ns, state_.nav.marked->end_ns})
+                     : Json()},
       {"lane", model_ ? number_or_null(current_lane(*model_, state_)) : Json()},
-      {"focus", state_.focus},
-      {"graph_scale", state_.graph_scale},
-      {"result_rows", state_.result_rows},
-      {"hits", state_.hits.size()},
-      {"graph_group", state_.graph_group != kNoId ? Json(state_.graph_group) : Json()},
-      {"finding", number_or_null(state_.finding)},
+      {"focus", state_.focus.view},
+      {"graph_scale", state_.drawn.graph_scale},
+      {"result_rows", state_.drawn.result_rows},
+      {"hits", state_.selection.hits.size()},
+      {"graph_group", state_.selection.group != kNoId ? Json(state_.selection.group) : Json()},
+      {"finding", number_or_null(state_.selection.finding)},
       {"repaired", state_.repaired.size()},
       {"predicted_gain_ns", state_.prediction ? Json(state_.prediction->gain_ns) : Json()},
-      {"color_by", to_string(state_.color_by)},
-      {"lane_filter", state_.lane_order.filter()},
+      {"color_by", to_string(state_.look.color_by)},
+      {"lane_filter", state_.nav.lane_order.filter()},
       {"lanes", shown.lanes.size()},
       {"pinned", shown.pinned_count},
       {"order", order},
-      {"bookmarks", state_.bookmarks.all().size()},
+      {"bookmarks", state_.nav.bookmarks.all().size()},
       {"live", state_.is_live},
       {"operations", model_ ? model_->trace().op.size() : 0},
-      {"drawer", state_.drawer},
+      {"drawer", state_.look.drawer},
       {"compared", state_.compared != nullptr},
-      {"theme", state_.theme == ThemeKind::kDark ? "dark" : "light"},
+      {"theme", state_.look.theme == ThemeKind::kDark ? "dark" : "light"},
       {"overlay", kOverlays[static_cast<size_t>(state_.overlay)]},
       {"pressed", ImGui::GetIO().MouseDown[0]},
-      {"drawn_items", state_.drawn_items}};
+      {"drawn_items", state_.drawn.items}};
   return state.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -5,7 +5,6 @@
 // offscreen surface draw the same workspace; so do tests.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "waits.h"
+
+#include <algorithm>
+
+namespace streamscope::viewer {
+
+using analysis::WaitPart;
+
+void Waits::push(const WaitPart& part) {
+  op_.push(part.op);
+  cause_.push(static_cast<trace::Small>(part.cause));
+  duration_ns_.push(part.duration_ns);
+  edge_.push(part.edge);
+  because_.push(part.because);
+}
+
+void Waits::finish() {
+  for (auto* column : {&op_, &edge_, &because_}) column->finish();
+  cause_.finish();
+  duration_ns_.finish();
+}
+
+WaitPart Waits::operator[](size_t index) const {
+  return {.duration_ns = duration_ns_[index],
+          .op = op_[index],
+          .cause = static_cast<streamscope::WaitCause>(cause_[index]),
+          .edge = edge_[index],
+          .because = because_[index]};
+}
+
+std::vector<WaitPart> Waits::of(trace::Id op) const {
+  std::vector<WaitPart> parts;
+  const auto first = std::ranges::lower_bound(op_, op);
+  for (auto i = static_cast<size_t>(first - op_.begin()); i < size() && op_[i] == op; ++i)
+    parts.push_back((*this)[i]);
+  return parts;
+}
+
+std::vector<WaitPart> Waits::longest(size_t count, std::optional<TimeRange> range) const {
+  std::vector<std::pair<Ns, size_t>> waits;
+  for (size_t i = 0; i < size(); ++i) {
+    const WaitPart part = (*this)[i];
+    if (!analysis::is_wait(part) || part.duration_ns <= 0) continue;
+    const Ns start = trace_.op.start_ns[part.op];
+    if (!range || (start >= range->begin_ns && start < range->end_ns))
+      waits.emplace_back(-part.duration_ns, i);
+  }
+  count = std::min(count, waits.size());
+  std::ranges::partial_sort(waits, waits.begin() + static_cast<ptrdiff_t>(count));
+  std::vector<WaitPart> result;
+  for (size_t i = 0; i < count; ++i) result.push_back((*this)[waits[i].second]);
+  return result;
+}
+
+}  // namespace streamscope::viewer
