@@ -134,9 +134,9 @@ std::size_t Coordinator::Impl::deliver(Lock& lock) {
 
 void Coordinator::Impl::shut_down() noexcept {
   Lock lock(mutex_);
-  const auto cancelled = std::make_exception_ptr(Error(
-      ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown), "Coordinator::~Coordinator",
-      "the Coordinator was destroyed before the operation began"));
+  const auto cancelled = std::make_exception_ptr(
+      make_error(ErrorKind::kCancelled, kCodeUnknown, "Coordinator::~Coordinator",
+                 "the Coordinator was destroyed before the operation began"));
   for (OperationRecord& record : operations_.all()) {
     if (record.state.load() == OperationState::kRegistered && !record.retired &&
         record.id.load() != OperationId::kNone && !record.is_group)

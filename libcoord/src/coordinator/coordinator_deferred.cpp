@@ -237,9 +237,8 @@ void Coordinator::Impl::expire() {
       continue;
     }
     end(*record, OperationState::kFailed,
-        std::make_exception_ptr(Error(ErrorKind::kTimedOut, kCodeUnknown,
-                                      name_of_code(kCodeUnknown), "Coordinator::submit",
-                                      describe(*record) + " did not begin in time")));
+        std::make_exception_ptr(make_error(ErrorKind::kTimedOut, kCodeUnknown, kSubmit,
+                                           describe(*record) + " did not begin in time")));
     changed_.notify_all();
   }
 }
@@ -317,7 +316,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
   if (depends_on(*before, *record, path)) {
     std::string text = "it would close a cycle: " + describe(*record);
     for (const OperationRecord* step : path) text += " waits for " + describe(*step);
-    throw Error(ErrorKind::kCycle, kCodeInvalidValue, name_of_code(kCodeInvalidValue), kCall, text);
+    throw make_error(ErrorKind::kCycle, kCodeInvalidValue, kCall, text);
   }
   if (record->is_group) {
     record->after.push_back(after);  // for later members
@@ -342,8 +341,8 @@ bool Coordinator::Impl::cancel(OperationHandle operation) {
   OperationRecord* record = find(operation, "Coordinator::cancel");
   if (record == nullptr || record->state.load() != OperationState::kRegistered) return false;
   const auto error =
-      std::make_exception_ptr(Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-                                    "Coordinator::cancel", describe(*record) + " was cancelled"));
+      std::make_exception_ptr(make_error(ErrorKind::kCancelled, kCodeUnknown, "Coordinator::cancel",
+                                         describe(*record) + " was cancelled"));
   if (record->is_group) {
     record->more().open = false;
     for (OperationRecord& member : operations_.all()) {

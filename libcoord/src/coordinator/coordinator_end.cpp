@@ -250,8 +250,8 @@ bool Coordinator::Impl::completed(OperationHandle operation) {
   if (!record->named)
     throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be queried");
   if (record->state.load() == OperationState::kCaptured)
-    throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                describe(*record) + " runs when its graph is launched");
+    throw make_error(kCodeCaptureUnsupported, kCall,
+                     describe(*record) + " runs when its graph is launched");
   if (record->state.load() != OperationState::kSubmitted) return false;
   if (record->is_group) {
     const std::vector<OperationRecord*> last = record->more().last;

@@ -35,8 +35,8 @@ void Coordinator::Impl::await_submission(OperationRecord& record, OperationRecor
 bool Coordinator::Impl::same_capture(const OperationRecord& record,
                                      const OperationRecord& before) const {
   const auto refuse_capture = [&](const char* how, const std::string& why) {
-    throw Error(ErrorKind::kCapture, 905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
-                "Coordinator::submit", describe(record) + how + describe(before) + why);
+    throw make_error(kCodeCaptureIsolation, kSubmit,
+                     describe(record) + how + describe(before) + why);
   };
   if (before.state.load(std::memory_order_relaxed) == OperationState::kCaptured) {
     if (before.capture != record.capture)

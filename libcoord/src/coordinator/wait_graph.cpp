@@ -146,7 +146,7 @@ void WaitGraph::give_up(const char* call, const DeadlockReport& report,
                         std::int64_t time_ns) const {
   if (observer().mark != nullptr) observer().mark("deadlock", time_ns);
   notify(true, time_ns);
-  throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call, report.text());
+  throw make_error(ErrorKind::kDeadlock, kCodeUnknown, call, report.text());
 }
 
 WaitGraphSource::WaitGraphSource(std::function<void(WaitGraph&)> notify) {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <utility>
 
 #include "codes.h"
@@ -16,6 +15,7 @@
 #include "cuda/current.h"
 #include "cuda/driver.h"
 #include "cuda/handles.h"
+#include "host/ticks.h"
 #include "nvtx.h"
 
 namespace coord::cuda {
@@ -29,27 +29,18 @@ int attribute(CUdevice_attribute which, CUdevice device) {
 }
 
 unsigned event_flags(EventClass event_class) {
-  switch (event_class) {
-    case EventClass::kTiming:
-      return CU_EVENT_DEFAULT;
-    case EventClass::kNoTiming:
-      return CU_EVENT_DISABLE_TIMING;
-    case EventClass::kBlockingSync:
-      return CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
-  }
-  return CU_EVENT_DISABLE_TIMING;
+  if (event_class == EventClass::kTiming) return CU_EVENT_DEFAULT;
+  return event_class == EventClass::kBlockingSync ? CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC
+                                                  : CU_EVENT_DISABLE_TIMING;
 }
 
+/// By CaptureMode.
+constexpr CUstreamCaptureMode kCaptureModes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
+                                                 CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                                 CU_STREAM_CAPTURE_MODE_RELAXED};
+
 CUstreamCaptureMode to_cuda(CaptureMode mode) {
-  switch (mode) {
-    case CaptureMode::kGlobal:
-      return CU_STREAM_CAPTURE_MODE_GLOBAL;
-    case CaptureMode::kThreadLocal:
-      return CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    case CaptureMode::kRelaxed:
-      return CU_STREAM_CAPTURE_MODE_RELAXED;
-  }
-  return CU_STREAM_CAPTURE_MODE_GLOBAL;
+  return kCaptureModes[static_cast<std::size_t>(mode)];
 }
 
 using Function = std::function<void()>;
@@ -82,11 +73,7 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] const DeviceProperties& properties() const noexcept override { return properties_; }
 
-  [[nodiscard]] TimeNs now() override {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return {time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec};
-  }
+  [[nodiscard]] TimeNs now() override { return {monotonic_ns()}; }
 
   NativeStream create_stream(int priority, bool non_blocking, std::string_view name) override {
     const Current current(context_);
@@ -318,22 +305,15 @@ class CudaBackend final : public Backend {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     check(of_stream(stream, [&] { return driver().capture_status(to_stream(stream), &status); }),
           "cuStreamIsCapturing");
-    switch (status) {
-      case CU_STREAM_CAPTURE_STATUS_ACTIVE:
-        return CaptureStatus::kActive;
-      case CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-        return CaptureStatus::kInvalidated;
-      default:
-        return CaptureStatus::kNone;
-    }
+    return status == CU_STREAM_CAPTURE_STATUS_ACTIVE        ? CaptureStatus::kActive
+           : status == CU_STREAM_CAPTURE_STATUS_INVALIDATED ? CaptureStatus::kInvalidated
+                                                            : CaptureStatus::kNone;
   }
 
   CaptureMode exchange_capture_mode(CaptureMode mode) override {
     CUstreamCaptureMode exchanged = to_cuda(mode);
     check(driver().capture_exchange_mode(&exchanged), "cuThreadExchangeStreamCaptureMode");
-    return exchanged == CU_STREAM_CAPTURE_MODE_GLOBAL         ? CaptureMode::kGlobal
-           : exchanged == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL ? CaptureMode::kThreadLocal
-                                                              : CaptureMode::kRelaxed;
+    return static_cast<CaptureMode>(std::ranges::find(kCaptureModes, exchanged) - kCaptureModes);
   }
 
   GraphShape graph_shape(NativeGraph graph) override {

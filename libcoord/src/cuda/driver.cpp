@@ -28,24 +28,18 @@ Driver load() {
     loaded.why_not = why != nullptr ? why : "libcuda.so.1 was not found";
     return loaded;
   }
-  const auto find = [&](const char* name) {
-    void* symbol = dlsym(library, name);
-    if (symbol == nullptr && loaded.why_not.empty())
+  const auto find = [&]<typename Function>(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(dlsym(library, name));
+    if (function == nullptr && loaded.why_not.empty())
       loaded.why_not = std::string("the driver lacks ") + name;
-    return symbol;
   };
-#define COORD_LOAD(member, function) \
-  loaded.member = reinterpret_cast<decltype(loaded.member)>(find(COORD_NAME(function)));
+#define COORD_LOAD(member, function) find(loaded.member, COORD_NAME(function));
   COORD_DRIVER_FUNCTIONS(COORD_LOAD)
 #undef COORD_LOAD
-  loaded.capture_info =
-      reinterpret_cast<decltype(loaded.capture_info)>(find("cuStreamGetCaptureInfo_v2"));
-  loaded.memory_prefetch =
-      reinterpret_cast<decltype(loaded.memory_prefetch)>(find("cuMemPrefetchAsync"));
-  loaded.graph_get_edges =
-      reinterpret_cast<decltype(loaded.graph_get_edges)>(find("cuGraphGetEdges"));
-  loaded.event_elapsed_time =
-      reinterpret_cast<decltype(loaded.event_elapsed_time)>(find("cuEventElapsedTime"));
+  find(loaded.capture_info, "cuStreamGetCaptureInfo_v2");
+  find(loaded.memory_prefetch, "cuMemPrefetchAsync");
+  find(loaded.graph_get_edges, "cuGraphGetEdges");
+  find(loaded.event_elapsed_time, "cuEventElapsedTime");
   if (!loaded.why_not.empty()) return loaded;
 
   if (const CUresult result = loaded.init(0); result != CUDA_SUCCESS) {

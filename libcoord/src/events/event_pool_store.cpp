@@ -21,10 +21,9 @@ EventState* EventPool::Impl::acquire_bounded(EventClass event_class) {
       options_.at_capacity != AtCapacity::kGrow) {
     const auto exhausted = [&](const char* why) {
       ++totals_.refused;
-      return Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                   "EventPool::acquire",
-                   "all " + std::to_string(options_.capacity) + " events of \"" + name_ +
-                       "\" are in use" + why);
+      return make_error(ErrorKind::kExhausted, kCodeOutOfMemory, "EventPool::acquire",
+                        "all " + std::to_string(options_.capacity) + " events of \"" + name_ +
+                            "\" are in use" + why);
     };
     if (options_.at_capacity == AtCapacity::kFail) throw exhausted("");
     ++totals_.blocked;

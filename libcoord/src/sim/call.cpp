@@ -35,6 +35,17 @@ SimBackend::Call::Call(SimBackend& backend, const char* name)
   begin_ns = end_ns_ = clock_ns_;
 }
 
+SimBackend::Call::Call(SimBackend& backend, const char* name, CaptureRule rule)
+    : Call(backend, name) {
+  enter(rule);
+}
+
+SimBackend::Call::Call(SimBackend& backend, const char* name, NativeStream handle, CaptureRule rule)
+    : Call(backend, name) {
+  on_stream(handle);
+  enter(rule);
+}
+
 SimBackend::Call::~Call() {
   if (!left_) leave(end_ns_, kCodeUnknown);
 }
@@ -226,8 +237,7 @@ void SimBackend::Call::block(const std::function<bool()>& ready, std::vector<Tou
   if (has_stream_) text += ", of stream \"" + std::string(engine.stream_name(stream)) + "\"";
   if (const auto& mark = machine_.hooks().mark; mark != nullptr) mark("deadlock", engine.now_ns());
   leave(std::max(begin_ns, engine.now_ns()), kCodeUnknown);
-  throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), name_,
-              text + engine.explain_stuck());
+  throw make_error(ErrorKind::kDeadlock, kCodeUnknown, name_, text + engine.explain_stuck());
 }
 
 void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle_ns,
@@ -260,12 +270,11 @@ bool SimBackend::Call::poll(std::span<const OpRef> ops) {
   // The failure may just have happened, and dropped the queried work.
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
   const bool done = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
-  if (machine_.scheduler != nullptr) {
-    if (done) {
-      machine_.scheduler->seen(ops);
-    } else {
-      machine_.scheduler->polled_not_ready();
-    }
+  if (machine_.scheduler == nullptr) return done;
+  if (done) {
+    machine_.scheduler->seen(ops);
+  } else {
+    machine_.scheduler->polled_not_ready();
   }
   return done;
 }
@@ -296,10 +305,8 @@ bool SimBackend::Call::drain() {
   return ended;
 }
 
-void SimBackend::Call::finish(std::int64_t cost_ns) { leave(end_ns_ + cost_ns, kCodeSuccess); }
-
-void SimBackend::Call::finish_not_ready(std::int64_t cost_ns) {
-  leave(end_ns_ + cost_ns, kCodeNotReady);
+void SimBackend::Call::finish(std::int64_t cost_ns, bool ready) {
+  leave(end_ns_ + cost_ns, ready ? kCodeSuccess : kCodeNotReady);
 }
 
 void SimBackend::Call::fail(int code, const std::string& detail) {

@@ -63,9 +63,7 @@ void SimBackend::join_capture(Call& call, const EventEntry& event) {
 }
 
 void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
-  Call call(*this, "simStreamBeginCapture");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kCaptures);
+  Call call(*this, "simStreamBeginCapture", stream, CaptureRule::kCaptures);
   StreamEntry& entry = machine_.streams[call.stream];
   if (entry.kind == StreamKind::kLegacy)
     call.fail(kCodeCaptureUnsupported, "the legacy stream cannot be captured");
@@ -80,9 +78,7 @@ void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
 }
 
 NativeGraph SimBackend::end_capture(NativeStream stream) {
-  Call call(*this, "simStreamEndCapture");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kCaptures);
+  Call call(*this, "simStreamEndCapture", stream, CaptureRule::kCaptures);
   const auto found = machine_.captures.find(machine_.streams[call.stream].capture);
   if (found == machine_.captures.end())
     call.fail(kCodeIllegalState, "the stream is not being captured");
@@ -141,8 +137,7 @@ void SimBackend::destroy_graph(NativeGraph graph) noexcept {
 }
 
 NativeExecutable SimBackend::instantiate(NativeGraph graph) {
-  Call call(*this, "simGraphInstantiate");
-  call.enter(CaptureRule::kSafe);
+  Call call(*this, "simGraphInstantiate", CaptureRule::kSafe);
   const auto nodes = machine_.graphs.at(graph);
   const NativeExecutable executable = machine_.next_graph_id++;
   machine_.executables[executable] = {.nodes = nodes};
@@ -153,9 +148,7 @@ NativeExecutable SimBackend::instantiate(NativeGraph graph) {
 }
 
 void SimBackend::launch_graph(NativeExecutable executable, NativeStream stream) {
-  Call call(*this, "simGraphLaunch");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simGraphLaunch", stream);
   call.says(executable);
   Executable& graph = machine_.executables.at(executable);
   const GraphNodes& nodes = *graph.nodes;

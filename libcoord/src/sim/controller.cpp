@@ -22,8 +22,8 @@ constexpr std::uint64_t kStreams = std::uint64_t{1} << 30;     // lanes: and the
 thread_local std::size_t this_thread = 0;  // index in the controller of its run
 
 Error given_up_error(const char* call) {
-  return Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call,
-               "this run of the program is being abandoned");
+  return make_error(ErrorKind::kDeadlock, kCodeUnknown, call,
+                    "this run of the program is being abandoned");
 }
 
 }  // namespace

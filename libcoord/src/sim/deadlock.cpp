@@ -21,38 +21,22 @@ std::string quoted(std::string_view name, std::uint32_t stream) {
 }  // namespace
 
 const char* describe(OpKind kind) noexcept {
-  switch (kind) {
-    case OpKind::kKernel:
-      return "kernel";
-    case OpKind::kCopyToDevice:
-      return "copy to the device";
-    case OpKind::kCopyToHost:
-      return "copy to the host";
-    case OpKind::kCopyInDevice:
-      return "copy within the device";
-    case OpKind::kCopyPeer:
-      return "copy between devices";
-    case OpKind::kMemset:
-      return "memset";
-    case OpKind::kHostFunction:
-      return "host function";
-    case OpKind::kMemoryWait:
-      return "memory wait";
-    case OpKind::kMemoryWrite:
-      return "memory write";
-    case OpKind::kRecord:
-      return "event record";
-    case OpKind::kWait:
-      return "event wait";
-    case OpKind::kAllocate:
-      return "allocation";
-    case OpKind::kFree:
-      return "memory release";
-    case OpKind::kGraphBegin:
-    case OpKind::kGraphEnd:
-      return "graph launch";
-  }
-  return "operation";
+  constexpr const char* kTexts[] = {"kernel",
+                                    "copy to the device",
+                                    "copy to the host",
+                                    "copy within the device",
+                                    "copy between devices",
+                                    "memset",
+                                    "host function",
+                                    "memory wait",
+                                    "memory write",
+                                    "event record",
+                                    "event wait",
+                                    "allocation",
+                                    "memory release",
+                                    "graph launch",
+                                    "graph launch"};
+  return kTexts[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Engine::Blocked> Engine::blocked_streams() const {

@@ -364,17 +364,8 @@ Schedule Schedule::parse(std::string_view text) {
 }
 
 const char* to_string(FindingKind kind) noexcept {
-  switch (kind) {
-    case FindingKind::kRace:
-      return "race";
-    case FindingKind::kDeadlock:
-      return "deadlock";
-    case FindingKind::kOrderDependence:
-      return "order dependence";
-    case FindingKind::kFailure:
-      return "failure";
-  }
-  return "finding";
+  constexpr const char* kNames[] = {"race", "deadlock", "order dependence", "failure"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace coord::sim

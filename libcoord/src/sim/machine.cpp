@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "codes.h"
@@ -194,48 +195,31 @@ void Machine::on_ended(const Op& op) {
 
 void Machine::notify_op(const Op& op, bool ended) {
   if (hooks().sim_op == nullptr || op.in_graph) return;
+  // What traces show of each kind; the kinds that are left out are calls, not work.
+  struct Shown {
+    OpKind kind;
+    coord_sim_op_kind as;
+    std::uint32_t copy_kind = 0;
+  };
+  static constexpr Shown kShown[] = {{OpKind::kKernel, COORD_SIM_KERNEL},
+                                     {OpKind::kCopyToDevice, COORD_SIM_MEMCPY, 1},
+                                     {OpKind::kCopyToHost, COORD_SIM_MEMCPY, 2},
+                                     {OpKind::kCopyInDevice, COORD_SIM_MEMCPY, 8},
+                                     {OpKind::kCopyPeer, COORD_SIM_MEMCPY, 10},
+                                     {OpKind::kMemset, COORD_SIM_MEMSET},
+                                     {OpKind::kHostFunction, COORD_SIM_HOST_FUNCTION},
+                                     {OpKind::kMemoryWait, COORD_SIM_MEMORY_WAIT},
+                                     {OpKind::kMemoryWrite, COORD_SIM_MEMORY_WRITE},
+                                     {OpKind::kGraphEnd, COORD_SIM_GRAPH_LAUNCH}};
+  const auto shown = std::ranges::find(kShown, op.kind, &Shown::kind);
+  if (shown == std::end(kShown)) return;
   coord_sim_op facts{};
+  facts.kind = shown->as;
+  facts.copy_kind = shown->copy_kind;
   facts.begin_ns = op.begin_ns;
-  switch (op.kind) {
-    case OpKind::kKernel:
-      facts.kind = COORD_SIM_KERNEL;
-      break;
-    case OpKind::kCopyToDevice:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 1;
-      break;
-    case OpKind::kCopyToHost:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 2;
-      break;
-    case OpKind::kCopyInDevice:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 8;
-      break;
-    case OpKind::kCopyPeer:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 10;
-      break;
-    case OpKind::kMemset:
-      facts.kind = COORD_SIM_MEMSET;
-      break;
-    case OpKind::kHostFunction:
-      facts.kind = COORD_SIM_HOST_FUNCTION;
-      break;
-    case OpKind::kMemoryWait:
-      facts.kind = COORD_SIM_MEMORY_WAIT;
-      break;
-    case OpKind::kMemoryWrite:
-      facts.kind = COORD_SIM_MEMORY_WRITE;
-      break;
-    case OpKind::kGraphEnd: {  // represents the whole launch
-      facts.kind = COORD_SIM_GRAPH_LAUNCH;
-      const auto begin = graph_begins_ns.find(op.value);
-      facts.begin_ns = begin == graph_begins_ns.end() ? -1 : begin->second;
-      break;
-    }
-    case OpKind::kRecord:
-    case OpKind::kWait:
-    case OpKind::kAllocate:
-    case OpKind::kFree:
-    case OpKind::kGraphBegin:
-      return;  // calls, not work
+  if (op.kind == OpKind::kGraphEnd) {  // represents the whole launch
+    const auto begin = graph_begins_ns.find(op.value);
+    facts.begin_ns = begin == graph_begins_ns.end() ? -1 : begin->second;
   }
   const std::string name(op.name);
   facts.correlation_id = op.correlation_id;

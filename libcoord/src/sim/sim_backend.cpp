@@ -29,15 +29,8 @@ constexpr std::uint64_t kEventBlockingSync = 1;
 constexpr std::uint64_t kEventDisableTiming = 2;
 
 std::uint64_t event_flags(EventClass event_class) {
-  switch (event_class) {
-    case EventClass::kTiming:
-      return 0;
-    case EventClass::kNoTiming:
-      return kEventDisableTiming;
-    case EventClass::kBlockingSync:
-      return kEventDisableTiming | kEventBlockingSync;
-  }
-  return 0;
+  if (event_class == EventClass::kTiming) return 0;
+  return kEventDisableTiming | (event_class == EventClass::kBlockingSync ? kEventBlockingSync : 0);
 }
 
 DeviceProperties describe(const Config& config) {
@@ -149,8 +142,7 @@ void SimBackend::inject(const Injection& injection) {
 // Streams
 
 NativeStream SimBackend::create_stream(int priority, bool non_blocking, std::string_view name) {
-  Call call(*this, "simStreamCreate");
-  call.enter(CaptureRule::kSafe);
+  Call call(*this, "simStreamCreate", CaptureRule::kSafe);
   NativeStream handle = machine_.next_stream_handle;
   if (machine_.free_stream_handles.empty()) {
     machine_.next_stream_handle += kHandleStep;
@@ -197,26 +189,19 @@ bool SimBackend::query_stream(NativeStream handle) {
   call.touches(machine_.tails(call.stream));
   call.enter(CaptureRule::kLooks);
   const bool done = call.poll(machine_.tails(call.stream));
-  if (done) {
-    call.finish(costs_.stream_query_ns);
-  } else {
-    call.finish_not_ready(costs_.stream_query_ns);
-  }
+  call.finish(costs_.stream_query_ns, done);
   return done;
 }
 
 void SimBackend::synchronize_stream(NativeStream handle) {
-  Call call(*this, "simStreamSynchronize");
-  call.on_stream(handle);
-  call.enter(CaptureRule::kLooks);
+  Call call(*this, "simStreamSynchronize", handle, CaptureRule::kLooks);
   call.block_until(machine_.tails(call.stream), costs_.synchronize_idle_ns,
                    costs_.wake_spinning_ns);
   call.finish(0);
 }
 
 void SimBackend::synchronize_device() {
-  Call call(*this, "simDeviceSynchronize");
-  call.enter(CaptureRule::kWholeDevice);
+  Call call(*this, "simDeviceSynchronize", CaptureRule::kWholeDevice);
   call.block_until(machine_.all_tails(device_), costs_.synchronize_idle_ns,
                    costs_.wake_spinning_ns);
   call.finish(0);
@@ -225,8 +210,7 @@ void SimBackend::synchronize_device() {
 // Events
 
 NativeEvent SimBackend::create_event(EventClass event_class, std::string_view name) {
-  Call call(*this, "simEventCreate");
-  call.enter(CaptureRule::kSafe);
+  Call call(*this, "simEventCreate", CaptureRule::kSafe);
   if (machine_.free_events.empty()) {
     machine_.free_events.push_back(static_cast<std::uint32_t>(machine_.events.size()));
     machine_.events.emplace_back();
@@ -310,11 +294,7 @@ bool SimBackend::query_event(NativeEvent event) {
   call.enter(CaptureRule::kLooks);
   const OpRef record[] = {machine_.events[call.event].record};
   const bool done = call.poll(record);
-  if (done) {
-    call.finish(costs_.event_query_ns);
-  } else {
-    call.finish_not_ready(costs_.event_query_ns);
-  }
+  call.finish(costs_.event_query_ns, done);
   return done;
 }
 

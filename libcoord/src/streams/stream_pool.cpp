@@ -124,8 +124,8 @@ StreamLease StreamPool::Impl::lease(Workload workload, StreamPriority priority) 
   if (!idle) [[unlikely]] {
     index = pick_busy(how, number);
     if (index == kNone)
-      throw Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                  "StreamPool::lease", "all streams of \"" + name_ + "\" are reserved");
+      throw make_error(ErrorKind::kExhausted, kCodeOutOfMemory, "StreamPool::lease",
+                       "all streams of \"" + name_ + "\" are reserved");
     slots_[index].busy.fetch_add(1, std::memory_order_relaxed);
   }
   StreamSlot& slot = slots_[index];

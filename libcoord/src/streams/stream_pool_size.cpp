@@ -122,9 +122,8 @@ ReservedStream StreamPool::Impl::reserve() {
   }
   if (found == kNone && count < max_size_) found = add_slot();
   if (found == kNone)
-    throw Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                "StreamPool::reserve",
-                "no stream of \"" + name_ + "\" is idle, and the pool is at its maximum size");
+    throw make_error(ErrorKind::kExhausted, kCodeOutOfMemory, "StreamPool::reserve",
+                     "no stream of \"" + name_ + "\" is idle, and the pool is at its maximum size");
   slots_[found].reserved = true;
   return {*this, found, slots_[found].stream};
 }

@@ -66,8 +66,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
     throw make_error(kCodeNotSupported, kCall,
                      "only the process that created it can signal from streams");
   if (stream.capture_status() != CaptureStatus::kNone)
-    throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                "the stream is being captured");
+    throw make_error(kCodeCaptureUnsupported, kCall, "the stream is being captured");
   // One lock for value and record: events are in the order of their values.
   const Lock lock(mutex_);
   const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());

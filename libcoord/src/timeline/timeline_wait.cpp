@@ -32,8 +32,8 @@ void TimelineSignal::Impl::throw_failure() {
   if (word_->failed.load() == 0) return;
   const Lock lock(mutex_);
   if (error_ != nullptr) std::rethrow_exception(error_);
-  throw Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-              "TimelineSignal::wait", "\"" + name_ + "\" failed, or ended, in another process");
+  throw make_error(ErrorKind::kCancelled, kCodeUnknown, "TimelineSignal::wait",
+                   "\"" + name_ + "\" failed, or ended, in another process");
 }
 
 bool TimelineSignal::Impl::peer_is_gone() const {
@@ -111,8 +111,8 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
       if (peer_is_gone()) {
         const Lock lock(mutex_);
         note_failure(std::make_exception_ptr(
-            Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-                  "TimelineSignal::wait", "the process that made \"" + name_ + "\" has ended")));
+            make_error(ErrorKind::kCancelled, kCodeUnknown, "TimelineSignal::wait",
+                       "the process that made \"" + name_ + "\" has ended")));
       }
       WaitGraph waits = all_waits();
       const DeadlockReport report = waits.report();
