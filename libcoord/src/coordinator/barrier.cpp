@@ -47,10 +47,10 @@ class Barrier::Impl {
   OperationHandle arrive_and_wait(StreamRef stream, const std::source_location& where) {
     constexpr const char* kCall = "Barrier::arrive_and_wait";
     Lock lock(mutex_);
-    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+    if (std::ranges::find(streams_, stream) == streams_.end())
       throw make_error(kCodeInvalidValue, kCall, "the stream is not part of \"" + name_ + "\"");
     const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
-    if (std::any_of(arrived_.begin(), arrived_.end(), same))
+    if (std::ranges::any_of(arrived_, same))
       throw make_error(kCodeNotPermitted, kCall,
                        "the stream has already arrived at \"" + name_ + "\", others have not");
     arrived_.push_back({stream, this_thread_number(), coordinator_.arrival_time(), where});
@@ -62,7 +62,7 @@ class Barrier::Impl {
         std::vector<std::int64_t> times;
         for (StreamRef one : streams_) {
           const auto of = [&](const Arrival& arrival) { return arrival.stream == one; };
-          times.push_back(std::find_if(arrived.begin(), arrived.end(), of)->time_ns);
+          times.push_back(std::ranges::find_if(arrived, of)->time_ns);
         }
         passed_ = pass_now(where, times);
       } catch (...) {
@@ -115,7 +115,7 @@ class Barrier::Impl {
     std::vector<Coordinator::LastOperation> last;
     for (StreamRef stream : streams_) {
       const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
-      if (std::any_of(arrived_.begin(), arrived_.end(), same)) continue;
+      if (std::ranges::any_of(arrived_, same)) continue;
       missing += (missing.empty() ? " " : "; ") + std::to_string(stream.id().value);
       last.push_back(coordinator_.last_operation(stream));
       missing += last.back().text.empty() ? ", last operation unknown"

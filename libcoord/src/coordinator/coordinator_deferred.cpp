@@ -85,7 +85,7 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
     const auto same = [&](const OperationRecord* last) {
       return last->point.stream == record.point.stream;
     };
-    auto last = std::find_if(extra.last.begin(), extra.last.end(), same);
+    auto last = std::ranges::find_if(extra.last, same);
     ++record.users;
     if (last == extra.last.end()) {
       extra.last.push_back(&record);

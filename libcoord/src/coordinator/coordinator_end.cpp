@@ -282,7 +282,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
     const auto mine = [&](const HostWait& wait) {
       return wait.thread == self.thread && wait.operation == operation;
     };
-    host_waits_.erase(std::find_if(host_waits_.begin(), host_waits_.end(), mine));
+    host_waits_.erase(std::ranges::find_if(host_waits_, mine));
   };
   try {
     for (;;) {
@@ -303,8 +303,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       if (record->state.load() == OperationState::kSubmitted) {
         const auto not_ended = [](const OperationRecord* last) { return !last->ended_already(); };
         const auto& last = record->more().last;
-        if (const auto found = std::find_if(last.begin(), last.end(), not_ended);
-            found != last.end()) {
+        if (const auto found = std::ranges::find_if(last, not_ended); found != last.end()) {
           ++metrics_.host_waits;
           ask(lock, **found, Proof::kWait);
           continue;

@@ -110,8 +110,7 @@ void Coordinator::Impl::notify_dependency(const OperationRecord& record, Operati
 // Why the stream of `record` waits for `before` or does not need to.
 std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
                                         OperationRecord& before) const {
-  if (std::find(candidates_.begin(), candidates_.end(), &before) != candidates_.end())
-    return COORD_WAITED;
+  if (std::ranges::find(candidates_, &before) != candidates_.end()) return COORD_WAITED;
   if (before.ended_already() || clocks_.proved(before.point)) return COORD_ELIDED_ENDED;
   if (before.point.stream == record.point.stream) return COORD_ELIDED_SAME_STREAM;
   return clocks_.implied(record.point.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT

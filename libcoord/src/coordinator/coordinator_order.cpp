@@ -59,9 +59,9 @@ void Coordinator::Impl::drop_what_is_brought() {
   std::vector<OperationRecord*>& kept = kept_;
   kept.clear();
   for (OperationRecord* before : candidates_) {
-    const bool brought = std::any_of(
-        candidates_.begin(), candidates_.end(),
-        [&](OperationRecord* other) { return other != before && brings(*other, *before); });
+    const bool brought = std::ranges::any_of(candidates_, [&](OperationRecord* other) {
+      return other != before && brings(*other, *before);
+    });
     if (!brought) kept.push_back(before);
   }
   candidates_.swap(kept);
@@ -122,13 +122,13 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   }
   const OperationHandle first = last_of(streams_[indices.front()]);
   const auto ordered = [&](OperationHandle operation) {
-    return std::all_of(indices.begin(), indices.end(), [&](std::uint32_t index) {
+    return std::ranges::all_of(indices, [&](std::uint32_t index) {
       return clocks_.implied(index, operation.record_->point);
     });
   };
   const OperationRecord* first_record = first.id().valid() ? live(first) : nullptr;
   const bool first_posted = first_record != nullptr && !first_record->named;
-  if (first.id().valid() && !first_posted && std::all_of(result.begin(), result.end(), ordered)) {
+  if (first.id().valid() && !first_posted && std::ranges::all_of(result, ordered)) {
     all_ordered = first;
     return {};
   }
@@ -166,7 +166,7 @@ void Coordinator::Impl::find_candidates(OperationRecord& record) {
     const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
     if ((captures || captured) && !same_capture(record, before)) return;
     if (before.ended_already() || clocks_.implied(record.point.stream, before.point)) return;
-    if (std::find(candidates_.begin(), candidates_.end(), &before) == candidates_.end())
+    if (std::ranges::find(candidates_, &before) == candidates_.end())
       candidates_.push_back(&before);
   };
   for (const OperationHandle& after : record.after) {
@@ -206,7 +206,7 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
   std::erase_if(stream.held_by, [&](const OperationHandle& by) {
     const OperationRecord* before = live(by);
     return before == nullptr || before->ended_already() || clocks_.proved(before->point) ||
-           std::any_of(candidates_.begin(), candidates_.end(), [&](const OperationRecord* newer) {
+           std::ranges::any_of(candidates_, [&](const OperationRecord* newer) {
              return newer->point.stream == before->point.stream;
            });
   });
@@ -248,7 +248,7 @@ void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
       return other.capture == left &&
              other.device->backend->capture_status(other.state->native) != CaptureStatus::kNone;
     };
-    if (std::none_of(streams_.begin(), streams_.end(), inside)) end_captured(left);
+    if (std::ranges::none_of(streams_, inside)) end_captured(left);
   }
 }
 
@@ -276,7 +276,7 @@ std::size_t Coordinator::Impl::blocked_streams(const DeviceState& device) {
 }
 
 bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
-  return std::any_of(record.after.begin(), record.after.end(), [&](OperationHandle after) {
+  return std::ranges::any_of(record.after, [&](OperationHandle after) {
     const OperationRecord* before = live(after);
     return before != nullptr && !before->ended_already() &&
            (before->is_group || !clocks_.implied(record.point.stream, before->point));

@@ -77,11 +77,10 @@ std::uint32_t Coordinator::Impl::add_stream(StreamState& stream) {
 void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
   StreamEntry& stream = *record.entry;
   while (stream.dispatched && stream.open > 0) {
-    const bool mine = std::any_of(
-        operations_.all().begin(), operations_.all().end(), [&](const OperationRecord& other) {
-          return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
-                 other.point.stream == record.point.stream && other.runner == this_thread_number();
-        });
+    const bool mine = std::ranges::any_of(operations_.all(), [&](const OperationRecord& other) {
+      return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
+             other.point.stream == record.point.stream && other.runner == this_thread_number();
+    });
     if (mine) return;
     changed_.wait(lock);
   }

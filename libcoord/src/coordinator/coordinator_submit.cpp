@@ -75,8 +75,7 @@ template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::check_dependencies(
     const Dependencies& after, const StreamEntry* stream, bool& again) const {
   if (!failures_.empty()) [[unlikely]]
-    std::for_each(after.begin(), after.end(),
-                  [&](const OperationHandle& one) { throw_failure(one); });
+    std::ranges::for_each(after, [&](const OperationHandle& one) { throw_failure(one); });
   const auto id = static_cast<std::uint32_t>(next_id_);
   const std::uint32_t number = number_;
   Need need = Need::kNothing;

@@ -62,8 +62,7 @@ void MemoryAccesses::add(const MemoryRange& range, bool writes, OperationHandle 
     }
     std::vector<OperationHandle>& readers = at->second.readers;
     if (readers.size() >= 16) std::erase_if(readers, forget);
-    if (std::find(readers.begin(), readers.end(), operation) == readers.end())
-      readers.push_back(operation);
+    if (std::ranges::find(readers, operation) == readers.end()) readers.push_back(operation);
     covered = at->second.end;
   }
 }

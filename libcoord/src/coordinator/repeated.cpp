@@ -120,7 +120,7 @@ class Section::Impl {
               .infers = options.infer_dependencies,
               .line = where.line()};
     for (const OperationHandle& after : options.after) {
-      const auto found = std::find(handles_.begin(), handles_.end(), after);
+      const auto found = std::ranges::find(handles_, after);
       if (found == handles_.end()) foreign_ = true;
       step.after.push_back(static_cast<std::size_t>(found - handles_.begin()));
     }
@@ -271,7 +271,7 @@ class Section::Impl {
   }
 
   [[nodiscard]] bool all_submitted(const Dependencies& operations) const {
-    return std::all_of(operations.begin(), operations.end(), [&](const OperationHandle& operation) {
+    return std::ranges::all_of(operations, [&](const OperationHandle& operation) {
       return coordinator_.state(operation) >= OperationState::kSubmitted;
     });
   }
@@ -286,8 +286,7 @@ class Section::Impl {
       reads_.insert(reads_.end(), step.reads.begin(), step.reads.end());
       writes_.insert(writes_.end(), step.writes.begin(), step.writes.end());
       infers_ |= step.infers;
-      const bool known =
-          std::find(branches_.begin(), branches_.end(), step.stream) != branches_.end();
+      const bool known = std::ranges::find(branches_, step.stream) != branches_.end();
       if (!known && !(step.stream == stream_)) branches_.push_back(step.stream);
     }
     streams_ = branches_;

@@ -50,8 +50,7 @@ void WaitGraph::in_stream(std::size_t node, std::uint64_t stream, std::uint64_t 
 
 DeadlockReport WaitGraph::report() {
   for (auto& [stream, places] : streams_) {
-    std::sort(places.begin(), places.end(),
-              [](const Place& a, const Place& b) { return a.order < b.order; });
+    std::ranges::sort(places, {}, &Place::order);
     for (std::size_t i = 1; i < places.size(); ++i) edge(places[i].node, places[i - 1].node);
   }
   DeadlockReport result;
@@ -77,8 +76,7 @@ DeadlockReport WaitGraph::report() {
         path.emplace_back(to, 0);
       } else if (marks[to] == Mark::kOnPath) {
         std::vector<std::string> cycle;
-        auto from = std::find_if(path.begin(), path.end(),
-                                 [to](const auto& step) { return step.first == to; });
+        auto from = std::ranges::find(path, to, &std::pair<std::size_t, std::size_t>::first);
         for (; from != path.end(); ++from) {
           nodes_[from->first].in_cycle = true;
           cycle.push_back(nodes_[from->first].label);

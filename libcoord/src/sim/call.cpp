@@ -244,7 +244,7 @@ void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle
                                    std::int64_t wake_ns) {
   Engine& engine = machine_.engine;
   const auto ended = [&] {
-    return std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
+    return std::ranges::all_of(ops, [&](OpRef op) { return engine.done(op); });
   };
   {
     InsideDevice inside;
@@ -269,7 +269,7 @@ bool SimBackend::Call::poll(std::span<const OpRef> ops) {
   }
   // The failure may just have happened, and dropped the queried work.
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
-  const bool done = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
+  const bool done = std::ranges::all_of(ops, [&](OpRef op) { return engine.done(op); });
   if (machine_.scheduler == nullptr) return done;
   if (done) {
     machine_.scheduler->seen(ops);
@@ -292,7 +292,7 @@ bool SimBackend::Call::drain() {
     for (const OpRef op : all) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
     lock_.unlock();
     ended = machine_.scheduler->wait(name_, needs, [&] {
-      return std::all_of(all.begin(), all.end(), [&](OpRef op) { return engine.done(op); });
+      return std::ranges::all_of(all, [&](OpRef op) { return engine.done(op); });
     });
     lock_.lock();
     if (ended) machine_.scheduler->seen(all);

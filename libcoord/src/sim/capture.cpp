@@ -16,7 +16,7 @@ namespace {
 
 void add_to(std::vector<std::uint32_t>& tail, const std::vector<std::uint32_t>& more) {
   for (const std::uint32_t node : more) {
-    if (std::find(tail.begin(), tail.end(), node) == tail.end()) tail.push_back(node);
+    if (std::ranges::find(tail, node) == tail.end()) tail.push_back(node);
   }
 }
 
@@ -29,7 +29,7 @@ bool leads_to(const GraphNodes& nodes, const std::vector<std::uint32_t>& tail,
     if (!before[node]) continue;
     for (const std::uint32_t other : nodes[node].after) before[other] = true;
   }
-  return std::all_of(tail.begin(), tail.end(), [&](std::uint32_t node) { return before[node]; });
+  return std::ranges::all_of(tail, [&](std::uint32_t node) { return before[node]; });
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
     } else if (first.unmet == 0 && first.channel != kNoChannel && queues(first)) {
       // Nothing to wait for, but it has not run.
       const auto& channel = device_for(first).channels[first.channel];
-      if (std::find(channel.begin(), channel.end(), slot) != channel.end()) {
+      if (std::ranges::find(channel, slot) != channel.end()) {
         how = ", in the same hardware queue as blocked work of stream ";
         entry.waits_for.push_back(ops_[channel.front()].stream);
       } else {
@@ -127,13 +127,13 @@ std::string Engine::explain_stuck() const {
 
   // A cycle: follow the first stream that each one waits for until one repeats.
   const auto find = [&](std::uint32_t stream) {
-    return std::find_if(blocked.begin(), blocked.end(),
-                        [&](const Blocked& entry) { return entry.stream == stream; });
+    return std::ranges::find_if(blocked,
+                                [&](const Blocked& entry) { return entry.stream == stream; });
   };
   for (const Blocked& from : blocked) {
     std::vector<std::uint32_t> path;
     auto at = find(from.stream);
-    while (at != blocked.end() && std::find(path.begin(), path.end(), at->stream) == path.end()) {
+    while (at != blocked.end() && std::ranges::find(path, at->stream) == path.end()) {
       path.push_back(at->stream);
       at = at->waits_for.empty() ? blocked.end() : find(at->waits_for.front());
     }

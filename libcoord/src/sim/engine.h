@@ -14,6 +14,7 @@
 // Thread-compatible: machine.h holds the lock.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -233,7 +234,9 @@ class Engine {
     /// queue whose first operation is not ready blocks those behind it.
     std::vector<std::deque<std::uint32_t>> channels;
     std::uint32_t last_channel = 0;
-    Fifo to_device, to_host, in_device, peer, host_executor;
+    /// By OpKind: of each kind of copy, and of host functions.
+    std::array<Fifo, static_cast<std::size_t>(OpKind::kHostFunction) + 1> fifos;
+    Fifo& fifo(OpKind kind) { return fifos[static_cast<std::size_t>(kind)]; }
   };
   struct Spinning {
     std::uint32_t slot;

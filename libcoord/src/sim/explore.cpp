@@ -33,16 +33,15 @@ class Search final : public Decider {
       for (const Step& step : next) {
         if (step.enabled) node.enabled.push_back(step);
       }
-      const auto chosen = std::find_if(node.enabled.begin(), node.enabled.end(),
-                                       [&](const Step& step) { return !asleep(node, step.who); });
+      const auto chosen = std::ranges::find_if(
+          node.enabled, [&](const Step& step) { return !asleep(node, step.who); });
       if (chosen == node.enabled.end()) return std::nullopt;  // equivalent to an order already run
       node.chosen = chosen->who;
       node.wanted.insert(node.chosen);
     }
     const std::uint64_t who = nodes_[depth].chosen;
-    const auto found = std::find_if(next.begin(), next.end(), [&](const Step& step) {
-      return step.who == who && step.enabled;
-    });
+    const auto found = std::ranges::find_if(
+        next, [&](const Step& step) { return step.who == who && step.enabled; });
     if (found == next.end()) {
       diverged_ = true;
       return std::nullopt;
@@ -57,11 +56,11 @@ class Search final : public Decider {
   bool advance() {
     for (; !nodes_.empty(); nodes_.pop_back()) {
       Node& node = nodes_.back();
-      const auto tried = std::find_if(node.enabled.begin(), node.enabled.end(),
-                                      [&](const Step& step) { return step.who == node.chosen; });
+      const auto tried = std::ranges::find_if(
+          node.enabled, [&](const Step& step) { return step.who == node.chosen; });
       if (tried != node.enabled.end() && !asleep(node, tried->who)) node.sleep.push_back(*tried);
-      const auto next = std::find_if(node.wanted.begin(), node.wanted.end(),
-                                     [&](std::uint64_t who) { return !asleep(node, who); });
+      const auto next =
+          std::ranges::find_if(node.wanted, [&](std::uint64_t who) { return !asleep(node, who); });
       if (next == node.wanted.end()) continue;
       node.chosen = *next;
       replayed_ = nodes_.size();
@@ -82,8 +81,7 @@ class Search final : public Decider {
   };
 
   static bool asleep(const Node& node, std::uint64_t who) {
-    return std::any_of(node.sleep.begin(), node.sleep.end(),
-                       [&](const Step& step) { return step.who == who; });
+    return std::ranges::any_of(node.sleep, [&](const Step& step) { return step.who == who; });
   }
 
   [[nodiscard]] std::vector<Step> inherited_sleep(std::size_t depth) const {
@@ -127,16 +125,14 @@ class Search final : public Decider {
   }
 
   static bool enables(const Step& step, const Step& pending) {
-    return std::any_of(step.touches.begin(), step.touches.end(), [&](const Touch& touch) {
-      return touch.writes && std::find(pending.needs.begin(), pending.needs.end(), touch.object) !=
-                                 pending.needs.end();
+    return std::ranges::any_of(step.touches, [&](const Touch& touch) {
+      return touch.writes && std::ranges::find(pending.needs, touch.object) != pending.needs.end();
     });
   }
 
   void want(Node& node, std::size_t at, std::size_t depth, const Step& pending, const Past& base) {
     const auto enabled = [&](std::uint64_t who) {
-      return std::any_of(node.enabled.begin(), node.enabled.end(),
-                         [&](const Step& step) { return step.who == who; });
+      return std::ranges::any_of(node.enabled, [&](const Step& step) { return step.who == who; });
     };
     if (enabled(pending.who)) {
       node.wanted.insert(pending.who);
@@ -216,8 +212,7 @@ class Repeat final : public Decider {
       return choice;
     }
     return static_cast<std::size_t>(
-        std::find_if(next.begin(), next.end(), [](const Step& step) { return step.enabled; }) -
-        next.begin());
+        std::ranges::find_if(next, [](const Step& step) { return step.enabled; }) - next.begin());
   }
   [[nodiscard]] bool fits() const { return fits_; }
 
@@ -242,8 +237,7 @@ class Outcome {
     length_ = std::max(length_, controller.schedule().choices.size());
     std::optional<Finding> finding = controller.take_finding();
     if (!finding && !controller.given_up()) finding = compare(controller);
-    if (finding &&
-        std::none_of(report.findings.begin(), report.findings.end(), [&](const Finding& known) {
+    if (finding && std::ranges::none_of(report.findings, [&](const Finding& known) {
           return known.kind == finding->kind && known.text == finding->text;
         })) {
       report.findings.push_back(std::move(*finding));

@@ -179,8 +179,7 @@ void SimBackend::touches(OpSpec& spec, const void* address, std::size_t bytes, b
 
 void SimBackend::host_access(const void* address, std::size_t bytes, bool writes) {
   if (machine_.scheduler != nullptr) {
-    machine_.scheduler->host_access({reinterpret_cast<std::uintptr_t>(address), bytes, writes},
-                                    "host access");
+    machine_.scheduler->host_access({reinterpret_cast<std::uintptr_t>(address), bytes, writes});
   } else {
     declare_access(COORD_NONE, address, bytes, writes);
   }

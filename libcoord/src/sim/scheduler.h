@@ -60,7 +60,7 @@ class Scheduler {
   /// The calling thread has observed that these have ended.
   virtual void seen(std::span<const OpRef> ops) = 0;
   /// The calling thread accesses memory that the device also uses.
-  virtual void host_access(const Access& access, const char* call) = 0;
+  virtual void host_access(const Access& access) = 0;
 };
 
 }  // namespace coord::sim

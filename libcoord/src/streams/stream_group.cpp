@@ -134,8 +134,7 @@ class StreamGroup::Impl {
 
   [[nodiscard]] bool all_submitted() {
     const std::vector<OperationHandle> all = all_given();
-    return std::none_of(all.begin(), all.end(),
-                        [&](OperationHandle piece) { return unsubmitted(piece); });
+    return std::ranges::none_of(all, [&](OperationHandle piece) { return unsubmitted(piece); });
   }
 
   Executor& executor() {
@@ -171,8 +170,8 @@ class StreamGroup::Impl {
       const OperationState state = coordinator_.state(piece);
       return state == OperationState::kFailed || state == OperationState::kCancelled;
     });
-    const auto pending = std::find_if(lane.given.begin(), lane.given.end(),
-                                      [&](OperationHandle piece) { return unsubmitted(piece); });
+    const auto pending =
+        std::ranges::find_if(lane.given, [&](OperationHandle piece) { return unsubmitted(piece); });
     if (pending - lane.given.begin() > 1) lane.given.erase(lane.given.begin(), pending - 1);
   }
 

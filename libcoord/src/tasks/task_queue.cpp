@@ -284,7 +284,7 @@ bool TaskQueue::Impl::has_work(Worker& self) {
   if (self.pinned.size() + self.spawned.size() + self.given.size() + shared_.size() != 0)
     return true;
   if (!dynamic_.load(std::memory_order_relaxed)) return false;
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
+  return std::ranges::any_of(workers_, [](const auto& worker) {
     return worker->spawned.size() + worker->given.size() != 0;
   });
 }

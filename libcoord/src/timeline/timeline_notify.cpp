@@ -63,8 +63,8 @@ void TimelineSignal::Impl::notify_waits(WaitGraph& graph) {
     before = &point;
   }
   const auto wait_for = [&](std::size_t waiter, std::uint64_t value) {
-    const auto point = std::find_if(points_.begin(), points_.end(),
-                                    [&](const Point& one) { return one.value >= value; });
+    const auto point =
+        std::ranges::find_if(points_, [&](const Point& one) { return one.value >= value; });
     if (point != points_.end()) {
       graph.edge(waiter, point_node(point->value));
     } else if (!imported_ && word_->completed.load() < value) {

@@ -80,11 +80,11 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   }
   // The device itself releases streams that wait for this value on the word, if nothing else must
   // be reached first.
-  const bool alone = std::all_of(points_.begin(), points_.end(), [&](const Point& point) {
+  const bool alone = std::ranges::all_of(points_, [&](const Point& point) {
     return point.event.id().valid() && point.stream == stream.id();
   });
-  const bool wanted = std::any_of(gates_.begin(), gates_.end(),
-                                  [&](const StreamWait& gate) { return gate.value <= value; });
+  const bool wanted =
+      std::ranges::any_of(gates_, [&](const StreamWait& gate) { return gate.value <= value; });
   if (alone && wanted) stream.write_value(gate_.data(), value);
   points_.push_back({value, event, stream.id(), take_order()});
   word_->promised.store(value);

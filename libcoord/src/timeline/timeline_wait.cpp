@@ -85,9 +85,9 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
   }
   const auto leave = [&] {
     const Lock lock(mutex_);
-    host_waits_.erase(std::find_if(
-        host_waits_.begin(), host_waits_.end(),
-        [&](const HostWait& wait) { return wait.value == value && wait.thread == thread; }));
+    host_waits_.erase(std::ranges::find_if(host_waits_, [&](const HostWait& wait) {
+      return wait.value == value && wait.thread == thread;
+    }));
   };
   try {
     for (int eager = 0;; ++eager) {
@@ -137,8 +137,8 @@ void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
     return;
   }
   const Lock lock(mutex_);
-  const auto point = std::find_if(points_.begin(), points_.end(),
-                                  [&](const Point& candidate) { return candidate.value >= value; });
+  const auto point = std::ranges::find_if(
+      points_, [&](const Point& candidate) { return candidate.value >= value; });
   if (point != points_.end()) {
     // The newest event of each stream up to the point, and no later one: a later value may depend
     // on host actions after this wait.
