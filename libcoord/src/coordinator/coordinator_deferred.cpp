@@ -96,7 +96,7 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
   }
   if (extra.open || extra.unsubmitted > 0 || group.ended_already()) return;
   group.state.store(OperationState::kSubmitted, std::memory_order_release);
-  group.submitted = stamp(*group.device);
+  group.submitted = group.device->stamp();
   ++metrics_.submitted;
   notify_state(group);
   submitted_one(group);
@@ -119,7 +119,7 @@ OperationRecord* Coordinator::Impl::next_ready() {
   OperationRecord* best = nullptr;
   std::size_t best_level = 0, best_index = 0;
   double best_rank = 0;
-  const std::uint64_t now = stamp(*device_);
+  const std::uint64_t now = device_->stamp();
   for (std::size_t level = 0; level < ready_.size(); ++level) {
     std::deque<OperationHandle>& queue = ready_[level];
     for (; !queue.empty() && stale(queue.front(), level); --ready_count_) queue.pop_front();
@@ -254,7 +254,7 @@ void Coordinator::Impl::close_group(OperationHandle group) {
   extra.open = false;
   if (extra.unsubmitted == 0) {
     record->state.store(OperationState::kSubmitted, std::memory_order_release);
-    record->submitted = stamp(*record->device);
+    record->submitted = record->device->stamp();
     ++metrics_.submitted;
     notify_state(*record);
     submitted_one(*record);

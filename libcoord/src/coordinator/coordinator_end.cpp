@@ -113,7 +113,7 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
   for (StreamEntry& stream : streams_) {
     const std::uint64_t proved = clocks_.proved(stream.index);
     if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) continue;
-    const std::uint64_t now = stamp(*stream.device);
+    const std::uint64_t now = stream.device->stamp();
     for (;;) {
       end_plain_ones(stream, proved, now);
       if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) break;
@@ -147,7 +147,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
   const bool was_registered = record.state.load() == OperationState::kRegistered;
   const bool was_unsubmitted = record.unsubmitted();
   record.state.store(state, std::memory_order_release);
-  record.ended = stamp(*record.device);
+  record.ended = record.device->stamp();
   switch (state) {
     case OperationState::kCompleted:
       ++metrics_.completed;
@@ -320,7 +320,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       lock.lock();
       if (report.cycles.empty()) continue;
       ++metrics_.deadlock_reports;
-      waits.give_up(kCall, report, observer_time(*device_));
+      waits.give_up(kCall, report, device_->observer_time_ns());
     }
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();

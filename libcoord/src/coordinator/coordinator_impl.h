@@ -243,15 +243,6 @@ class Coordinator::Impl {
     const std::uint32_t connections = device.max_connections;
     return connections > 3 ? connections - 2 : 1;
   }
-  static std::uint64_t stamp(const DeviceState& device) {
-    if (device.clock == COORD_CLOCK_COUNTER) [[likely]]
-      return counter();
-    return static_cast<std::uint64_t>(device.simulated ? device.backend->now().value
-                                                       : monotonic_ns());
-  }
-  static std::int64_t observer_time(const DeviceState& device) {
-    return device.simulated ? device.backend->now().value : 0;
-  }
   [[noreturn]] static void refuse(const OperationHandle& operation, const char* call);
   /// A stream's entry in the table; fast for the one used last.
   StreamEntry& stream_entry(StreamState& stream) {

@@ -59,7 +59,7 @@ void Coordinator::Impl::judge(const OperationRecord& record) {
 void Coordinator::Impl::note_race(const OperationRecord& earlier, const OperationRecord* later,
                                   MemoryRange where) {
   ++metrics_.races;
-  if (observer().mark != nullptr) observer().mark("race", observer_time(*earlier.device));
+  if (observer().mark != nullptr) observer().mark("race", earlier.device->observer_time_ns());
   if (races_.size() >= kRacesKept) return;
   Race race;
   race.earlier = OperationId{earlier.id.load()};

@@ -83,18 +83,17 @@ void Coordinator::Impl::notify_registered(OperationRecord& record) const {
   for (const OperationHandle& dependency : record.after)
     ids.push_back(static_cast<std::uint32_t>(dependency.id().value));
   const std::string call_site = text_of(record.where);
-  coord_operation_facts facts{};
-  facts.operation = observer_id(record);
-  facts.type = static_cast<std::uint32_t>(record.type);
-  facts.priority = static_cast<std::uint32_t>(record.priority);
-  facts.context = record.device->backend->properties().context;
-  facts.stream = record.is_group ? 0 : record.entry->state->native;
-  facts.parent = parent_of(record);
-  facts.dependency_count = static_cast<std::uint32_t>(ids.size());
-  facts.dependencies = ids.data();
-  facts.time_ns = observer_time(*record.device);
-  facts.name = record.name();
-  facts.call_site = call_site.c_str();
+  const coord_operation_facts facts{.operation = observer_id(record),
+                                    .type = static_cast<std::uint32_t>(record.type),
+                                    .priority = static_cast<std::uint32_t>(record.priority),
+                                    .context = record.device->backend->properties().context,
+                                    .stream = record.is_group ? 0 : record.entry->state->native,
+                                    .parent = parent_of(record),
+                                    .dependency_count = static_cast<std::uint32_t>(ids.size()),
+                                    .dependencies = ids.data(),
+                                    .time_ns = record.device->observer_time_ns(),
+                                    .name = record.name(),
+                                    .call_site = call_site.c_str()};
   observer().operation_registered(&facts);
   for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
     notify_dependency(record, record.after[i], true);
@@ -145,7 +144,7 @@ void Coordinator::Impl::notify_announced_begun(OperationRecord& record) {
     for (const coord_dependency_facts& one : record.elisions)
       hooks.dependency(id, one.operation, one.inferred, one.elided);
   }
-  hooks.operation_begin(id, observer_time(*record.device));
+  hooks.operation_begin(id, record.device->observer_time_ns());
   notify_state(record);
 }
 
@@ -153,21 +152,20 @@ namespace {
 
 // Everything reported about it, except its dependencies.
 coord_operation_begin_facts facts_of(const OperationRecord& record) {
-  coord_operation_begin_facts facts{};
-  facts.operation = observer_id(record);
-  facts.type = static_cast<std::uint32_t>(record.type);
-  facts.priority = static_cast<std::uint32_t>(record.priority);
-  facts.context = record.entry->context;
-  facts.stream = record.entry->state->native;
-  facts.parent = parent_of(record);
-  facts.clock = static_cast<std::uint32_t>(record.device->clock);
-  facts.registered = record.created;
-  facts.begun = record.begun;
-  facts.line = record.where.line();
-  facts.name = record.name();
-  facts.name_bytes = record.name_bytes();
-  facts.file = record.where.file_name();
-  facts.function = record.where.function_name();
+  const coord_operation_begin_facts facts{.operation = observer_id(record),
+                                          .type = static_cast<std::uint32_t>(record.type),
+                                          .priority = static_cast<std::uint32_t>(record.priority),
+                                          .context = record.entry->context,
+                                          .stream = record.entry->state->native,
+                                          .parent = parent_of(record),
+                                          .clock = static_cast<std::uint32_t>(record.device->clock),
+                                          .registered = record.created,
+                                          .begun = record.begun,
+                                          .line = record.where.line(),
+                                          .name = record.name(),
+                                          .name_bytes = record.name_bytes(),
+                                          .file = record.where.file_name(),
+                                          .function = record.where.function_name()};
   return facts;
 }
 
@@ -261,12 +259,12 @@ void Coordinator::Impl::notify_left(const OperationRecord& record) const {
   const std::uint32_t id = observer_id(record);
   if (entered.operation != id) {
     ended_out_of_turn().add(id, record.outer);
-    return hooks.operation_end(id, observer_time(*record.device));
+    return hooks.operation_end(id, record.device->observer_time_ns());
   }
   entered = {};
   if (record.outer != COORD_NONE) entered.operation = ended_out_of_turn().still_open(record.outer);
   if (ends_by_its_state(record)) return;
-  const std::int64_t now_ns = observer_time(*record.device);
+  const std::int64_t now_ns = record.device->observer_time_ns();
   hooks.operation_end(id, now_ns);
   if (entered.operation != COORD_NONE) hooks.operation_begin(entered.operation, now_ns);
 }
@@ -335,12 +333,11 @@ void Coordinator::notify_barrier(OperationHandle passed, std::span<const StreamR
   }
   const std::string text(name);
   const DeviceState& device = *streams.front().checked("Barrier::pass").device;
-  coord_barrier_facts facts{};
-  facts.operation = operation;
-  facts.stream_count = static_cast<std::uint32_t>(hooks.size());
-  facts.streams = hooks.data();
-  facts.name = text.c_str();
-  facts.time_ns = device.simulated ? device.backend->now().value : 0;
+  const coord_barrier_facts facts{.operation = operation,
+                                  .stream_count = static_cast<std::uint32_t>(hooks.size()),
+                                  .streams = hooks.data(),
+                                  .name = text.c_str(),
+                                  .time_ns = device.observer_time_ns()};
   observer().barrier(&facts);
   if (observer().barrier_arrival == nullptr) return;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {

@@ -311,7 +311,8 @@ bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
   if (over) {
     ++metrics_.over_connections;
     if (!was_over_ && observer().mark != nullptr)
-      observer().mark("more streams blocked than hardware queues", observer_time(*record.device));
+      observer().mark("more streams blocked than hardware queues",
+                      record.device->observer_time_ns());
   }
   was_over_ = over;
   return over;

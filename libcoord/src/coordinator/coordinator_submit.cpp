@@ -114,7 +114,7 @@ template <Coordinator::Impl::Entry entry>
   DeviceState* const device = kIsGroup ? device_.get() : stream->device;
   record.device = device;
   record.where = where;
-  record.created = record.begun = stamp(*device);
+  record.created = record.begun = device->stamp();
   record.submitted = record.ended = record.capture = 0;
   if (record.extra != nullptr) [[unlikely]]
     record.extra.reset();
@@ -259,7 +259,7 @@ OperationHandle Coordinator::submit_function(const OperationOptions& options, vo
 
 // Begins the submission of a registered operation.
 void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
-  record.begun = stamp(*record.device);
+  record.begun = record.device->stamp();
   place(*record.entry, record, Need::kOrder, this_thread_number());
   lock.unlock();
   try {
@@ -341,7 +341,7 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   record.point.ticket = clocks_.advance(stream.index).ticket;
   record.clock.share(clocks_.row(stream.index));
   if (stream.stamped) [[unlikely]]
-    record.submitted = stamp(*stream.device);
+    record.submitted = stream.device->stamp();
   if (!record.is(kCaptured)) [[likely]] {
     record.state.store(OperationState::kSubmitted, std::memory_order_release);
     (stream.newest != nullptr ? stream.newest->next : stream.oldest) = &record;

@@ -36,13 +36,6 @@ bool overlap(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& 
   return false;
 }
 
-bool same(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const MemoryRange& x, const MemoryRange& y) {
-                      return x.address == y.address && x.bytes == y.bytes;
-                    });
-}
-
 /// The section changed when it was to be captured.
 struct Changed {};
 
@@ -56,11 +49,7 @@ struct Step {
   bool infers = false;
   std::uint32_t line = 0;
 
-  friend bool operator==(const Step& a, const Step& b) {
-    return a.stream == b.stream && a.type == b.type && a.priority == b.priority &&
-           a.after == b.after && a.infers == b.infers && a.line == b.line &&
-           same(a.reads, b.reads) && same(a.writes, b.writes);
-  }
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
 bool conflict(const Step& a, const Step& b) {

@@ -130,13 +130,12 @@ void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
         links.push_back({index.at(at), found->second});
     }
   }
-  coord_waits_facts facts{};
-  facts.party_count = static_cast<std::uint32_t>(parties.size());
-  facts.link_count = static_cast<std::uint32_t>(links.size());
-  facts.parties = parties.data();
-  facts.links = links.data();
-  facts.given_up = given_up ? 1 : 0;
-  facts.time_ns = time_ns;
+  const coord_waits_facts facts{.party_count = static_cast<std::uint32_t>(parties.size()),
+                                .link_count = static_cast<std::uint32_t>(links.size()),
+                                .parties = parties.data(),
+                                .links = links.data(),
+                                .given_up = given_up ? 1u : 0u,
+                                .time_ns = time_ns};
   observer().waits(&facts);
 }
 

@@ -130,13 +130,13 @@ std::size_t EventPool::Impl::in_use_now() const {
 void EventPool::Impl::sample() const {
   if (observer().pool_sample == nullptr) return;
   const PoolUtilization now = utilization_now();
-  coord_pool_sample_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number);
-  facts.available = now.available;
-  facts.in_use = now.in_use;
-  facts.high_water = std::max(totals_.high_water, now.in_use);
-  facts.waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count());
-  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
+  const coord_pool_sample_facts facts{
+      .pool = static_cast<std::uint32_t>(number),
+      .available = now.available,
+      .in_use = now.in_use,
+      .high_water = std::max(totals_.high_water, now.in_use),
+      .waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count()),
+      .time_ns = device_->observer_time_ns()};
   sampled_wait_ = totals_.blocked_time;
   observer().pool_sample(&facts);
 }

@@ -271,12 +271,11 @@ AllocatorStatistics StreamOrderedAllocator::Impl::statistics() const {
 }
 
 void StreamOrderedAllocator::Impl::notify() const {
-  coord_pool_sample_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number_);
-  facts.available = counts_.bytes_reserved - counts_.bytes_in_use;
-  facts.in_use = counts_.bytes_in_use;
-  facts.high_water = counts_.peak_in_use;
-  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
+  const coord_pool_sample_facts facts{.pool = static_cast<std::uint32_t>(number_),
+                                      .available = counts_.bytes_reserved - counts_.bytes_in_use,
+                                      .in_use = counts_.bytes_in_use,
+                                      .high_water = counts_.peak_in_use,
+                                      .time_ns = device_->observer_time_ns()};
   observer().pool_sample(&facts);
 }
 

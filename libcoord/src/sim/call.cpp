@@ -321,17 +321,17 @@ void SimBackend::Call::leave(std::int64_t end_ns, int result) {
   if (has_event_) machine_.events[event].last_call_ns = end_ns;
   machine_.see_memory_until(end_ns);
   if (machine_.hooks().sim_call == nullptr) return;
-  coord_sim_call facts{};
-  facts.name = name_;
-  facts.correlation_id = correlation_id_;
-  facts.context = backend_.properties_.context;
-  facts.result = result;
-  facts.flags = (stream_handle_ == kPerThreadStream ? 1 : 0) | (was_captured_ ? 2 : 0);
-  facts.begin_ns = begin_ns;
-  facts.end_ns = end_ns;
-  facts.stream = stream_handle_;
-  facts.object = object_;
-  facts.value = value_;
+  const coord_sim_call facts{
+      .name = name_,
+      .correlation_id = correlation_id_,
+      .context = backend_.properties_.context,
+      .result = result,
+      .flags = (stream_handle_ == kPerThreadStream ? 1u : 0u) | (was_captured_ ? 2u : 0u),
+      .begin_ns = begin_ns,
+      .end_ns = end_ns,
+      .stream = stream_handle_,
+      .object = object_,
+      .value = value_};
   machine_.hooks().sim_call(&facts);
 }
 

@@ -72,15 +72,14 @@ void Machine::notify_stream(std::uint32_t stream, int priority, bool destroyed,
   if (hooks().stream == nullptr) return;
   const StreamEntry& entry = streams[stream];
   const std::string name(engine.stream_name(stream));
-  coord_stream_facts facts{};
-  facts.context = contexts[entry.device];
-  facts.stream = stream;
-  facts.handle = entry.handle;
-  facts.kind = static_cast<std::uint32_t>(entry.kind);
-  facts.priority = priority;
-  facts.destroyed = destroyed ? 1 : 0;
-  facts.time_ns = time_ns;
-  facts.name = name.c_str();
+  const coord_stream_facts facts{.context = contexts[entry.device],
+                                 .stream = stream,
+                                 .handle = entry.handle,
+                                 .kind = static_cast<std::uint32_t>(entry.kind),
+                                 .priority = priority,
+                                 .destroyed = destroyed ? 1u : 0u,
+                                 .time_ns = time_ns,
+                                 .name = name.c_str()};
   hooks().stream(&facts);
 }
 
@@ -213,10 +212,7 @@ void Machine::notify_op(const Op& op, bool ended) {
                                      {OpKind::kGraphEnd, COORD_SIM_GRAPH_LAUNCH}};
   const auto shown = std::ranges::find(kShown, op.kind, &Shown::kind);
   if (shown == std::end(kShown)) return;
-  coord_sim_op facts{};
-  facts.kind = shown->as;
-  facts.copy_kind = shown->copy_kind;
-  facts.begin_ns = op.begin_ns;
+  coord_sim_op facts{.kind = shown->as, .begin_ns = op.begin_ns, .copy_kind = shown->copy_kind};
   if (op.kind == OpKind::kGraphEnd) {  // represents the whole launch
     const auto begin = graph_begins_ns.find(op.value);
     facts.begin_ns = begin == graph_begins_ns.end() ? -1 : begin->second;

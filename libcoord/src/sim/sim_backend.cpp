@@ -102,17 +102,16 @@ SimBackend::SimBackend(std::shared_ptr<Machine> machine, std::uint32_t device)
       properties_(describe(machine_.config)) {
   machine_.contexts[device_] = properties_.context;
   if (const coord_observer& hooks = machine_.hooks(); hooks.device != nullptr) {
-    coord_device_facts facts{};
-    facts.device = properties_.ordinal;
-    facts.context = properties_.context;
-    facts.simulated = 1;
-    facts.compute_capability = properties_.compute_capability;
-    facts.sm_count = properties_.sm_count;
-    facts.copy_engines = properties_.copy_engines;
-    facts.max_connections = properties_.max_connections;
-    facts.memory_bytes = properties_.memory_bytes;
-    facts.name = properties_.name.c_str();
-    facts.uuid = properties_.uuid.c_str();
+    const coord_device_facts facts{.device = properties_.ordinal,
+                                   .context = properties_.context,
+                                   .simulated = 1,
+                                   .compute_capability = properties_.compute_capability,
+                                   .sm_count = properties_.sm_count,
+                                   .copy_engines = properties_.copy_engines,
+                                   .max_connections = properties_.max_connections,
+                                   .memory_bytes = properties_.memory_bytes,
+                                   .name = properties_.name.c_str(),
+                                   .uuid = properties_.uuid.c_str()};
     hooks.device(&facts);
   }
   machine_.legacy_streams[device_] =

@@ -46,7 +46,7 @@ void TimelineSignal::signal(std::uint64_t value) { impl_->signal(value); }
 // For timelines that streams also signal.
 void TimelineSignal::Impl::signal_in_order(std::uint64_t value) {
   const Lock lock(mutex_);
-  const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
+  const std::uint64_t now = signaled();
   if (value <= now) refuse(value, now);
   word_->promised.store(value);
   notify(COORD_TIMELINE_SIGNAL, value);
@@ -69,7 +69,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
     throw make_error(kCodeCaptureUnsupported, kCall, "the stream is being captured");
   // One lock for value and record: events are in the order of their values.
   const Lock lock(mutex_);
-  const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
+  const std::uint64_t now = signaled();
   if (value <= now) refuse(value, now);
   const EventRef event = events_->acquire();
   try {
@@ -89,7 +89,7 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   points_.push_back({value, event, stream.id(), take_order()});
   word_->promised.store(value);
   word_->outstanding.fetch_add(1);
-  notify(COORD_TIMELINE_SIGNAL, value, stream);
+  notify(COORD_TIMELINE_SIGNAL, value, &stream);
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0) poller_->wake();
   if (points_.size() % 64 == 0) refresh();  // so that events are reused even without waiters
 }

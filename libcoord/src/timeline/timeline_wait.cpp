@@ -117,8 +117,7 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
       WaitGraph waits = all_waits();
       const DeadlockReport report = waits.report();
       if (!report.cycles.empty() && !reached())
-        waits.give_up("TimelineSignal::wait", report,
-                      device_ && device_->simulated() ? device_->now().value : 0);
+        waits.give_up("TimelineSignal::wait", report, time_ns());
     }
   } catch (...) {
     leave();
@@ -131,9 +130,9 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
 void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
   check_device("TimelineSignal::wait");
   const bool reached = try_wait(value);
-  notify(COORD_TIMELINE_WAIT, value, stream);
+  notify(COORD_TIMELINE_WAIT, value, &stream);
   if (reached) {
-    notify(COORD_TIMELINE_RELEASE, value, stream);
+    notify(COORD_TIMELINE_RELEASE, value, &stream);
     return;
   }
   const Lock lock(mutex_);
