@@ -14,13 +14,6 @@
 
 namespace coord {
 
-namespace {
-
-/// Ready operations of one priority that are searched for one whose stream is free.
-constexpr std::size_t kLookAhead = 64;
-
-}  // namespace
-
 // Submission
 
 void Coordinator::Impl::keep(OperationHandle operation, std::function<void(StreamRef)> function) {
@@ -98,66 +91,24 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
   group.state.store(OperationState::kSubmitted, std::memory_order_release);
   group.submitted = group.device->stamp();
   ++metrics_.submitted;
-  notify_state(group);
+  reports_.new_state(group);
   submitted_one(group);
 }
 
 void Coordinator::Impl::make_ready(OperationRecord& record) {
-  ready_[static_cast<std::size_t>(record.effective)].push_back(handle(record));
-  ++ready_count_;
+  ready_.add(record);
   awaited_ = true;
-}
-
-// The most urgent ready operation whose stream is free; one priority level is worth `ageing` of
-// waiting time.
-OperationRecord* Coordinator::Impl::next_ready() {
-  const auto stale = [&](const OperationHandle& ready, std::size_t level) {
-    const OperationRecord* record = live(ready);
-    return record == nullptr || record->state.load() != OperationState::kRegistered ||
-           record->missing > 0 || static_cast<std::size_t>(record->effective) != level;
-  };
-  OperationRecord* best = nullptr;
-  std::size_t best_level = 0, best_index = 0;
-  double best_rank = 0;
-  const std::uint64_t now = device_->stamp();
-  for (std::size_t level = 0; level < ready_.size(); ++level) {
-    std::deque<OperationHandle>& queue = ready_[level];
-    for (; !queue.empty() && stale(queue.front(), level); --ready_count_) queue.pop_front();
-    for (std::size_t i = 0; i < std::min(queue.size(), kLookAhead); ++i) {
-      if (stale(queue[i], level)) continue;
-      OperationRecord& record = *queue[i].record_;
-      if (record.entry->open > 0) continue;
-      const bool simulated = record.device->simulated;
-      const std::uint64_t age = now > record.created ? now - record.created : 0;
-      const auto waited = static_cast<double>(simulated ? static_cast<std::int64_t>(age)
-                                                        : length_of_ticks(age).count());
-      const double rank =
-          static_cast<double>(level) -
-          waited / static_cast<double>(std::max<std::int64_t>(options_.ageing.count(), 1));
-      if (best == nullptr || rank < best_rank) {
-        best = &record;
-        best_level = level;
-        best_index = i;
-        best_rank = rank;
-      }
-      break;  // the first of a level has waited longest
-    }
-  }
-  if (best == nullptr) return nullptr;
-  --ready_count_;
-  ready_[best_level].erase(ready_[best_level].begin() + static_cast<std::ptrdiff_t>(best_index));
-  return best;
 }
 
 // Submits ready operations. May release the lock meanwhile.
 void Coordinator::Impl::dispatch(Lock& lock) {
-  if (ready_count_ == 0) return;
+  if (ready_.empty()) return;
   // A function that runs from here leaves further ready operations to this loop: a long chain of
   // deferred operations must not become an equally deep recursion.
   thread_local const Impl* dispatching = nullptr;
   if (dispatching == this) return;
   const Impl* const outer = std::exchange(dispatching, this);
-  while (OperationRecord* record = next_ready()) {
+  while (OperationRecord* record = ready_.take(device_->stamp(), options_.ageing)) {
     ++record->users;
     const bool over = over_connections(lock, *record);
     --record->users;
@@ -166,7 +117,7 @@ void Coordinator::Impl::dispatch(Lock& lock) {
       continue;  // cancelled meanwhile
     }
     if (over && options_.connections == Connections::kHold) {
-      held_.push_back(handle(*record));
+      held_.push_back(record->handle());
       wake_poller();
       continue;
     }
@@ -177,7 +128,7 @@ void Coordinator::Impl::dispatch(Lock& lock) {
 
 // Runs the function of a ready deferred operation. Releases the lock meanwhile.
 void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
-  const OperationHandle operation = handle(record);
+  const OperationHandle operation = record.handle();
   const StreamRef stream = record.stream_ref;
   std::function<void(StreamRef)> function = std::move(record.more().function);
   record.more().function = nullptr;
@@ -256,13 +207,13 @@ void Coordinator::Impl::close_group(OperationHandle group) {
     record->state.store(OperationState::kSubmitted, std::memory_order_release);
     record->submitted = record->device->stamp();
     ++metrics_.submitted;
-    notify_state(*record);
+    reports_.new_state(*record);
     submitted_one(*record);
   }
   if (extra.not_ended == 0 && !record->ended_already()) {
     end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
         extra.error);
-    notify_completed();
+    reports_.all_completed();
   }
   changed_.notify_all();
   dispatch(lock);
@@ -333,7 +284,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
     ++metrics_.blocked_now;
     ++metrics_.deferred;
   }
-  notify_dependency(*record, after, false);
+  reports_.dependency(*record, after, false);
 }
 
 bool Coordinator::Impl::cancel(OperationHandle operation) {

@@ -82,7 +82,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
                                               std::uint64_t now) {
   OperationRecord *at = stream.oldest, *last = nullptr;
   DeviceEvents& events = *stream.events;
-  const bool listened = listened_;
+  const bool listened = reports_.listened();
   std::size_t count = 0;
   for (; at != nullptr && at->point.ticket <= proved && at->users == 0 && at->extra == nullptr;
        at = at->next) {
@@ -90,7 +90,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
     record.state.store(OperationState::kCompleted, std::memory_order_release);
     record.ended = now;
     if (listened) [[unlikely]]
-      notify_one_completed(record);
+      reports_.completed(record);
     if (record.has_event) [[likely]]
       events.give_back(record.event);
     record.event = EventRef();
@@ -123,7 +123,7 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
     }
     if (stream.oldest == nullptr) stream.newest = nullptr;
   }
-  notify_completed();
+  reports_.all_completed();
   if (!host_waits_.empty()) changed_.notify_all();
 }
 
@@ -159,10 +159,10 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
       ++metrics_.failed;
   }
   if (was_registered && record.missing > 0) --metrics_.blocked_now;
-  notify_state(record);
+  reports_.new_state(record);
   if (error != nullptr) failures_[record.id.load()] = error;
   if (record.extra != nullptr) {
-    const Outcome outcome{handle(record), state, error};
+    const Outcome outcome{record.handle(), state, error};
     for (auto& callback : record.extra->callbacks) due_.push_back({std::move(callback), outcome});
     record.extra->callbacks.clear();
     record.extra->function = nullptr;
@@ -256,7 +256,7 @@ bool Coordinator::Impl::completed(OperationHandle operation) {
   if (record->is_group) {
     const std::vector<OperationRecord*> last = record->more().last;
     std::vector<OperationHandle> handles;
-    for (OperationRecord* member : last) handles.push_back(handle(*member));
+    for (OperationRecord* member : last) handles.push_back(member->handle());
     for (OperationHandle member : handles) {
       OperationRecord* at = live(member);
       if (at != nullptr && !ask(lock, *at, Proof::kQuery)) break;

@@ -50,23 +50,6 @@ bool Coordinator::Impl::same_capture(const OperationRecord& record,
   return true;
 }
 
-// Drops candidates that another candidate implies.
-void Coordinator::Impl::drop_what_is_brought() {
-  const auto brings = [](const OperationRecord& other, const OperationRecord& before) {
-    return other.clock.covers(before.point) ||
-           (other.point.stream == before.point.stream && other.point.ticket > before.point.ticket);
-  };
-  std::vector<OperationRecord*>& kept = kept_;
-  kept.clear();
-  for (OperationRecord* before : candidates_) {
-    const bool brought = std::ranges::any_of(candidates_, [&](OperationRecord* other) {
-      return other != before && brings(*other, *before);
-    });
-    if (!brought) kept.push_back(before);
-  }
-  candidates_.swap(kept);
-}
-
 bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::order_after";
   StreamState& state = stream.checked(kCall);
@@ -76,7 +59,7 @@ bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation)
   if (record == nullptr || record->ended_already()) return false;
   if (record->unsubmitted() || record->is_group || !record->has_event)
     throw make_error(kCodeNotPermitted, kCall, describe(*record) + " is not submitted yet");
-  const std::uint32_t index = stream_index(state);
+  const std::uint32_t index = streams_.of(state).index;
   if (clocks_.implied(index, record->point)) return false;
   clocks_.join(index, record->point, record->clock);
   streams_[index].held_by.push_back(operation);
@@ -114,7 +97,8 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   std::vector<OperationHandle> result;
   std::vector<std::uint32_t> indices;
   indices.reserve(streams.size());
-  for (StreamRef stream : streams) indices.push_back(stream_index(stream.checked("Barrier::pass")));
+  for (StreamRef stream : streams)
+    indices.push_back(streams_.of(stream.checked("Barrier::pass")).index);
   for (std::uint32_t index : indices) {
     const OperationHandle last = last_of(streams_[index]);
     OperationRecord* record = last.id().valid() ? live(last) : nullptr;
@@ -159,15 +143,14 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   return result;
 }
 
-// Puts the dependencies the stream must wait for into candidates_; the rest is implied.
+// Puts the dependencies the stream must wait for into waits_; the rest is implied.
 void Coordinator::Impl::find_candidates(OperationRecord& record) {
   const bool captures = record.capture != 0;
   const auto consider = [&](OperationRecord& before) {
     const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
     if ((captures || captured) && !same_capture(record, before)) return;
     if (before.ended_already() || clocks_.implied(record.point.stream, before.point)) return;
-    if (std::ranges::find(candidates_, &before) == candidates_.end())
-      candidates_.push_back(&before);
+    waits_.add(before);
   };
   for (const OperationHandle& after : record.after) {
     OperationRecord* before = live(after);
@@ -178,23 +161,23 @@ void Coordinator::Impl::find_candidates(OperationRecord& record) {
       consider(*before);
     }
   }
-  if (candidates_.size() > 1) drop_what_is_brought();
+  if (waits_.size() > 1) waits_.drop_implied();
 }
 
 // Finds the waits of an operation.
 void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record, Need need) {
-  candidates_.clear();
+  waits_.clear();
   if (need != Need::kNothing) find_candidates(record);
-  note_elisions(record);
-  if (candidates_.empty()) return;
+  reports_.note_elisions(record, waits_, clocks_);
+  if (waits_.size() == 0) return;
   take_waits(stream, record);
-  metrics_.waits_placed += candidates_.size();
-  metrics_.waits_elided -= std::min(record.after.size(), candidates_.size());
+  metrics_.waits_placed += waits_.size();
+  metrics_.waits_elided -= std::min(record.after.size(), waits_.size());
 }
 
-// Makes the waits in candidates_ the operation's.
+// Makes the waits in waits_ the operation's.
 void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record) {
-  for (OperationRecord* before : candidates_) {
+  for (OperationRecord* before : waits_) {
     clocks_.join(record.point.stream, before->point, before->clock);
     ++before->users;
     record.waits.push_back(before);
@@ -206,11 +189,11 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
   std::erase_if(stream.held_by, [&](const OperationHandle& by) {
     const OperationRecord* before = live(by);
     return before == nullptr || before->ended_already() || clocks_.proved(before->point) ||
-           std::ranges::any_of(candidates_, [&](const OperationRecord* newer) {
+           std::ranges::any_of(waits_, [&](const OperationRecord* newer) {
              return newer->point.stream == before->point.stream;
            });
   });
-  for (OperationRecord* before : candidates_) stream.held_by.push_back(handle(*before));
+  for (OperationRecord* before : waits_) stream.held_by.push_back(before->handle());
 }
 
 // Captures

@@ -10,7 +10,7 @@ namespace coord {
 
 Coordinator::Impl::StreamPlace Coordinator::Impl::place_of(StreamState& stream) {
   const Lock lock(mutex_);
-  const StreamEntry& entry = stream_entry(stream);
+  const StreamEntry& entry = streams_.of(stream);
   StreamPlace place{entry.index, clocks_.ticket(entry.index) + entry.open, entry.capture, {}};
   if (entry.capture != 0 && capture_is_over(entry)) place.capture = 0;
   if (entry.open == 0) place.last = last_of(entry);
