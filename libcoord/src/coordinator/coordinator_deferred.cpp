@@ -87,7 +87,11 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
       *last = &record;
     }
   }
-  if (extra.open || extra.unsubmitted > 0 || group.ended_already()) return;
+  if (!extra.open && extra.unsubmitted == 0 && !group.ended_already()) submit_group(group);
+}
+
+// All members of a closed group are submitted.
+void Coordinator::Impl::submit_group(OperationRecord& group) {
   group.state.store(OperationState::kSubmitted, std::memory_order_release);
   group.submitted = group.device->stamp();
   ++metrics_.submitted;
@@ -203,23 +207,12 @@ void Coordinator::Impl::close_group(OperationHandle group) {
     throw make_error(kCodeNotPermitted, "Coordinator::close_group", "not an open group");
   OperationExtra& extra = record->more();
   extra.open = false;
-  if (extra.unsubmitted == 0) {
-    record->state.store(OperationState::kSubmitted, std::memory_order_release);
-    record->submitted = record->device->stamp();
-    ++metrics_.submitted;
-    reports_.new_state(*record);
-    submitted_one(*record);
-  }
-  if (extra.not_ended == 0 && !record->ended_already()) {
-    end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
-        extra.error);
-    reports_.all_completed();
-  }
+  if (extra.unsubmitted == 0) submit_group(*record);
+  end_group_if_over(*record);
+  reports_.all_completed();
   changed_.notify_all();
   dispatch(lock);
 }
-
-// Cycles and cancelling
 
 // Cycles and cancelling
 
@@ -247,6 +240,16 @@ bool Coordinator::Impl::depends_on(OperationRecord& record, const OperationRecor
   return search(record);
 }
 
+std::vector<OperationRecord*> Coordinator::Impl::registered_members(const OperationRecord& group) {
+  std::vector<OperationRecord*> members;
+  for (OperationRecord& one : operations_.all()) {
+    if (one.extra != nullptr && one.extra->group == &group &&
+        one.state.load() == OperationState::kRegistered)
+      members.push_back(&one);
+  }
+  return members;
+}
+
 void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandle after) {
   constexpr const char* kCall = "Coordinator::add_dependency";
   const Lock lock(mutex_);
@@ -271,11 +274,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
   }
   if (record->is_group) {
     record->after.push_back(after);  // for later members
-    for (OperationRecord& member : operations_.all()) {
-      if (member.extra != nullptr && member.extra->group == record &&
-          member.state.load() == OperationState::kRegistered)
-        depend(member, *before, false);
-    }
+    for (OperationRecord* member : registered_members(*record)) depend(*member, *before, false);
     return;
   }
   const std::uint32_t missing = record->missing;
@@ -296,10 +295,9 @@ bool Coordinator::Impl::cancel(OperationHandle operation) {
                                          describe(*record) + " was cancelled"));
   if (record->is_group) {
     record->more().open = false;
-    for (OperationRecord& member : operations_.all()) {
-      if (member.extra != nullptr && member.extra->group == record &&
-          member.state.load() == OperationState::kRegistered)
-        end(member, OperationState::kCancelled, error);
+    for (OperationRecord* member : registered_members(*record)) {
+      if (member->state.load() == OperationState::kRegistered)
+        end(*member, OperationState::kCancelled, error);
     }
     if (!record->ended_already() && record->more().unsubmitted == 0)
       end(*record, OperationState::kCancelled, error);

@@ -174,10 +174,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
     if (error != nullptr && extra.error == nullptr) extra.error = error;
     --extra.not_ended;
     if (was_unsubmitted) submitted_one(record);  // the group no longer waits for it
-    if (!extra.open && extra.not_ended == 0 && !group.ended_already()) {
-      end(group, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
-          extra.error);
-    }
+    end_group_if_over(group);
     drop_user(group);
   }
   if (record.is_group) {
@@ -185,6 +182,14 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
     record.more().last.clear();
   }
   drop_user(record);
+}
+
+// Ends a group whose members have all ended, if it is closed.
+void Coordinator::Impl::end_group_if_over(OperationRecord& group) {
+  const OperationExtra& extra = group.more();
+  if (extra.open || extra.not_ended > 0 || group.ended_already()) return;
+  end(group, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
+      extra.error);
 }
 
 // For an operation that can no longer be queried.
@@ -237,6 +242,16 @@ void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationReco
 
 // Host waits
 
+// Throws for an operation whose end nothing shows.
+void Coordinator::Impl::check_to_ask(const OperationRecord& record, const char* call,
+                                     const std::string& how) const {
+  if (!record.named)
+    throw make_error(kCodeInvalidHandle, call, "a posted operation cannot be " + how);
+  if (record.state.load() == OperationState::kCaptured)
+    throw make_error(kCodeCaptureUnsupported, call,
+                     describe(record) + " runs when its graph is launched");
+}
+
 bool Coordinator::Impl::completed(OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::completed";
   if (operation.id_.valid() && operation.record_->coordinator == number_ &&
@@ -247,17 +262,12 @@ bool Coordinator::Impl::completed(OperationHandle operation) {
   OperationRecord* record = find(operation, kCall);
   throw_failure(operation);
   if (record == nullptr || record->ended_already()) return true;
-  if (!record->named)
-    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be queried");
-  if (record->state.load() == OperationState::kCaptured)
-    throw make_error(kCodeCaptureUnsupported, kCall,
-                     describe(*record) + " runs when its graph is launched");
+  check_to_ask(*record, kCall, "queried");
   if (record->state.load() != OperationState::kSubmitted) return false;
   if (record->is_group) {
-    const std::vector<OperationRecord*> last = record->more().last;
-    std::vector<OperationHandle> handles;
-    for (OperationRecord* member : last) handles.push_back(member->handle());
-    for (OperationHandle member : handles) {
+    std::vector<OperationHandle> last;
+    for (OperationRecord* member : record->more().last) last.push_back(member->handle());
+    for (OperationHandle member : last) {
       OperationRecord* at = live(member);
       if (at != nullptr && !ask(lock, *at, Proof::kQuery)) break;
     }
@@ -290,11 +300,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       OperationRecord* record = find(operation, kCall);
       throw_failure(operation);
       if (record == nullptr || record->ended_already()) break;
-      if (!record->named)
-        throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be waited for");
-      if (record->state.load() == OperationState::kCaptured)
-        throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                    describe(*record) + " runs when its graph is launched");
+      check_to_ask(*record, kCall, "waited for");
       if (record->state.load() == OperationState::kSubmitted && !record->is_group) {
         ++metrics_.host_waits;
         ask(lock, *record, Proof::kWait);
@@ -338,9 +344,7 @@ bool Coordinator::Impl::wait_for(OperationHandle operation, Nanoseconds limit) {
     if (completed(operation)) return true;
     if (std::chrono::system_clock::now() >= until) return false;
     Lock lock(mutex_);
-    expire();
-    look_at_held(lock);
-    dispatch(lock);
+    proceed(lock);
     const OperationRecord* record = live(operation);
     if (record == nullptr || !record->unsubmitted()) {
       lock.unlock();

@@ -186,9 +186,11 @@ class Coordinator::Impl {
   void judge(OperationRecord& record);
   void note_race(const OperationRecord& earlier, const OperationRecord* later, MemoryRange where);
   void raise(OperationRecord& record, OperationPriority priority);
+  std::vector<OperationRecord*> registered_members(const OperationRecord& group);
   bool depends_on(OperationRecord& record, const OperationRecord& on,
                   std::vector<const OperationRecord*>& path) const;
   void submitted_one(OperationRecord& record);
+  void submit_group(OperationRecord& group);
   void make_ready(OperationRecord& record);
   void dispatch(Lock& lock);
   static OperationHandle last_of(const StreamEntry& stream);
@@ -234,12 +236,14 @@ class Coordinator::Impl {
   void run_deferred(Lock& lock, OperationRecord& record);
 
   // Ends
+  void check_to_ask(const OperationRecord& record, const char* call, const std::string& how) const;
   bool ask(Lock& lock, OperationRecord& record, Proof proof);
   void prove(Point point, const ClockRef& clock);
   void end(OperationRecord& record, OperationState state,
            const std::exception_ptr& error = nullptr);
   void end_plain_ones(StreamEntry& stream, std::uint64_t proved, std::uint64_t now);
   void end_captured(std::uint64_t capture);
+  void end_group_if_over(OperationRecord& group);
   void fail_dependents(OperationRecord& record);
   void fail_all(const DeviceState& device, const std::exception_ptr& error);
   void drop_user(OperationRecord& record);
@@ -248,6 +252,7 @@ class Coordinator::Impl {
   void housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone);
   std::size_t deliver(Lock& lock);
   PollResult poll_once();
+  void proceed(Lock& lock);
   void expire();
   void ask_watched(Lock& lock);
   void look_at_held(Lock& lock);

@@ -101,8 +101,7 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
     indices.push_back(streams_.of(stream.checked("Barrier::pass")).index);
   for (std::uint32_t index : indices) {
     const OperationHandle last = last_of(streams_[index]);
-    OperationRecord* record = last.id().valid() ? live(last) : nullptr;
-    if (record != nullptr && !record->ended_already()) result.push_back(last);
+    if (last.id().valid() && OperationRecord::unended(last) != nullptr) result.push_back(last);
   }
   const OperationHandle first = last_of(streams_[indices.front()]);
   const auto ordered = [&](OperationHandle operation) {
@@ -187,8 +186,8 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
   // What blocks the stream: these waits, plus earlier ones that may not have ended. Per stream, the
   // newest one is enough because it ends last.
   std::erase_if(stream.held_by, [&](const OperationHandle& by) {
-    const OperationRecord* before = live(by);
-    return before == nullptr || before->ended_already() || clocks_.proved(before->point) ||
+    const OperationRecord* before = OperationRecord::unended(by);
+    return before == nullptr || clocks_.proved(before->point) ||
            std::ranges::any_of(waits_, [&](const OperationRecord* newer) {
              return newer->point.stream == before->point.stream;
            });
@@ -249,10 +248,8 @@ std::size_t Coordinator::Impl::blocked_streams(const DeviceState& device) {
   std::size_t blocked = 0;
   for (StreamEntry& stream : streams_) {
     if (stream.held_by.empty() || stream.device != &device) continue;
-    std::erase_if(stream.held_by, [&](OperationHandle by) {
-      const OperationRecord* before = live(by);
-      return before == nullptr || before->ended_already();
-    });
+    std::erase_if(stream.held_by,
+                  [](OperationHandle by) { return OperationRecord::unended(by) == nullptr; });
     if (!stream.held_by.empty()) ++blocked;
   }
   return blocked;
@@ -260,8 +257,8 @@ std::size_t Coordinator::Impl::blocked_streams(const DeviceState& device) {
 
 bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
   return std::ranges::any_of(record.after, [&](OperationHandle after) {
-    const OperationRecord* before = live(after);
-    return before != nullptr && !before->ended_already() &&
+    const OperationRecord* before = OperationRecord::unended(after);
+    return before != nullptr &&
            (before->is_group || !clocks_.implied(record.point.stream, before->point));
   });
 }
@@ -281,8 +278,8 @@ bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
     for (const StreamEntry& stream : streams_)
       held_by.insert(held_by.end(), stream.held_by.begin(), stream.held_by.end());
     for (OperationHandle by : held_by) {
-      OperationRecord* before = live(by);
-      if (before == nullptr || before->ended_already()) continue;
+      OperationRecord* before = OperationRecord::unended(by);
+      if (before == nullptr) continue;
       try {
         ask(lock, *before, Proof::kQuery);
       } catch (const Error&) {

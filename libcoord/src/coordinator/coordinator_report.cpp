@@ -85,8 +85,8 @@ void Coordinator::Impl::notify_waits(WaitGraph& graph) const {
       continue;
     const std::size_t node = node_of(record);
     for (OperationHandle after : record.after) {
-      const OperationRecord* before = live(after);
-      if (before != nullptr && !before->ended_already()) graph.edge(node, node_of(*before));
+      if (const OperationRecord* before = OperationRecord::unended(after); before != nullptr)
+        graph.edge(node, node_of(*before));
     }
     if (record.extra != nullptr && record.extra->group != nullptr &&
         !record.extra->group->ended_already()) {
@@ -101,9 +101,8 @@ void Coordinator::Impl::notify_waits(WaitGraph& graph) const {
                       record.device->simulated ? record.order : record.begun);
   }
   for (const HostWait& wait : host_waits_) {
-    const OperationRecord* record = live(wait.operation);
-    if (record == nullptr || record->ended_already()) continue;
-    graph.edge(graph.thread(wait.thread), node_of(*record));
+    if (const OperationRecord* record = OperationRecord::unended(wait.operation); record != nullptr)
+      graph.edge(graph.thread(wait.thread), node_of(*record));
   }
 }
 
