@@ -5,7 +5,6 @@
 // with early deadlines. All arrive at once; the short ones run first because of their deadlines.
 
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include "example.h"

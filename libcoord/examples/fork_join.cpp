@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "example.h"
 

@@ -13,7 +13,6 @@
 
 #include "codes.h"
 #include "coord/deadlock.h"
-#include "coord/error.h"
 #include "coordinator_impl.h"
 #include "device_state.h"
 #include "wait_graph.h"

@@ -3,7 +3,6 @@
 
 // Completion callbacks: what they wait for, and which thread runs them.
 
-#include <algorithm>
 #include <map>
 
 #include "codes.h"

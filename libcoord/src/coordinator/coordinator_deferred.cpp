@@ -10,7 +10,6 @@
 #include "codes.h"
 #include "coordinator_impl.h"
 #include "host/ticks.h"
-#include "observer.h"
 
 namespace coord {
 

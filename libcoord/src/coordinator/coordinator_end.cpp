@@ -10,8 +10,6 @@
 #include "capture_mode.h"
 #include "codes.h"
 #include "coordinator_impl.h"
-#include "host/ticks.h"
-#include "observer.h"
 
 namespace coord {
 

@@ -21,29 +21,23 @@
 //   cost_sample.h        times of submissions
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "clock_table.h"
 #include "coord/coordinator.h"
-#include "coord/deadlock.h"
 #include "coord/error.h"
 #include "cost_sample.h"
 #include "device_state.h"
 #include "host/poller.h"
 #include "host/short_lock.h"
-#include "host/ticks.h"
 #include "memory_accesses.h"
 #include "operation_record.h"
 #include "operation_reports.h"

@@ -8,7 +8,6 @@
 
 #include "codes.h"
 #include "coordinator_impl.h"
-#include "host/ticks.h"
 #include "observer.h"
 
 namespace coord {

@@ -3,12 +3,8 @@
 
 // State of a Coordinator and its operations, for info(), metrics() and find_deadlocks().
 
-#include <algorithm>
-
-#include "codes.h"
 #include "coordinator_impl.h"
 #include "host/ticks.h"
-#include "observer.h"
 
 namespace coord {
 

@@ -3,7 +3,6 @@
 
 #include "operation_reports.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -11,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "host/ticks.h"
 #include "stream_table.h"
 
 namespace coord {

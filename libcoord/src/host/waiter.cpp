@@ -8,7 +8,6 @@
 
 #include "capture_mode.h"
 #include "codes.h"
-#include "coord/error.h"
 #include "coord/event_pool.h"
 #include "device_state.h"
 #include "poller.h"

@@ -7,7 +7,6 @@
 
 #include "allocator_impl.h"
 #include "codes.h"
-#include "coord/error.h"
 
 namespace coord {
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string_view>
 
 #include "codes.h"
@@ -69,9 +70,15 @@ void SimBackend::Call::on_event(NativeEvent handle, bool changes_it) {
     touches_.push_back(Touch::of(Touch::kEvent, event, changes_it));
 }
 
+std::vector<Touch> SimBackend::Call::touches_of(std::span<const OpRef> ops) const {
+  std::vector<Touch> touches;
+  if (machine_.scheduler == nullptr) return touches;
+  for (const OpRef op : ops) touches.push_back(Touch::of(Touch::kOp, op.serial, false));
+  return touches;
+}
+
 void SimBackend::Call::touches(const std::vector<OpRef>& ops) {
-  if (machine_.scheduler == nullptr) return;
-  for (const OpRef op : ops) touches_.push_back(Touch::of(Touch::kOp, op.serial, false));
+  std::ranges::copy(touches_of(ops), std::back_inserter(touches_));
 }
 
 void SimBackend::Call::enter(CaptureRule rule) {
@@ -243,19 +250,9 @@ void SimBackend::Call::block(const std::function<bool()>& ready, std::vector<Tou
 void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle_ns,
                                    std::int64_t wake_ns) {
   Engine& engine = machine_.engine;
-  const auto ended = [&] {
-    return std::ranges::all_of(ops, [&](OpRef op) { return engine.done(op); });
-  };
-  {
-    InsideDevice inside;
-    engine.advance(begin_ns);
-  }
-  const bool idle = ended();
-  std::vector<Touch> needs;
-  if (machine_.scheduler != nullptr) {
-    for (const OpRef op : ops) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
-  }
-  block(ended, std::move(needs));
+  machine_.advance(begin_ns);
+  const bool idle = machine_.ended(ops);
+  block([&] { return machine_.ended(ops); }, touches_of(ops));
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
   if (machine_.scheduler != nullptr) machine_.scheduler->seen(ops);
   end_ns_ = idle ? begin_ns + idle_ns : std::max(begin_ns, engine.now_ns()) + wake_ns;
@@ -263,13 +260,10 @@ void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle
 
 bool SimBackend::Call::poll(std::span<const OpRef> ops) {
   Engine& engine = machine_.engine;
-  {
-    InsideDevice inside;
-    engine.advance(begin_ns);
-  }
+  machine_.advance(begin_ns);
   // The failure may just have happened, and dropped the queried work.
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
-  const bool done = std::ranges::all_of(ops, [&](OpRef op) { return engine.done(op); });
+  const bool done = machine_.ended(ops);
   if (machine_.scheduler == nullptr) return done;
   if (done) {
     machine_.scheduler->seen(ops);
@@ -288,12 +282,8 @@ bool SimBackend::Call::drain() {
   }
   bool ended = true;
   if (machine_.scheduler != nullptr) {
-    std::vector<Touch> needs;
-    for (const OpRef op : all) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
     lock_.unlock();
-    ended = machine_.scheduler->wait(name_, needs, [&] {
-      return std::ranges::all_of(all, [&](OpRef op) { return engine.done(op); });
-    });
+    ended = machine_.scheduler->wait(name_, touches_of(all), [&] { return machine_.ended(all); });
     lock_.lock();
     if (ended) machine_.scheduler->seen(all);
   } else {

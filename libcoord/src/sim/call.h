@@ -4,8 +4,6 @@
 // One call on the simulated device, from its entry to its report to the observer at its exit.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -74,6 +72,7 @@ class SimBackend::Call {
   std::int64_t begin_ns = 0;
 
  private:
+  [[nodiscard]] std::vector<Touch> touches_of(std::span<const OpRef> ops) const;
   void check_captures(CaptureRule rule);
   void block(const std::function<bool()>& ready, std::vector<Touch> needs);
   void leave(std::int64_t end_ns, int result);

@@ -61,6 +61,11 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
     const bool spinning = first.kind == OpKind::kKernel && first.begin_ns >= 0;
     const bool on_memory = first.kind == OpKind::kMemoryWait || spinning;
     const char* how = ", behind stream ";
+    const auto waits_for_those = [&](const auto& wanted) {
+      for (const std::uint32_t other : all) {
+        if (wanted(ops_[other])) entry.waits_for.push_back(ops_[other].stream);
+      }
+    };
     std::ostringstream reason;
     reason << describe(first.kind);
     if (first.kind == OpKind::kKernel) reason << " " << first.name;
@@ -70,13 +75,10 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
       reason << (spinning ? ", which spins" : "") << " for the value " << first.value << " at "
              << static_cast<const void*>(first.address) << ", which is " << value;
       how = "; to be written in stream ";
-      for (const std::uint32_t other : all) {
-        const Op& op = ops_[other];
-        if (op.kind == OpKind::kMemoryWrite && op.address == first.address &&
-            static_cast<std::int64_t>(op.value - first.value) >= 0) {
-          entry.waits_for.push_back(op.stream);
-        }
-      }
+      waits_for_those([&](const Op& op) {
+        return op.kind == OpKind::kMemoryWrite && op.address == first.address &&
+               static_cast<std::int64_t>(op.value - first.value) >= 0;
+      });
       if (entry.waits_for.empty()) reason << "; no pending operation writes it";
     } else if (first.unmet == 0 && first.channel != kNoChannel && queues(first)) {
       // Nothing to wait for, but it has not run.
@@ -86,20 +88,14 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
         entry.waits_for.push_back(ops_[channel.front()].stream);
       } else {
         how = ", without a free multiprocessor next to the spinning kernel of stream ";
-        for (const std::uint32_t other : all) {
-          const Op& op = ops_[other];
-          if (op.kind == OpKind::kKernel && op.begin_ns >= 0 &&
-              streams_[op.stream].device == streams_[stream].device)
-            entry.waits_for.push_back(op.stream);
-        }
+        waits_for_those([&, device = streams_[stream].device](const Op& op) {
+          return op.kind == OpKind::kKernel && op.begin_ns >= 0 && device_of(op.stream) == device;
+        });
       }
     } else if (first.unmet == 0 && first.kind == OpKind::kHostFunction && first.begin_ns < 0) {
       how = ", behind the host function of stream ";
-      for (const std::uint32_t other : all) {
-        const Op& op = ops_[other];
-        if (op.kind == OpKind::kHostFunction && op.begin_ns >= 0)
-          entry.waits_for.push_back(op.stream);
-      }
+      waits_for_those(
+          [](const Op& op) { return op.kind == OpKind::kHostFunction && op.begin_ns >= 0; });
     } else if (first.kind == OpKind::kHostFunction && first.begin_ns >= 0) {
       reason << ", which does not return";
     }

@@ -34,7 +34,7 @@ class Search final : public Decider {
         if (step.enabled) node.enabled.push_back(step);
       }
       const auto chosen = std::ranges::find_if(
-          node.enabled, [&](const Step& step) { return !asleep(node, step.who); });
+          node.enabled, [&](const Step& step) { return !contains(node.sleep, step.who); });
       if (chosen == node.enabled.end()) return std::nullopt;  // equivalent to an order already run
       node.chosen = chosen->who;
       node.wanted.insert(node.chosen);
@@ -56,11 +56,11 @@ class Search final : public Decider {
   bool advance() {
     for (; !nodes_.empty(); nodes_.pop_back()) {
       Node& node = nodes_.back();
-      const auto tried = std::ranges::find_if(
-          node.enabled, [&](const Step& step) { return step.who == node.chosen; });
-      if (tried != node.enabled.end() && !asleep(node, tried->who)) node.sleep.push_back(*tried);
-      const auto next =
-          std::ranges::find_if(node.wanted, [&](std::uint64_t who) { return !asleep(node, who); });
+      const auto tried = std::ranges::find(node.enabled, node.chosen, &Step::who);
+      if (tried != node.enabled.end() && !contains(node.sleep, tried->who))
+        node.sleep.push_back(*tried);
+      const auto next = std::ranges::find_if(
+          node.wanted, [&](std::uint64_t who) { return !contains(node.sleep, who); });
       if (next == node.wanted.end()) continue;
       node.chosen = *next;
       replayed_ = nodes_.size();
@@ -80,8 +80,8 @@ class Search final : public Decider {
     Past before;  // positions of the steps it depends on
   };
 
-  static bool asleep(const Node& node, std::uint64_t who) {
-    return std::ranges::any_of(node.sleep, [&](const Step& step) { return step.who == who; });
+  static bool contains(const std::vector<Step>& steps, std::uint64_t who) {
+    return std::ranges::find(steps, who, &Step::who) != steps.end();
   }
 
   [[nodiscard]] std::vector<Step> inherited_sleep(std::size_t depth) const {
@@ -131,16 +131,14 @@ class Search final : public Decider {
   }
 
   void want(Node& node, std::size_t at, std::size_t depth, const Step& pending, const Past& base) {
-    const auto enabled = [&](std::uint64_t who) {
-      return std::ranges::any_of(node.enabled, [&](const Step& step) { return step.who == who; });
-    };
-    if (enabled(pending.who)) {
+    if (contains(node.enabled, pending.who)) {
       node.wanted.insert(pending.who);
       return;
     }
     for (std::size_t j = at + 1; j < depth; ++j) {
       const std::uint64_t who = nodes_[j].step.who;
-      if (!base.contains(static_cast<std::uint32_t>(j)) || !enabled(who) || who == node.chosen)
+      if (!base.contains(static_cast<std::uint32_t>(j)) || !contains(node.enabled, who) ||
+          who == node.chosen)
         continue;
       node.wanted.insert(who);
       return;
@@ -328,14 +326,17 @@ std::string Schedule::text() const {
 }
 
 Schedule Schedule::parse(std::string_view text) {
+  constexpr const char* kExpected = "expected numbers such as 3x0 1";
   Schedule schedule;
   const char* at = text.data();
   const char* const end = at + text.size();
+  const auto check = [](bool ok, const char* why) {
+    if (!ok) throw make_error(kCodeInvalidValue, "sim::Schedule::parse", why);
+  };
   const auto number = [&] {
     std::uint32_t value = 0;
     const auto [stop, error] = std::from_chars(at, end, value);
-    if (error != std::errc())
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers such as 3x0 1");
+    check(error == std::errc(), kExpected);
     at = stop;
     return value;
   };
@@ -347,11 +348,9 @@ Schedule Schedule::parse(std::string_view text) {
       choice = number();
     }
     constexpr std::size_t kLongest = 10'000'000;
-    if (count > kLongest || schedule.choices.size() > kLongest)
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "too long");
+    check(count <= kLongest && schedule.choices.size() <= kLongest, "too long");
     schedule.choices.insert(schedule.choices.end(), count, choice);
-    if (at != end && *at != ' ')
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers such as 3x0 1");
+    check(at == end || *at == ' ', kExpected);
     while (at != end && *at == ' ') ++at;
   }
   return schedule;

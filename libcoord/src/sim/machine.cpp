@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <iterator>
-#include <utility>
 
 #include "codes.h"
 #include "device_state.h"
@@ -167,10 +166,17 @@ std::vector<OpRef> Machine::all_tails(std::uint32_t device) const {
   return last;
 }
 
-void Machine::see_memory_until(std::int64_t time_ns) {
-  if (engine.pending_memory_waits() == 0) return;
+bool Machine::ended(std::span<const OpRef> ops) const {
+  return std::ranges::all_of(ops, [&](OpRef op) { return engine.done(op); });
+}
+
+void Machine::advance(std::int64_t time_ns) {
   InsideDevice inside;
   engine.advance(time_ns);
+}
+
+void Machine::see_memory_until(std::int64_t time_ns) {
+  if (engine.pending_memory_waits() != 0) advance(time_ns);
 }
 
 int Machine::injected(const char* call) {

@@ -7,11 +7,9 @@
 // each call is a point at which another thread or the device may go first.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "sim/engine.h"
 

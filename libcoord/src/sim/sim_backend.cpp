@@ -34,20 +34,19 @@ std::uint64_t event_flags(EventClass event_class) {
 }
 
 DeviceProperties describe(const Config& config) {
-  DeviceProperties properties;
-  properties.name = config.name;
-  properties.ordinal = next_ordinal.fetch_add(1);
-  properties.uuid = "SIM-" + std::to_string(properties.ordinal);
-  properties.simulated = true;
-  properties.context = kFirstContext + properties.ordinal;
-  properties.compute_capability = 90;
-  properties.sm_count = config.sm_count;
-  properties.copy_engines = 2 * config.copy_engines_per_direction;
-  properties.max_connections = config.max_connections;
-  properties.memory_bytes = config.memory_bytes;
-  properties.least_priority = 0;
-  properties.greatest_priority = -5;
-  return properties;
+  const std::uint32_t ordinal = next_ordinal.fetch_add(1);
+  return {.name = config.name,
+          .uuid = "SIM-" + std::to_string(ordinal),
+          .simulated = true,
+          .ordinal = ordinal,
+          .context = kFirstContext + ordinal,
+          .compute_capability = 90,
+          .sm_count = config.sm_count,
+          .copy_engines = 2 * config.copy_engines_per_direction,
+          .max_connections = config.max_connections,
+          .memory_bytes = config.memory_bytes,
+          .least_priority = 0,
+          .greatest_priority = -5};
 }
 
 }  // namespace
@@ -316,10 +315,7 @@ Nanoseconds SimBackend::elapsed(NativeEvent start, NativeEvent end) {
   call.on_event(end);
   call.enter(CaptureRule::kLooks);
   call.says(start, end);
-  {
-    InsideDevice inside;
-    machine_.engine.advance(call.begin_ns);
-  }
+  machine_.advance(call.begin_ns);
   for (std::uint32_t event : {from, call.event}) {
     if (machine_.events[event].record.serial == 0)
       call.fail(kCodeInvalidHandle, "an event was never recorded");
