@@ -61,8 +61,7 @@ int run_deadline_queue(const example::Arguments& arguments) {
   counts.launches = requests;
   counts.copies = 1;
   counts.add(coordinator.metrics());
-  counts.print();
-  return right ? 0 : example::kWrongResult;
+  return counts.finish(right);
 }
 
 }  // namespace

@@ -40,12 +40,8 @@ inline Arguments parse(int argc, char** argv) {
   };
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    if (name == "--verify") {
-      arguments.verify = true;
-      continue;
-    }
-    if (name == "--repaired") {
-      arguments.repaired = true;
+    if (name == "--verify" || name == "--repaired") {
+      (name == "--verify" ? arguments.verify : arguments.repaired) = true;
       continue;
     }
     if (name != "--device" && name != "--iterations" && name != "--timeout")
@@ -85,6 +81,11 @@ struct Counts {
         static_cast<unsigned long long>(memsets), static_cast<unsigned long long>(records),
         static_cast<unsigned long long>(waits), static_cast<unsigned long long>(syncs),
         static_cast<unsigned long long>(operations));
+  }
+  /// Prints them; returns the exit code.
+  [[nodiscard]] int finish(bool right) const {
+    print();
+    return right ? 0 : kWrongResult;
   }
 };
 

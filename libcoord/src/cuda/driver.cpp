@@ -33,18 +33,18 @@ Driver load() {
     if (function == nullptr && loaded.why_not.empty())
       loaded.why_not = std::string("the driver lacks ") + name;
   };
-#define COORD_LOAD(member, function) find(loaded.member, COORD_NAME(function));
+#define COORD_LOAD(member, function) find(loaded.member.raw, COORD_NAME(function));
   COORD_DRIVER_FUNCTIONS(COORD_LOAD)
 #undef COORD_LOAD
-  find(loaded.capture_info, "cuStreamGetCaptureInfo_v2");
-  find(loaded.memory_prefetch, "cuMemPrefetchAsync");
-  find(loaded.graph_get_edges, "cuGraphGetEdges");
-  find(loaded.event_elapsed_time, "cuEventElapsedTime");
+  find(loaded.capture_info.raw, "cuStreamGetCaptureInfo_v2");
+  find(loaded.memory_prefetch.raw, "cuMemPrefetchAsync");
+  find(loaded.graph_get_edges.raw, "cuGraphGetEdges");
+  find(loaded.event_elapsed_time.raw, "cuEventElapsedTime");
   if (!loaded.why_not.empty()) return loaded;
 
-  if (const CUresult result = loaded.init(0); result != CUDA_SUCCESS) {
+  if (const CUresult result = loaded.init.raw(0); result != CUDA_SUCCESS) {
     const char* text = nullptr;
-    loaded.get_error_string(result, &text);
+    loaded.get_error_string.raw(result, &text);
     loaded.why_not = std::string("cuInit: ") + (text != nullptr ? text : "failed");
   }
   pthread_atfork(nullptr, nullptr, [] { in_child_of_user.store(true, std::memory_order_relaxed); });
@@ -64,8 +64,8 @@ void check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;
   const char* name = nullptr;
   const char* text = nullptr;
-  driver().get_error_name(result, &name);
-  driver().get_error_string(result, &text);
+  driver().get_error_name.raw(result, &name);
+  driver().get_error_string.raw(result, &text);
   throw Error(kind_of_code(result), result, name != nullptr ? name : "unknown", call,
               text != nullptr ? text : "no description from the driver");
 }

@@ -105,6 +105,15 @@ void EventPool::Impl::forget(Store& store, EventState* event) {
   ++totals_.destroyed;
 }
 
+// Removes the newest `count` free events, to destroy them.
+void EventPool::Impl::take_free(Store& store, std::size_t count, std::vector<EventState*>& taken) {
+  for (; count > 0; --count) {
+    taken.push_back(store.free.back());
+    store.free.pop_back();
+    forget(store, taken.back());
+  }
+}
+
 // Acquired and not released. Each thread's count is read at a different instant, so the result is
 // approximate while threads acquire and release.
 std::size_t EventPool::Impl::outstanding(std::size_t which) const {
@@ -156,11 +165,8 @@ std::vector<EventState*> EventPool::Impl::surplus() {
     Store& store = stores_[c];
     std::size_t keep = peak + peak / 4 + caches_.size() * kMagazine;
     if (c == index_of(EventClass::kNoTiming)) keep = std::max(keep, options_.initial);
-    while (store.total > keep && !store.free.empty()) {
-      unneeded.push_back(store.free.back());
-      store.free.pop_back();
-      forget(store, unneeded.back());
-    }
+    const std::size_t beyond = store.total > keep ? store.total - keep : 0;
+    take_free(store, std::min(beyond, store.free.size()), unneeded);
   }
   return unneeded;
 }
@@ -170,13 +176,8 @@ void EventPool::Impl::trim(std::size_t keep) {
   std::vector<EventState*> unneeded;
   {
     const Lock lock(mutex_);
-    for (Store& store : stores_) {
-      while (store.free.size() > keep) {
-        unneeded.push_back(store.free.back());
-        store.free.pop_back();
-        forget(store, unneeded.back());
-      }
-    }
+    for (Store& store : stores_)
+      take_free(store, store.free.size() - std::min(store.free.size(), keep), unneeded);
   }
   returned_.notify_all();
   destroy(unneeded);

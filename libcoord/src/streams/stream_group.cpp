@@ -84,9 +84,8 @@ class StreamGroup::Impl {
   [[nodiscard]] StreamRef stream(std::size_t index) const { return lanes_.at(index).stream; }
 
   [[nodiscard]] std::size_t index_of(StreamRef stream, const char* call) const {
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].stream == stream) return i;
-    }
+    const auto found = std::ranges::find(lanes_, stream, &Lane::stream);
+    if (found != lanes_.end()) return static_cast<std::size_t>(found - lanes_.begin());
     throw make_error(kCodeInvalidHandle, call, "the stream is not in the group \"" + name + "\"");
   }
 
