@@ -97,14 +97,9 @@ int run(int argc, char** argv, Body body) {
     return body(arguments);
   } catch (const coord::Error& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    switch (error.kind()) {
-      case coord::ErrorKind::kDeadlock:
-        return kDeadlock;
-      case coord::ErrorKind::kNoDevice:
-        return kNoDevice;
-      default:
-        return kWrongUsage;
-    }
+    return error.kind() == coord::ErrorKind::kDeadlock   ? kDeadlock
+           : error.kind() == coord::ErrorKind::kNoDevice ? kNoDevice
+                                                         : kWrongUsage;
   }
 }
 

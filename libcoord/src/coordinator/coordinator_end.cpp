@@ -146,16 +146,9 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
   const bool was_unsubmitted = record.unsubmitted();
   record.state.store(state, std::memory_order_release);
   record.ended = record.device->stamp();
-  switch (state) {
-    case OperationState::kCompleted:
-      ++metrics_.completed;
-      break;
-    case OperationState::kCancelled:
-      ++metrics_.cancelled;
-      break;
-    default:
-      ++metrics_.failed;
-  }
+  ++(state == OperationState::kCompleted   ? metrics_.completed
+     : state == OperationState::kCancelled ? metrics_.cancelled
+                                           : metrics_.failed);
   if (was_registered && record.missing > 0) --metrics_.blocked_now;
   reports_.new_state(record);
   if (error != nullptr) failures_[record.id.load()] = error;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,7 +24,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -208,9 +208,7 @@ class Engine {
     std::uint32_t slot;
     std::uint32_t blocks;  // kEnd of some of a kernel's blocks
     Happening what;
-    bool operator>(const Event& other) const {
-      return std::tie(time_ns, order) > std::tie(other.time_ns, other.order);
-    }
+    auto operator<=>(const Event&) const = default;  // by time and order
   };
   struct Fifo {
     std::uint32_t capacity = 1;
@@ -221,9 +219,7 @@ class Engine {
     int priority;
     std::uint64_t order;
     std::uint32_t slot;
-    bool operator>(const WaitingKernel& other) const {
-      return std::tie(priority, order) > std::tie(other.priority, other.order);
-    }
+    auto operator<=>(const WaitingKernel&) const = default;  // by priority and order
   };
   struct Device {
     std::uint32_t units_in_use = 0, kernels_running = 0;

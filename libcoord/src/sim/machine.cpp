@@ -131,16 +131,10 @@ std::uint64_t Machine::observer_address(const void* address) const {
 
 void Machine::add_barrier(std::uint32_t stream, std::vector<OpRef>& before) {
   const StreamEntry& entry = streams[stream];
-  switch (entry.kind) {
-    case StreamKind::kNonBlocking:
-      break;
-    case StreamKind::kPerThread:
-    case StreamKind::kBlocking:
-      before.push_back(engine.tail(legacy_streams[entry.device]));
-      break;
-    case StreamKind::kLegacy:
-      before = tails(stream);
-      break;
+  if (entry.kind == StreamKind::kLegacy) {
+    before = tails(stream);
+  } else if (entry.kind != StreamKind::kNonBlocking) {
+    before.push_back(engine.tail(legacy_streams[entry.device]));
   }
 }
 
