@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
 
 // Times that a sample of submissions took.
+#pragma once
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
 
 // A Coordinator's reports of its operations to a profiler. Nothing here changes what they do.
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -17,8 +17,8 @@
 
 namespace coord {
 
-/// Without a profiler each function costs a branch. All under the Coordinator's lock, except
-/// enter(), leave() and dependency().
+/// Without a profiler each function costs a branch. All but enter() and leave() are called under
+/// the Coordinator's lock.
 class OperationReports {
  public:
   /// By any profiler.

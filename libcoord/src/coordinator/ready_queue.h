@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
 
 // Deferred operations whose dependencies are submitted, by effective priority.
+#pragma once
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
 
 // The streams that a Coordinator has operations of, and the events of their devices.
+#pragma once
 
 #include <array>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
 
 // The fewest waits that order an operation after its dependencies.
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
