@@ -5,7 +5,6 @@
 // with early deadlines. All arrive at once; the short ones run first because of their deadlines.
 
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include "example.h"
@@ -62,8 +61,7 @@ int run_deadline_queue(const example::Arguments& arguments) {
   counts.launches = requests;
   counts.copies = 1;
   counts.add(coordinator.metrics());
-  counts.print();
-  return right ? 0 : example::kWrongResult;
+  return counts.finish(right);
 }
 
 }  // namespace

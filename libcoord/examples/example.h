@@ -40,12 +40,8 @@ inline Arguments parse(int argc, char** argv) {
   };
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    if (name == "--verify") {
-      arguments.verify = true;
-      continue;
-    }
-    if (name == "--repaired") {
-      arguments.repaired = true;
+    if (name == "--verify" || name == "--repaired") {
+      (name == "--verify" ? arguments.verify : arguments.repaired) = true;
       continue;
     }
     if (name != "--device" && name != "--iterations" && name != "--timeout")
@@ -86,6 +82,11 @@ struct Counts {
         static_cast<unsigned long long>(waits), static_cast<unsigned long long>(syncs),
         static_cast<unsigned long long>(operations));
   }
+  /// Prints them; returns the exit code.
+  [[nodiscard]] int finish(bool right) const {
+    print();
+    return right ? 0 : kWrongResult;
+  }
 };
 
 /// Runs `body(arguments)`, whose result is the exit code, and prints what it throws.
@@ -96,14 +97,9 @@ int run(int argc, char** argv, Body body) {
     return body(arguments);
   } catch (const coord::Error& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    switch (error.kind()) {
-      case coord::ErrorKind::kDeadlock:
-        return kDeadlock;
-      case coord::ErrorKind::kNoDevice:
-        return kNoDevice;
-      default:
-        return kWrongUsage;
-    }
+    return error.kind() == coord::ErrorKind::kDeadlock   ? kDeadlock
+           : error.kind() == coord::ErrorKind::kNoDevice ? kNoDevice
+                                                         : kWrongUsage;
   }
 }
 

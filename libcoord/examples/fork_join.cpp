@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "example.h"
 
@@ -98,8 +97,7 @@ int run_fork_join(const example::Arguments& arguments) {
     if (!right) std::fprintf(stderr, "element %zu: %g instead of %g\n", i, host[i], value);
   }
   counts.add(coordinator.metrics());
-  counts.print();
-  return right ? 0 : example::kWrongResult;
+  return counts.finish(right);
 }
 
 }  // namespace

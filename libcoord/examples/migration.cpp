@@ -187,8 +187,7 @@ int run_migration(const example::Arguments& arguments) {
             program.with_a_coordinator() && program.with_inferred_dependencies() &&
             program.with_a_barrier_and_callbacks();
   }
-  program.counts.print();
-  return right ? 0 : example::kWrongResult;
+  return program.counts.finish(right);
 }
 
 }  // namespace

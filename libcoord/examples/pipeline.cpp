@@ -104,8 +104,7 @@ int run_pipeline(const example::Arguments& arguments) {
   for (const Slot& slot : slots) right = collect(coordinator, slot, arguments.verify) && right;
 
   counts.add(coordinator.metrics());
-  counts.print();
-  return right ? 0 : example::kWrongResult;
+  return counts.finish(right);
 }
 
 }  // namespace

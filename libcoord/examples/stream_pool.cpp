@@ -46,8 +46,7 @@ int run_stream_pool(const example::Arguments& arguments) {
 
   bool right = pool.metrics().leases == steps && pool.ready_count() == pool.metrics().size;
   for (std::size_t i = 0; i < steps; ++i) right = right && result[i] == static_cast<float>(i);
-  counts.print();
-  return right ? 0 : example::kWrongResult;
+  return counts.finish(right);
 }
 
 }  // namespace

@@ -63,8 +63,7 @@ int run_stream_profiler(const example::Arguments& arguments) {
     if (streams == 1) right = right && report.overlapped.count() == 0;
     if (streams == 4 && arguments.iterations >= 4) right = right && report.overlapped.count() > 0;
   }
-  counts.print();
-  return right ? 0 : example::kWrongResult;
+  return counts.finish(right);
 }
 
 }  // namespace

@@ -53,8 +53,7 @@ int run_task_queue(const example::Arguments& arguments) {
   counts.launches = blocks;
   counts.copies = 2 * blocks;
   counts.syncs = 1;
-  counts.print();
-  return right_result ? 0 : example::kWrongResult;
+  return counts.finish(right_result);
 }
 
 }  // namespace

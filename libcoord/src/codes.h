@@ -46,5 +46,6 @@ const char* name_of_code(int code) noexcept;
 
 /// An Error of the kind that belongs to `code`.
 Error make_error(int code, std::string call, const std::string& detail);
+Error make_error(ErrorKind kind, int code, std::string call, const std::string& detail);
 
 }  // namespace coord

@@ -154,6 +154,7 @@ void StreamCounts::reset() noexcept {
 }
 
 Device Device::open(std::string_view which) {
+  constexpr const char* kExpected = "expected \"auto\", \"sim\", \"cuda\" or \"cuda:N\"";
   find_observer();
   const std::string call = "Device::open(\"" + std::string(which) + "\")";
   const std::string_view wanted = which.substr(0, which.find(':'));
@@ -164,8 +165,7 @@ Device Device::open(std::string_view which) {
         std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
     if (error != std::errc() || end != digits.data() + digits.size() || ordinal < 0 ||
         wanted == "auto") {
-      throw make_error(kCodeInvalidValue, call,
-                       "expected \"auto\", \"sim\", \"cuda\" or \"cuda:N\"");
+      throw make_error(kCodeInvalidValue, call, kExpected);
     }
   }
   bool known = false;
@@ -177,8 +177,7 @@ Device Device::open(std::string_view which) {
     if (ordinal < count) return Device(open_state(backend.open(ordinal)));
     if (count > 0) why_none = "there are " + std::to_string(count) + " devices, numbered from 0";
   }
-  if (!known)
-    throw make_error(kCodeInvalidValue, call, "expected \"auto\", \"sim\", \"cuda\" or \"cuda:N\"");
+  if (!known) throw make_error(kCodeInvalidValue, call, kExpected);
   throw make_error(kCodeNoDevice, call, why_none);
 }
 
@@ -277,31 +276,8 @@ CurrentDevice::~CurrentDevice() { state_->backend->leave(); }
 
 Allocation::Allocation(std::shared_ptr<DeviceState> device, void* address, std::size_t bytes,
                        bool on_host)
-    : device_(std::move(device)), address_(address), bytes_(bytes), on_host_(on_host) {}
-
-Allocation::~Allocation() { release(); }
-
-Allocation::Allocation(Allocation&& other) noexcept
-    : device_(std::move(other.device_)),
-      address_(std::exchange(other.address_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)),
-      on_host_(other.on_host_) {}
-
-Allocation& Allocation::operator=(Allocation&& other) noexcept {
-  if (this != &other) {
-    release();
-    device_ = std::move(other.device_);
-    address_ = std::exchange(other.address_, nullptr);
-    bytes_ = std::exchange(other.bytes_, 0);
-    on_host_ = other.on_host_;
-  }
-  return *this;
-}
-
-void Allocation::release() noexcept {
-  if (address_ != nullptr) device_->backend->release(address_, on_host_);
-  address_ = nullptr;
-  device_.reset();
-}
+    : memory_(address, [device = std::move(device),
+                        on_host](void* memory) { device->backend->release(memory, on_host); }),
+      bytes_(bytes) {}
 
 }  // namespace coord

@@ -23,6 +23,7 @@
 #include "coord/stream.h"
 #include "coord/types.h"
 #include "host/thread_number.h"
+#include "host/ticks.h"
 
 namespace coord {
 
@@ -125,6 +126,17 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   /// Assigns stream-ordered memory to a stream, for its counters. Thread-safe.
   void own_memory(void* address, const OwnedMemory& owned);
   OwnedMemory disown_memory(void* address);
+
+  /// The current time on `clock`.
+  [[nodiscard]] std::uint64_t stamp() const {
+    if (clock == COORD_CLOCK_COUNTER) [[likely]]
+      return counter();
+    return static_cast<std::uint64_t>(simulated ? backend->now().value : monotonic_ns());
+  }
+  /// The current time for a hook: virtual; 0 if the observer takes the time.
+  [[nodiscard]] std::int64_t observer_time_ns() const {
+    return simulated ? backend->now().value : 0;
+  }
 
   DeviceId id;
   std::unique_ptr<Backend> backend;

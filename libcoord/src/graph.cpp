@@ -11,58 +11,49 @@
 
 namespace coord {
 
-ExecutableGraph::ExecutableGraph(std::shared_ptr<DeviceState> device, NativeExecutable native)
-    : device_(std::move(device)), native_(native) {}
+struct ExecutableGraph::Owned {
+  Owned(std::shared_ptr<DeviceState> of, NativeExecutable handle)
+      : device(std::move(of)), native(handle) {}
+  ~Owned() { device->backend->destroy_executable(native); }
 
-ExecutableGraph::~ExecutableGraph() {
-  if (device_ != nullptr) device_->backend->destroy_executable(native_);
-}
-
-ExecutableGraph::ExecutableGraph(ExecutableGraph&& other) noexcept
-    : device_(std::move(other.device_)), native_(std::exchange(other.native_, 0)) {}
-
-ExecutableGraph& ExecutableGraph::operator=(ExecutableGraph&& other) noexcept {
-  ExecutableGraph moved(std::move(other));
-  std::swap(device_, moved.device_);
-  std::swap(native_, moved.native_);
-  return *this;
-}
+  const std::shared_ptr<DeviceState> device;
+  const NativeExecutable native;
+};
 
 void ExecutableGraph::launch(StreamRef stream) const {
   constexpr const char* kCall = "ExecutableGraph::launch";
-  if (device_ == nullptr) throw make_error(kCodeInvalidHandle, kCall, "the graph is null");
+  if (owned_ == nullptr) throw make_error(kCodeInvalidHandle, kCall, "the graph is null");
   StreamState& state = stream.checked(kCall);
-  if (state.device != device_.get())
+  const Owned& owned = *owned_;
+  if (state.device != owned.device.get())
     throw make_error(kCodeInvalidHandle, kCall, "the stream belongs to another device");
-  state.give({WorkKind::kGraph}, [&] { device_->backend->launch_graph(native_, state.native); });
+  state.give({WorkKind::kGraph},
+             [&] { owned.device->backend->launch_graph(owned.native, state.native); });
 }
+
+struct Graph::Owned {
+  Owned(std::shared_ptr<DeviceState> of, NativeGraph handle)
+      : device(std::move(of)), native(handle) {}
+  ~Owned() { device->backend->destroy_graph(native); }
+
+  const std::shared_ptr<DeviceState> device;
+  const NativeGraph native;
+};
 
 Graph::Graph(std::shared_ptr<DeviceState> device, NativeGraph native)
-    : device_(std::move(device)), native_(native) {}
-
-Graph::~Graph() {
-  if (device_ != nullptr) device_->backend->destroy_graph(native_);
-}
-
-Graph::Graph(Graph&& other) noexcept
-    : device_(std::move(other.device_)), native_(std::exchange(other.native_, 0)) {}
-
-Graph& Graph::operator=(Graph&& other) noexcept {
-  Graph moved(std::move(other));
-  std::swap(device_, moved.device_);
-  std::swap(native_, moved.native_);
-  return *this;
-}
+    : owned_(std::make_shared<Owned>(std::move(device), native)) {}
 
 GraphShape Graph::shape() const {
-  if (device_ == nullptr) throw make_error(kCodeInvalidHandle, "Graph::shape", "the graph is null");
-  return device_->backend->graph_shape(native_);
+  if (owned_ == nullptr) throw make_error(kCodeInvalidHandle, "Graph::shape", "the graph is null");
+  return owned_->device->backend->graph_shape(owned_->native);
 }
 
 ExecutableGraph Graph::instantiate() const {
-  if (device_ == nullptr)
+  if (owned_ == nullptr)
     throw make_error(kCodeInvalidHandle, "Graph::instantiate", "the graph is null");
-  return ExecutableGraph(device_, device_->backend->instantiate(native_));
+  const auto& [device, native] = *owned_;
+  return ExecutableGraph(
+      std::make_shared<ExecutableGraph::Owned>(device, device->backend->instantiate(native)));
 }
 
 }  // namespace coord

@@ -37,11 +37,8 @@ std::uint64_t next_pool_number() noexcept {
 void notify_pool(std::uint64_t number, coord_pool_kind kind, std::uint64_t capacity,
                  const char* name) {
   if (observer().pool == nullptr) return;
-  coord_pool_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number);
-  facts.kind = kind;
-  facts.capacity = capacity;
-  facts.name = name;
+  const coord_pool_facts facts{
+      .pool = static_cast<std::uint32_t>(number), .kind = kind, .capacity = capacity, .name = name};
   observer().pool(&facts);
 }
 

@@ -116,7 +116,7 @@ class COORD_EXPORT EventPool {
   [[nodiscard]] EventPoolMetrics metrics() const;
 
  private:
-  friend class Coordinator;
+  friend class StreamTable;
   class Impl;
 
   /// How many acquired events a Coordinator only keeps as spares, so that they do not count as in

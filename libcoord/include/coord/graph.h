@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "coord/backend.h"
 #include "coord/export.h"
@@ -24,9 +25,8 @@ class StreamRef;
 class COORD_EXPORT ExecutableGraph {
  public:
   ExecutableGraph() = default;
-  ~ExecutableGraph();
-  ExecutableGraph(ExecutableGraph&& other) noexcept;
-  ExecutableGraph& operator=(ExecutableGraph&& other) noexcept;
+  ExecutableGraph(ExecutableGraph&& other) noexcept = default;
+  ExecutableGraph& operator=(ExecutableGraph&& other) noexcept = default;
 
   /// Enqueues all its work into `stream`, which belongs to the same device. A launch starts after
   /// earlier launches of the same graph have ended. Throws kInvalidHandle and the device's error.
@@ -34,19 +34,18 @@ class COORD_EXPORT ExecutableGraph {
 
  private:
   friend class Graph;
-  ExecutableGraph(std::shared_ptr<DeviceState> device, NativeExecutable native);
+  struct Owned;
+  explicit ExecutableGraph(std::shared_ptr<const Owned> owned) : owned_(std::move(owned)) {}
 
-  std::shared_ptr<DeviceState> device_;
-  NativeExecutable native_ = 0;
+  std::shared_ptr<const Owned> owned_;  // has one owner
 };
 
 /// The result of a capture. Owned; keeps its device open. Thread-compatible.
 class COORD_EXPORT Graph {
  public:
   Graph() = default;
-  ~Graph();
-  Graph(Graph&& other) noexcept;
-  Graph& operator=(Graph&& other) noexcept;
+  Graph(Graph&& other) noexcept = default;
+  Graph& operator=(Graph&& other) noexcept = default;
 
   /// Kernels, copies, memsets, host functions and so on; records and waits are edges.
   [[nodiscard]] GraphShape shape() const;
@@ -54,10 +53,10 @@ class COORD_EXPORT Graph {
 
  private:
   friend class StreamRef;
+  struct Owned;
   Graph(std::shared_ptr<DeviceState> device, NativeGraph native);
 
-  std::shared_ptr<DeviceState> device_;
-  NativeGraph native_ = 0;
+  std::shared_ptr<const Owned> owned_;  // has one owner
 };
 
 }  // namespace coord

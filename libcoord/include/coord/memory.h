@@ -34,6 +34,8 @@ struct MemoryRange {
   }
   MemoryRange(const Buffer& buffer)
       : address(buffer.data()), bytes(buffer.size() * sizeof(*buffer.data())) {}
+
+  friend bool operator==(const MemoryRange&, const MemoryRange&) = default;
 };
 
 enum class Access { kRead, kWrite };
@@ -53,20 +55,15 @@ class COORD_EXPORT Allocation {
  public:
   Allocation() = default;
   Allocation(std::shared_ptr<DeviceState> device, void* address, std::size_t bytes, bool on_host);
-  ~Allocation();
-  Allocation(Allocation&& other) noexcept;
-  Allocation& operator=(Allocation&& other) noexcept;
+  Allocation(Allocation&& other) noexcept = default;
+  Allocation& operator=(Allocation&& other) noexcept = default;
 
-  [[nodiscard]] void* address() const noexcept { return address_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] void* address() const noexcept { return memory_.get(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return memory_ != nullptr ? bytes_ : 0; }
 
  private:
-  void release() noexcept;
-
-  std::shared_ptr<DeviceState> device_;
-  void* address_ = nullptr;
+  std::shared_ptr<void> memory_;  // its deleter keeps the device open
   std::size_t bytes_ = 0;
-  bool on_host_ = false;
 };
 
 /// `size()` elements of device memory, not initialized. Made by Device::allocate.

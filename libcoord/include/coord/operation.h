@@ -46,6 +46,7 @@ class OperationHandle {
 
  private:
   friend class Coordinator;
+  friend struct OperationRecord;
   OperationHandle(OperationId id, OperationRecord* record) : id_(id), record_(record) {}
 
   OperationId id_;

@@ -199,7 +199,6 @@ class COORD_EXPORT StreamRef {
   StreamRef(StreamState* state, StreamId id) : state_(state), id_(id) {}
   StreamState& checked(const char* call) const;
   [[noreturn]] void refuse(const char* call) const;
-  void copy_as(WorkKind kind, void* to, const void* from, std::size_t bytes) const;
   void prefetch(const void* address, std::size_t bytes, bool to_host, const char* call) const;
   static std::size_t checked_bytes(std::size_t host_bytes, std::size_t device_bytes);
 

@@ -13,7 +13,6 @@
 
 #include "codes.h"
 #include "coord/deadlock.h"
-#include "coord/error.h"
 #include "coordinator_impl.h"
 #include "device_state.h"
 #include "wait_graph.h"
@@ -32,9 +31,8 @@ class Barrier::Impl {
       : coordinator_(coordinator), streams_(streams.begin(), streams.end()), name_(name) {
     constexpr const char* kCall = "Barrier";
     if (streams_.empty()) throw make_error(kCodeInvalidValue, kCall, "there are no streams");
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-      if (std::find(streams_.begin(), streams_.begin() + static_cast<std::ptrdiff_t>(i),
-                    streams_[i]) != streams_.begin() + static_cast<std::ptrdiff_t>(i))
+    for (StreamRef stream : streams_) {
+      if (std::ranges::count(streams_, stream) > 1)
         throw make_error(kCodeInvalidValue, kCall, "a stream is named twice");
     }
   }
@@ -47,10 +45,9 @@ class Barrier::Impl {
   OperationHandle arrive_and_wait(StreamRef stream, const std::source_location& where) {
     constexpr const char* kCall = "Barrier::arrive_and_wait";
     Lock lock(mutex_);
-    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+    if (std::ranges::find(streams_, stream) == streams_.end())
       throw make_error(kCodeInvalidValue, kCall, "the stream is not part of \"" + name_ + "\"");
-    const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
-    if (std::any_of(arrived_.begin(), arrived_.end(), same))
+    if (has_arrived(stream))
       throw make_error(kCodeNotPermitted, kCall,
                        "the stream has already arrived at \"" + name_ + "\", others have not");
     arrived_.push_back({stream, this_thread_number(), coordinator_.arrival_time(), where});
@@ -60,10 +57,8 @@ class Barrier::Impl {
       error_ = nullptr;
       try {
         std::vector<std::int64_t> times;
-        for (StreamRef one : streams_) {
-          const auto of = [&](const Arrival& arrival) { return arrival.stream == one; };
-          times.push_back(std::find_if(arrived.begin(), arrived.end(), of)->time_ns);
-        }
+        for (StreamRef one : streams_)
+          times.push_back(std::ranges::find(arrived, one, &Arrival::stream)->time_ns);
         passed_ = pass_now(where, times);
       } catch (...) {
         error_ = std::current_exception();
@@ -81,7 +76,7 @@ class Barrier::Impl {
       const DeadlockReport report = waits.report();
       lock.lock();
       if (report.cycles.empty() || generation_ != mine) continue;
-      std::erase_if(arrived_, same);
+      std::erase_if(arrived_, [&](const Arrival& one) { return one.stream == stream; });
       waits.give_up(kCall, report, coordinator_.arrival_time());
     }
     if (error_ != nullptr) std::rethrow_exception(error_);
@@ -102,6 +97,10 @@ class Barrier::Impl {
     std::source_location where;
   };
 
+  [[nodiscard]] bool has_arrived(StreamRef stream) const {
+    return std::ranges::find(arrived_, stream, &Arrival::stream) != arrived_.end();
+  }
+
   OperationHandle pass_now(const std::source_location& where,
                            std::span<const std::int64_t> arrivals) {
     ++metrics_.uses;
@@ -114,8 +113,7 @@ class Barrier::Impl {
     std::string missing, here;
     std::vector<Coordinator::LastOperation> last;
     for (StreamRef stream : streams_) {
-      const auto same = [&](const Arrival& arrival) { return arrival.stream == stream; };
-      if (std::any_of(arrived_.begin(), arrived_.end(), same)) continue;
+      if (has_arrived(stream)) continue;
       missing += (missing.empty() ? " " : "; ") + std::to_string(stream.id().value);
       last.push_back(coordinator_.last_operation(stream));
       missing += last.back().text.empty() ? ", last operation unknown"

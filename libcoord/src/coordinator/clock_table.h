@@ -43,14 +43,7 @@ class ClockRef {
     if (row_ != nullptr) ++row_->references;
   }
   ClockRef(ClockRef&& other) noexcept : row_(std::exchange(other.row_, nullptr)) {}
-  ClockRef& operator=(const ClockRef& other) noexcept {
-    if (this == &other) return *this;
-    if (other.row_ != nullptr) ++other.row_->references;
-    reset();
-    row_ = other.row_;
-    return *this;
-  }
-  ClockRef& operator=(ClockRef&& other) noexcept {
+  ClockRef& operator=(ClockRef other) noexcept {
     std::swap(row_, other.row_);
     return *this;
   }

@@ -133,6 +133,38 @@ OperationHandle Coordinator::pass_barrier(const std::vector<StreamRef>& streams,
   return passed;
 }
 
+std::int64_t Coordinator::arrival_time() const {
+  if (observer().barrier_arrival == nullptr) return 0;
+  const DeviceState& device = impl_->device();
+  return device.simulated ? device.backend->now().value : monotonic_ns();
+}
+
+void Coordinator::notify_barrier(OperationHandle passed, std::span<const StreamRef> streams,
+                                 std::span<const std::uint32_t> elided, std::string_view name,
+                                 std::span<const std::int64_t> arrivals) {
+  if (observer().barrier == nullptr) return;
+  const auto operation = static_cast<std::uint32_t>(passed.id().value);
+  std::vector<coord_barrier_stream> hooks;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const StreamState& stream = streams[i].checked("Barrier::pass");
+    hooks.push_back({stream.device->backend->properties().context, elided[i], stream.native});
+  }
+  const std::string text(name);
+  const DeviceState& device = *streams.front().checked("Barrier::pass").device;
+  const coord_barrier_facts facts{.operation = operation,
+                                  .stream_count = static_cast<std::uint32_t>(hooks.size()),
+                                  .streams = hooks.data(),
+                                  .name = text.c_str(),
+                                  .time_ns = device.observer_time_ns()};
+  observer().barrier(&facts);
+  if (observer().barrier_arrival == nullptr) return;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const coord_barrier_arrival_facts arrival{operation, hooks[i].context, hooks[i].stream,
+                                              arrivals[i]};
+    observer().barrier_arrival(&arrival);
+  }
+}
+
 Coordinator::LastOperation Coordinator::last_operation(StreamRef stream) const {
   return impl_->last_operation(stream);
 }

@@ -3,7 +3,6 @@
 
 // Completion callbacks: what they wait for, and which thread runs them.
 
-#include <algorithm>
 #include <map>
 
 #include "codes.h"
@@ -21,10 +20,8 @@ void Coordinator::Impl::on_complete(OperationHandle operation,
   OperationRecord* record = find(operation, kCall);
   if (auto failure = failures_.find(operation.id_.value); failure != failures_.end()) {
     const bool cancelled = record != nullptr && record->state.load() == OperationState::kCancelled;
-    due_.push_back(
-        {std::move(callback),
-         Outcome{operation, cancelled ? OperationState::kCancelled : OperationState::kFailed,
-                 failure->second}});
+    const OperationState state = cancelled ? OperationState::kCancelled : OperationState::kFailed;
+    due_.push_back({std::move(callback), Outcome{operation, state, failure->second}});
   } else if (record == nullptr || record->ended_already()) {
     due_.push_back({std::move(callback), Outcome{operation, OperationState::kCompleted, nullptr}});
   } else if (!record->named) {
@@ -47,9 +44,7 @@ void Coordinator::Impl::wake_poller() {
 // Polls once, querying the device for one operation of each stream at a time.
 PollResult Coordinator::Impl::poll_once() {
   Lock lock(mutex_);
-  expire();
-  look_at_held(lock);
-  dispatch(lock);
+  proceed(lock);
   const std::uint64_t before = metrics_.completed + metrics_.failed + metrics_.cancelled;
   ask_watched(lock);
   deliver(lock);
@@ -59,14 +54,20 @@ PollResult Coordinator::Impl::poll_once() {
   return {watched_.empty() && deadlines_.empty() ? PollResult::kIdle : PollResult::kPatient};
 }
 
+// What can be done without the device. May release the lock meanwhile.
+void Coordinator::Impl::proceed(Lock& lock) {
+  expire();
+  look_at_held(lock);
+  dispatch(lock);
+}
+
 void Coordinator::Impl::ask_watched(Lock& lock) {
   for (;;) {
     // The oldest watched operation of each stream: if that has not ended, the others have not.
     std::map<std::uint32_t, OperationRecord*> oldest;
     std::erase_if(watched_, [&](OperationHandle operation) {
-      OperationRecord* record = live(operation);
-      if (record == nullptr || record->ended_already() || record->extra == nullptr ||
-          record->extra->callbacks.empty())
+      OperationRecord* record = OperationRecord::unended(operation);
+      if (record == nullptr || record->extra == nullptr || record->extra->callbacks.empty())
         return true;
       const auto add = [&](OperationRecord* one) {
         if (one->state.load() != OperationState::kSubmitted || !one->has_event) return;
@@ -100,9 +101,7 @@ void Coordinator::Impl::ask_watched(Lock& lock) {
 
 std::size_t Coordinator::Impl::poll() {
   Lock lock(mutex_);
-  expire();
-  look_at_held(lock);
-  dispatch(lock);
+  proceed(lock);
   ask_watched(lock);
   return deliver(lock);
 }
@@ -134,9 +133,9 @@ std::size_t Coordinator::Impl::deliver(Lock& lock) {
 
 void Coordinator::Impl::shut_down() noexcept {
   Lock lock(mutex_);
-  const auto cancelled = std::make_exception_ptr(Error(
-      ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown), "Coordinator::~Coordinator",
-      "the Coordinator was destroyed before the operation began"));
+  const auto cancelled = std::make_exception_ptr(
+      make_error(ErrorKind::kCancelled, kCodeUnknown, "Coordinator::~Coordinator",
+                 "the Coordinator was destroyed before the operation began"));
   for (OperationRecord& record : operations_.all()) {
     if (record.state.load() == OperationState::kRegistered && !record.retired &&
         record.id.load() != OperationId::kNone && !record.is_group)
@@ -147,8 +146,8 @@ void Coordinator::Impl::shut_down() noexcept {
       record.more().open = false;
   }
   for (const OperationHandle operation : std::vector<OperationHandle>(watched_)) {
-    OperationRecord* record = live(operation);
-    if (record == nullptr || record->ended_already()) continue;
+    OperationRecord* record = OperationRecord::unended(operation);
+    if (record == nullptr) continue;
     std::vector<OperationRecord*> wanted{record};
     if (record->is_group) wanted = record->more().last;
     for (OperationRecord* one : wanted) {

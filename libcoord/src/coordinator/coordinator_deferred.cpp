@@ -10,16 +10,8 @@
 #include "codes.h"
 #include "coordinator_impl.h"
 #include "host/ticks.h"
-#include "observer.h"
 
 namespace coord {
-
-namespace {
-
-/// Ready operations of one priority that are searched for one whose stream is free.
-constexpr std::size_t kLookAhead = 64;
-
-}  // namespace
 
 // Submission
 
@@ -85,7 +77,7 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
     const auto same = [&](const OperationRecord* last) {
       return last->point.stream == record.point.stream;
     };
-    auto last = std::find_if(extra.last.begin(), extra.last.end(), same);
+    auto last = std::ranges::find_if(extra.last, same);
     ++record.users;
     if (last == extra.last.end()) {
       extra.last.push_back(&record);
@@ -94,70 +86,32 @@ void Coordinator::Impl::submitted_one(OperationRecord& record) {
       *last = &record;
     }
   }
-  if (extra.open || extra.unsubmitted > 0 || group.ended_already()) return;
+  if (!extra.open && extra.unsubmitted == 0 && !group.ended_already()) submit_group(group);
+}
+
+// All members of a closed group are submitted.
+void Coordinator::Impl::submit_group(OperationRecord& group) {
   group.state.store(OperationState::kSubmitted, std::memory_order_release);
-  group.submitted = stamp(*group.device);
+  group.submitted = group.device->stamp();
   ++metrics_.submitted;
-  notify_state(group);
+  reports_.new_state(group);
   submitted_one(group);
 }
 
 void Coordinator::Impl::make_ready(OperationRecord& record) {
-  ready_[static_cast<std::size_t>(record.effective)].push_back(handle(record));
-  ++ready_count_;
+  ready_.add(record);
   awaited_ = true;
-}
-
-// The most urgent ready operation whose stream is free; one priority level is worth `ageing` of
-// waiting time.
-OperationRecord* Coordinator::Impl::next_ready() {
-  const auto stale = [&](const OperationHandle& ready, std::size_t level) {
-    const OperationRecord* record = live(ready);
-    return record == nullptr || record->state.load() != OperationState::kRegistered ||
-           record->missing > 0 || static_cast<std::size_t>(record->effective) != level;
-  };
-  OperationRecord* best = nullptr;
-  std::size_t best_level = 0, best_index = 0;
-  double best_rank = 0;
-  const std::uint64_t now = stamp(*device_);
-  for (std::size_t level = 0; level < ready_.size(); ++level) {
-    std::deque<OperationHandle>& queue = ready_[level];
-    for (; !queue.empty() && stale(queue.front(), level); --ready_count_) queue.pop_front();
-    for (std::size_t i = 0; i < std::min(queue.size(), kLookAhead); ++i) {
-      if (stale(queue[i], level)) continue;
-      OperationRecord& record = *queue[i].record_;
-      if (record.entry->open > 0) continue;
-      const bool simulated = record.device->simulated;
-      const std::uint64_t age = now > record.created ? now - record.created : 0;
-      const auto waited = static_cast<double>(simulated ? static_cast<std::int64_t>(age)
-                                                        : length_of_ticks(age).count());
-      const double rank =
-          static_cast<double>(level) -
-          waited / static_cast<double>(std::max<std::int64_t>(options_.ageing.count(), 1));
-      if (best == nullptr || rank < best_rank) {
-        best = &record;
-        best_level = level;
-        best_index = i;
-        best_rank = rank;
-      }
-      break;  // the first of a level has waited longest
-    }
-  }
-  if (best == nullptr) return nullptr;
-  --ready_count_;
-  ready_[best_level].erase(ready_[best_level].begin() + static_cast<std::ptrdiff_t>(best_index));
-  return best;
 }
 
 // Submits ready operations. May release the lock meanwhile.
 void Coordinator::Impl::dispatch(Lock& lock) {
-  if (ready_count_ == 0) return;
+  if (ready_.empty()) return;
   // A function that runs from here leaves further ready operations to this loop: a long chain of
   // deferred operations must not become an equally deep recursion.
   thread_local const Impl* dispatching = nullptr;
   if (dispatching == this) return;
   const Impl* const outer = std::exchange(dispatching, this);
-  while (OperationRecord* record = next_ready()) {
+  while (OperationRecord* record = ready_.take(device_->stamp(), options_.ageing)) {
     ++record->users;
     const bool over = over_connections(lock, *record);
     --record->users;
@@ -166,7 +120,7 @@ void Coordinator::Impl::dispatch(Lock& lock) {
       continue;  // cancelled meanwhile
     }
     if (over && options_.connections == Connections::kHold) {
-      held_.push_back(handle(*record));
+      held_.push_back(record->handle());
       wake_poller();
       continue;
     }
@@ -177,7 +131,7 @@ void Coordinator::Impl::dispatch(Lock& lock) {
 
 // Runs the function of a ready deferred operation. Releases the lock meanwhile.
 void Coordinator::Impl::run_deferred(Lock& lock, OperationRecord& record) {
-  const OperationHandle operation = handle(record);
+  const OperationHandle operation = record.handle();
   const StreamRef stream = record.stream_ref;
   std::function<void(StreamRef)> function = std::move(record.more().function);
   record.more().function = nullptr;
@@ -237,9 +191,8 @@ void Coordinator::Impl::expire() {
       continue;
     }
     end(*record, OperationState::kFailed,
-        std::make_exception_ptr(Error(ErrorKind::kTimedOut, kCodeUnknown,
-                                      name_of_code(kCodeUnknown), "Coordinator::submit",
-                                      describe(*record) + " did not begin in time")));
+        std::make_exception_ptr(make_error(ErrorKind::kTimedOut, kCodeUnknown, kSubmit,
+                                           describe(*record) + " did not begin in time")));
     changed_.notify_all();
   }
 }
@@ -253,23 +206,12 @@ void Coordinator::Impl::close_group(OperationHandle group) {
     throw make_error(kCodeNotPermitted, "Coordinator::close_group", "not an open group");
   OperationExtra& extra = record->more();
   extra.open = false;
-  if (extra.unsubmitted == 0) {
-    record->state.store(OperationState::kSubmitted, std::memory_order_release);
-    record->submitted = stamp(*record->device);
-    ++metrics_.submitted;
-    notify_state(*record);
-    submitted_one(*record);
-  }
-  if (extra.not_ended == 0 && !record->ended_already()) {
-    end(*record, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
-        extra.error);
-    notify_completed();
-  }
+  if (extra.unsubmitted == 0) submit_group(*record);
+  end_group_if_over(*record);
+  reports_.all_completed();
   changed_.notify_all();
   dispatch(lock);
 }
-
-// Cycles and cancelling
 
 // Cycles and cancelling
 
@@ -297,6 +239,16 @@ bool Coordinator::Impl::depends_on(OperationRecord& record, const OperationRecor
   return search(record);
 }
 
+std::vector<OperationRecord*> Coordinator::Impl::registered_members(const OperationRecord& group) {
+  std::vector<OperationRecord*> members;
+  for (OperationRecord& one : operations_.all()) {
+    if (one.extra != nullptr && one.extra->group == &group &&
+        one.state.load() == OperationState::kRegistered)
+      members.push_back(&one);
+  }
+  return members;
+}
+
 void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandle after) {
   constexpr const char* kCall = "Coordinator::add_dependency";
   const Lock lock(mutex_);
@@ -317,15 +269,11 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
   if (depends_on(*before, *record, path)) {
     std::string text = "it would close a cycle: " + describe(*record);
     for (const OperationRecord* step : path) text += " waits for " + describe(*step);
-    throw Error(ErrorKind::kCycle, kCodeInvalidValue, name_of_code(kCodeInvalidValue), kCall, text);
+    throw make_error(ErrorKind::kCycle, kCodeInvalidValue, kCall, text);
   }
   if (record->is_group) {
     record->after.push_back(after);  // for later members
-    for (OperationRecord& member : operations_.all()) {
-      if (member.extra != nullptr && member.extra->group == record &&
-          member.state.load() == OperationState::kRegistered)
-        depend(member, *before, false);
-    }
+    for (OperationRecord* member : registered_members(*record)) depend(*member, *before, false);
     return;
   }
   const std::uint32_t missing = record->missing;
@@ -334,7 +282,7 @@ void Coordinator::Impl::add_dependency(OperationHandle operation, OperationHandl
     ++metrics_.blocked_now;
     ++metrics_.deferred;
   }
-  notify_dependency(*record, after, false);
+  reports_.dependency(*record, after, false);
 }
 
 bool Coordinator::Impl::cancel(OperationHandle operation) {
@@ -342,14 +290,13 @@ bool Coordinator::Impl::cancel(OperationHandle operation) {
   OperationRecord* record = find(operation, "Coordinator::cancel");
   if (record == nullptr || record->state.load() != OperationState::kRegistered) return false;
   const auto error =
-      std::make_exception_ptr(Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-                                    "Coordinator::cancel", describe(*record) + " was cancelled"));
+      std::make_exception_ptr(make_error(ErrorKind::kCancelled, kCodeUnknown, "Coordinator::cancel",
+                                         describe(*record) + " was cancelled"));
   if (record->is_group) {
     record->more().open = false;
-    for (OperationRecord& member : operations_.all()) {
-      if (member.extra != nullptr && member.extra->group == record &&
-          member.state.load() == OperationState::kRegistered)
-        end(member, OperationState::kCancelled, error);
+    for (OperationRecord* member : registered_members(*record)) {
+      if (member->state.load() == OperationState::kRegistered)
+        end(*member, OperationState::kCancelled, error);
     }
     if (!record->ended_already() && record->more().unsubmitted == 0)
       end(*record, OperationState::kCancelled, error);

@@ -10,8 +10,6 @@
 #include "capture_mode.h"
 #include "codes.h"
 #include "coordinator_impl.h"
-#include "host/ticks.h"
-#include "observer.h"
 
 namespace coord {
 
@@ -82,7 +80,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
                                               std::uint64_t now) {
   OperationRecord *at = stream.oldest, *last = nullptr;
   DeviceEvents& events = *stream.events;
-  const bool listened = listened_;
+  const bool listened = reports_.listened();
   std::size_t count = 0;
   for (; at != nullptr && at->point.ticket <= proved && at->users == 0 && at->extra == nullptr;
        at = at->next) {
@@ -90,7 +88,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
     record.state.store(OperationState::kCompleted, std::memory_order_release);
     record.ended = now;
     if (listened) [[unlikely]]
-      notify_one_completed(record);
+      reports_.completed(record);
     if (record.has_event) [[likely]]
       events.give_back(record.event);
     record.event = EventRef();
@@ -113,7 +111,7 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
   for (StreamEntry& stream : streams_) {
     const std::uint64_t proved = clocks_.proved(stream.index);
     if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) continue;
-    const std::uint64_t now = stamp(*stream.device);
+    const std::uint64_t now = stream.device->stamp();
     for (;;) {
       end_plain_ones(stream, proved, now);
       if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) break;
@@ -123,7 +121,7 @@ void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
     }
     if (stream.oldest == nullptr) stream.newest = nullptr;
   }
-  notify_completed();
+  reports_.all_completed();
   if (!host_waits_.empty()) changed_.notify_all();
 }
 
@@ -147,22 +145,15 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
   const bool was_registered = record.state.load() == OperationState::kRegistered;
   const bool was_unsubmitted = record.unsubmitted();
   record.state.store(state, std::memory_order_release);
-  record.ended = stamp(*record.device);
-  switch (state) {
-    case OperationState::kCompleted:
-      ++metrics_.completed;
-      break;
-    case OperationState::kCancelled:
-      ++metrics_.cancelled;
-      break;
-    default:
-      ++metrics_.failed;
-  }
+  record.ended = record.device->stamp();
+  ++(state == OperationState::kCompleted   ? metrics_.completed
+     : state == OperationState::kCancelled ? metrics_.cancelled
+                                           : metrics_.failed);
   if (was_registered && record.missing > 0) --metrics_.blocked_now;
-  notify_state(record);
+  reports_.new_state(record);
   if (error != nullptr) failures_[record.id.load()] = error;
   if (record.extra != nullptr) {
-    const Outcome outcome{handle(record), state, error};
+    const Outcome outcome{record.handle(), state, error};
     for (auto& callback : record.extra->callbacks) due_.push_back({std::move(callback), outcome});
     record.extra->callbacks.clear();
     record.extra->function = nullptr;
@@ -174,10 +165,7 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
     if (error != nullptr && extra.error == nullptr) extra.error = error;
     --extra.not_ended;
     if (was_unsubmitted) submitted_one(record);  // the group no longer waits for it
-    if (!extra.open && extra.not_ended == 0 && !group.ended_already()) {
-      end(group, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
-          extra.error);
-    }
+    end_group_if_over(group);
     drop_user(group);
   }
   if (record.is_group) {
@@ -185,6 +173,14 @@ void Coordinator::Impl::end(OperationRecord& record, OperationState state,
     record.more().last.clear();
   }
   drop_user(record);
+}
+
+// Ends a group whose members have all ended, if it is closed.
+void Coordinator::Impl::end_group_if_over(OperationRecord& group) {
+  const OperationExtra& extra = group.more();
+  if (extra.open || extra.not_ended > 0 || group.ended_already()) return;
+  end(group, extra.error == nullptr ? OperationState::kCompleted : OperationState::kFailed,
+      extra.error);
 }
 
 // For an operation that can no longer be queried.
@@ -237,6 +233,16 @@ void Coordinator::Impl::housekeep(Lock& lock, StreamEntry& stream, OperationReco
 
 // Host waits
 
+// Throws for an operation whose end nothing shows.
+void Coordinator::Impl::check_to_ask(const OperationRecord& record, const char* call,
+                                     const std::string& how) const {
+  if (!record.named)
+    throw make_error(kCodeInvalidHandle, call, "a posted operation cannot be " + how);
+  if (record.state.load() == OperationState::kCaptured)
+    throw make_error(kCodeCaptureUnsupported, call,
+                     describe(record) + " runs when its graph is launched");
+}
+
 bool Coordinator::Impl::completed(OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::completed";
   if (operation.id_.valid() && operation.record_->coordinator == number_ &&
@@ -247,17 +253,12 @@ bool Coordinator::Impl::completed(OperationHandle operation) {
   OperationRecord* record = find(operation, kCall);
   throw_failure(operation);
   if (record == nullptr || record->ended_already()) return true;
-  if (!record->named)
-    throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be queried");
-  if (record->state.load() == OperationState::kCaptured)
-    throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                describe(*record) + " runs when its graph is launched");
+  check_to_ask(*record, kCall, "queried");
   if (record->state.load() != OperationState::kSubmitted) return false;
   if (record->is_group) {
-    const std::vector<OperationRecord*> last = record->more().last;
-    std::vector<OperationHandle> handles;
-    for (OperationRecord* member : last) handles.push_back(handle(*member));
-    for (OperationHandle member : handles) {
+    std::vector<OperationHandle> last;
+    for (OperationRecord* member : record->more().last) last.push_back(member->handle());
+    for (OperationHandle member : last) {
       OperationRecord* at = live(member);
       if (at != nullptr && !ask(lock, *at, Proof::kQuery)) break;
     }
@@ -282,7 +283,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
     const auto mine = [&](const HostWait& wait) {
       return wait.thread == self.thread && wait.operation == operation;
     };
-    host_waits_.erase(std::find_if(host_waits_.begin(), host_waits_.end(), mine));
+    host_waits_.erase(std::ranges::find_if(host_waits_, mine));
   };
   try {
     for (;;) {
@@ -290,11 +291,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       OperationRecord* record = find(operation, kCall);
       throw_failure(operation);
       if (record == nullptr || record->ended_already()) break;
-      if (!record->named)
-        throw make_error(kCodeInvalidHandle, kCall, "a posted operation cannot be waited for");
-      if (record->state.load() == OperationState::kCaptured)
-        throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                    describe(*record) + " runs when its graph is launched");
+      check_to_ask(*record, kCall, "waited for");
       if (record->state.load() == OperationState::kSubmitted && !record->is_group) {
         ++metrics_.host_waits;
         ask(lock, *record, Proof::kWait);
@@ -303,8 +300,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       if (record->state.load() == OperationState::kSubmitted) {
         const auto not_ended = [](const OperationRecord* last) { return !last->ended_already(); };
         const auto& last = record->more().last;
-        if (const auto found = std::find_if(last.begin(), last.end(), not_ended);
-            found != last.end()) {
+        if (const auto found = std::ranges::find_if(last, not_ended); found != last.end()) {
           ++metrics_.host_waits;
           ask(lock, **found, Proof::kWait);
           continue;
@@ -321,7 +317,7 @@ void Coordinator::Impl::wait(OperationHandle operation) {
       lock.lock();
       if (report.cycles.empty()) continue;
       ++metrics_.deadlock_reports;
-      waits.give_up(kCall, report, observer_time(*device_));
+      waits.give_up(kCall, report, device_->observer_time_ns());
     }
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
@@ -339,9 +335,7 @@ bool Coordinator::Impl::wait_for(OperationHandle operation, Nanoseconds limit) {
     if (completed(operation)) return true;
     if (std::chrono::system_clock::now() >= until) return false;
     Lock lock(mutex_);
-    expire();
-    look_at_held(lock);
-    dispatch(lock);
+    proceed(lock);
     const OperationRecord* record = live(operation);
     if (record == nullptr || !record->unsubmitted()) {
       lock.unlock();

@@ -4,7 +4,6 @@
 // The implementation of a Coordinator. coordinator.cpp is its public interface; the rest is in
 //   coordinator_submit.cpp     the path of every operation: registered, begun, finished
 //   coordinator_special.cpp    rarely used options of operations
-//   coordinator_streams.cpp    the streams that it has operations of, and their events
 //   coordinator_order.cpp      the required waits, captures, hardware queues
 //   coordinator_deferred.cpp   operations that cannot begin yet, groups, cycles, cancelling
 //   coordinator_places.cpp     stream positions, to determine what comes after what
@@ -12,108 +11,42 @@
 //   coordinator_end.cpp        proofs of completion, failures, host waits
 //   coordinator_callbacks.cpp  completion callbacks
 //   coordinator_report.cpp     state for info(), metrics() and find_deadlocks()
-//   coordinator_notify.cpp     notifications to a profiler
+// and in its parts, which own their state:
+//   stream_table.h       the streams that it has operations of, and their events
+//   clock_table.h        what comes after what
+//   wait_set.h           the fewest waits of one operation
+//   ready_queue.h        deferred operations that may begin
+//   memory_accesses.h    the last readers and writers of memory
+//   operation_reports.h  reports to a profiler
+//   cost_sample.h        times of submissions
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "clock_table.h"
 #include "coord/coordinator.h"
-#include "coord/deadlock.h"
 #include "coord/error.h"
+#include "cost_sample.h"
 #include "device_state.h"
 #include "host/poller.h"
 #include "host/short_lock.h"
-#include "host/ticks.h"
 #include "memory_accesses.h"
-#include "nvtx.h"
-#include "observer.h"
 #include "operation_record.h"
+#include "operation_reports.h"
+#include "ready_queue.h"
+#include "stream_table.h"
 #include "wait_graph.h"
+#include "wait_set.h"
 
 namespace coord {
-
-/// An event is recorded behind one in this many operations even if it is not needed, and the device
-/// is queried for an old one: so ended operations are retired even if no one waits for them.
-inline constexpr std::uint64_t kMilestoneEvery = 256;
-
-/// "file:line function".
-std::string text_of(const std::source_location& where);
-
-/// The events for operations of one device. Events that may be recorded again are kept as spares
-/// under the Coordinator's lock, so that most operations do not need the pool.
-struct DeviceEvents {
-  std::shared_ptr<DeviceState> device;
-  std::unique_ptr<EventPool> pool;
-  std::atomic<std::size_t>* spare_count = nullptr;  // of the pool; they do not count as in use
-  std::array<EventRef, 2 * kMilestoneEvery> spare;
-
-  /// A spare one, or none.
-  EventRef take() noexcept {
-    const std::size_t count = spare_count->load(std::memory_order_relaxed);
-    if (count == 0) [[unlikely]]
-      return {};
-    spare_count->store(count - 1, std::memory_order_relaxed);
-    return spare[count - 1];
-  }
-  void give_back(EventRef event) {
-    const std::size_t count = spare_count->load(std::memory_order_relaxed);
-    if (count == spare.size()) [[unlikely]]
-      return pool->release(event);
-    spare[count] = event;
-    spare_count->store(count + 1, std::memory_order_relaxed);
-  }
-};
-
-/// A kind of operations that the observer knows by a number: those of one stream that differ only
-/// in number, stamps and dependencies.
-struct alignas(64) KnownKind {
-  static constexpr std::uint32_t kNone = 0, kMaking = ~0u;
-  std::atomic<std::uint32_t> number{kNone};  // kMaking until all other fields are set
-  // Not adjacent, so that an operation's bytes are compared as they were written: one by one.
-  OperationType type{};
-  std::uint8_t text_bytes = 0;
-  OperationPriority priority{};
-  std::source_location where;
-  std::array<char, 32> text{};  // the description
-};
-/// By call site. The first kind at a place keeps it, so an entry never changes.
-using KnownKinds = std::array<KnownKind, 8>;
-
-/// A stream that a Coordinator has operations of. Addresses stay.
-struct StreamEntry {
-  std::uint64_t id = 0;
-  std::uint32_t index = 0;
-  std::uint32_t context = 0;  // of its device
-  StreamState* state = nullptr;
-  DeviceEvents* events = nullptr;
-  DeviceState* device = nullptr;
-  OperationRecord* oldest = nullptr;  // submitted and not proved to have ended, in order
-  OperationRecord* newest = nullptr;
-  std::uint32_t open = 0;   // operations whose functions run now
-  bool dispatched = false;  // one of them is deferred, possibly on another thread
-  bool stamped = false;     // the ends of its submissions are stamped
-  std::uint64_t until_milestone = kMilestoneEvery;  // operations begun, outside of captures
-  std::uint64_t capture = 0;     // number of the capture that the stream is part of
-  OperationHandle last;          // of its operations
-  ClockRef outside;              // its row before the capture
-  OperationHandle outside_last;  // `last` before that
-  std::deque<std::pair<OperationRecord*, Point>> milestones;
-  std::vector<OperationHandle> held_by;     // operations its last waits are for
-  std::unique_ptr<KnownKinds> known_kinds;  // null if the observer does not want any
-};
 
 class Coordinator::Impl {
  public:
@@ -193,7 +126,10 @@ class Coordinator::Impl {
   std::optional<OperationInfo> info(OperationHandle operation) const;
   CoordinatorMetrics metrics() const;
   LastOperation last_operation(StreamRef stream) const;
-  PoolUtilization event_utilization() const;
+  PoolUtilization event_utilization() const {
+    const Lock lock(mutex_);
+    return streams_.event_utilization();
+  }
   void notify_waits(WaitGraph& graph) const;
 
  private:
@@ -218,19 +154,13 @@ class Coordinator::Impl {
   };
 
   // Lookup. All with the lock held, like every private function that does not take a Lock.
-  /// The record of a handle, or null if it has been reused for another operation.
   static OperationRecord* live(const OperationHandle& operation) noexcept {
-    return operation.record_->id.load(std::memory_order_relaxed) == operation.id_.value
-               ? operation.record_
-               : nullptr;
+    return OperationRecord::of(operation);
   }
   OperationRecord* find(const OperationHandle& operation, const char* call) const {
     if (!operation.id_.valid() || operation.record_->coordinator != number_) [[unlikely]]
       refuse(operation, call);
     return live(operation);
-  }
-  OperationHandle handle(OperationRecord& record) const noexcept {
-    return {OperationId{record.id.load(std::memory_order_relaxed)}, &record};
   }
   void throw_failure(const OperationHandle& operation) const {
     if (failures_.empty()) [[likely]]
@@ -238,33 +168,8 @@ class Coordinator::Impl {
     if (auto found = failures_.find(operation.id_.value); found != failures_.end())
       std::rethrow_exception(found->second);
   }
-  /// How many of the device's hardware queues may be blocked.
-  static std::size_t connections_limit(const DeviceState& device) noexcept {
-    const std::uint32_t connections = device.max_connections;
-    return connections > 3 ? connections - 2 : 1;
-  }
-  static std::uint64_t stamp(const DeviceState& device) {
-    if (device.clock == COORD_CLOCK_COUNTER) [[likely]]
-      return counter();
-    return static_cast<std::uint64_t>(device.simulated ? device.backend->now().value
-                                                       : monotonic_ns());
-  }
-  static std::int64_t observer_time(const DeviceState& device) {
-    return device.simulated ? device.backend->now().value : 0;
-  }
   [[noreturn]] static void refuse(const OperationHandle& operation, const char* call);
-  /// A stream's entry in the table; fast for the one used last.
-  StreamEntry& stream_entry(StreamState& stream) {
-    StreamEntry* const known = last_stream_;
-    if (known != nullptr && known->id == stream.id.load(std::memory_order_relaxed)) [[likely]]
-      return *known;
-    return find_stream(stream);
-  }
-  StreamEntry& find_stream(StreamState& stream);
-  std::uint32_t stream_index(StreamState& stream);
   static bool capture_is_over(const StreamEntry& stream);
-  std::uint32_t add_stream(StreamState& stream);
-  DeviceEvents& events_of(DeviceState& device);
   std::string describe(const OperationRecord& record) const;
   TimeNs time_of(std::uint64_t stamp, const OperationRecord& record) const;
 
@@ -272,14 +177,15 @@ class Coordinator::Impl {
   void depend(OperationRecord& record, OperationRecord& on, bool inferred);
   void await_submission(OperationRecord& record, OperationRecord& on);
   void infer(OperationRecord& record);
-  void judge(const OperationRecord& record);
+  void judge(OperationRecord& record);
   void note_race(const OperationRecord& earlier, const OperationRecord* later, MemoryRange where);
   void raise(OperationRecord& record, OperationPriority priority);
+  std::vector<OperationRecord*> registered_members(const OperationRecord& group);
   bool depends_on(OperationRecord& record, const OperationRecord& on,
                   std::vector<const OperationRecord*>& path) const;
   void submitted_one(OperationRecord& record);
+  void submit_group(OperationRecord& group);
   void make_ready(OperationRecord& record);
-  OperationRecord* next_ready();
   void dispatch(Lock& lock);
   static OperationHandle last_of(const StreamEntry& stream);
   bool over_connections(Lock& lock, OperationRecord& record);
@@ -288,7 +194,6 @@ class Coordinator::Impl {
   bool same_capture(const OperationRecord& record, const OperationRecord& before) const;
   void find_waits(StreamEntry& stream, OperationRecord& record, Need need);
   void find_candidates(OperationRecord& record);
-  void drop_what_is_brought();
   void place(StreamEntry& stream, OperationRecord& record, Need need, std::uint64_t self);
   void take_waits(StreamEntry& stream, OperationRecord& record);
   void enter_capture(OperationRecord& record, bool capturing);
@@ -324,72 +229,15 @@ class Coordinator::Impl {
   void issue(OperationRecord& record);
   void run_deferred(Lock& lock, OperationRecord& record);
 
-  // Notifications to a profiler (coordinator_notify.cpp). Without one each costs a branch.
-  void announce(OperationRecord& record) const {
-    if (is_observed()) notify_registered(record);
-  }
-  void notify_dependency(const OperationRecord& record, OperationHandle on, bool inferred) const;
-  /// Stores for enter() why each dependency needs a wait or not, before the waits in candidates_
-  /// become part of the stream's clock.
-  void note_elisions(OperationRecord& record) {
-    if (listened_ && is_observed()) find_elisions(record);
-  }
-  /// From here on, the thread's calls belong to the operation.
-  void enter(OperationRecord& record) {
-    if (!listened_) [[likely]]
-      return;
-    if (nvtx_) nvtx::push(record.name());
-    if (is_observed()) notify_begun(record);
-  }
-  /// Returns to the enclosing operation, if there is one.
-  void leave(const OperationRecord& record) const {
-    if (!listened_) [[likely]]
-      return;
-    if (nvtx_) nvtx::pop();
-    if (is_observed()) notify_left(record);
-  }
-  /// The end of a submission: reports its state, and what leave() reports.
-  void notify_submission(const OperationRecord& record) {
-    if (listened_) [[unlikely]]
-      notify_end_of_submission(record);
-  }
-  void notify_state(const OperationRecord& record) {
-    if (listened_ && is_observed()) [[unlikely]]
-      notify_new_state(record);
-  }
-  /// One of several that have completed: notify_completed() reports them together.
-  void notify_one_completed(const OperationRecord& record) {
-    if (!listened_) [[likely]]
-      return;
-    if (completed_device_ != record.device) [[unlikely]]
-      return notify_first_completed(record);
-    completed_ids_.push_back(static_cast<std::uint32_t>(record.id.load(std::memory_order_relaxed)));
-    completed_stamp_ = record.ended;
-  }
-  /// Call after the last of several operation ends.
-  void notify_completed() {
-    if (completed_device_ != nullptr) [[unlikely]]
-      notify_all_completed();
-  }
-  void notify_registered(OperationRecord& record) const;
-  std::uint8_t elision(const OperationRecord& record, OperationRecord& before) const;
-  void find_elisions(OperationRecord& record);
-  void notify_begun(OperationRecord& record);
-  void notify_begun_at_length(OperationRecord& record);
-  void notify_announced_begun(OperationRecord& record);
-  void notify_left(const OperationRecord& record) const;
-  void notify_end_of_submission(const OperationRecord& record);
-  void notify_new_state(const OperationRecord& record);
-  void notify_first_completed(const OperationRecord& record);
-  void notify_all_completed();
-
   // Ends
+  void check_to_ask(const OperationRecord& record, const char* call, const std::string& how) const;
   bool ask(Lock& lock, OperationRecord& record, Proof proof);
   void prove(Point point, const ClockRef& clock);
   void end(OperationRecord& record, OperationState state,
            const std::exception_ptr& error = nullptr);
   void end_plain_ones(StreamEntry& stream, std::uint64_t proved, std::uint64_t now);
   void end_captured(std::uint64_t capture);
+  void end_group_if_over(OperationRecord& group);
   void fail_dependents(OperationRecord& record);
   void fail_all(const DeviceState& device, const std::exception_ptr& error);
   void drop_user(OperationRecord& record);
@@ -398,35 +246,27 @@ class Coordinator::Impl {
   void housekeep(Lock& lock, StreamEntry& stream, OperationRecord& milestone);
   std::size_t deliver(Lock& lock);
   PollResult poll_once();
+  void proceed(Lock& lock);
   void expire();
   void ask_watched(Lock& lock);
   void look_at_held(Lock& lock);
   void unlink_and_fail(OperationRecord& record, const std::exception_ptr& error);
   void wake_poller();
-  void sample_cost(std::uint64_t cost);
 
   const std::shared_ptr<DeviceState> device_;
   const CoordinatorOptions options_;
   const std::uint32_t number_;
-  const bool nvtx_;      // operations are NVTX ranges, for profilers without libcoord support
-  const bool listened_;  // by any profiler
-  const bool stamps_submissions_;
 
   mutable ShortLock mutex_;  // never held during a call of the backend that may block
   std::condition_variable_any
       changed_;  // an operation was submitted or has ended, a stream is free
   std::uint64_t next_id_ = 0, end_id_ = 0;  // operation ids reserved from the process
   ClockTable clocks_;
-  std::deque<StreamEntry> streams_;
-  StreamEntry* last_stream_ = nullptr;                               // used last
-  bool crowded_ = false;                                             // more than hardware queues
-  std::unordered_map<std::uint64_t, std::uint32_t> stream_indices_;  // by stream id
-  std::deque<DeviceEvents> events_;                                  // of each device
+  StreamTable streams_;
   OperationTable operations_;
   std::unordered_map<std::uint64_t, std::exception_ptr> failures_;  // by id
-  std::array<std::deque<OperationHandle>, 5> ready_;                // by effective priority
-  std::size_t ready_count_ = 0;                                     // entries of ready_
-  std::vector<OperationHandle> held_;                               // for the hardware queues
+  ReadyQueue ready_;
+  std::vector<OperationHandle> held_;  // for the hardware queues
   std::uint64_t connection_checks_ = 0;
   bool was_over_ = false;
   std::vector<OperationHandle> watched_;    // with callbacks, not ended
@@ -439,14 +279,10 @@ class Coordinator::Impl {
   MemoryAccesses accesses_;
   std::vector<Race> races_;
   std::unordered_map<std::uint64_t, std::vector<OperationRecord*>> captured_;  // by capture
-  std::vector<OperationRecord*> candidates_, kept_;                            // scratch of place()
-  std::vector<std::uint32_t> completed_ids_;       // about to be reported, all of one device
-  const DeviceState* completed_device_ = nullptr;  // theirs; null if there are none
-  std::uint64_t completed_stamp_ = 0;
+  WaitSet waits_;  // of the operation that begins
+  OperationReports reports_;
   CoordinatorMetrics metrics_;
-  std::array<std::uint64_t, 256> costs_{};  // of a sample of the submissions, in ticks
-  std::uint64_t cost_count_ = 0;
-  double cost_sum_ = 0;
+  CostSample costs_;
   std::shared_ptr<Executor> executor_;
   WaitGraphSource wait_graph_source_;
   std::unique_ptr<PollClient> poller_;  // the last member: ends first
@@ -454,7 +290,7 @@ class Coordinator::Impl {
 
 // Adds a dependency, unless the operation has it already.
 inline void Coordinator::Impl::depend(OperationRecord& record, OperationRecord& on, bool inferred) {
-  const OperationHandle dependency = handle(on);
+  const OperationHandle dependency = on.handle();
   if (&record == &on || record.after.contains(dependency)) return;
   record.after.push_back(dependency);
   if (inferred) ++metrics_.inferred;

@@ -17,49 +17,24 @@ constexpr std::size_t kRacesKept = 1000;
 // Memory ranges
 
 void Coordinator::Impl::infer(OperationRecord& record) {
-  const auto conflict = [&](OperationHandle earlier, MemoryRange) {
-    OperationRecord* before = live(earlier);
-    if (before == nullptr || before->ended_already() || before == &record) return;
-    depend(record, *before, true);
-  };
-  const auto forget = [&](OperationHandle reader) {
-    const OperationRecord* before = live(reader);
-    return before == nullptr || before->ended_already();
-  };
-  const OperationExtra& extra = record.more();
-  for (const MemoryRange& range : extra.reads) accesses_.conflicts(range, false, conflict);
-  for (const MemoryRange& range : extra.writes) accesses_.conflicts(range, true, conflict);
-  for (const MemoryRange& range : extra.reads) accesses_.add(range, false, handle(record), forget);
-  for (const MemoryRange& range : extra.writes) accesses_.add(range, true, handle(record), forget);
-  record.more().reads.clear();
-  record.more().writes.clear();
+  accesses_.add(record,
+                [&](OperationRecord& before, MemoryRange) { depend(record, before, true); });
+  record.extra->reads.clear();
+  record.extra->writes.clear();
 }
 
 // Reports conflicting operations that are not ordered before an operation that has just begun.
-void Coordinator::Impl::judge(const OperationRecord& record) {
-  const auto conflict = [&](OperationHandle earlier, MemoryRange where) {
-    OperationRecord* before = live(earlier);
-    if (before == nullptr || before->ended_already() || before == &record) return;
-    const bool ordered =
-        !before->unsubmitted() && clocks_.implied(record.point.stream, before->point);
-    if (!ordered) note_race(*before, &record, where);
-  };
-  const auto forget = [&](OperationHandle reader) {
-    const OperationRecord* before = live(reader);
-    return before == nullptr || before->ended_already();
-  };
-  const OperationExtra& extra = *record.extra;
-  auto& self = const_cast<OperationRecord&>(record);
-  for (const MemoryRange& range : extra.reads) accesses_.conflicts(range, false, conflict);
-  for (const MemoryRange& range : extra.writes) accesses_.conflicts(range, true, conflict);
-  for (const MemoryRange& range : extra.reads) accesses_.add(range, false, handle(self), forget);
-  for (const MemoryRange& range : extra.writes) accesses_.add(range, true, handle(self), forget);
+void Coordinator::Impl::judge(OperationRecord& record) {
+  accesses_.add(record, [&](OperationRecord& before, MemoryRange where) {
+    if (before.unsubmitted() || !clocks_.implied(record.point.stream, before.point))
+      note_race(before, &record, where);
+  });
 }
 
 void Coordinator::Impl::note_race(const OperationRecord& earlier, const OperationRecord* later,
                                   MemoryRange where) {
   ++metrics_.races;
-  if (observer().mark != nullptr) observer().mark("race", observer_time(*earlier.device));
+  if (observer().mark != nullptr) observer().mark("race", earlier.device->observer_time_ns());
   if (races_.size() >= kRacesKept) return;
   Race race;
   race.earlier = OperationId{earlier.id.load()};
@@ -75,13 +50,13 @@ void Coordinator::Impl::note_race(const OperationRecord& earlier, const Operatio
 bool Coordinator::Impl::host_access(const MemoryRange& range, Access access) {
   Lock lock(mutex_);
   std::vector<std::pair<OperationHandle, MemoryRange>> earlier;
-  accesses_.conflicts(range, access == Access::kWrite, [&](OperationHandle by, MemoryRange where) {
-    earlier.emplace_back(by, where);
+  accesses_.conflicts(range, access == Access::kWrite, [&](OperationRecord& by, MemoryRange where) {
+    earlier.emplace_back(by.handle(), where);
   });
   bool safe = true;
   for (const auto& [by, where] : earlier) {
-    OperationRecord* before = live(by);
-    if (before == nullptr || before->ended_already()) continue;
+    OperationRecord* before = OperationRecord::unended(by);
+    if (before == nullptr) continue;
     // The host may have synchronized without libcoord.
     if (before->state.load() == OperationState::kSubmitted && before->has_event) {
       try {
@@ -89,8 +64,8 @@ bool Coordinator::Impl::host_access(const MemoryRange& range, Access access) {
       } catch (const Error&) {
         continue;  // it has failed: it no longer accesses memory
       }
-      before = live(by);
-      if (before == nullptr || before->ended_already()) continue;
+      before = OperationRecord::unended(by);
+      if (before == nullptr) continue;
     }
     note_race(*before, nullptr, where);
     safe = false;

@@ -8,7 +8,6 @@
 
 #include "codes.h"
 #include "coordinator_impl.h"
-#include "host/ticks.h"
 #include "observer.h"
 
 namespace coord {
@@ -35,8 +34,8 @@ void Coordinator::Impl::await_submission(OperationRecord& record, OperationRecor
 bool Coordinator::Impl::same_capture(const OperationRecord& record,
                                      const OperationRecord& before) const {
   const auto refuse_capture = [&](const char* how, const std::string& why) {
-    throw Error(ErrorKind::kCapture, 905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
-                "Coordinator::submit", describe(record) + how + describe(before) + why);
+    throw make_error(kCodeCaptureIsolation, kSubmit,
+                     describe(record) + how + describe(before) + why);
   };
   if (before.state.load(std::memory_order_relaxed) == OperationState::kCaptured) {
     if (before.capture != record.capture)
@@ -50,23 +49,6 @@ bool Coordinator::Impl::same_capture(const OperationRecord& record,
   return true;
 }
 
-// Drops candidates that another candidate implies.
-void Coordinator::Impl::drop_what_is_brought() {
-  const auto brings = [](const OperationRecord& other, const OperationRecord& before) {
-    return other.clock.covers(before.point) ||
-           (other.point.stream == before.point.stream && other.point.ticket > before.point.ticket);
-  };
-  std::vector<OperationRecord*>& kept = kept_;
-  kept.clear();
-  for (OperationRecord* before : candidates_) {
-    const bool brought = std::any_of(
-        candidates_.begin(), candidates_.end(),
-        [&](OperationRecord* other) { return other != before && brings(*other, *before); });
-    if (!brought) kept.push_back(before);
-  }
-  candidates_.swap(kept);
-}
-
 bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation) {
   constexpr const char* kCall = "Coordinator::order_after";
   StreamState& state = stream.checked(kCall);
@@ -76,7 +58,7 @@ bool Coordinator::Impl::order_after(StreamRef stream, OperationHandle operation)
   if (record == nullptr || record->ended_already()) return false;
   if (record->unsubmitted() || record->is_group || !record->has_event)
     throw make_error(kCodeNotPermitted, kCall, describe(*record) + " is not submitted yet");
-  const std::uint32_t index = stream_index(state);
+  const std::uint32_t index = streams_.of(state).index;
   if (clocks_.implied(index, record->point)) return false;
   clocks_.join(index, record->point, record->clock);
   streams_[index].held_by.push_back(operation);
@@ -114,21 +96,21 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   std::vector<OperationHandle> result;
   std::vector<std::uint32_t> indices;
   indices.reserve(streams.size());
-  for (StreamRef stream : streams) indices.push_back(stream_index(stream.checked("Barrier::pass")));
+  for (StreamRef stream : streams)
+    indices.push_back(streams_.of(stream.checked("Barrier::pass")).index);
   for (std::uint32_t index : indices) {
     const OperationHandle last = last_of(streams_[index]);
-    OperationRecord* record = last.id().valid() ? live(last) : nullptr;
-    if (record != nullptr && !record->ended_already()) result.push_back(last);
+    if (last.id().valid() && OperationRecord::unended(last) != nullptr) result.push_back(last);
   }
   const OperationHandle first = last_of(streams_[indices.front()]);
   const auto ordered = [&](OperationHandle operation) {
-    return std::all_of(indices.begin(), indices.end(), [&](std::uint32_t index) {
+    return std::ranges::all_of(indices, [&](std::uint32_t index) {
       return clocks_.implied(index, operation.record_->point);
     });
   };
   const OperationRecord* first_record = first.id().valid() ? live(first) : nullptr;
   const bool first_posted = first_record != nullptr && !first_record->named;
-  if (first.id().valid() && !first_posted && std::all_of(result.begin(), result.end(), ordered)) {
+  if (first.id().valid() && !first_posted && std::ranges::all_of(result, ordered)) {
     all_ordered = first;
     return {};
   }
@@ -159,15 +141,14 @@ std::vector<OperationHandle> Coordinator::Impl::newest(const std::vector<StreamR
   return result;
 }
 
-// Puts the dependencies the stream must wait for into candidates_; the rest is implied.
+// Puts the dependencies the stream must wait for into waits_; the rest is implied.
 void Coordinator::Impl::find_candidates(OperationRecord& record) {
   const bool captures = record.capture != 0;
   const auto consider = [&](OperationRecord& before) {
     const bool captured = before.state.load(std::memory_order_relaxed) == OperationState::kCaptured;
     if ((captures || captured) && !same_capture(record, before)) return;
     if (before.ended_already() || clocks_.implied(record.point.stream, before.point)) return;
-    if (std::find(candidates_.begin(), candidates_.end(), &before) == candidates_.end())
-      candidates_.push_back(&before);
+    waits_.add(before);
   };
   for (const OperationHandle& after : record.after) {
     OperationRecord* before = live(after);
@@ -178,23 +159,23 @@ void Coordinator::Impl::find_candidates(OperationRecord& record) {
       consider(*before);
     }
   }
-  if (candidates_.size() > 1) drop_what_is_brought();
+  if (waits_.size() > 1) waits_.drop_implied();
 }
 
 // Finds the waits of an operation.
 void Coordinator::Impl::find_waits(StreamEntry& stream, OperationRecord& record, Need need) {
-  candidates_.clear();
+  waits_.clear();
   if (need != Need::kNothing) find_candidates(record);
-  note_elisions(record);
-  if (candidates_.empty()) return;
+  reports_.note_elisions(record, waits_, clocks_);
+  if (waits_.size() == 0) return;
   take_waits(stream, record);
-  metrics_.waits_placed += candidates_.size();
-  metrics_.waits_elided -= std::min(record.after.size(), candidates_.size());
+  metrics_.waits_placed += waits_.size();
+  metrics_.waits_elided -= std::min(record.after.size(), waits_.size());
 }
 
-// Makes the waits in candidates_ the operation's.
+// Makes the waits in waits_ the operation's.
 void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record) {
-  for (OperationRecord* before : candidates_) {
+  for (OperationRecord* before : waits_) {
     clocks_.join(record.point.stream, before->point, before->clock);
     ++before->users;
     record.waits.push_back(before);
@@ -204,13 +185,13 @@ void Coordinator::Impl::take_waits(StreamEntry& stream, OperationRecord& record)
   // What blocks the stream: these waits, plus earlier ones that may not have ended. Per stream, the
   // newest one is enough because it ends last.
   std::erase_if(stream.held_by, [&](const OperationHandle& by) {
-    const OperationRecord* before = live(by);
-    return before == nullptr || before->ended_already() || clocks_.proved(before->point) ||
-           std::any_of(candidates_.begin(), candidates_.end(), [&](const OperationRecord* newer) {
+    const OperationRecord* before = OperationRecord::unended(by);
+    return before == nullptr || clocks_.proved(before->point) ||
+           std::ranges::any_of(waits_, [&](const OperationRecord* newer) {
              return newer->point.stream == before->point.stream;
            });
   });
-  for (OperationRecord* before : candidates_) stream.held_by.push_back(handle(*before));
+  for (OperationRecord* before : waits_) stream.held_by.push_back(before->handle());
 }
 
 // Captures
@@ -248,7 +229,7 @@ void Coordinator::Impl::enter_capture(OperationRecord& record, bool capturing) {
       return other.capture == left &&
              other.device->backend->capture_status(other.state->native) != CaptureStatus::kNone;
     };
-    if (std::none_of(streams_.begin(), streams_.end(), inside)) end_captured(left);
+    if (std::ranges::none_of(streams_, inside)) end_captured(left);
   }
 }
 
@@ -266,19 +247,17 @@ std::size_t Coordinator::Impl::blocked_streams(const DeviceState& device) {
   std::size_t blocked = 0;
   for (StreamEntry& stream : streams_) {
     if (stream.held_by.empty() || stream.device != &device) continue;
-    std::erase_if(stream.held_by, [&](OperationHandle by) {
-      const OperationRecord* before = live(by);
-      return before == nullptr || before->ended_already();
-    });
+    std::erase_if(stream.held_by,
+                  [](OperationHandle by) { return OperationRecord::unended(by) == nullptr; });
     if (!stream.held_by.empty()) ++blocked;
   }
   return blocked;
 }
 
 bool Coordinator::Impl::waits_needed(const OperationRecord& record) {
-  return std::any_of(record.after.begin(), record.after.end(), [&](OperationHandle after) {
-    const OperationRecord* before = live(after);
-    return before != nullptr && !before->ended_already() &&
+  return std::ranges::any_of(record.after, [&](OperationHandle after) {
+    const OperationRecord* before = OperationRecord::unended(after);
+    return before != nullptr &&
            (before->is_group || !clocks_.implied(record.point.stream, before->point));
   });
 }
@@ -298,8 +277,8 @@ bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
     for (const StreamEntry& stream : streams_)
       held_by.insert(held_by.end(), stream.held_by.begin(), stream.held_by.end());
     for (OperationHandle by : held_by) {
-      OperationRecord* before = live(by);
-      if (before == nullptr || before->ended_already()) continue;
+      OperationRecord* before = OperationRecord::unended(by);
+      if (before == nullptr) continue;
       try {
         ask(lock, *before, Proof::kQuery);
       } catch (const Error&) {
@@ -311,7 +290,8 @@ bool Coordinator::Impl::over_connections(Lock& lock, OperationRecord& record) {
   if (over) {
     ++metrics_.over_connections;
     if (!was_over_ && observer().mark != nullptr)
-      observer().mark("more streams blocked than hardware queues", observer_time(*record.device));
+      observer().mark("more streams blocked than hardware queues",
+                      record.device->observer_time_ns());
   }
   was_over_ = over;
   return over;

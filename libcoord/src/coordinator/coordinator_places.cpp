@@ -10,7 +10,7 @@ namespace coord {
 
 Coordinator::Impl::StreamPlace Coordinator::Impl::place_of(StreamState& stream) {
   const Lock lock(mutex_);
-  const StreamEntry& entry = stream_entry(stream);
+  const StreamEntry& entry = streams_.of(stream);
   StreamPlace place{entry.index, clocks_.ticket(entry.index) + entry.open, entry.capture, {}};
   if (entry.capture != 0 && capture_is_over(entry)) place.capture = 0;
   if (entry.open == 0) place.last = last_of(entry);
@@ -31,8 +31,8 @@ bool Coordinator::Impl::comes_after(const StreamPlace& place,
   Point point;
   {
     const Lock lock(mutex_);
-    const OperationRecord* record = live(operation);
-    if (record == nullptr || record->ended_already()) return true;
+    const OperationRecord* record = OperationRecord::unended(operation);
+    if (record == nullptr) return true;
     if (record->unsubmitted() || record->is_group) return false;
     point = record->point;
   }
@@ -46,15 +46,14 @@ bool Coordinator::Impl::known_ended(Point point) const {
 
 bool Coordinator::Impl::known_ended(const OperationHandle& operation) const {
   const Lock lock(mutex_);
-  const OperationRecord* record = live(operation);
-  return record == nullptr || record->ended_already();
+  return OperationRecord::unended(operation) == nullptr;
 }
 
 bool Coordinator::Impl::can_order_after(const OperationHandle& operation) const {
   if (!operation.id_.valid()) return false;
   const Lock lock(mutex_);
-  const OperationRecord* record = live(operation);
-  return record == nullptr || record->ended_already() ||
+  const OperationRecord* record = OperationRecord::unended(operation);
+  return record == nullptr ||
          (record->state.load(std::memory_order_relaxed) == OperationState::kSubmitted &&
           !record->is_group && record->has_event);
 }

@@ -3,12 +3,8 @@
 
 // State of a Coordinator and its operations, for info(), metrics() and find_deadlocks().
 
-#include <algorithm>
-
-#include "codes.h"
 #include "coordinator_impl.h"
 #include "host/ticks.h"
-#include "observer.h"
 
 namespace coord {
 
@@ -22,10 +18,9 @@ std::string Coordinator::Impl::describe(const OperationRecord& record) const {
 
 Coordinator::LastOperation Coordinator::Impl::last_operation(StreamRef stream) const {
   const Lock lock(mutex_);
-  const auto index = stream_indices_.find(stream.id().value);
-  if (index == stream_indices_.end()) return {};
-  const StreamEntry& entry = streams_[index->second];
-  const OperationHandle last = entry.capture != 0 ? entry.outside_last : entry.last;
+  const StreamEntry* const entry = streams_.known(stream.id());
+  if (entry == nullptr) return {};
+  const OperationHandle last = entry->capture != 0 ? entry->outside_last : entry->last;
   const OperationRecord* record = last.id().valid() ? live(last) : nullptr;
   return record == nullptr ? LastOperation{} : LastOperation{last.id().value, describe(*record)};
 }
@@ -69,29 +64,8 @@ std::optional<OperationInfo> Coordinator::Impl::info(OperationHandle operation) 
 CoordinatorMetrics Coordinator::Impl::metrics() const {
   const Lock lock(mutex_);
   CoordinatorMetrics result = metrics_;
-  if (cost_count_ > 0) {
-    std::vector<std::uint64_t> costs(
-        costs_.begin(), costs_.begin() + static_cast<std::ptrdiff_t>(
-                                             std::min<std::uint64_t>(cost_count_, costs_.size())));
-    std::sort(costs.begin(), costs.end());
-    result.coordination_average =
-        length_of_ticks(static_cast<std::uint64_t>(cost_sum_ / static_cast<double>(cost_count_)));
-    result.coordination_median = length_of_ticks(costs[costs.size() / 2]);
-    result.coordination_p99 = length_of_ticks(costs[(costs.size() - 1) * 99 / 100]);
-  }
+  costs_.report(result);
   return result;
-}
-
-PoolUtilization Coordinator::Impl::event_utilization() const {
-  const Lock lock(mutex_);
-  PoolUtilization all;
-  for (const DeviceEvents& events : events_) {
-    const PoolUtilization one = events.pool->utilization();
-    all.available += one.available;
-    all.timing += one.timing;
-    all.in_use += one.in_use;
-  }
-  return all;
 }
 
 void Coordinator::Impl::notify_waits(WaitGraph& graph) const {
@@ -107,8 +81,8 @@ void Coordinator::Impl::notify_waits(WaitGraph& graph) const {
       continue;
     const std::size_t node = node_of(record);
     for (OperationHandle after : record.after) {
-      const OperationRecord* before = live(after);
-      if (before != nullptr && !before->ended_already()) graph.edge(node, node_of(*before));
+      if (const OperationRecord* before = OperationRecord::unended(after); before != nullptr)
+        graph.edge(node, node_of(*before));
     }
     if (record.extra != nullptr && record.extra->group != nullptr &&
         !record.extra->group->ended_already()) {
@@ -123,9 +97,8 @@ void Coordinator::Impl::notify_waits(WaitGraph& graph) const {
                       record.device->simulated ? record.order : record.begun);
   }
   for (const HostWait& wait : host_waits_) {
-    const OperationRecord* record = live(wait.operation);
-    if (record == nullptr || record->ended_already()) continue;
-    graph.edge(graph.thread(wait.thread), node_of(*record));
+    if (const OperationRecord* record = OperationRecord::unended(wait.operation); record != nullptr)
+      graph.edge(graph.thread(wait.thread), node_of(*record));
   }
 }
 

@@ -79,8 +79,21 @@ void Coordinator::Impl::declare_special(OperationRecord& record, const Operation
     backend.declare_access(id, range.address, range.bytes, true);
   if (options.timeout == Nanoseconds::max()) return;
   record.more().deadline_ns = monotonic_ns() + options.timeout.count();
-  deadlines_.push_back(handle(record));
+  deadlines_.push_back(record.handle());
   wake_poller();
+}
+
+// A deferred operation may be using the stream from another thread.
+void Coordinator::Impl::await_stream(Lock& lock, OperationRecord& record) {
+  StreamEntry& stream = *record.entry;
+  while (stream.dispatched && stream.open > 0) {
+    const bool mine = std::ranges::any_of(operations_.all(), [&](const OperationRecord& other) {
+      return other.state.load(std::memory_order_relaxed) == OperationState::kBegun &&
+             other.point.stream == record.point.stream && other.runner == this_thread_number();
+    });
+    if (mine) return;
+    changed_.wait(lock);
+  }
 }
 
 // Whether the hardware queues allow the operation to block its stream.
@@ -93,7 +106,7 @@ bool Coordinator::Impl::may_begin(Lock& lock, OperationRecord& record) {
 void Coordinator::Impl::put_off(OperationRecord& record) {
   record.begun = 0;
   record.cost = 0;
-  if (!record.announced) announce(record);
+  if (!record.announced) reports_.registered(record);
   if (record.missing == 0) return;
   ++metrics_.deferred;
   ++metrics_.blocked_now;
@@ -107,9 +120,9 @@ bool Coordinator::Impl::clear_to_begin(Lock& lock, OperationRecord& record) {
     return false;
   }
   await_stream(lock, record);
-  if (!crowded_ || may_begin(lock, record)) return true;
+  if (!streams_.crowded() || may_begin(lock, record)) return true;
   put_off(record);
-  held_.push_back(handle(record));
+  held_.push_back(record.handle());
   ++metrics_.deferred;
   wake_poller();
   return false;

@@ -8,7 +8,6 @@
 #include "codes.h"
 #include "coordinator_impl.h"
 #include "host/ticks.h"
-#include "nvtx.h"
 #include "observer.h"
 
 namespace coord {
@@ -29,9 +28,7 @@ Coordinator::Impl::Impl(const Device& device, const CoordinatorOptions& options)
     : device_(device.state()),
       options_(options),
       number_(next_coordinator.fetch_add(1)),
-      nvtx_(nvtx::listening() && !is_observed()),
-      listened_(nvtx_ || is_observed()),
-      stamps_submissions_(options.submission_times || is_observed()),
+      streams_(number_, options.events, options.submission_times || is_observed(), clocks_),
       operations_(options.history, number_),
       executor_(options.executor != nullptr || options.polled ? options.executor
                                                               : Executor::shared()),
@@ -75,8 +72,7 @@ template <Coordinator::Impl::Entry entry>
 [[gnu::always_inline]] inline Coordinator::Impl::Need Coordinator::Impl::check_dependencies(
     const Dependencies& after, const StreamEntry* stream, bool& again) const {
   if (!failures_.empty()) [[unlikely]]
-    std::for_each(after.begin(), after.end(),
-                  [&](const OperationHandle& one) { throw_failure(one); });
+    std::ranges::for_each(after, [&](const OperationHandle& one) { throw_failure(one); });
   const auto id = static_cast<std::uint32_t>(next_id_);
   const std::uint32_t number = number_;
   Need need = Need::kNothing;
@@ -115,7 +111,7 @@ template <Coordinator::Impl::Entry entry>
   DeviceState* const device = kIsGroup ? device_.get() : stream->device;
   record.device = device;
   record.where = where;
-  record.created = record.begun = stamp(*device);
+  record.created = record.begun = device->stamp();
   record.submitted = record.ended = record.capture = 0;
   if (record.extra != nullptr) [[unlikely]]
     record.extra.reset();
@@ -150,7 +146,7 @@ template <Coordinator::Impl::Entry entry>
   if constexpr (entry != Entry::kSubmitted) put_off(record);
   if (entry == Entry::kGroup) record.more().open = true;
   if (special) [[unlikely]] {
-    if (record.missing > 0 && !record.announced) announce(record);
+    if (record.missing > 0 && !record.announced) reports_.registered(record);
     declare_special(record, options);
   }
   return record;
@@ -162,10 +158,10 @@ OperationHandle Coordinator::Impl::add(const OperationOptions& options,
                                        const std::source_location& where) {
   StreamState* const state = entry == Entry::kGroup ? nullptr : &options.stream.checked(kSubmit);
   const Lock lock(mutex_);
-  StreamEntry* const stream = state == nullptr ? nullptr : &stream_entry(*state);
+  StreamEntry* const stream = state == nullptr ? nullptr : &streams_.of(*state);
   Need need{};
   const bool timed = metrics_.registered % kCostSample == 0;
-  return handle(enlist<entry>(options, stream, where, true, timed, need));
+  return enlist<entry>(options, stream, where, true, timed, need).handle();
 }
 
 template OperationHandle Coordinator::Impl::add<Coordinator::Impl::Entry::kRegistered>(
@@ -181,11 +177,11 @@ OperationHandle Coordinator::Impl::submit(const OperationOptions& options, void*
   ShortLockHolder lock(mutex_, self);
   const bool timed = metrics_.registered % kCostSample == 0;
   const std::uint64_t from = timed ? ticks() : 0;
-  StreamEntry& stream = stream_entry(state);
+  StreamEntry& stream = streams_.of(state);
   Need need{};
   OperationRecord& record = enlist<Entry::kSubmitted>(options, &stream, where, named, timed, need);
-  const OperationHandle result = handle(record);
-  if (record.missing > 0 || stream.dispatched || crowded_) [[unlikely]] {
+  const OperationHandle result = record.handle();
+  if (record.missing > 0 || stream.dispatched || streams_.crowded()) [[unlikely]] {
     Lock held = lock.hand_over();
     if (!clear_to_begin(held, record)) {
       held.unlock();
@@ -228,7 +224,7 @@ OperationHandle Coordinator::submit_function(const OperationOptions& options, vo
     need = Need::kOrder;
   }
   metrics_.waits_elided += record.after.size();
-  if (need != Need::kNothing || (listened_ && record.after.size() > 0))
+  if (need != Need::kNothing || (reports_.listened() && record.after.size() > 0))
     find_waits(stream, record, need);
   if (!captured) [[likely]] {
     if (--stream.until_milestone == 0) [[unlikely]] {
@@ -253,20 +249,20 @@ OperationHandle Coordinator::submit_function(const OperationOptions& options, vo
 // Issues the waits of an operation that has begun: from here on, what its thread enqueues is its
 // work.
 [[gnu::always_inline]] inline void Coordinator::Impl::issue(OperationRecord& record) {
-  enter(record);
+  reports_.enter(record);
   if (record.is(kWaits)) [[unlikely]]
     issue_waits(record);
 }
 
 // Begins the submission of a registered operation.
 void Coordinator::Impl::start(Lock& lock, OperationRecord& record) {
-  record.begun = stamp(*record.device);
+  record.begun = record.device->stamp();
   place(*record.entry, record, Need::kOrder, this_thread_number());
   lock.unlock();
   try {
     issue(record);
   } catch (...) {
-    abandon(handle(record), std::current_exception());
+    abandon(record.handle(), std::current_exception());
     throw;
   }
 }
@@ -342,7 +338,7 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
   record.point.ticket = clocks_.advance(stream.index).ticket;
   record.clock.share(clocks_.row(stream.index));
   if (stream.stamped) [[unlikely]]
-    record.submitted = stamp(*stream.device);
+    record.submitted = stream.device->stamp();
   if (!record.is(kCaptured)) [[likely]] {
     record.state.store(OperationState::kSubmitted, std::memory_order_release);
     (stream.newest != nullptr ? stream.newest->next : stream.oldest) = &record;
@@ -352,11 +348,11 @@ void Coordinator::Impl::finish(const OperationHandle& operation) {
     record.state.store(OperationState::kCaptured, std::memory_order_release);
   }
   ++metrics_.submitted;
-  stream.last = handle(record);
+  stream.last = record.handle();
   StreamCounts::add(stream.state->counts.operations);
   --stream.open;
   if (stream.open == 0) stream.dispatched = false;
-  notify_submission(record);
+  reports_.submitted(record);
   if (record.special == 0 && !stream.dispatched && !awaited_) [[likely]] {
     locked.store(false, std::memory_order_release);
   } else {
@@ -374,19 +370,19 @@ void Coordinator::Impl::end_specially(OperationRecord& record, std::uint64_t fro
   }
   if (record.is(kWaits)) drop_waits(record);
   if (record.is(kRequested)) submitted_one(record);
-  if (record.is(kTimed)) sample_cost(record.cost + ticks() - from);
+  if (record.is(kTimed)) costs_.add(record.cost + ticks() - from);
   const bool dispatched = record.is(kDispatched) || stream.dispatched;
   if (record.is(kMilestone)) housekeep(lock, stream, record);
   if (!watched_.empty()) wake_poller();
   if (!host_waits_.empty() || dispatched) changed_.notify_all();
-  awaited_ = !watched_.empty() || !host_waits_.empty() || ready_count_ > 0;
-  if (ready_count_ > 0) dispatch(lock);
+  awaited_ = !watched_.empty() || !host_waits_.empty() || !ready_.empty();
+  if (!ready_.empty()) dispatch(lock);
 }
 
 void Coordinator::Impl::abandon(OperationHandle operation,
                                 const std::exception_ptr& error) noexcept {
   OperationRecord& record = *operation.record_;
-  leave(record);
+  reports_.leave(record);
   Lock lock(mutex_);
   StreamEntry& stream = *record.entry;
   --stream.open;
@@ -395,11 +391,6 @@ void Coordinator::Impl::abandon(OperationHandle operation,
   end(record, OperationState::kFailed, error);
   changed_.notify_all();
   dispatch(lock);
-}
-
-void Coordinator::Impl::sample_cost(std::uint64_t cost) {
-  costs_[cost_count_++ % costs_.size()] = cost;
-  cost_sum_ += static_cast<double>(cost);
 }
 
 }  // namespace coord

@@ -55,9 +55,8 @@ class DeadlineQueue::Impl {
       }
       coordinator_.poll();
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] {
-        return std::find(in_flight_.begin(), in_flight_.end(), *piece) == in_flight_.end();
-      });
+      changed_.wait(lock,
+                    [&] { return std::ranges::find(in_flight_, *piece) == in_flight_.end(); });
     }
     const std::lock_guard lock(mutex_);
     if (first_error_ != nullptr) std::rethrow_exception(std::exchange(first_error_, nullptr));

@@ -27,9 +27,12 @@ void MemoryAccesses::conflicts(const MemoryRange& range, bool writes,
     const std::uintptr_t from = std::max(begin, at->first), to = std::min(end, segment.end);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses are compared, never dereferenced
     const MemoryRange where(reinterpret_cast<const void*>(from), to - from);
-    if (segment.writer.id().valid()) conflict(segment.writer, where);
-    if (!writes) continue;
-    for (OperationHandle reader : segment.readers) conflict(reader, where);
+    const auto check = [&](const OperationHandle& earlier) {
+      if (OperationRecord* before = OperationRecord::unended(earlier); before != nullptr)
+        conflict(*before, where);
+    };
+    if (segment.writer.id().valid()) check(segment.writer);
+    if (writes) std::ranges::for_each(segment.readers, check);
   }
 }
 
@@ -43,8 +46,18 @@ void MemoryAccesses::split(std::uintptr_t at) {
   segments_.emplace(at, std::move(rest));
 }
 
-void MemoryAccesses::add(const MemoryRange& range, bool writes, OperationHandle operation,
-                         const Forget& forget) {
+void MemoryAccesses::add(OperationRecord& record, const Conflict& conflict) {
+  const auto other = [&](OperationRecord& earlier, MemoryRange where) {
+    if (&earlier != &record) conflict(earlier, where);
+  };
+  const OperationExtra& extra = *record.extra;
+  for (const MemoryRange& range : extra.reads) conflicts(range, false, other);
+  for (const MemoryRange& range : extra.writes) conflicts(range, true, other);
+  for (const MemoryRange& range : extra.reads) add(range, false, record.handle());
+  for (const MemoryRange& range : extra.writes) add(range, true, record.handle());
+}
+
+void MemoryAccesses::add(const MemoryRange& range, bool writes, OperationHandle operation) {
   if (range.bytes == 0) return;
   const std::uintptr_t begin = begin_of(range), end = begin + range.bytes;
   split(begin);
@@ -61,9 +74,9 @@ void MemoryAccesses::add(const MemoryRange& range, bool writes, OperationHandle 
       at = segments_.emplace_hint(at, covered, Segment{until, {}, {}});
     }
     std::vector<OperationHandle>& readers = at->second.readers;
-    if (readers.size() >= 16) std::erase_if(readers, forget);
-    if (std::find(readers.begin(), readers.end(), operation) == readers.end())
-      readers.push_back(operation);
+    if (readers.size() >= 16)
+      std::erase_if(readers, [](OperationHandle one) { return !OperationRecord::unended(one); });
+    if (std::ranges::find(readers, operation) == readers.end()) readers.push_back(operation);
     covered = at->second.end;
   }
 }

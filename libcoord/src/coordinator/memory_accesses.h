@@ -10,20 +10,19 @@
 #include <vector>
 
 #include "coord/operation.h"
+#include "operation_record.h"
 
 namespace coord {
 
 class MemoryAccesses {
  public:
-  /// Called with an earlier conflicting access and its range.
-  using Conflict = std::function<void(OperationHandle earlier, MemoryRange where)>;
-  /// True for operations that need no longer be kept.
-  using Forget = std::function<bool(OperationHandle)>;
+  /// Called with an earlier conflicting operation that has not ended, and where it conflicts.
+  using Conflict = std::function<void(OperationRecord& earlier, MemoryRange where)>;
 
   /// Finds conflicts of an access: the last write and, if it writes, the reads since then.
   void conflicts(const MemoryRange& range, bool writes, const Conflict& conflict) const;
-  /// Stores an access.
-  void add(const MemoryRange& range, bool writes, OperationHandle operation, const Forget& forget);
+  /// The same for all ranges of an operation, which are then stored as the last accesses.
+  void add(OperationRecord& record, const Conflict& conflict);
 
  private:
   struct Segment {
@@ -32,6 +31,7 @@ class MemoryAccesses {
     std::vector<OperationHandle> readers;  // since the write
   };
 
+  void add(const MemoryRange& range, bool writes, OperationHandle operation);
   void split(std::uintptr_t at);
 
   std::map<std::uintptr_t, Segment> segments_;  // by their begin; they do not overlap

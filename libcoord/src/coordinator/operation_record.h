@@ -23,9 +23,11 @@
 
 namespace coord {
 
-struct DeviceEvents;
 struct DeviceState;
 struct StreamEntry;
+
+/// "file:line function".
+std::string text_of(const std::source_location& where);
 
 /// Rarely used fields.
 struct OperationExtra {
@@ -124,6 +126,20 @@ struct alignas(64) OperationRecord {
   std::uint64_t cost = 0;                    // ticks, if timed
   std::vector<coord_dependency_facts> elisions;  // of each dependency; empty without an observer
   Description description;                       // meaningless unless `described`
+
+  /// The record of a handle, or null if it has been reused for another operation.
+  static OperationRecord* of(const OperationHandle& operation) noexcept {
+    OperationRecord* const record = operation.record_;
+    return record->id.load(std::memory_order_relaxed) == operation.id_.value ? record : nullptr;
+  }
+  /// The same, but only of an operation that has not ended.
+  static OperationRecord* unended(const OperationHandle& operation) noexcept {
+    OperationRecord* const record = of(operation);
+    return record != nullptr && !record->ended_already() ? record : nullptr;
+  }
+  [[nodiscard]] OperationHandle handle() noexcept {
+    return {OperationId{id.load(std::memory_order_relaxed)}, this};
+  }
 
   [[nodiscard]] bool is(Special one) const noexcept { return (special & one) != 0; }
   [[nodiscard]] const char* name() const noexcept { return described ? description.c_str() : ""; }

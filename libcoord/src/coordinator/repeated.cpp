@@ -36,13 +36,6 @@ bool overlap(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& 
   return false;
 }
 
-bool same(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const MemoryRange& x, const MemoryRange& y) {
-                      return x.address == y.address && x.bytes == y.bytes;
-                    });
-}
-
 /// The section changed when it was to be captured.
 struct Changed {};
 
@@ -56,11 +49,7 @@ struct Step {
   bool infers = false;
   std::uint32_t line = 0;
 
-  friend bool operator==(const Step& a, const Step& b) {
-    return a.stream == b.stream && a.type == b.type && a.priority == b.priority &&
-           a.after == b.after && a.infers == b.infers && a.line == b.line &&
-           same(a.reads, b.reads) && same(a.writes, b.writes);
-  }
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
 bool conflict(const Step& a, const Step& b) {
@@ -120,7 +109,7 @@ class Section::Impl {
               .infers = options.infer_dependencies,
               .line = where.line()};
     for (const OperationHandle& after : options.after) {
-      const auto found = std::find(handles_.begin(), handles_.end(), after);
+      const auto found = std::ranges::find(handles_, after);
       if (found == handles_.end()) foreign_ = true;
       step.after.push_back(static_cast<std::size_t>(found - handles_.begin()));
     }
@@ -271,7 +260,7 @@ class Section::Impl {
   }
 
   [[nodiscard]] bool all_submitted(const Dependencies& operations) const {
-    return std::all_of(operations.begin(), operations.end(), [&](const OperationHandle& operation) {
+    return std::ranges::all_of(operations, [&](const OperationHandle& operation) {
       return coordinator_.state(operation) >= OperationState::kSubmitted;
     });
   }
@@ -286,8 +275,7 @@ class Section::Impl {
       reads_.insert(reads_.end(), step.reads.begin(), step.reads.end());
       writes_.insert(writes_.end(), step.writes.begin(), step.writes.end());
       infers_ |= step.infers;
-      const bool known =
-          std::find(branches_.begin(), branches_.end(), step.stream) != branches_.end();
+      const bool known = std::ranges::find(branches_, step.stream) != branches_.end();
       if (!known && !(step.stream == stream_)) branches_.push_back(step.stream);
     }
     streams_ = branches_;

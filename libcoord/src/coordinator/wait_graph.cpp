@@ -50,8 +50,7 @@ void WaitGraph::in_stream(std::size_t node, std::uint64_t stream, std::uint64_t 
 
 DeadlockReport WaitGraph::report() {
   for (auto& [stream, places] : streams_) {
-    std::sort(places.begin(), places.end(),
-              [](const Place& a, const Place& b) { return a.order < b.order; });
+    std::ranges::sort(places, {}, &Place::order);
     for (std::size_t i = 1; i < places.size(); ++i) edge(places[i].node, places[i - 1].node);
   }
   DeadlockReport result;
@@ -77,8 +76,7 @@ DeadlockReport WaitGraph::report() {
         path.emplace_back(to, 0);
       } else if (marks[to] == Mark::kOnPath) {
         std::vector<std::string> cycle;
-        auto from = std::find_if(path.begin(), path.end(),
-                                 [to](const auto& step) { return step.first == to; });
+        auto from = std::ranges::find(path, to, &std::pair<std::size_t, std::size_t>::first);
         for (; from != path.end(); ++from) {
           nodes_[from->first].in_cycle = true;
           cycle.push_back(nodes_[from->first].label);
@@ -132,13 +130,12 @@ void WaitGraph::notify(bool given_up, std::int64_t time_ns) const {
         links.push_back({index.at(at), found->second});
     }
   }
-  coord_waits_facts facts{};
-  facts.party_count = static_cast<std::uint32_t>(parties.size());
-  facts.link_count = static_cast<std::uint32_t>(links.size());
-  facts.parties = parties.data();
-  facts.links = links.data();
-  facts.given_up = given_up ? 1 : 0;
-  facts.time_ns = time_ns;
+  const coord_waits_facts facts{.party_count = static_cast<std::uint32_t>(parties.size()),
+                                .link_count = static_cast<std::uint32_t>(links.size()),
+                                .parties = parties.data(),
+                                .links = links.data(),
+                                .given_up = given_up ? 1u : 0u,
+                                .time_ns = time_ns};
   observer().waits(&facts);
 }
 
@@ -146,7 +143,7 @@ void WaitGraph::give_up(const char* call, const DeadlockReport& report,
                         std::int64_t time_ns) const {
   if (observer().mark != nullptr) observer().mark("deadlock", time_ns);
   notify(true, time_ns);
-  throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call, report.text());
+  throw make_error(ErrorKind::kDeadlock, kCodeUnknown, call, report.text());
 }
 
 WaitGraphSource::WaitGraphSource(std::function<void(WaitGraph&)> notify) {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <utility>
 
 #include "codes.h"
@@ -16,6 +15,7 @@
 #include "cuda/current.h"
 #include "cuda/driver.h"
 #include "cuda/handles.h"
+#include "host/ticks.h"
 #include "nvtx.h"
 
 namespace coord::cuda {
@@ -24,32 +24,23 @@ namespace {
 
 int attribute(CUdevice_attribute which, CUdevice device) {
   int value = 0;
-  check(driver().device_get_attribute(&value, which, device), "cuDeviceGetAttribute");
+  driver().device_get_attribute(&value, which, device);
   return value;
 }
 
 unsigned event_flags(EventClass event_class) {
-  switch (event_class) {
-    case EventClass::kTiming:
-      return CU_EVENT_DEFAULT;
-    case EventClass::kNoTiming:
-      return CU_EVENT_DISABLE_TIMING;
-    case EventClass::kBlockingSync:
-      return CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
-  }
-  return CU_EVENT_DISABLE_TIMING;
+  if (event_class == EventClass::kTiming) return CU_EVENT_DEFAULT;
+  return event_class == EventClass::kBlockingSync ? CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC
+                                                  : CU_EVENT_DISABLE_TIMING;
 }
 
+/// By CaptureMode.
+constexpr CUstreamCaptureMode kCaptureModes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
+                                                 CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                                 CU_STREAM_CAPTURE_MODE_RELAXED};
+
 CUstreamCaptureMode to_cuda(CaptureMode mode) {
-  switch (mode) {
-    case CaptureMode::kGlobal:
-      return CU_STREAM_CAPTURE_MODE_GLOBAL;
-    case CaptureMode::kThreadLocal:
-      return CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    case CaptureMode::kRelaxed:
-      return CU_STREAM_CAPTURE_MODE_RELAXED;
-  }
-  return CU_STREAM_CAPTURE_MODE_GLOBAL;
+  return kCaptureModes[static_cast<std::size_t>(mode)];
 }
 
 using Function = std::function<void()>;
@@ -66,14 +57,14 @@ class CudaBackend final : public Backend {
  public:
   /// Through the device's primary context.
   explicit CudaBackend(int ordinal) : owns_context_(true) {
-    check(driver().device_get(&device_, ordinal), "cuDeviceGet");
-    check(driver().primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    driver().device_get(&device_, ordinal);
+    driver().primary_context_retain(&context_, device_);
     prepare();
   }
   /// Through a context that the program keeps alive.
   explicit CudaBackend(CUcontext context) : context_(context) {
     const Current current(context_);
-    check(driver().context_get_device(&device_), "cuCtxGetDevice");
+    driver().context_get_device(&device_);
     prepare();
   }
   ~CudaBackend() override { close(); }
@@ -82,18 +73,13 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] const DeviceProperties& properties() const noexcept override { return properties_; }
 
-  [[nodiscard]] TimeNs now() override {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return {time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec};
-  }
+  [[nodiscard]] TimeNs now() override { return {monotonic_ns()}; }
 
   NativeStream create_stream(int priority, bool non_blocking, std::string_view name) override {
     const Current current(context_);
     CUstream stream = nullptr;
-    check(driver().stream_create(&stream, non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT,
-                                 priority),
-          "cuStreamCreateWithPriority");
+    driver().stream_create(&stream, non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT,
+                           priority);
     const auto handle = reinterpret_cast<NativeStream>(stream);
     if (!name.empty()) nvtx::name_stream(handle, std::string(name).c_str());
     return handle;
@@ -105,23 +91,23 @@ class CudaBackend final : public Backend {
 
   bool query_stream(NativeStream stream) override {
     const Current current(context_);
-    return check_ready(driver().stream_query(to_stream(stream)), "cuStreamQuery");
+    return check_ready(driver().stream_query.raw(to_stream(stream)), "cuStreamQuery");
   }
 
   void synchronize_stream(NativeStream stream) override {
     const Current current(context_);
-    check(driver().stream_synchronize(to_stream(stream)), "cuStreamSynchronize");
+    driver().stream_synchronize(to_stream(stream));
   }
 
   void synchronize_device() override {
     const Current current(context_);
-    check(driver().context_synchronize(), "cuCtxSynchronize");
+    driver().context_synchronize();
   }
 
   NativeEvent create_event(EventClass event_class, std::string_view name) override {
     const Current current(context_);
     CUevent event = nullptr;
-    check(driver().event_create(&event, event_flags(event_class)), "cuEventCreate");
+    driver().event_create(&event, event_flags(event_class));
     const auto handle = reinterpret_cast<NativeEvent>(event);
     if (!name.empty()) nvtx::name_event(handle, std::string(name).c_str());
     return handle;
@@ -133,32 +119,33 @@ class CudaBackend final : public Backend {
 
   void record(NativeStream stream, NativeEvent event) override {
     check(of_stream(stream,
-                    [&] { return driver().event_record(to_event(event), to_stream(stream)); }),
+                    [&] { return driver().event_record.raw(to_event(event), to_stream(stream)); }),
           "cuEventRecord");
   }
 
   void wait(NativeStream stream, NativeEvent event) override {
     const auto call = [&] {
-      return driver().stream_wait_event(to_stream(stream), to_event(event), CU_EVENT_WAIT_DEFAULT);
+      return driver().stream_wait_event.raw(to_stream(stream), to_event(event),
+                                            CU_EVENT_WAIT_DEFAULT);
     };
     check(of_stream(stream, call), "cuStreamWaitEvent");
   }
 
   bool query_event(NativeEvent event) override {
-    return check_ready(of_handle_(context_, [&] { return driver().event_query(to_event(event)); }),
-                       "cuEventQuery");
+    return check_ready(
+        of_handle_(context_, [&] { return driver().event_query.raw(to_event(event)); }),
+        "cuEventQuery");
   }
 
   void synchronize_event(NativeEvent event) override {
     const Current current(context_);
-    check(driver().event_synchronize(to_event(event)), "cuEventSynchronize");
+    driver().event_synchronize(to_event(event));
   }
 
   Nanoseconds elapsed(NativeEvent start, NativeEvent end) override {
     const Current current(context_);
     float milliseconds = 0;
-    check(driver().event_elapsed_time(&milliseconds, to_event(start), to_event(end)),
-          "cuEventElapsedTime");
+    driver().event_elapsed_time(&milliseconds, to_event(start), to_event(end));
     return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6));
   }
 
@@ -166,22 +153,20 @@ class CudaBackend final : public Backend {
     const Current current(context_);
     if (on_host) {
       void* address = nullptr;
-      check(driver().host_memory_allocate(&address, bytes,
-                                          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-            "cuMemHostAlloc");
+      driver().host_memory_allocate(&address, bytes,
+                                    CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
       std::fill_n(static_cast<std::byte*>(address), bytes, std::byte{0});
       return address;
     }
     CUdeviceptr address = 0;
-    check(driver().memory_allocate(&address, bytes), "cuMemAlloc");
+    driver().memory_allocate(&address, bytes);
     return to_pointer(address);
   }
 
   void* allocate_managed(std::size_t bytes) override {
     const Current current(context_);
     CUdeviceptr address = 0;
-    check(driver().managed_memory_allocate(&address, bytes, CU_MEM_ATTACH_GLOBAL),
-          "cuMemAllocManaged");
+    driver().managed_memory_allocate(&address, bytes, CU_MEM_ATTACH_GLOBAL);
     return to_pointer(address);
   }
 
@@ -189,7 +174,7 @@ class CudaBackend final : public Backend {
     const Current current(context_);
     // For memory that CUDA does not know, it returns "invalid value".
     const auto ask = [&](void* answer, CUpointer_attribute which) {
-      return driver().pointer_get_attribute(answer, which, to_device(address)) == CUDA_SUCCESS;
+      return driver().pointer_get_attribute.raw(answer, which, to_device(address)) == CUDA_SUCCESS;
     };
     unsigned managed = 0, type = 0;
     if (ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED) && managed != 0) return MemoryKind::kManaged;
@@ -214,28 +199,23 @@ class CudaBackend final : public Backend {
     const Current current(context_);
     switch (direction) {
       case CopyDirection::kHostToDevice:
-        return check(driver().copy_to_device(to_device(to), from, bytes, to_stream(stream)),
-                     "cuMemcpyHtoDAsync");
+        return driver().copy_to_device(to_device(to), from, bytes, to_stream(stream));
       case CopyDirection::kDeviceToHost:
-        return check(driver().copy_to_host(to, to_device(from), bytes, to_stream(stream)),
-                     "cuMemcpyDtoHAsync");
+        return driver().copy_to_host(to, to_device(from), bytes, to_stream(stream));
       case CopyDirection::kDeviceToDevice:
-        return check(
-            driver().copy_in_device(to_device(to), to_device(from), bytes, to_stream(stream)),
-            "cuMemcpyDtoDAsync");
+        return driver().copy_in_device(to_device(to), to_device(from), bytes, to_stream(stream));
     }
   }
 
   void memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) override {
     const Current current(context_);
-    check(driver().memset(to_device(to), value, bytes, to_stream(stream)), "cuMemsetD8Async");
+    driver().memset(to_device(to), value, bytes, to_stream(stream));
   }
 
   void prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host) override {
     const Current current(context_);
-    check(driver().memory_prefetch(to_device(address), bytes, to_host ? CU_DEVICE_CPU : device_,
-                                   to_stream(stream)),
-          "cuMemPrefetchAsync");
+    driver().memory_prefetch(to_device(address), bytes, to_host ? CU_DEVICE_CPU : device_,
+                             to_stream(stream));
   }
 
   void launch(NativeStream stream, const KernelSpec& kernel) override {
@@ -246,10 +226,9 @@ class CudaBackend final : public Backend {
     std::uint64_t spin_value = kernel.spin_value;
     void* arguments[] = {&duration_ns,     &transform.input,  &transform.output, &transform.count,
                          &transform.scale, &transform.offset, &spin_address,     &spin_value};
-    check(driver().launch_kernel(busy_kernel_, kernel.blocks, 1, 1, kBusyKernelThreads, 1, 1,
-                                 shared_bytes(kernel.blocks_per_sm), to_stream(stream), arguments,
-                                 nullptr),
-          "cuLaunchKernel");
+    driver().launch_kernel(busy_kernel_, kernel.blocks, 1, 1, kBusyKernelThreads, 1, 1,
+                           shared_bytes(kernel.blocks_per_sm), to_stream(stream), arguments,
+                           nullptr);
   }
 
   void host_function(NativeStream stream, std::function<void()> function) override {
@@ -257,35 +236,32 @@ class CudaBackend final : public Backend {
     auto held = std::make_unique<Function>(std::move(function));
     if (capture_status(stream) == CaptureStatus::kActive)
       return capture_host_function(stream, std::move(held));
-    check(driver().launch_host_function(to_stream(stream), call_once, held.get()),
-          "cuLaunchHostFunc");
+    driver().launch_host_function(to_stream(stream), call_once, held.get());
     (void)held.release();  // call_once owns it now
   }
 
   void wait_value(NativeStream stream, const std::uint64_t* address, std::uint64_t value) override {
     const Current current(context_);
-    check(driver().stream_wait_value(to_stream(stream), to_device(address), value,
-                                     CU_STREAM_WAIT_VALUE_GEQ),
-          "cuStreamWaitValue64");
+    driver().stream_wait_value(to_stream(stream), to_device(address), value,
+                               CU_STREAM_WAIT_VALUE_GEQ);
   }
 
   void write_value(NativeStream stream, std::uint64_t* address, std::uint64_t value) override {
     const Current current(context_);
-    check(driver().stream_write_value(to_stream(stream), to_device(address), value,
-                                      CU_STREAM_WRITE_VALUE_DEFAULT),
-          "cuStreamWriteValue64");
+    driver().stream_write_value(to_stream(stream), to_device(address), value,
+                                CU_STREAM_WRITE_VALUE_DEFAULT);
   }
 
   void* allocate_async(NativeStream stream, std::size_t bytes) override {
     const Current current(context_);
     CUdeviceptr address = 0;
-    check(driver().memory_allocate_async(&address, bytes, to_stream(stream)), "cuMemAllocAsync");
+    driver().memory_allocate_async(&address, bytes, to_stream(stream));
     return to_pointer(address);
   }
 
   void free_async(NativeStream stream, void* address) override {
     const Current current(context_);
-    check(driver().memory_free_async(to_device(address), to_stream(stream)), "cuMemFreeAsync");
+    driver().memory_free_async(to_device(address), to_stream(stream));
   }
 
   [[nodiscard]] bool can_reach(const Backend& other) const noexcept override {
@@ -296,52 +272,44 @@ class CudaBackend final : public Backend {
   void copy_peer(NativeStream stream, void* to, Backend& to_device_of, const void* from,
                  Backend& from_device_of, std::size_t bytes) override {
     const Current current(context_);
-    check(driver().copy_peer(to_device(to), dynamic_cast<CudaBackend&>(to_device_of).context_,
-                             to_device(from), dynamic_cast<CudaBackend&>(from_device_of).context_,
-                             bytes, to_stream(stream)),
-          "cuMemcpyPeerAsync");
+    driver().copy_peer(to_device(to), dynamic_cast<CudaBackend&>(to_device_of).context_,
+                       to_device(from), dynamic_cast<CudaBackend&>(from_device_of).context_, bytes,
+                       to_stream(stream));
   }
 
   void begin_capture(NativeStream stream, CaptureMode mode) override {
     const Current current(context_);
-    check(driver().capture_begin(to_stream(stream), to_cuda(mode)), "cuStreamBeginCapture");
+    driver().capture_begin(to_stream(stream), to_cuda(mode));
   }
 
   NativeGraph end_capture(NativeStream stream) override {
     const Current current(context_);
     CUgraph graph = nullptr;
-    check(driver().capture_end(to_stream(stream), &graph), "cuStreamEndCapture");
+    driver().capture_end(to_stream(stream), &graph);
     return reinterpret_cast<NativeGraph>(graph);
   }
 
   CaptureStatus capture_status(NativeStream stream) override {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    check(of_stream(stream, [&] { return driver().capture_status(to_stream(stream), &status); }),
-          "cuStreamIsCapturing");
-    switch (status) {
-      case CU_STREAM_CAPTURE_STATUS_ACTIVE:
-        return CaptureStatus::kActive;
-      case CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-        return CaptureStatus::kInvalidated;
-      default:
-        return CaptureStatus::kNone;
-    }
+    check(
+        of_stream(stream, [&] { return driver().capture_status.raw(to_stream(stream), &status); }),
+        "cuStreamIsCapturing");
+    return status == CU_STREAM_CAPTURE_STATUS_ACTIVE        ? CaptureStatus::kActive
+           : status == CU_STREAM_CAPTURE_STATUS_INVALIDATED ? CaptureStatus::kInvalidated
+                                                            : CaptureStatus::kNone;
   }
 
   CaptureMode exchange_capture_mode(CaptureMode mode) override {
     CUstreamCaptureMode exchanged = to_cuda(mode);
-    check(driver().capture_exchange_mode(&exchanged), "cuThreadExchangeStreamCaptureMode");
-    return exchanged == CU_STREAM_CAPTURE_MODE_GLOBAL         ? CaptureMode::kGlobal
-           : exchanged == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL ? CaptureMode::kThreadLocal
-                                                              : CaptureMode::kRelaxed;
+    driver().capture_exchange_mode(&exchanged);
+    return static_cast<CaptureMode>(std::ranges::find(kCaptureModes, exchanged) - kCaptureModes);
   }
 
   GraphShape graph_shape(NativeGraph graph) override {
     const Current current(context_);
     GraphShape shape;
-    check(driver().graph_get_nodes(to_graph(graph), nullptr, &shape.nodes), "cuGraphGetNodes");
-    check(driver().graph_get_edges(to_graph(graph), nullptr, nullptr, &shape.edges),
-          "cuGraphGetEdges");
+    driver().graph_get_nodes(to_graph(graph), nullptr, &shape.nodes);
+    driver().graph_get_edges(to_graph(graph), nullptr, nullptr, &shape.edges);
     return shape;
   }
 
@@ -352,14 +320,13 @@ class CudaBackend final : public Backend {
   NativeExecutable instantiate(NativeGraph graph) override {
     const Current current(context_);
     CUgraphExec executable = nullptr;
-    check(driver().graph_instantiate(&executable, to_graph(graph), 0),
-          "cuGraphInstantiateWithFlags");
+    driver().graph_instantiate(&executable, to_graph(graph), 0);
     return reinterpret_cast<NativeExecutable>(executable);
   }
 
   void launch_graph(NativeExecutable executable, NativeStream stream) override {
     const Current current(context_);
-    check(driver().graph_launch(to_executable(executable), to_stream(stream)), "cuGraphLaunch");
+    driver().graph_launch(to_executable(executable), to_stream(stream));
   }
 
   void destroy_executable(NativeExecutable executable) noexcept override {
@@ -368,12 +335,12 @@ class CudaBackend final : public Backend {
 
   void enter() override {
     refuse_fork();
-    check(driver().context_push(context_), "cuCtxPushCurrent");
+    driver().context_push(context_);
   }
 
   void leave() noexcept override {
     CUcontext popped = nullptr;
-    driver().context_pop(&popped);
+    driver().context_pop.raw(&popped);
   }
 
  private:
@@ -383,9 +350,8 @@ class CudaBackend final : public Backend {
       const Current current(context_);
       describe();
       // Now, because loading a module later would wait for running work and break a capture.
-      check(driver().module_load(&module_, kBusyKernelPtx), "cuModuleLoadData");
-      check(driver().module_get_function(&busy_kernel_, module_, kBusyKernelName),
-            "cuModuleGetFunction");
+      driver().module_load(&module_, kBusyKernelPtx);
+      driver().module_get_function(&busy_kernel_, module_, kBusyKernelName);
       allow_shared_memory();
     } catch (...) {
       close();
@@ -397,33 +363,29 @@ class CudaBackend final : public Backend {
   void capture_host_function(NativeStream stream, std::unique_ptr<Function> function) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUgraph graph = nullptr;
-    check(driver().capture_info(to_stream(stream), &status, nullptr, &graph, nullptr, nullptr),
-          "cuStreamGetCaptureInfo");
+    driver().capture_info(to_stream(stream), &status, nullptr, &graph, nullptr, nullptr);
     CUuserObject owner = nullptr;
-    check(driver().user_object_create(&owner, function.get(), delete_function, 1,
-                                      CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
-          "cuUserObjectCreate");
+    driver().user_object_create(&owner, function.get(), delete_function, 1,
+                                CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     Function* const held = function.release();
     if (const CUresult result =
-            driver().graph_retain_user_object(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
+            driver().graph_retain_user_object.raw(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
         result != CUDA_SUCCESS) {
-      driver().user_object_release(owner, 1);
+      driver().user_object_release.raw(owner, 1);
       check(result, "cuGraphRetainUserObject");
     }
-    check(driver().launch_host_function(to_stream(stream), call_again, held), "cuLaunchHostFunc");
+    driver().launch_host_function(to_stream(stream), call_again, held);
   }
 
   /// Allows blocks of the kernel to use all shared memory; see shared_bytes().
   void allow_shared_memory() {
     shared_per_sm_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, device_);
     shared_per_block_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device_);
-    check(driver().function_set_attribute(
-              busy_kernel_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_per_block_),
-          "cuFuncSetAttribute");
+    driver().function_set_attribute(busy_kernel_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    shared_per_block_);
     // Always the same split between cache and shared memory: changing it drains the device.
-    check(driver().function_set_attribute(busy_kernel_,
-                                          CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100),
-          "cuFuncSetAttribute");
+    driver().function_set_attribute(busy_kernel_,
+                                    CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100);
   }
 
   /// Shared memory per block, so that at most `blocks` of them fit on a multiprocessor.
@@ -448,21 +410,19 @@ class CudaBackend final : public Backend {
     if (module_ != nullptr) {
       quietly([&] { driver().module_unload(module_); });
     }
-    if (owns_context_ && !forked()) driver().primary_context_release(device_);
+    if (owns_context_ && !forked()) driver().primary_context_release.raw(device_);
   }
 
   void describe() {
     char name[256] = {};
-    check(driver().device_get_name(name, sizeof name, device_), "cuDeviceGetName");
+    driver().device_get_name(name, sizeof name, device_);
     std::size_t bytes = 0;
-    check(driver().device_total_mem(&bytes, device_), "cuDeviceTotalMem");
+    driver().device_total_mem(&bytes, device_);
     unsigned long long context_id = 0;
-    check(driver().context_get_id(context_, &context_id), "cuCtxGetId");
-    check(driver().context_stream_priorities(&properties_.least_priority,
-                                             &properties_.greatest_priority),
-          "cuCtxGetStreamPriorityRange");
+    driver().context_get_id(context_, &context_id);
+    driver().context_stream_priorities(&properties_.least_priority, &properties_.greatest_priority);
     CUuuid uuid{};
-    check(driver().device_get_uuid(&uuid, device_), "cuDeviceGetUuid");
+    driver().device_get_uuid(&uuid, device_);
     properties_.uuid = "GPU";
     for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
       if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) properties_.uuid += '-';
@@ -511,7 +471,7 @@ int device_count(std::string& why_none) {
     return 0;
   }
   int count = 0;
-  if (driver().device_get_count(&count) != CUDA_SUCCESS || count == 0)
+  if (driver().device_get_count.raw(&count) != CUDA_SUCCESS || count == 0)
     why_none = "the driver reports no GPU";
   return count;
 }

@@ -24,14 +24,14 @@ class Current {
   explicit Current(CUcontext context) {
     refuse_fork();
     CUcontext now = nullptr;
-    check(driver().context_get_current(&now), "cuCtxGetCurrent");
+    driver().context_get_current(&now);
     if (now == context) return;
-    check(driver().context_push(context), "cuCtxPushCurrent");
+    driver().context_push(context);
     pushed_ = true;
   }
   ~Current() {
     CUcontext popped = nullptr;
-    if (pushed_) driver().context_pop(&popped);
+    if (pushed_) driver().context_pop.raw(&popped);
   }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;

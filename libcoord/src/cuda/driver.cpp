@@ -28,29 +28,23 @@ Driver load() {
     loaded.why_not = why != nullptr ? why : "libcuda.so.1 was not found";
     return loaded;
   }
-  const auto find = [&](const char* name) {
-    void* symbol = dlsym(library, name);
-    if (symbol == nullptr && loaded.why_not.empty())
+  const auto find = [&]<typename Function>(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(dlsym(library, name));
+    if (function == nullptr && loaded.why_not.empty())
       loaded.why_not = std::string("the driver lacks ") + name;
-    return symbol;
   };
-#define COORD_LOAD(member, function) \
-  loaded.member = reinterpret_cast<decltype(loaded.member)>(find(COORD_NAME(function)));
+#define COORD_LOAD(member, function) find(loaded.member.raw, COORD_NAME(function));
   COORD_DRIVER_FUNCTIONS(COORD_LOAD)
 #undef COORD_LOAD
-  loaded.capture_info =
-      reinterpret_cast<decltype(loaded.capture_info)>(find("cuStreamGetCaptureInfo_v2"));
-  loaded.memory_prefetch =
-      reinterpret_cast<decltype(loaded.memory_prefetch)>(find("cuMemPrefetchAsync"));
-  loaded.graph_get_edges =
-      reinterpret_cast<decltype(loaded.graph_get_edges)>(find("cuGraphGetEdges"));
-  loaded.event_elapsed_time =
-      reinterpret_cast<decltype(loaded.event_elapsed_time)>(find("cuEventElapsedTime"));
+  find(loaded.capture_info.raw, "cuStreamGetCaptureInfo_v2");
+  find(loaded.memory_prefetch.raw, "cuMemPrefetchAsync");
+  find(loaded.graph_get_edges.raw, "cuGraphGetEdges");
+  find(loaded.event_elapsed_time.raw, "cuEventElapsedTime");
   if (!loaded.why_not.empty()) return loaded;
 
-  if (const CUresult result = loaded.init(0); result != CUDA_SUCCESS) {
+  if (const CUresult result = loaded.init.raw(0); result != CUDA_SUCCESS) {
     const char* text = nullptr;
-    loaded.get_error_string(result, &text);
+    loaded.get_error_string.raw(result, &text);
     loaded.why_not = std::string("cuInit: ") + (text != nullptr ? text : "failed");
   }
   pthread_atfork(nullptr, nullptr, [] { in_child_of_user.store(true, std::memory_order_relaxed); });
@@ -70,8 +64,8 @@ void check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;
   const char* name = nullptr;
   const char* text = nullptr;
-  driver().get_error_name(result, &name);
-  driver().get_error_string(result, &text);
+  driver().get_error_name.raw(result, &name);
+  driver().get_error_string.raw(result, &text);
   throw Error(kind_of_code(result), result, name != nullptr ? name : "unknown", call,
               text != nullptr ? text : "no description from the driver");
 }

@@ -78,18 +78,38 @@ namespace coord::cuda {
   FUNCTION(graph_launch, cuGraphLaunch)                              \
   FUNCTION(graph_exec_destroy, cuGraphExecDestroy)
 
+/// Throws the Error for a driver's code, unless it is success.
+void check(CUresult result, const char* call);
+
+/// A function of the driver. Calling it throws the Error for its code, unless that is success.
+template <typename Function>
+struct DriverFunction {
+  Function* raw = nullptr;  // returns the code
+  const char* name;
+
+  template <typename... Arguments>
+  void operator()(Arguments... arguments) const {
+    check(raw(arguments...), name);
+  }
+};
+
 struct Driver {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
-#define COORD_MEMBER(member, function) decltype(&::function) member = nullptr;
+#define COORD_MEMBER(member, function) \
+  DriverFunction<decltype(::function)> member{nullptr, #function};
   COORD_DRIVER_FUNCTIONS(COORD_MEMBER)
 #undef COORD_MEMBER
   // The versions of this function differ only in name; the first is in every driver.
-  CUresult (*event_elapsed_time)(float*, CUevent, CUevent) = nullptr;
+  DriverFunction<CUresult(float*, CUevent, CUevent)> event_elapsed_time{nullptr,
+                                                                        "cuEventElapsedTime"};
   // These have a different signature in newer headers; the versions named here are in every driver.
-  CUresult (*capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
-                           const CUgraphNode**, std::size_t*) = nullptr;
-  CUresult (*memory_prefetch)(CUdeviceptr, std::size_t, CUdevice, CUstream) = nullptr;
-  CUresult (*graph_get_edges)(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*) = nullptr;
+  DriverFunction<CUresult(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                          const CUgraphNode**, std::size_t*)>
+      capture_info{nullptr, "cuStreamGetCaptureInfo"};
+  DriverFunction<CUresult(CUdeviceptr, std::size_t, CUdevice, CUstream)> memory_prefetch{
+      nullptr, "cuMemPrefetchAsync"};
+  DriverFunction<CUresult(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*)> graph_get_edges{
+      nullptr, "cuGraphGetEdges"};
 
   /// Why there is no usable driver; empty if it is loaded and initialized.
   std::string why_not;
@@ -102,10 +122,7 @@ const Driver& driver();
 /// True in a child process of fork() whose parent had loaded the driver: the child cannot use it.
 [[nodiscard]] bool forked() noexcept;
 
-/// Throws the Error for a driver's code, unless it is success.
-void check(CUresult result, const char* call);
-
-/// The same for a query: false if the result is "not ready".
+/// As check(), for a query: false if the result is "not ready".
 [[nodiscard]] bool check_ready(CUresult result, const char* call);
 
 }  // namespace coord::cuda

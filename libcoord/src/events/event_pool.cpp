@@ -40,14 +40,13 @@ void watch_forks_for_caches() {
 }
 
 /// Live pools, so that an ending thread finds those whose events it still holds.
-std::mutex& registry_mutex() {
-  static auto* mutex = new std::mutex;  // threads may end after static destructors have run
-  return *mutex;
-}
-std::unordered_map<std::uint64_t, std::function<void(std::uint64_t thread)>>& registry() {
-  static auto* pools =
-      new std::unordered_map<std::uint64_t, std::function<void(std::uint64_t thread)>>;
-  return *pools;
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, std::function<void(std::uint64_t thread)>> pools;
+};
+Registry& registry() {
+  static auto* const kept = new Registry;  // threads may end after static destructors have run
+  return *kept;
 }
 
 /// The pools whose events this thread holds.
@@ -56,9 +55,9 @@ struct PoolsOfThread {
   std::vector<std::uint64_t> pools;
   ~PoolsOfThread() {
     hot = {};
-    const std::lock_guard lock(registry_mutex());
+    const std::lock_guard lock(registry().mutex);
     for (std::uint64_t pool : pools) {
-      if (const auto found = registry().find(pool); found != registry().end())
+      if (const auto found = registry().pools.find(pool); found != registry().pools.end())
         found->second(thread);
     }
   }
@@ -84,8 +83,8 @@ EventPool::Impl::Impl(const Device& device, const EventPoolOptions& options)
   make(lock, EventClass::kNoTiming, options.initial, stores_[index_of(EventClass::kNoTiming)].free);
   totals_.misses = 0;
   lock.unlock();
-  const std::lock_guard registry_lock(registry_mutex());
-  registry()[number] = [this](std::uint64_t thread) {
+  const std::lock_guard registry_lock(registry().mutex);
+  registry().pools[number] = [this](std::uint64_t thread) {
     ThreadCache* cache = nullptr;
     {
       const std::lock_guard pool_lock(mutex_);
@@ -103,8 +102,8 @@ EventPool::Impl::~Impl() = default;
 // Not part of the destructor: it needs the driver, which does not work in the child of a fork().
 void EventPool::Impl::close() {
   {
-    const std::lock_guard registry_lock(registry_mutex());
-    registry().erase(number);
+    const std::lock_guard registry_lock(registry().mutex);
+    registry().pools.erase(number);
   }
   if (process_ != process_generation()) return;
   destroy({all_.begin(), all_.end()});

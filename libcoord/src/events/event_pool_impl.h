@@ -155,6 +155,7 @@ class EventPool::Impl {
   void make(Lock& lock, EventClass event_class, std::size_t count, std::vector<EventState*>& made);
   void destroy(const std::vector<EventState*>& events) noexcept;
   void forget(Store& store, EventState* event);
+  void take_free(Store& store, std::size_t count, std::vector<EventState*>& taken);
   std::size_t outstanding(std::size_t which) const;
   std::size_t in_use_now() const;
   std::size_t in_use_now(std::size_t which) const;

@@ -21,10 +21,9 @@ EventState* EventPool::Impl::acquire_bounded(EventClass event_class) {
       options_.at_capacity != AtCapacity::kGrow) {
     const auto exhausted = [&](const char* why) {
       ++totals_.refused;
-      return Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                   "EventPool::acquire",
-                   "all " + std::to_string(options_.capacity) + " events of \"" + name_ +
-                       "\" are in use" + why);
+      return make_error(ErrorKind::kExhausted, kCodeOutOfMemory, "EventPool::acquire",
+                        "all " + std::to_string(options_.capacity) + " events of \"" + name_ +
+                            "\" are in use" + why);
     };
     if (options_.at_capacity == AtCapacity::kFail) throw exhausted("");
     ++totals_.blocked;
@@ -106,6 +105,15 @@ void EventPool::Impl::forget(Store& store, EventState* event) {
   ++totals_.destroyed;
 }
 
+// Removes the newest `count` free events, to destroy them.
+void EventPool::Impl::take_free(Store& store, std::size_t count, std::vector<EventState*>& taken) {
+  for (; count > 0; --count) {
+    taken.push_back(store.free.back());
+    store.free.pop_back();
+    forget(store, taken.back());
+  }
+}
+
 // Acquired and not released. Each thread's count is read at a different instant, so the result is
 // approximate while threads acquire and release.
 std::size_t EventPool::Impl::outstanding(std::size_t which) const {
@@ -131,13 +139,13 @@ std::size_t EventPool::Impl::in_use_now() const {
 void EventPool::Impl::sample() const {
   if (observer().pool_sample == nullptr) return;
   const PoolUtilization now = utilization_now();
-  coord_pool_sample_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number);
-  facts.available = now.available;
-  facts.in_use = now.in_use;
-  facts.high_water = std::max(totals_.high_water, now.in_use);
-  facts.waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count());
-  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
+  const coord_pool_sample_facts facts{
+      .pool = static_cast<std::uint32_t>(number),
+      .available = now.available,
+      .in_use = now.in_use,
+      .high_water = std::max(totals_.high_water, now.in_use),
+      .waited_ns = static_cast<std::uint64_t>((totals_.blocked_time - sampled_wait_).count()),
+      .time_ns = device_->observer_time_ns()};
   sampled_wait_ = totals_.blocked_time;
   observer().pool_sample(&facts);
 }
@@ -157,11 +165,8 @@ std::vector<EventState*> EventPool::Impl::surplus() {
     Store& store = stores_[c];
     std::size_t keep = peak + peak / 4 + caches_.size() * kMagazine;
     if (c == index_of(EventClass::kNoTiming)) keep = std::max(keep, options_.initial);
-    while (store.total > keep && !store.free.empty()) {
-      unneeded.push_back(store.free.back());
-      store.free.pop_back();
-      forget(store, unneeded.back());
-    }
+    const std::size_t beyond = store.total > keep ? store.total - keep : 0;
+    take_free(store, std::min(beyond, store.free.size()), unneeded);
   }
   return unneeded;
 }
@@ -171,13 +176,8 @@ void EventPool::Impl::trim(std::size_t keep) {
   std::vector<EventState*> unneeded;
   {
     const Lock lock(mutex_);
-    for (Store& store : stores_) {
-      while (store.free.size() > keep) {
-        unneeded.push_back(store.free.back());
-        store.free.pop_back();
-        forget(store, unneeded.back());
-      }
-    }
+    for (Store& store : stores_)
+      take_free(store, store.free.size() - std::min(store.free.size(), keep), unneeded);
   }
   returned_.notify_all();
   destroy(unneeded);

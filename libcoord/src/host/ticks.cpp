@@ -3,8 +3,6 @@
 
 #include "ticks.h"
 
-#include <algorithm>
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif

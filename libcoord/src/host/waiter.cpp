@@ -8,7 +8,6 @@
 
 #include "capture_mode.h"
 #include "codes.h"
-#include "coord/error.h"
 #include "coord/event_pool.h"
 #include "device_state.h"
 #include "poller.h"
@@ -68,8 +67,7 @@ WaitId AsyncWaiter::Impl::add(StreamRef stream, std::function<void(WaitOutcome)>
   constexpr const char* kCall = "AsyncWaiter::when_reached";
   if (!function) throw make_error(kCodeInvalidValue, kCall, "the function is empty");
   if (stream.capture_status() != CaptureStatus::kNone)
-    throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                "the stream is being captured");
+    throw make_error(kCodeCaptureUnsupported, kCall, "the stream is being captured");
   const EventRef event = env_.events.acquire();
   try {
     stream.record(event);

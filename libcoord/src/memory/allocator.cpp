@@ -7,7 +7,6 @@
 
 #include "allocator_impl.h"
 #include "codes.h"
-#include "coord/error.h"
 
 namespace coord {
 
@@ -180,8 +179,9 @@ void StreamOrderedAllocator::Impl::add_dependency(const void* address, Operation
 bool StreamOrderedAllocator::Impl::satisfied(const void* address) const {
   const Lock lock(mutex_);
   const Block& block = find(address, "StreamOrderedAllocator::satisfied");
-  return std::all_of(block.dependencies.begin(), block.dependencies.end(),
-                     [&](OperationHandle operation) { return clocks_.known_ended(operation); });
+  return std::ranges::all_of(block.dependencies, [&](OperationHandle operation) {
+    return clocks_.known_ended(operation);
+  });
 }
 
 void StreamOrderedAllocator::Impl::clear_dependencies(const void* address) {

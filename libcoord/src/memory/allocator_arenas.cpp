@@ -91,9 +91,9 @@ Block& StreamOrderedAllocator::Impl::cut(const Place& place, const Run& run, std
     block.bytes += next.bytes;
     block.capture = std::max(block.capture, next.capture);
     for (const Block::FreedAt& freed : next.freed) {
-      const auto same = std::find_if(
-          block.freed.begin(), block.freed.end(),
-          [&](const Block::FreedAt& mine) { return mine.point.stream == freed.point.stream; });
+      const auto same = std::ranges::find_if(block.freed, [&](const Block::FreedAt& mine) {
+        return mine.point.stream == freed.point.stream;
+      });
       if (same == block.freed.end()) {
         block.freed.push_back(freed);
       } else if (same->point.ticket < freed.point.ticket) {
@@ -196,16 +196,14 @@ Block* StreamOrderedAllocator::Impl::carve_after_waits(const Place& place, Strea
   if (place.capture != 0) return nullptr;
   const auto can_wait = [&](const Block& block) {
     if (block.capture != 0) return false;
-    return std::all_of(block.freed.begin(), block.freed.end(),
-                       [&](const Block::FreedAt& freed) {
-                         return clocks_.comes_after(place, freed.point) ||
-                                clocks_.can_order_after(freed.last);
-                       }) &&
-           std::all_of(block.dependencies.begin(), block.dependencies.end(),
-                       [&](OperationHandle operation) {
-                         return clocks_.comes_after(place, operation) ||
-                                clocks_.can_order_after(operation);
-                       });
+    return std::ranges::all_of(block.freed,
+                               [&](const Block::FreedAt& freed) {
+                                 return clocks_.comes_after(place, freed.point) ||
+                                        clocks_.can_order_after(freed.last);
+                               }) &&
+           std::ranges::all_of(block.dependencies, [&](OperationHandle operation) {
+             return clocks_.comes_after(place, operation) || clocks_.can_order_after(operation);
+           });
   };
   const Run run = best_run(bytes, can_wait);
   if (run.first == nullptr) return nullptr;
@@ -273,12 +271,11 @@ AllocatorStatistics StreamOrderedAllocator::Impl::statistics() const {
 }
 
 void StreamOrderedAllocator::Impl::notify() const {
-  coord_pool_sample_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number_);
-  facts.available = counts_.bytes_reserved - counts_.bytes_in_use;
-  facts.in_use = counts_.bytes_in_use;
-  facts.high_water = counts_.peak_in_use;
-  facts.time_ns = device_->simulated ? device_->backend->now().value : 0;
+  const coord_pool_sample_facts facts{.pool = static_cast<std::uint32_t>(number_),
+                                      .available = counts_.bytes_reserved - counts_.bytes_in_use,
+                                      .in_use = counts_.bytes_in_use,
+                                      .high_water = counts_.peak_in_use,
+                                      .time_ns = device_->observer_time_ns()};
   observer().pool_sample(&facts);
 }
 

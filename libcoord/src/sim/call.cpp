@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string_view>
 
 #include "codes.h"
@@ -35,6 +36,17 @@ SimBackend::Call::Call(SimBackend& backend, const char* name)
   begin_ns = end_ns_ = clock_ns_;
 }
 
+SimBackend::Call::Call(SimBackend& backend, const char* name, CaptureRule rule)
+    : Call(backend, name) {
+  enter(rule);
+}
+
+SimBackend::Call::Call(SimBackend& backend, const char* name, NativeStream handle, CaptureRule rule)
+    : Call(backend, name) {
+  on_stream(handle);
+  enter(rule);
+}
+
 SimBackend::Call::~Call() {
   if (!left_) leave(end_ns_, kCodeUnknown);
 }
@@ -58,9 +70,15 @@ void SimBackend::Call::on_event(NativeEvent handle, bool changes_it) {
     touches_.push_back(Touch::of(Touch::kEvent, event, changes_it));
 }
 
+std::vector<Touch> SimBackend::Call::touches_of(std::span<const OpRef> ops) const {
+  std::vector<Touch> touches;
+  if (machine_.scheduler == nullptr) return touches;
+  for (const OpRef op : ops) touches.push_back(Touch::of(Touch::kOp, op.serial, false));
+  return touches;
+}
+
 void SimBackend::Call::touches(const std::vector<OpRef>& ops) {
-  if (machine_.scheduler == nullptr) return;
-  for (const OpRef op : ops) touches_.push_back(Touch::of(Touch::kOp, op.serial, false));
+  std::ranges::copy(touches_of(ops), std::back_inserter(touches_));
 }
 
 void SimBackend::Call::enter(CaptureRule rule) {
@@ -226,26 +244,15 @@ void SimBackend::Call::block(const std::function<bool()>& ready, std::vector<Tou
   if (has_stream_) text += ", of stream \"" + std::string(engine.stream_name(stream)) + "\"";
   if (const auto& mark = machine_.hooks().mark; mark != nullptr) mark("deadlock", engine.now_ns());
   leave(std::max(begin_ns, engine.now_ns()), kCodeUnknown);
-  throw Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), name_,
-              text + engine.explain_stuck());
+  throw make_error(ErrorKind::kDeadlock, kCodeUnknown, name_, text + engine.explain_stuck());
 }
 
 void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle_ns,
                                    std::int64_t wake_ns) {
   Engine& engine = machine_.engine;
-  const auto ended = [&] {
-    return std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
-  };
-  {
-    InsideDevice inside;
-    engine.advance(begin_ns);
-  }
-  const bool idle = ended();
-  std::vector<Touch> needs;
-  if (machine_.scheduler != nullptr) {
-    for (const OpRef op : ops) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
-  }
-  block(ended, std::move(needs));
+  machine_.advance(begin_ns);
+  const bool idle = machine_.ended(ops);
+  block([&] { return machine_.ended(ops); }, touches_of(ops));
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
   if (machine_.scheduler != nullptr) machine_.scheduler->seen(ops);
   end_ns_ = idle ? begin_ns + idle_ns : std::max(begin_ns, engine.now_ns()) + wake_ns;
@@ -253,19 +260,15 @@ void SimBackend::Call::block_until(std::span<const OpRef> ops, std::int64_t idle
 
 bool SimBackend::Call::poll(std::span<const OpRef> ops) {
   Engine& engine = machine_.engine;
-  {
-    InsideDevice inside;
-    engine.advance(begin_ns);
-  }
+  machine_.advance(begin_ns);
   // The failure may just have happened, and dropped the queried work.
   if (!engine.failure().empty()) fail(engine.failure_code(), engine.failure());
-  const bool done = std::all_of(ops.begin(), ops.end(), [&](OpRef op) { return engine.done(op); });
-  if (machine_.scheduler != nullptr) {
-    if (done) {
-      machine_.scheduler->seen(ops);
-    } else {
-      machine_.scheduler->polled_not_ready();
-    }
+  const bool done = machine_.ended(ops);
+  if (machine_.scheduler == nullptr) return done;
+  if (done) {
+    machine_.scheduler->seen(ops);
+  } else {
+    machine_.scheduler->polled_not_ready();
   }
   return done;
 }
@@ -279,12 +282,8 @@ bool SimBackend::Call::drain() {
   }
   bool ended = true;
   if (machine_.scheduler != nullptr) {
-    std::vector<Touch> needs;
-    for (const OpRef op : all) needs.push_back(Touch::of(Touch::kOp, op.serial, false));
     lock_.unlock();
-    ended = machine_.scheduler->wait(name_, needs, [&] {
-      return std::all_of(all.begin(), all.end(), [&](OpRef op) { return engine.done(op); });
-    });
+    ended = machine_.scheduler->wait(name_, touches_of(all), [&] { return machine_.ended(all); });
     lock_.lock();
     if (ended) machine_.scheduler->seen(all);
   } else {
@@ -296,10 +295,8 @@ bool SimBackend::Call::drain() {
   return ended;
 }
 
-void SimBackend::Call::finish(std::int64_t cost_ns) { leave(end_ns_ + cost_ns, kCodeSuccess); }
-
-void SimBackend::Call::finish_not_ready(std::int64_t cost_ns) {
-  leave(end_ns_ + cost_ns, kCodeNotReady);
+void SimBackend::Call::finish(std::int64_t cost_ns, bool ready) {
+  leave(end_ns_ + cost_ns, ready ? kCodeSuccess : kCodeNotReady);
 }
 
 void SimBackend::Call::fail(int code, const std::string& detail) {
@@ -314,17 +311,17 @@ void SimBackend::Call::leave(std::int64_t end_ns, int result) {
   if (has_event_) machine_.events[event].last_call_ns = end_ns;
   machine_.see_memory_until(end_ns);
   if (machine_.hooks().sim_call == nullptr) return;
-  coord_sim_call facts{};
-  facts.name = name_;
-  facts.correlation_id = correlation_id_;
-  facts.context = backend_.properties_.context;
-  facts.result = result;
-  facts.flags = (stream_handle_ == kPerThreadStream ? 1 : 0) | (was_captured_ ? 2 : 0);
-  facts.begin_ns = begin_ns;
-  facts.end_ns = end_ns;
-  facts.stream = stream_handle_;
-  facts.object = object_;
-  facts.value = value_;
+  const coord_sim_call facts{
+      .name = name_,
+      .correlation_id = correlation_id_,
+      .context = backend_.properties_.context,
+      .result = result,
+      .flags = (stream_handle_ == kPerThreadStream ? 1u : 0u) | (was_captured_ ? 2u : 0u),
+      .begin_ns = begin_ns,
+      .end_ns = end_ns,
+      .stream = stream_handle_,
+      .object = object_,
+      .value = value_};
   machine_.hooks().sim_call(&facts);
 }
 

@@ -4,8 +4,6 @@
 // One call on the simulated device, from its entry to its report to the observer at its exit.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,6 +27,10 @@ enum class CaptureRule {
 class SimBackend::Call {
  public:
   Call(SimBackend& backend, const char* name);
+  /// One without a stream or event, and one on a stream, at its entry.
+  Call(SimBackend& backend, const char* name, CaptureRule rule);
+  Call(SimBackend& backend, const char* name, NativeStream handle,
+       CaptureRule rule = CaptureRule::kEnqueues);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -57,10 +59,9 @@ class SimBackend::Call {
   [[nodiscard]] bool poll(std::span<const OpRef> ops);
   /// Waits for all work of all devices. False if some of it can never end. Throws nothing.
   bool drain();
-  /// The call succeeds and took `cost_ns`, in addition to the time it blocked.
-  void finish(std::int64_t cost_ns);
-  /// The call ends with CUDA's "not ready", which is not an error.
-  void finish_not_ready(std::int64_t cost_ns);
+  /// The call took `cost_ns`, in addition to the time it blocked. It succeeds, or a query ends with
+  /// CUDA's "not ready", which is not an error.
+  void finish(std::int64_t cost_ns, bool ready = true);
   /// The call fails: throws.
   [[noreturn]] void fail(int code, const std::string& detail);
   /// The call invalidates that capture: throws.
@@ -71,6 +72,7 @@ class SimBackend::Call {
   std::int64_t begin_ns = 0;
 
  private:
+  [[nodiscard]] std::vector<Touch> touches_of(std::span<const OpRef> ops) const;
   void check_captures(CaptureRule rule);
   void block(const std::function<bool()>& ready, std::vector<Touch> needs);
   void leave(std::int64_t end_ns, int result);

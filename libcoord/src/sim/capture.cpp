@@ -16,7 +16,7 @@ namespace {
 
 void add_to(std::vector<std::uint32_t>& tail, const std::vector<std::uint32_t>& more) {
   for (const std::uint32_t node : more) {
-    if (std::find(tail.begin(), tail.end(), node) == tail.end()) tail.push_back(node);
+    if (std::ranges::find(tail, node) == tail.end()) tail.push_back(node);
   }
 }
 
@@ -29,7 +29,7 @@ bool leads_to(const GraphNodes& nodes, const std::vector<std::uint32_t>& tail,
     if (!before[node]) continue;
     for (const std::uint32_t other : nodes[node].after) before[other] = true;
   }
-  return std::all_of(tail.begin(), tail.end(), [&](std::uint32_t node) { return before[node]; });
+  return std::ranges::all_of(tail, [&](std::uint32_t node) { return before[node]; });
 }
 
 }  // namespace
@@ -63,9 +63,7 @@ void SimBackend::join_capture(Call& call, const EventEntry& event) {
 }
 
 void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
-  Call call(*this, "simStreamBeginCapture");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kCaptures);
+  Call call(*this, "simStreamBeginCapture", stream, CaptureRule::kCaptures);
   StreamEntry& entry = machine_.streams[call.stream];
   if (entry.kind == StreamKind::kLegacy)
     call.fail(kCodeCaptureUnsupported, "the legacy stream cannot be captured");
@@ -80,9 +78,7 @@ void SimBackend::begin_capture(NativeStream stream, CaptureMode mode) {
 }
 
 NativeGraph SimBackend::end_capture(NativeStream stream) {
-  Call call(*this, "simStreamEndCapture");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kCaptures);
+  Call call(*this, "simStreamEndCapture", stream, CaptureRule::kCaptures);
   const auto found = machine_.captures.find(machine_.streams[call.stream].capture);
   if (found == machine_.captures.end())
     call.fail(kCodeIllegalState, "the stream is not being captured");
@@ -141,8 +137,7 @@ void SimBackend::destroy_graph(NativeGraph graph) noexcept {
 }
 
 NativeExecutable SimBackend::instantiate(NativeGraph graph) {
-  Call call(*this, "simGraphInstantiate");
-  call.enter(CaptureRule::kSafe);
+  Call call(*this, "simGraphInstantiate", CaptureRule::kSafe);
   const auto nodes = machine_.graphs.at(graph);
   const NativeExecutable executable = machine_.next_graph_id++;
   machine_.executables[executable] = {.nodes = nodes};
@@ -153,9 +148,7 @@ NativeExecutable SimBackend::instantiate(NativeGraph graph) {
 }
 
 void SimBackend::launch_graph(NativeExecutable executable, NativeStream stream) {
-  Call call(*this, "simGraphLaunch");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simGraphLaunch", stream);
   call.says(executable);
   Executable& graph = machine_.executables.at(executable);
   const GraphNodes& nodes = *graph.nodes;

@@ -22,8 +22,8 @@ constexpr std::uint64_t kStreams = std::uint64_t{1} << 30;     // lanes: and the
 thread_local std::size_t this_thread = 0;  // index in the controller of its run
 
 Error given_up_error(const char* call) {
-  return Error(ErrorKind::kDeadlock, kCodeUnknown, name_of_code(kCodeUnknown), call,
-               "this run of the program is being abandoned");
+  return make_error(ErrorKind::kDeadlock, kCodeUnknown, call,
+                    "this run of the program is being abandoned");
 }
 
 }  // namespace
@@ -78,14 +78,10 @@ std::uint64_t Controller::who(const Thread& thread) {
 
 void Controller::run(const Program& program) {
   this_thread = 0;
-  try {
+  run_guarded("the program", [&] {
     Run run(*this);
     program(run);
-  } catch (const std::exception& error) {
-    found(FindingKind::kFailure, std::string("the program threw: ") + error.what());
-  } catch (...) {
-    found(FindingKind::kFailure, "the program threw");
-  }
+  });
   std::unique_lock lock(mutex_);
   Thread& main = threads_[0];
   main.state = State::kEnding;
@@ -95,13 +91,21 @@ void Controller::run(const Program& program) {
   if (!engine().failure().empty()) found(FindingKind::kFailure, engine().failure());
 }
 
+void Controller::run_guarded(const std::string& who, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    found(FindingKind::kFailure, who + " threw: " + error.what());
+  } catch (...) {
+    found(FindingKind::kFailure, who + " threw");
+  }
+}
+
 void Controller::found(FindingKind kind, const std::string& text) {
   if (giving_up_ || finding_) return;
   finding_ = Finding{kind, text, schedule_};
-  give_up();
+  giving_up_ = true;
 }
-
-void Controller::give_up() { giving_up_ = true; }
 
 void Controller::hand_to(Thread& thread) {
   thread.state = State::kRunning;
@@ -109,9 +113,11 @@ void Controller::hand_to(Thread& thread) {
   thread.wake.notify_one();
 }
 
-bool Controller::pend(Thread& thread) {
+bool Controller::pend(Wish wish) {
+  Thread& thread = self();
   std::unique_lock lock(mutex_);
   if (giving_up_) return false;
+  thread.wish = std::move(wish);
   thread.state = State::kPending;
   move_on();
   thread.wake.wait(lock, [&] { return running_ == thread.index; });
@@ -131,7 +137,7 @@ void Controller::move_on() {
       return;
     }
     collect(next);
-    if (std::none_of(next.begin(), next.end(), [](const Step& step) { return step.enabled; })) {
+    if (std::ranges::none_of(next, [](const Step& step) { return step.enabled; })) {
       const bool over =
           threads_[0].state == State::kEnding && next.empty() && engine().pending().empty();
       if (over) return hand_to(threads_[0]);
@@ -144,8 +150,7 @@ void Controller::move_on() {
     }
     const auto choice = decider_.decide(last_ ? &*last_ : nullptr, next);
     if (!choice) {
-      given_up_ = true;
-      give_up();
+      given_up_ = giving_up_ = true;
       continue;
     }
     schedule_.choices.push_back(static_cast<std::uint32_t>(*choice));
@@ -153,15 +158,14 @@ void Controller::move_on() {
     if (last_->who >= kOperations) {
       const std::uint64_t serial = last_->who - kOperations;
       const auto& ready = engine().ready();
-      const std::uint32_t slot = *std::find_if(ready.begin(), ready.end(), [&](std::uint32_t each) {
-        return engine().op(each).serial == serial;
-      });
+      const std::uint32_t slot = *std::ranges::find_if(
+          ready, [&](std::uint32_t each) { return engine().op(each).serial == serial; });
       const bool handed = engine().op(slot).kind == OpKind::kHostFunction;
       perform(slot);
       if (handed) return;
       continue;
     }
-    const auto chosen = std::find_if(threads_.begin(), threads_.end(), [&](const Thread& thread) {
+    const auto chosen = std::ranges::find_if(threads_, [&](const Thread& thread) {
       return thread.state == State::kPending && who(thread) == last_->who;
     });
     return hand_to(*chosen);
@@ -175,18 +179,18 @@ void Controller::collect(std::vector<Step>& steps) {
   }
   for (const std::uint32_t slot : engine().ready())
     collect_op(slot, engine().can_perform(slot), steps);
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.who < b.who; });
+  std::ranges::sort(steps, {}, &Step::who);
 }
 
 void Controller::collect_thread(const Thread& thread, std::vector<Step>& steps) {
   Step& step = steps.emplace_back();
   step.who = step.lane = who(thread);
   step.host = true;
-  step.syncs_hosts = thread.syncs_hosts;
-  step.touches = thread.touches;
+  step.syncs_hosts = thread.wish.syncs_hosts;
+  step.touches = thread.wish.touches;
   step.touches.push_back(Touch::of(Touch::kThread, thread.index, true));
-  if (thread.needs_touches) {
-    for (const Touch& touch : thread.touches) step.needs.push_back(touch.object);
+  if (thread.wish.needs_touches) {
+    for (const Touch& touch : thread.wish.touches) step.needs.push_back(touch.object);
   }
   if (thread.executor) {
     step.touches.push_back(Touch::of(Touch::kHostExecutor, thread.device, true));
@@ -194,7 +198,8 @@ void Controller::collect_thread(const Thread& thread, std::vector<Step>& steps) 
   }
   const bool looks_again_too_soon =
       thread.not_ready_at_step != 0 && thread.not_ready_at_step == steps_;
-  step.enabled = !looks_again_too_soon && (thread.ready == nullptr || (*thread.ready)());
+  const std::function<bool()>* const ready = thread.wish.ready;
+  step.enabled = !looks_again_too_soon && (ready == nullptr || (*ready)());
 }
 
 void Controller::collect_op(std::uint32_t slot, bool enabled, std::vector<Step>& steps) {
@@ -239,9 +244,8 @@ void Controller::perform(std::uint32_t slot) {
     return;
   }
   const std::uint32_t device = engine().device_of(op.stream);
-  const auto executor = std::find_if(threads_.begin(), threads_.end(), [&](const Thread& thread) {
-    return thread.executor && thread.device == device;
-  });
+  const auto executor = std::ranges::find_if(
+      threads_, [&](const Thread& thread) { return thread.executor && thread.device == device; });
   const bool is_new = executor == threads_.end();
   Thread& thread = is_new ? add_thread() : *executor;
   if (is_new) {
@@ -266,14 +270,10 @@ void Controller::executor_loop(Thread& thread) {
     });
     if (quit_) return;
     lock.unlock();
-    try {
+    run_guarded(text_of(engine().op(thread.job)), [&] {
       InsideDevice inside;
       engine().op(thread.job).work();
-    } catch (const std::exception& error) {
-      found(FindingKind::kFailure, text_of(engine().op(thread.job)) + " threw: " + error.what());
-    } catch (...) {
-      found(FindingKind::kFailure, text_of(engine().op(thread.job)) + " threw");
-    }
+    });
     races_.leaves(thread.index, thread.job_op);
     engine().end_host_function(thread.job);
     lock.lock();
@@ -295,43 +295,24 @@ void Controller::start_thread(std::function<void()> body) {
       thread.wake.wait(waiting, [&] { return running_ == thread.index; });
       begin = !giving_up_;
     }
-    if (begin) {
-      try {
-        body();
-      } catch (const std::exception& error) {
-        found(FindingKind::kFailure, std::string("a thread threw: ") + error.what());
-      } catch (...) {
-        found(FindingKind::kFailure, "a thread threw");
-      }
-    }
-    finish(thread);
+    if (begin) run_guarded("a thread", body);
+    const std::lock_guard ended(mutex_);
+    thread.state = State::kFinished;
+    move_on();
   });
 }
 
-void Controller::finish(Thread& thread) {
-  std::unique_lock lock(mutex_);
-  thread.state = State::kFinished;
-  move_on();
-}
-
 void Controller::turn(const char* call, std::span<const Touch> touches, bool may_throw) {
-  Thread& thread = self();
-  thread.doing = call;
-  thread.touches.assign(touches.begin(), touches.end());
-  thread.needs_touches = thread.syncs_hosts = false;
-  thread.ready = nullptr;
-  if (!pend(thread) && may_throw) throw given_up_error(call);
+  const bool chosen = pend({.doing = call, .touches = {touches.begin(), touches.end()}});
+  if (!chosen && may_throw) throw given_up_error(call);
 }
 
 bool Controller::wait(const char* call, std::span<const Touch> touches,
                       const std::function<bool()>& ready) {
-  Thread& thread = self();
-  thread.doing = call;
-  thread.touches.assign(touches.begin(), touches.end());
-  thread.needs_touches = true;
-  thread.syncs_hosts = false;
-  thread.ready = &ready;
-  return pend(thread);
+  return pend({.doing = call,
+               .touches = {touches.begin(), touches.end()},
+               .needs_touches = true,
+               .ready = &ready});
 }
 
 void Controller::join() {
@@ -350,24 +331,18 @@ void Controller::join() {
 }
 
 void Controller::wait_until(const std::function<bool()>& condition) {
-  Thread& thread = self();
-  thread.doing = "wait_until";
-  thread.touches.assign({Touch::of(Touch::kHostState, 0, true)});
-  thread.needs_touches = false;
-  thread.syncs_hosts = true;
-  thread.ready = &condition;
-  if (!pend(thread)) throw given_up_error("wait_until");
+  const bool chosen = pend({.doing = "wait_until",
+                            .touches = {Touch::of(Touch::kHostState, 0, true)},
+                            .syncs_hosts = true,
+                            .ready = &condition});
+  if (!chosen) throw given_up_error("wait_until");
   races_.follows_all(this_thread);
 }
 
 void Controller::step() {
-  Thread& thread = self();
-  thread.doing = "step";
-  thread.touches.assign({Touch::of(Touch::kHostState, 0, true)});
-  thread.needs_touches = false;
-  thread.syncs_hosts = true;
-  thread.ready = nullptr;
-  if (!pend(thread)) throw given_up_error("step");
+  const bool chosen = pend(
+      {.doing = "step", .touches = {Touch::of(Touch::kHostState, 0, true)}, .syncs_hosts = true});
+  if (!chosen) throw given_up_error("step");
 }
 
 void Controller::polled_not_ready() { self().not_ready_at_step = steps_; }
@@ -383,7 +358,7 @@ void Controller::submitted(OpRef op, std::span<const OpRef> after) {
 
 void Controller::seen(std::span<const OpRef> ops) { races_.seen(this_thread, ops); }
 
-void Controller::host_access(const Access& access, const char*) {
+void Controller::host_access(const Access& access) {
   if (giving_up_) return;
   if (const auto race = races_.accessed(this_thread, access, text_of(self())))
     found(FindingKind::kRace, *race);
@@ -410,7 +385,7 @@ std::string Controller::explain_stuck() {
     if (thread.state != State::kPending) continue;
     text += "\n  " + text_of(thread) +
             (thread.not_ready_at_step != 0 ? " polls without progress in " : " waits in ") +
-            thread.doing;
+            thread.wish.doing;
   }
   return text + engine().explain_stuck();
 }
@@ -422,11 +397,11 @@ void Run::wait_until(const std::function<bool()>& condition) { controller_.wait_
 void Run::step() { controller_.step(); }
 
 void Run::reads(const void* address, std::size_t bytes) {
-  controller_.host_access({reinterpret_cast<std::uintptr_t>(address), bytes, false}, "reads");
+  controller_.host_access({reinterpret_cast<std::uintptr_t>(address), bytes, false});
 }
 
 void Run::writes(const void* address, std::size_t bytes) {
-  controller_.host_access({reinterpret_cast<std::uintptr_t>(address), bytes, true}, "writes");
+  controller_.host_access({reinterpret_cast<std::uintptr_t>(address), bytes, true});
 }
 
 void Run::result(double value) { controller_.add_result(value); }

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -80,10 +79,18 @@ class Controller final : public Scheduler {
   void polled_not_ready() override;
   void submitted(OpRef op, std::span<const OpRef> after) override;
   void seen(std::span<const OpRef> ops) override;
-  void host_access(const Access& access, const char* call) override;
+  void host_access(const Access& access) override;
 
  private:
   enum class State { kPending, kRunning, kIdle, kEnding, kFinished };
+  /// What a pending thread is about to do.
+  struct Wish {
+    const char* doing = "start";
+    std::vector<Touch> touches{};
+    bool needs_touches = false;  // enabled only once they are written
+    bool syncs_hosts = false;
+    const std::function<bool()>* ready = nullptr;
+  };
   struct Thread {
     std::size_t index = 0;
     State state = State::kPending;
@@ -91,11 +98,7 @@ class Controller final : public Scheduler {
     std::uint32_t device = 0;  // executors
     std::uint32_t job = 0;     // executors: slot of the host function
     OpRef job_op{};
-    const char* doing = "start";
-    std::vector<Touch> touches;
-    bool needs_touches = false;  // enabled only once they are written
-    bool syncs_hosts = false;
-    const std::function<bool()>* ready = nullptr;
+    Wish wish;
     std::uint64_t not_ready_at_step =
         0;  // number of the step that polled without progress; 0: none
     std::condition_variable wake;
@@ -107,7 +110,9 @@ class Controller final : public Scheduler {
   Thread& add_thread();
   [[nodiscard]] static std::uint64_t who(const Thread& thread);
   /// The calling thread waits to be chosen. Returns false if the run is being abandoned.
-  bool pend(Thread& thread);
+  bool pend(Wish wish);
+  /// Code of the program; what it throws is a finding that begins with `who`.
+  void run_guarded(const std::string& who, const std::function<void()>& body);
   /// Performs device steps until a thread is chosen, which then runs. With the lock held.
   void move_on();
   void hand_to(Thread& thread);
@@ -115,8 +120,6 @@ class Controller final : public Scheduler {
   void collect_thread(const Thread& thread, std::vector<Step>& steps);
   void collect_op(std::uint32_t slot, bool enabled, std::vector<Step>& steps);
   void perform(std::uint32_t slot);
-  void give_up();
-  void finish(Thread& thread);
   void executor_loop(Thread& thread);
   [[nodiscard]] std::string explain_stuck();
   [[nodiscard]] std::string text_of(const Op& op);

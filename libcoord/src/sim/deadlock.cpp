@@ -21,38 +21,22 @@ std::string quoted(std::string_view name, std::uint32_t stream) {
 }  // namespace
 
 const char* describe(OpKind kind) noexcept {
-  switch (kind) {
-    case OpKind::kKernel:
-      return "kernel";
-    case OpKind::kCopyToDevice:
-      return "copy to the device";
-    case OpKind::kCopyToHost:
-      return "copy to the host";
-    case OpKind::kCopyInDevice:
-      return "copy within the device";
-    case OpKind::kCopyPeer:
-      return "copy between devices";
-    case OpKind::kMemset:
-      return "memset";
-    case OpKind::kHostFunction:
-      return "host function";
-    case OpKind::kMemoryWait:
-      return "memory wait";
-    case OpKind::kMemoryWrite:
-      return "memory write";
-    case OpKind::kRecord:
-      return "event record";
-    case OpKind::kWait:
-      return "event wait";
-    case OpKind::kAllocate:
-      return "allocation";
-    case OpKind::kFree:
-      return "memory release";
-    case OpKind::kGraphBegin:
-    case OpKind::kGraphEnd:
-      return "graph launch";
-  }
-  return "operation";
+  constexpr const char* kTexts[] = {"kernel",
+                                    "copy to the device",
+                                    "copy to the host",
+                                    "copy within the device",
+                                    "copy between devices",
+                                    "memset",
+                                    "host function",
+                                    "memory wait",
+                                    "memory write",
+                                    "event record",
+                                    "event wait",
+                                    "allocation",
+                                    "memory release",
+                                    "graph launch",
+                                    "graph launch"};
+  return kTexts[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Engine::Blocked> Engine::blocked_streams() const {
@@ -77,6 +61,11 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
     const bool spinning = first.kind == OpKind::kKernel && first.begin_ns >= 0;
     const bool on_memory = first.kind == OpKind::kMemoryWait || spinning;
     const char* how = ", behind stream ";
+    const auto waits_for_those = [&](const auto& wanted) {
+      for (const std::uint32_t other : all) {
+        if (wanted(ops_[other])) entry.waits_for.push_back(ops_[other].stream);
+      }
+    };
     std::ostringstream reason;
     reason << describe(first.kind);
     if (first.kind == OpKind::kKernel) reason << " " << first.name;
@@ -86,36 +75,27 @@ std::vector<Engine::Blocked> Engine::blocked_streams() const {
       reason << (spinning ? ", which spins" : "") << " for the value " << first.value << " at "
              << static_cast<const void*>(first.address) << ", which is " << value;
       how = "; to be written in stream ";
-      for (const std::uint32_t other : all) {
-        const Op& op = ops_[other];
-        if (op.kind == OpKind::kMemoryWrite && op.address == first.address &&
-            static_cast<std::int64_t>(op.value - first.value) >= 0) {
-          entry.waits_for.push_back(op.stream);
-        }
-      }
+      waits_for_those([&](const Op& op) {
+        return op.kind == OpKind::kMemoryWrite && op.address == first.address &&
+               static_cast<std::int64_t>(op.value - first.value) >= 0;
+      });
       if (entry.waits_for.empty()) reason << "; no pending operation writes it";
     } else if (first.unmet == 0 && first.channel != kNoChannel && queues(first)) {
       // Nothing to wait for, but it has not run.
       const auto& channel = device_for(first).channels[first.channel];
-      if (std::find(channel.begin(), channel.end(), slot) != channel.end()) {
+      if (std::ranges::find(channel, slot) != channel.end()) {
         how = ", in the same hardware queue as blocked work of stream ";
         entry.waits_for.push_back(ops_[channel.front()].stream);
       } else {
         how = ", without a free multiprocessor next to the spinning kernel of stream ";
-        for (const std::uint32_t other : all) {
-          const Op& op = ops_[other];
-          if (op.kind == OpKind::kKernel && op.begin_ns >= 0 &&
-              streams_[op.stream].device == streams_[stream].device)
-            entry.waits_for.push_back(op.stream);
-        }
+        waits_for_those([&, device = streams_[stream].device](const Op& op) {
+          return op.kind == OpKind::kKernel && op.begin_ns >= 0 && device_of(op.stream) == device;
+        });
       }
     } else if (first.unmet == 0 && first.kind == OpKind::kHostFunction && first.begin_ns < 0) {
       how = ", behind the host function of stream ";
-      for (const std::uint32_t other : all) {
-        const Op& op = ops_[other];
-        if (op.kind == OpKind::kHostFunction && op.begin_ns >= 0)
-          entry.waits_for.push_back(op.stream);
-      }
+      waits_for_those(
+          [](const Op& op) { return op.kind == OpKind::kHostFunction && op.begin_ns >= 0; });
     } else if (first.kind == OpKind::kHostFunction && first.begin_ns >= 0) {
       reason << ", which does not return";
     }
@@ -143,13 +123,13 @@ std::string Engine::explain_stuck() const {
 
   // A cycle: follow the first stream that each one waits for until one repeats.
   const auto find = [&](std::uint32_t stream) {
-    return std::find_if(blocked.begin(), blocked.end(),
-                        [&](const Blocked& entry) { return entry.stream == stream; });
+    return std::ranges::find_if(blocked,
+                                [&](const Blocked& entry) { return entry.stream == stream; });
   };
   for (const Blocked& from : blocked) {
     std::vector<std::uint32_t> path;
     auto at = find(from.stream);
-    while (at != blocked.end() && std::find(path.begin(), path.end(), at->stream) == path.end()) {
+    while (at != blocked.end() && std::ranges::find(path, at->stream) == path.end()) {
       path.push_back(at->stream);
       at = at->waits_for.empty() ? blocked.end() : find(at->waits_for.front());
     }

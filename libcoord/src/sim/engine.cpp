@@ -38,7 +38,8 @@ Engine::Engine(const Config& config, std::uint32_t devices, bool controlled,
   for (Device& device : devices_) {
     device.channels.resize(config.max_connections);
     device.last_channel = config.max_connections - 1;
-    device.to_device.capacity = device.to_host.capacity = config.copy_engines_per_direction;
+    for (const OpKind kind : {OpKind::kCopyToDevice, OpKind::kCopyToHost})
+      device.fifo(kind).capacity = config.copy_engines_per_direction;
   }
 }
 
@@ -199,21 +200,9 @@ void Engine::run_marks() {
 }
 
 Engine::Fifo* Engine::fifo_of(const Op& op) {
-  Device& device = device_for(op);
-  switch (op.kind) {
-    case OpKind::kCopyToDevice:
-      return &device.to_device;
-    case OpKind::kCopyToHost:
-      return &device.to_host;
-    case OpKind::kCopyInDevice:
-      return &device.in_device;
-    case OpKind::kCopyPeer:
-      return &device.peer;
-    case OpKind::kHostFunction:
-      return &device.host_executor;
-    default:
-      return nullptr;
-  }
+  const bool copies = op.kind >= OpKind::kCopyToDevice && op.kind <= OpKind::kCopyPeer;
+  if (!copies && op.kind != OpKind::kHostFunction) return nullptr;
+  return &device_for(op).fifo(op.kind);
 }
 
 /// Reserves the front end for one item; returns the time when it is through.
@@ -274,8 +263,8 @@ void Engine::reach_device(std::uint32_t slot) {
 
 /// A copy that begins while one in the other direction runs takes longer.
 void Engine::share_bus(Op& op) {
-  const Device& device = device_for(op);
-  const Fifo& other = op.kind == OpKind::kCopyToDevice ? device.to_host : device.to_device;
+  const Fifo& other = device_for(op).fifo(op.kind == OpKind::kCopyToDevice ? OpKind::kCopyToHost
+                                                                           : OpKind::kCopyToDevice);
   if (other.in_use != 0) op.duration_ns = op.duration_ns * 100 / calibration_.both_ways_percent;
 }
 
@@ -442,7 +431,7 @@ bool Engine::can_perform(std::uint32_t slot) const {
     case OpKind::kMemoryWait:
       return reached(op);
     case OpKind::kHostFunction:
-      return device.host_executor.in_use == 0;
+      return device.fifos[static_cast<std::size_t>(op.kind)].in_use == 0;
     case OpKind::kKernel:
       return op.begin_ns >= 0 ? reached(op) : sm_units_ - device.units_in_use >= op.block_units;
     default:
@@ -476,7 +465,7 @@ void Engine::perform(std::uint32_t slot) {
 void Engine::begin_host_function(std::uint32_t slot) {
   ++now_ns_;
   ops_[slot].begin_ns = now_ns_;
-  ++device_for(ops_[slot]).host_executor.in_use;
+  ++device_for(ops_[slot]).fifo(OpKind::kHostFunction).in_use;
   std::erase(ready_, slot);
 }
 
@@ -497,10 +486,7 @@ void Engine::fail(int code, const std::string& why) {
   ready_.clear();
   for (Device& device : devices_) {
     device.waiting_kernels = {};
-    for (Fifo* fifo : {&device.to_device, &device.to_host, &device.in_device, &device.peer,
-                       &device.host_executor}) {
-      fifo->waiting.clear();
-    }
+    for (Fifo& fifo : device.fifos) fifo.waiting.clear();
   }
   pending_memory_waits_ = 0;
   for (Op& op : ops_) op.serial = 0;  // done, for waiting threads; failure() has the reason
@@ -511,8 +497,8 @@ std::vector<std::uint32_t> Engine::pending() const {
   for (std::uint32_t slot = 0; slot < ops_.size(); ++slot) {
     if (ops_[slot].serial != 0) slots.push_back(slot);
   }
-  std::sort(slots.begin(), slots.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return std::tie(ops_[a].stream, ops_[a].serial) < std::tie(ops_[b].stream, ops_[b].serial);
+  std::ranges::sort(slots, {}, [this](std::uint32_t slot) {
+    return std::pair(ops_[slot].stream, ops_[slot].serial);
   });
   return slots;
 }

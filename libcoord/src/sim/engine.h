@@ -14,6 +14,8 @@
 // Thread-compatible: machine.h holds the lock.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -22,7 +24,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -207,9 +208,7 @@ class Engine {
     std::uint32_t slot;
     std::uint32_t blocks;  // kEnd of some of a kernel's blocks
     Happening what;
-    bool operator>(const Event& other) const {
-      return std::tie(time_ns, order) > std::tie(other.time_ns, other.order);
-    }
+    auto operator<=>(const Event&) const = default;  // by time and order
   };
   struct Fifo {
     std::uint32_t capacity = 1;
@@ -220,9 +219,7 @@ class Engine {
     int priority;
     std::uint64_t order;
     std::uint32_t slot;
-    bool operator>(const WaitingKernel& other) const {
-      return std::tie(priority, order) > std::tie(other.priority, other.order);
-    }
+    auto operator<=>(const WaitingKernel&) const = default;  // by priority and order
   };
   struct Device {
     std::uint32_t units_in_use = 0, kernels_running = 0;
@@ -233,7 +230,9 @@ class Engine {
     /// queue whose first operation is not ready blocks those behind it.
     std::vector<std::deque<std::uint32_t>> channels;
     std::uint32_t last_channel = 0;
-    Fifo to_device, to_host, in_device, peer, host_executor;
+    /// By OpKind: of each kind of copy, and of host functions.
+    std::array<Fifo, static_cast<std::size_t>(OpKind::kHostFunction) + 1> fifos;
+    Fifo& fifo(OpKind kind) { return fifos[static_cast<std::size_t>(kind)]; }
   };
   struct Spinning {
     std::uint32_t slot;

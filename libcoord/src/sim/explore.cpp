@@ -33,16 +33,15 @@ class Search final : public Decider {
       for (const Step& step : next) {
         if (step.enabled) node.enabled.push_back(step);
       }
-      const auto chosen = std::find_if(node.enabled.begin(), node.enabled.end(),
-                                       [&](const Step& step) { return !asleep(node, step.who); });
+      const auto chosen = std::ranges::find_if(
+          node.enabled, [&](const Step& step) { return !contains(node.sleep, step.who); });
       if (chosen == node.enabled.end()) return std::nullopt;  // equivalent to an order already run
       node.chosen = chosen->who;
       node.wanted.insert(node.chosen);
     }
     const std::uint64_t who = nodes_[depth].chosen;
-    const auto found = std::find_if(next.begin(), next.end(), [&](const Step& step) {
-      return step.who == who && step.enabled;
-    });
+    const auto found = std::ranges::find_if(
+        next, [&](const Step& step) { return step.who == who && step.enabled; });
     if (found == next.end()) {
       diverged_ = true;
       return std::nullopt;
@@ -57,11 +56,11 @@ class Search final : public Decider {
   bool advance() {
     for (; !nodes_.empty(); nodes_.pop_back()) {
       Node& node = nodes_.back();
-      const auto tried = std::find_if(node.enabled.begin(), node.enabled.end(),
-                                      [&](const Step& step) { return step.who == node.chosen; });
-      if (tried != node.enabled.end() && !asleep(node, tried->who)) node.sleep.push_back(*tried);
-      const auto next = std::find_if(node.wanted.begin(), node.wanted.end(),
-                                     [&](std::uint64_t who) { return !asleep(node, who); });
+      const auto tried = std::ranges::find(node.enabled, node.chosen, &Step::who);
+      if (tried != node.enabled.end() && !contains(node.sleep, tried->who))
+        node.sleep.push_back(*tried);
+      const auto next = std::ranges::find_if(
+          node.wanted, [&](std::uint64_t who) { return !contains(node.sleep, who); });
       if (next == node.wanted.end()) continue;
       node.chosen = *next;
       replayed_ = nodes_.size();
@@ -81,9 +80,8 @@ class Search final : public Decider {
     Past before;  // positions of the steps it depends on
   };
 
-  static bool asleep(const Node& node, std::uint64_t who) {
-    return std::any_of(node.sleep.begin(), node.sleep.end(),
-                       [&](const Step& step) { return step.who == who; });
+  static bool contains(const std::vector<Step>& steps, std::uint64_t who) {
+    return std::ranges::find(steps, who, &Step::who) != steps.end();
   }
 
   [[nodiscard]] std::vector<Step> inherited_sleep(std::size_t depth) const {
@@ -127,24 +125,20 @@ class Search final : public Decider {
   }
 
   static bool enables(const Step& step, const Step& pending) {
-    return std::any_of(step.touches.begin(), step.touches.end(), [&](const Touch& touch) {
-      return touch.writes && std::find(pending.needs.begin(), pending.needs.end(), touch.object) !=
-                                 pending.needs.end();
+    return std::ranges::any_of(step.touches, [&](const Touch& touch) {
+      return touch.writes && std::ranges::find(pending.needs, touch.object) != pending.needs.end();
     });
   }
 
   void want(Node& node, std::size_t at, std::size_t depth, const Step& pending, const Past& base) {
-    const auto enabled = [&](std::uint64_t who) {
-      return std::any_of(node.enabled.begin(), node.enabled.end(),
-                         [&](const Step& step) { return step.who == who; });
-    };
-    if (enabled(pending.who)) {
+    if (contains(node.enabled, pending.who)) {
       node.wanted.insert(pending.who);
       return;
     }
     for (std::size_t j = at + 1; j < depth; ++j) {
       const std::uint64_t who = nodes_[j].step.who;
-      if (!base.contains(static_cast<std::uint32_t>(j)) || !enabled(who) || who == node.chosen)
+      if (!base.contains(static_cast<std::uint32_t>(j)) || !contains(node.enabled, who) ||
+          who == node.chosen)
         continue;
       node.wanted.insert(who);
       return;
@@ -216,8 +210,7 @@ class Repeat final : public Decider {
       return choice;
     }
     return static_cast<std::size_t>(
-        std::find_if(next.begin(), next.end(), [](const Step& step) { return step.enabled; }) -
-        next.begin());
+        std::ranges::find_if(next, [](const Step& step) { return step.enabled; }) - next.begin());
   }
   [[nodiscard]] bool fits() const { return fits_; }
 
@@ -242,8 +235,7 @@ class Outcome {
     length_ = std::max(length_, controller.schedule().choices.size());
     std::optional<Finding> finding = controller.take_finding();
     if (!finding && !controller.given_up()) finding = compare(controller);
-    if (finding &&
-        std::none_of(report.findings.begin(), report.findings.end(), [&](const Finding& known) {
+    if (finding && std::ranges::none_of(report.findings, [&](const Finding& known) {
           return known.kind == finding->kind && known.text == finding->text;
         })) {
       report.findings.push_back(std::move(*finding));
@@ -334,14 +326,17 @@ std::string Schedule::text() const {
 }
 
 Schedule Schedule::parse(std::string_view text) {
+  constexpr const char* kExpected = "expected numbers such as 3x0 1";
   Schedule schedule;
   const char* at = text.data();
   const char* const end = at + text.size();
+  const auto check = [](bool ok, const char* why) {
+    if (!ok) throw make_error(kCodeInvalidValue, "sim::Schedule::parse", why);
+  };
   const auto number = [&] {
     std::uint32_t value = 0;
     const auto [stop, error] = std::from_chars(at, end, value);
-    if (error != std::errc())
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers such as 3x0 1");
+    check(error == std::errc(), kExpected);
     at = stop;
     return value;
   };
@@ -353,28 +348,17 @@ Schedule Schedule::parse(std::string_view text) {
       choice = number();
     }
     constexpr std::size_t kLongest = 10'000'000;
-    if (count > kLongest || schedule.choices.size() > kLongest)
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "too long");
+    check(count <= kLongest && schedule.choices.size() <= kLongest, "too long");
     schedule.choices.insert(schedule.choices.end(), count, choice);
-    if (at != end && *at != ' ')
-      throw make_error(kCodeInvalidValue, "sim::Schedule::parse", "expected numbers such as 3x0 1");
+    check(at == end || *at == ' ', kExpected);
     while (at != end && *at == ' ') ++at;
   }
   return schedule;
 }
 
 const char* to_string(FindingKind kind) noexcept {
-  switch (kind) {
-    case FindingKind::kRace:
-      return "race";
-    case FindingKind::kDeadlock:
-      return "deadlock";
-    case FindingKind::kOrderDependence:
-      return "order dependence";
-    case FindingKind::kFailure:
-      return "failure";
-  }
-  return "finding";
+  constexpr const char* kNames[] = {"race", "deadlock", "order dependence", "failure"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace coord::sim

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <utility>
+#include <iterator>
 
 #include "codes.h"
 #include "device_state.h"
@@ -71,15 +71,14 @@ void Machine::notify_stream(std::uint32_t stream, int priority, bool destroyed,
   if (hooks().stream == nullptr) return;
   const StreamEntry& entry = streams[stream];
   const std::string name(engine.stream_name(stream));
-  coord_stream_facts facts{};
-  facts.context = contexts[entry.device];
-  facts.stream = stream;
-  facts.handle = entry.handle;
-  facts.kind = static_cast<std::uint32_t>(entry.kind);
-  facts.priority = priority;
-  facts.destroyed = destroyed ? 1 : 0;
-  facts.time_ns = time_ns;
-  facts.name = name.c_str();
+  const coord_stream_facts facts{.context = contexts[entry.device],
+                                 .stream = stream,
+                                 .handle = entry.handle,
+                                 .kind = static_cast<std::uint32_t>(entry.kind),
+                                 .priority = priority,
+                                 .destroyed = destroyed ? 1u : 0u,
+                                 .time_ns = time_ns,
+                                 .name = name.c_str()};
   hooks().stream(&facts);
 }
 
@@ -132,16 +131,10 @@ std::uint64_t Machine::observer_address(const void* address) const {
 
 void Machine::add_barrier(std::uint32_t stream, std::vector<OpRef>& before) {
   const StreamEntry& entry = streams[stream];
-  switch (entry.kind) {
-    case StreamKind::kNonBlocking:
-      break;
-    case StreamKind::kPerThread:
-    case StreamKind::kBlocking:
-      before.push_back(engine.tail(legacy_streams[entry.device]));
-      break;
-    case StreamKind::kLegacy:
-      before = tails(stream);
-      break;
+  if (entry.kind == StreamKind::kLegacy) {
+    before = tails(stream);
+  } else if (entry.kind != StreamKind::kNonBlocking) {
+    before.push_back(engine.tail(legacy_streams[entry.device]));
   }
 }
 
@@ -167,10 +160,17 @@ std::vector<OpRef> Machine::all_tails(std::uint32_t device) const {
   return last;
 }
 
-void Machine::see_memory_until(std::int64_t time_ns) {
-  if (engine.pending_memory_waits() == 0) return;
+bool Machine::ended(std::span<const OpRef> ops) const {
+  return std::ranges::all_of(ops, [&](OpRef op) { return engine.done(op); });
+}
+
+void Machine::advance(std::int64_t time_ns) {
   InsideDevice inside;
   engine.advance(time_ns);
+}
+
+void Machine::see_memory_until(std::int64_t time_ns) {
+  if (engine.pending_memory_waits() != 0) advance(time_ns);
 }
 
 int Machine::injected(const char* call) {
@@ -194,48 +194,28 @@ void Machine::on_ended(const Op& op) {
 
 void Machine::notify_op(const Op& op, bool ended) {
   if (hooks().sim_op == nullptr || op.in_graph) return;
-  coord_sim_op facts{};
-  facts.begin_ns = op.begin_ns;
-  switch (op.kind) {
-    case OpKind::kKernel:
-      facts.kind = COORD_SIM_KERNEL;
-      break;
-    case OpKind::kCopyToDevice:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 1;
-      break;
-    case OpKind::kCopyToHost:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 2;
-      break;
-    case OpKind::kCopyInDevice:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 8;
-      break;
-    case OpKind::kCopyPeer:
-      facts.kind = COORD_SIM_MEMCPY, facts.copy_kind = 10;
-      break;
-    case OpKind::kMemset:
-      facts.kind = COORD_SIM_MEMSET;
-      break;
-    case OpKind::kHostFunction:
-      facts.kind = COORD_SIM_HOST_FUNCTION;
-      break;
-    case OpKind::kMemoryWait:
-      facts.kind = COORD_SIM_MEMORY_WAIT;
-      break;
-    case OpKind::kMemoryWrite:
-      facts.kind = COORD_SIM_MEMORY_WRITE;
-      break;
-    case OpKind::kGraphEnd: {  // represents the whole launch
-      facts.kind = COORD_SIM_GRAPH_LAUNCH;
-      const auto begin = graph_begins_ns.find(op.value);
-      facts.begin_ns = begin == graph_begins_ns.end() ? -1 : begin->second;
-      break;
-    }
-    case OpKind::kRecord:
-    case OpKind::kWait:
-    case OpKind::kAllocate:
-    case OpKind::kFree:
-    case OpKind::kGraphBegin:
-      return;  // calls, not work
+  // What traces show of each kind; the kinds that are left out are calls, not work.
+  struct Shown {
+    OpKind kind;
+    coord_sim_op_kind as;
+    std::uint32_t copy_kind = 0;
+  };
+  static constexpr Shown kShown[] = {{OpKind::kKernel, COORD_SIM_KERNEL},
+                                     {OpKind::kCopyToDevice, COORD_SIM_MEMCPY, 1},
+                                     {OpKind::kCopyToHost, COORD_SIM_MEMCPY, 2},
+                                     {OpKind::kCopyInDevice, COORD_SIM_MEMCPY, 8},
+                                     {OpKind::kCopyPeer, COORD_SIM_MEMCPY, 10},
+                                     {OpKind::kMemset, COORD_SIM_MEMSET},
+                                     {OpKind::kHostFunction, COORD_SIM_HOST_FUNCTION},
+                                     {OpKind::kMemoryWait, COORD_SIM_MEMORY_WAIT},
+                                     {OpKind::kMemoryWrite, COORD_SIM_MEMORY_WRITE},
+                                     {OpKind::kGraphEnd, COORD_SIM_GRAPH_LAUNCH}};
+  const auto shown = std::ranges::find(kShown, op.kind, &Shown::kind);
+  if (shown == std::end(kShown)) return;
+  coord_sim_op facts{.kind = shown->as, .begin_ns = op.begin_ns, .copy_kind = shown->copy_kind};
+  if (op.kind == OpKind::kGraphEnd) {  // represents the whole launch
+    const auto begin = graph_begins_ns.find(op.value);
+    facts.begin_ns = begin == graph_begins_ns.end() ? -1 : begin->second;
   }
   const std::string name(op.name);
   facts.correlation_id = op.correlation_id;

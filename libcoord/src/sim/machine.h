@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -129,6 +130,10 @@ struct Machine {
   /// Last operations of the streams that a query or synchronize of `stream` covers.
   [[nodiscard]] std::vector<OpRef> tails(std::uint32_t stream);
   [[nodiscard]] std::vector<OpRef> all_tails(std::uint32_t device) const;
+  /// Whether all of them have ended.
+  [[nodiscard]] bool ended(std::span<const OpRef> ops) const;
+  /// Runs everything that happens until `time_ns`.
+  void advance(std::int64_t time_ns);
   /// If anything waits for a value in memory, checks it before the host changes the value: a host
   /// store after `time_ns` must not release a wait before that time.
   void see_memory_until(std::int64_t time_ns);

@@ -101,9 +101,7 @@ void SimBackend::release(void* address, bool on_host) noexcept {
 }
 
 void* SimBackend::allocate_async(NativeStream stream, std::size_t bytes) {
-  Call call(*this, "simMallocAsync");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simMallocAsync", stream);
   if (call.captured())
     call.fail(kCodeNotSupported, "the simulated device allocates no memory in graphs");
   std::uint64_t& in_use = machine_.device_bytes_in_use[device_];
@@ -146,9 +144,7 @@ void* SimBackend::allocate_async(NativeStream stream, std::size_t bytes) {
 }
 
 void SimBackend::free_async(NativeStream stream, void* address) {
-  Call call(*this, "simFreeAsync");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simFreeAsync", stream);
   if (call.captured())
     call.fail(kCodeNotSupported, "the simulated device frees no memory in graphs");
   const auto found = machine_.memory.find(reinterpret_cast<std::uintptr_t>(address));
@@ -183,8 +179,7 @@ void SimBackend::touches(OpSpec& spec, const void* address, std::size_t bytes, b
 
 void SimBackend::host_access(const void* address, std::size_t bytes, bool writes) {
   if (machine_.scheduler != nullptr) {
-    machine_.scheduler->host_access({reinterpret_cast<std::uintptr_t>(address), bytes, writes},
-                                    "host access");
+    machine_.scheduler->host_access({reinterpret_cast<std::uintptr_t>(address), bytes, writes});
   } else {
     declare_access(COORD_NONE, address, bytes, writes);
   }
@@ -201,9 +196,7 @@ void SimBackend::declare_access(std::uint32_t operation, const void* address, st
 
 void SimBackend::copy(NativeStream stream, void* to, const void* from, std::size_t bytes,
                       CopyDirection direction) {
-  Call call(*this, "simMemcpyAsync");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simMemcpyAsync", stream);
   call.says(static_cast<std::uint64_t>(direction) + 1, bytes);  // cudaMemcpyKind
   if (bytes == 0) return call.finish(costs_.copy_ns);
   if (direction != CopyDirection::kHostToDevice && !machine_.in_range(from, bytes, false)) {
@@ -259,9 +252,7 @@ bool SimBackend::can_reach(const Backend& other) const noexcept {
 
 void SimBackend::copy_peer(NativeStream stream, void* to, Backend&, const void* from, Backend&,
                            std::size_t bytes) {
-  Call call(*this, "simMemcpyAsync");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simMemcpyAsync", stream);
   constexpr std::uint64_t kDeviceToDevice = 3;  // cudaMemcpyKind
   call.says(kDeviceToDevice, bytes);
   if (bytes > 0) {
@@ -282,9 +273,7 @@ void SimBackend::copy_peer(NativeStream stream, void* to, Backend&, const void* 
 
 // A copy of the pages that are elsewhere. Page faults cost nothing here.
 void SimBackend::prefetch(NativeStream stream, void* address, std::size_t bytes, bool to_host) {
-  Call call(*this, "simMemPrefetchAsync");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simMemPrefetchAsync", stream);
   call.says(machine_.trace_address(address), bytes);
   const auto range = machine_.find_range(address);
   if (!machine_.in_range(address, bytes, to_host) || !range->second.managed)
@@ -315,9 +304,7 @@ MemoryKind SimBackend::memory_kind(const void* address) {
 }
 
 void SimBackend::memset(NativeStream stream, void* to, std::uint8_t value, std::size_t bytes) {
-  Call call(*this, "simMemsetAsync");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simMemsetAsync", stream);
   call.says(machine_.trace_address(to), bytes);
   if (bytes > 0) {
     if (!machine_.in_range(to, bytes, false))
@@ -335,9 +322,7 @@ void SimBackend::memset(NativeStream stream, void* to, std::uint8_t value, std::
 }
 
 void SimBackend::launch(NativeStream stream, const KernelSpec& kernel) {
-  Call call(*this, "simLaunchKernel");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simLaunchKernel", stream);
   const Transform& transform = kernel.transform;
   const std::size_t bytes = transform.count * sizeof(float);
   if (bytes > 0 && (!machine_.in_range(transform.input, bytes, false) ||
@@ -374,9 +359,7 @@ void SimBackend::launch(NativeStream stream, const KernelSpec& kernel) {
 }
 
 void SimBackend::host_function(NativeStream stream, std::function<void()> function) {
-  Call call(*this, "simLaunchHostFunc");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simLaunchHostFunc", stream);
   OpSpec spec{.kind = OpKind::kHostFunction,
               .computes = true,
               .duration_ns = costs_.host_function_return_ns,
@@ -392,9 +375,7 @@ void SimBackend::host_function(NativeStream stream, std::function<void()> functi
 
 void SimBackend::wait_value(NativeStream stream, const std::uint64_t* address,
                             std::uint64_t value) {
-  Call call(*this, "simStreamWaitValue");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simStreamWaitValue", stream);
   call.says(machine_.trace_address(address), value);
   if (machine_.find_range(address) == machine_.memory.end())
     call.fail(kCodeInvalidValue, "the device cannot access that address");
@@ -406,9 +387,7 @@ void SimBackend::wait_value(NativeStream stream, const std::uint64_t* address,
 }
 
 void SimBackend::write_value(NativeStream stream, std::uint64_t* address, std::uint64_t value) {
-  Call call(*this, "simStreamWriteValue");
-  call.on_stream(stream);
-  call.enter(CaptureRule::kEnqueues);
+  Call call(*this, "simStreamWriteValue", stream);
   call.says(machine_.trace_address(address), value);
   if (machine_.find_range(address) == machine_.memory.end())
     call.fail(kCodeInvalidValue, "the device cannot access that address");

@@ -7,11 +7,9 @@
 // each call is a point at which another thread or the device may go first.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "sim/engine.h"
 
@@ -60,7 +58,7 @@ class Scheduler {
   /// The calling thread has observed that these have ended.
   virtual void seen(std::span<const OpRef> ops) = 0;
   /// The calling thread accesses memory that the device also uses.
-  virtual void host_access(const Access& access, const char* call) = 0;
+  virtual void host_access(const Access& access) = 0;
 };
 
 }  // namespace coord::sim

@@ -29,32 +29,24 @@ constexpr std::uint64_t kEventBlockingSync = 1;
 constexpr std::uint64_t kEventDisableTiming = 2;
 
 std::uint64_t event_flags(EventClass event_class) {
-  switch (event_class) {
-    case EventClass::kTiming:
-      return 0;
-    case EventClass::kNoTiming:
-      return kEventDisableTiming;
-    case EventClass::kBlockingSync:
-      return kEventDisableTiming | kEventBlockingSync;
-  }
-  return 0;
+  if (event_class == EventClass::kTiming) return 0;
+  return kEventDisableTiming | (event_class == EventClass::kBlockingSync ? kEventBlockingSync : 0);
 }
 
 DeviceProperties describe(const Config& config) {
-  DeviceProperties properties;
-  properties.name = config.name;
-  properties.ordinal = next_ordinal.fetch_add(1);
-  properties.uuid = "SIM-" + std::to_string(properties.ordinal);
-  properties.simulated = true;
-  properties.context = kFirstContext + properties.ordinal;
-  properties.compute_capability = 90;
-  properties.sm_count = config.sm_count;
-  properties.copy_engines = 2 * config.copy_engines_per_direction;
-  properties.max_connections = config.max_connections;
-  properties.memory_bytes = config.memory_bytes;
-  properties.least_priority = 0;
-  properties.greatest_priority = -5;
-  return properties;
+  const std::uint32_t ordinal = next_ordinal.fetch_add(1);
+  return {.name = config.name,
+          .uuid = "SIM-" + std::to_string(ordinal),
+          .simulated = true,
+          .ordinal = ordinal,
+          .context = kFirstContext + ordinal,
+          .compute_capability = 90,
+          .sm_count = config.sm_count,
+          .copy_engines = 2 * config.copy_engines_per_direction,
+          .max_connections = config.max_connections,
+          .memory_bytes = config.memory_bytes,
+          .least_priority = 0,
+          .greatest_priority = -5};
 }
 
 }  // namespace
@@ -109,17 +101,16 @@ SimBackend::SimBackend(std::shared_ptr<Machine> machine, std::uint32_t device)
       properties_(describe(machine_.config)) {
   machine_.contexts[device_] = properties_.context;
   if (const coord_observer& hooks = machine_.hooks(); hooks.device != nullptr) {
-    coord_device_facts facts{};
-    facts.device = properties_.ordinal;
-    facts.context = properties_.context;
-    facts.simulated = 1;
-    facts.compute_capability = properties_.compute_capability;
-    facts.sm_count = properties_.sm_count;
-    facts.copy_engines = properties_.copy_engines;
-    facts.max_connections = properties_.max_connections;
-    facts.memory_bytes = properties_.memory_bytes;
-    facts.name = properties_.name.c_str();
-    facts.uuid = properties_.uuid.c_str();
+    const coord_device_facts facts{.device = properties_.ordinal,
+                                   .context = properties_.context,
+                                   .simulated = 1,
+                                   .compute_capability = properties_.compute_capability,
+                                   .sm_count = properties_.sm_count,
+                                   .copy_engines = properties_.copy_engines,
+                                   .max_connections = properties_.max_connections,
+                                   .memory_bytes = properties_.memory_bytes,
+                                   .name = properties_.name.c_str(),
+                                   .uuid = properties_.uuid.c_str()};
     hooks.device(&facts);
   }
   machine_.legacy_streams[device_] =
@@ -149,8 +140,7 @@ void SimBackend::inject(const Injection& injection) {
 // Streams
 
 NativeStream SimBackend::create_stream(int priority, bool non_blocking, std::string_view name) {
-  Call call(*this, "simStreamCreate");
-  call.enter(CaptureRule::kSafe);
+  Call call(*this, "simStreamCreate", CaptureRule::kSafe);
   NativeStream handle = machine_.next_stream_handle;
   if (machine_.free_stream_handles.empty()) {
     machine_.next_stream_handle += kHandleStep;
@@ -197,26 +187,19 @@ bool SimBackend::query_stream(NativeStream handle) {
   call.touches(machine_.tails(call.stream));
   call.enter(CaptureRule::kLooks);
   const bool done = call.poll(machine_.tails(call.stream));
-  if (done) {
-    call.finish(costs_.stream_query_ns);
-  } else {
-    call.finish_not_ready(costs_.stream_query_ns);
-  }
+  call.finish(costs_.stream_query_ns, done);
   return done;
 }
 
 void SimBackend::synchronize_stream(NativeStream handle) {
-  Call call(*this, "simStreamSynchronize");
-  call.on_stream(handle);
-  call.enter(CaptureRule::kLooks);
+  Call call(*this, "simStreamSynchronize", handle, CaptureRule::kLooks);
   call.block_until(machine_.tails(call.stream), costs_.synchronize_idle_ns,
                    costs_.wake_spinning_ns);
   call.finish(0);
 }
 
 void SimBackend::synchronize_device() {
-  Call call(*this, "simDeviceSynchronize");
-  call.enter(CaptureRule::kWholeDevice);
+  Call call(*this, "simDeviceSynchronize", CaptureRule::kWholeDevice);
   call.block_until(machine_.all_tails(device_), costs_.synchronize_idle_ns,
                    costs_.wake_spinning_ns);
   call.finish(0);
@@ -225,8 +208,7 @@ void SimBackend::synchronize_device() {
 // Events
 
 NativeEvent SimBackend::create_event(EventClass event_class, std::string_view name) {
-  Call call(*this, "simEventCreate");
-  call.enter(CaptureRule::kSafe);
+  Call call(*this, "simEventCreate", CaptureRule::kSafe);
   if (machine_.free_events.empty()) {
     machine_.free_events.push_back(static_cast<std::uint32_t>(machine_.events.size()));
     machine_.events.emplace_back();
@@ -310,11 +292,7 @@ bool SimBackend::query_event(NativeEvent event) {
   call.enter(CaptureRule::kLooks);
   const OpRef record[] = {machine_.events[call.event].record};
   const bool done = call.poll(record);
-  if (done) {
-    call.finish(costs_.event_query_ns);
-  } else {
-    call.finish_not_ready(costs_.event_query_ns);
-  }
+  call.finish(costs_.event_query_ns, done);
   return done;
 }
 
@@ -337,10 +315,7 @@ Nanoseconds SimBackend::elapsed(NativeEvent start, NativeEvent end) {
   call.on_event(end);
   call.enter(CaptureRule::kLooks);
   call.says(start, end);
-  {
-    InsideDevice inside;
-    machine_.engine.advance(call.begin_ns);
-  }
+  machine_.advance(call.begin_ns);
   for (std::uint32_t event : {from, call.event}) {
     if (machine_.events[event].record.serial == 0)
       call.fail(kCodeInvalidHandle, "an event was never recorded");

@@ -53,34 +53,30 @@ std::string_view StreamRef::name() const { return checked("StreamRef::name").nam
 
 int StreamRef::priority() const { return checked("StreamRef::priority").priority; }
 
+namespace {
+
+/// `host`: the side of the copy that is on the host, if one is.
+void copy_as(WorkKind kind, CopyDirection direction, StreamState& stream, void* to,
+             const void* from, std::size_t bytes, const void* host) {
+  stream.give({kind, bytes, host},
+              [&] { stream.device->backend->copy(stream.native, to, from, bytes, direction); });
+}
+
+}  // namespace
+
 void StreamRef::copy_to_device(void* to, const void* from, std::size_t bytes) const {
-  copy_as(WorkKind::kCopyToDevice, to, from, bytes);
+  copy_as(WorkKind::kCopyToDevice, CopyDirection::kHostToDevice,
+          checked("StreamRef::copy_to_device"), to, from, bytes, from);
 }
 
 void StreamRef::copy_to_host(void* to, const void* from, std::size_t bytes) const {
-  copy_as(WorkKind::kCopyToHost, to, from, bytes);
+  copy_as(WorkKind::kCopyToHost, CopyDirection::kDeviceToHost, checked("StreamRef::copy_to_host"),
+          to, from, bytes, to);
 }
 
 void StreamRef::copy(void* to, const void* from, std::size_t bytes) const {
-  copy_as(WorkKind::kCopyInDevice, to, from, bytes);
-}
-
-void StreamRef::copy_as(WorkKind kind, void* to, const void* from, std::size_t bytes) const {
-  CopyDirection direction = CopyDirection::kDeviceToDevice;
-  const char* call = "StreamRef::copy";
-  const void* host = nullptr;
-  if (kind == WorkKind::kCopyToDevice) {
-    direction = CopyDirection::kHostToDevice;
-    call = "StreamRef::copy_to_device";
-    host = from;
-  } else if (kind == WorkKind::kCopyToHost) {
-    direction = CopyDirection::kDeviceToHost;
-    call = "StreamRef::copy_to_host";
-    host = to;
-  }
-  StreamState& stream = checked(call);
-  stream.give({kind, bytes, host},
-              [&] { stream.device->backend->copy(stream.native, to, from, bytes, direction); });
+  copy_as(WorkKind::kCopyInDevice, CopyDirection::kDeviceToDevice, checked("StreamRef::copy"), to,
+          from, bytes, nullptr);
 }
 
 void StreamRef::copy_peer(const Device& to_device, void* to, const Device& from_device,

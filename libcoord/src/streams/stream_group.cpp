@@ -84,9 +84,8 @@ class StreamGroup::Impl {
   [[nodiscard]] StreamRef stream(std::size_t index) const { return lanes_.at(index).stream; }
 
   [[nodiscard]] std::size_t index_of(StreamRef stream, const char* call) const {
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].stream == stream) return i;
-    }
+    const auto found = std::ranges::find(lanes_, stream, &Lane::stream);
+    if (found != lanes_.end()) return static_cast<std::size_t>(found - lanes_.begin());
     throw make_error(kCodeInvalidHandle, call, "the stream is not in the group \"" + name + "\"");
   }
 
@@ -134,8 +133,7 @@ class StreamGroup::Impl {
 
   [[nodiscard]] bool all_submitted() {
     const std::vector<OperationHandle> all = all_given();
-    return std::none_of(all.begin(), all.end(),
-                        [&](OperationHandle piece) { return unsubmitted(piece); });
+    return std::ranges::none_of(all, [&](OperationHandle piece) { return unsubmitted(piece); });
   }
 
   Executor& executor() {
@@ -171,8 +169,8 @@ class StreamGroup::Impl {
       const OperationState state = coordinator_.state(piece);
       return state == OperationState::kFailed || state == OperationState::kCancelled;
     });
-    const auto pending = std::find_if(lane.given.begin(), lane.given.end(),
-                                      [&](OperationHandle piece) { return unsubmitted(piece); });
+    const auto pending =
+        std::ranges::find_if(lane.given, [&](OperationHandle piece) { return unsubmitted(piece); });
     if (pending - lane.given.begin() > 1) lane.given.erase(lane.given.begin(), pending - 1);
   }
 

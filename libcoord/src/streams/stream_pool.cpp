@@ -124,8 +124,8 @@ StreamLease StreamPool::Impl::lease(Workload workload, StreamPriority priority) 
   if (!idle) [[unlikely]] {
     index = pick_busy(how, number);
     if (index == kNone)
-      throw Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                  "StreamPool::lease", "all streams of \"" + name_ + "\" are reserved");
+      throw make_error(ErrorKind::kExhausted, kCodeOutOfMemory, "StreamPool::lease",
+                       "all streams of \"" + name_ + "\" are reserved");
     slots_[index].busy.fetch_add(1, std::memory_order_relaxed);
   }
   StreamSlot& slot = slots_[index];
@@ -238,13 +238,13 @@ void StreamPool::Impl::notify() const {
   }
   if (observer().pool_sample == nullptr) return;
   const std::int64_t waited_ns = waited_ns_.load(std::memory_order_relaxed);
-  coord_pool_sample_facts facts{};
-  facts.pool = static_cast<std::uint32_t>(number_);
-  facts.available = ready;
-  facts.in_use = in_use;
-  facts.high_water = std::max(most, in_use);
-  facts.waited_ns = static_cast<std::uint64_t>(waited_ns - reported_waited_ns_.exchange(waited_ns));
-  facts.time_ns = device_.simulated() ? device_.now().value : 0;
+  const coord_pool_sample_facts facts{
+      .pool = static_cast<std::uint32_t>(number_),
+      .available = ready,
+      .in_use = in_use,
+      .high_water = std::max(most, in_use),
+      .waited_ns = static_cast<std::uint64_t>(waited_ns - reported_waited_ns_.exchange(waited_ns)),
+      .time_ns = device_.state()->observer_time_ns()};
   observer().pool_sample(&facts);
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "codes.h"
-#include "coord/error.h"
 #include "coord/sim.h"
 #include "coord/stream_pool.h"
 

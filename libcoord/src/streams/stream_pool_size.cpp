@@ -86,16 +86,15 @@ void StreamPool::Impl::set_open(std::uint32_t index, bool open) noexcept {
 }
 
 std::size_t StreamPool::Impl::size_now() const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(slots_.begin(), slots_.end(),
-                    [](const StreamSlot& slot) { return slot.open && !slot.reserved; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      slots_, [](const StreamSlot& slot) { return slot.open && !slot.reserved; }));
 }
 
 void StreamPool::Impl::resize(std::size_t size) {
   constexpr const char* kCall = "StreamPool::resize";
   const Lock lock(mutex_);
-  const auto reserved = static_cast<std::size_t>(std::count_if(
-      slots_.begin(), slots_.end(), [](const StreamSlot& slot) { return slot.reserved; }));
+  const auto reserved = static_cast<std::size_t>(
+      std::ranges::count_if(slots_, [](const StreamSlot& slot) { return slot.reserved; }));
   if (size == 0 || size + reserved > max_size_)
     throw make_error(kCodeInvalidValue, kCall,
                      std::to_string(size) + " streams, and " + std::to_string(reserved) +
@@ -122,9 +121,8 @@ ReservedStream StreamPool::Impl::reserve() {
   }
   if (found == kNone && count < max_size_) found = add_slot();
   if (found == kNone)
-    throw Error(ErrorKind::kExhausted, kCodeOutOfMemory, name_of_code(kCodeOutOfMemory),
-                "StreamPool::reserve",
-                "no stream of \"" + name_ + "\" is idle, and the pool is at its maximum size");
+    throw make_error(ErrorKind::kExhausted, kCodeOutOfMemory, "StreamPool::reserve",
+                     "no stream of \"" + name_ + "\" is idle, and the pool is at its maximum size");
   slots_[found].reserved = true;
   return {*this, found, slots_[found].stream};
 }

@@ -5,14 +5,12 @@
 // stream_profiler_report.cpp sums them up.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "coord/event_pool.h"

@@ -31,7 +31,7 @@ StreamReport WatchedStream::report() {
     result.busy += Nanoseconds(
         static_cast<std::int64_t>(static_cast<double>(times.total.count()) * std::max(share, 1.0)));
   };
-  std::for_each(result.work.begin(), result.work.end(), add);
+  std::ranges::for_each(result.work, add);
   add(result.sections);
   if (result.timed > 0) result.average_latency = total / static_cast<std::int64_t>(result.timed);
   result.span = Nanoseconds(end_ns_ - begin_ns_);
@@ -73,8 +73,7 @@ ProfileReport StreamProfiler::Impl::report() {
     edges.push_back({interval.end_ns, -1, &interval});
   }
   if (edges.empty()) return result;
-  std::sort(edges.begin(), edges.end(),
-            [](const Edge& a, const Edge& b) { return a.at_ns < b.at_ns; });
+  std::ranges::sort(edges, {}, &Edge::at_ns);
   int running = 0, copies = 0, computes = 0;
   std::int64_t before_ns = edges.front().at_ns, work_ns = 0;
   for (const Edge& edge : edges) {

@@ -27,18 +27,14 @@ struct Here {
 };
 thread_local Here this_worker;
 
-Error refused(ErrorKind kind, int code, const char* call, const std::string& why) {
-  return {kind, code, name_of_code(code), call, why};
-}
-
 void add(std::atomic<std::uint64_t>& mine, std::uint64_t by) {
   mine.store(mine.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 TaskQueueOptions checked(TaskQueueOptions options) {
   if (!std::has_single_bit(options.spawned)) {
-    throw refused(ErrorKind::kInvalidArgument, kCodeInvalidValue, "TaskQueue",
-                  std::to_string(options.spawned) + " spawned tasks is not a power of two");
+    throw make_error(kCodeInvalidValue, "TaskQueue",
+                     std::to_string(options.spawned) + " spawned tasks is not a power of two");
   }
   if (options.workers == 0) options.workers = std::max(std::thread::hardware_concurrency(), 1u);
   return options;
@@ -91,8 +87,7 @@ TaskQueue::Impl::~Impl() {
 
 TaskHandle TaskQueue::Impl::submit(TaskFunction function, const TaskOptions& options) {
   const auto check = [](bool ok, const char* why) {
-    if (!ok)
-      throw refused(ErrorKind::kInvalidArgument, kCodeInvalidValue, "TaskQueue::submit", why);
+    if (!ok) throw make_error(kCodeInvalidValue, "TaskQueue::submit", why);
   };
   check(!options.worker || *options.worker < workers(), "there is no such worker");
   check(!options.type || *options.type < options_.streams.size(), "there is no such type");
@@ -128,8 +123,8 @@ TaskHandle TaskQueue::Impl::submit(TaskFunction function, const TaskOptions& opt
 
 void TaskQueue::Impl::wait() {
   if (here() != nullptr) {
-    throw refused(ErrorKind::kNotPermitted, kCodeNotPermitted, "TaskQueue::wait",
-                  "a task of the queue would wait for itself");
+    throw make_error(kCodeNotPermitted, "TaskQueue::wait",
+                     "a task of the queue would wait for itself");
   }
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [this] { return count_.none(); });
@@ -289,7 +284,7 @@ bool TaskQueue::Impl::has_work(Worker& self) {
   if (self.pinned.size() + self.spawned.size() + self.given.size() + shared_.size() != 0)
     return true;
   if (!dynamic_.load(std::memory_order_relaxed)) return false;
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
+  return std::ranges::any_of(workers_, [](const auto& worker) {
     return worker->spawned.size() + worker->given.size() != 0;
   });
 }

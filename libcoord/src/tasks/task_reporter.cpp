@@ -43,11 +43,10 @@ TaskReporter::Stamp TaskReporter::stamp() noexcept {
 void TaskReporter::notify_queue() noexcept {
   if (told_.load(std::memory_order_relaxed) || told_.exchange(true, std::memory_order_relaxed))
     return;
-  coord_task_queue_facts facts{};
-  facts.queue = number_;
-  facts.workers = static_cast<std::uint32_t>(count_);
-  facts.on_device = kind_ == Workers::kWarps ? 1 : 0;
-  facts.name = name_.c_str();
+  const coord_task_queue_facts facts{.queue = number_,
+                                     .workers = static_cast<std::uint32_t>(count_),
+                                     .on_device = kind_ == Workers::kWarps ? 1u : 0u,
+                                     .name = name_.c_str()};
   observer().task_queue(&facts);
 }
 
@@ -59,12 +58,8 @@ void TaskReporter::notify(std::uint64_t task, std::size_t worker, std::uint32_t 
   notify_queue();
   const coord_task one{task,       begin.value, end.value, static_cast<std::uint32_t>(worker),
                        COORD_NONE, type,        0};
-  coord_tasks_facts facts{};
-  facts.queue = number_;
-  facts.run = COORD_NONE;
-  facts.clock = end.clock;
-  facts.count = 1;
-  facts.tasks = &one;
+  const coord_tasks_facts facts{
+      .queue = number_, .run = COORD_NONE, .clock = end.clock, .count = 1, .tasks = &one};
   observer().tasks(&facts);  // the profiler counts what it cannot store
 }
 
@@ -81,10 +76,7 @@ void TaskReporter::end_run(std::uint32_t run, std::span<const Ran> ran,
                            std::uint64_t left_out) noexcept {
   if (!is_heard()) return;
   std::array<coord_task, kBatch> batch;
-  coord_tasks_facts facts{};
-  facts.queue = number_;
-  facts.run = run;
-  facts.tasks = batch.data();
+  coord_tasks_facts facts{.queue = number_, .run = run, .tasks = batch.data()};
   for (int pauses = 0; !ran.empty() && pauses < kMostPauses;) {
     facts.count = static_cast<std::uint32_t>(std::min(ran.size(), kBatch));
     for (std::size_t i = 0; i < facts.count; ++i) {

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -57,10 +56,7 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const TimelineOptions& 
   }
   word_->completed.store(options.initial);
   word_->promised.store(options.initial);
-  if (device_) events_ = std::make_unique<EventPool>(*device_, EventPoolOptions{.name = name_});
-  source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
-  if (device_) poller_ = std::make_unique<PollClient>([this] { return poll_once(); });
-  announce();
+  start({.name = name_});
 }
 
 TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& share_name)
@@ -76,10 +72,17 @@ TimelineSignal::Impl::Impl(std::optional<Device> device, const std::string& shar
   map(file);
   if (word_->magic != TimelineWord::kMagic)
     throw make_error(kCodeInvalidHandle, kCall, "\"" + share_name + "\" is not a timeline");
-  if (device_) events_ = std::make_unique<EventPool>(*device_);
+  start({});
+}
+
+void TimelineSignal::Impl::start(const EventPoolOptions& events) {
+  if (device_) events_ = std::make_unique<EventPool>(*device_, events);
   source_ = std::make_unique<WaitGraphSource>([this](WaitGraph& graph) { notify_waits(graph); });
   if (device_) poller_ = std::make_unique<PollClient>([this] { return poll_once(); });
-  announce();
+  if (observer().timeline == nullptr) return;
+  const coord_timeline_facts facts{static_cast<std::uint32_t>(number_), 0, word_->completed.load(),
+                                   name_.c_str()};
+  observer().timeline(&facts);
 }
 
 void TimelineSignal::Impl::map(int file) {
@@ -133,9 +136,7 @@ TimelineSignal::TimelineSignal(std::unique_ptr<Impl> impl)
 
 TimelineSignal::~TimelineSignal() = default;
 
-std::uint64_t TimelineSignal::signaled() const noexcept {
-  return std::max(impl_->word().completed.load(), impl_->word().promised.load());
-}
+std::uint64_t TimelineSignal::signaled() const noexcept { return impl_->signaled(); }
 
 void TimelineSignal::signal(StreamRef stream, std::uint64_t value) { impl_->signal(stream, value); }
 bool TimelineSignal::try_wait(std::uint64_t value) { return impl_->try_wait(value); }

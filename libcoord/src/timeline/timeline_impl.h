@@ -8,6 +8,7 @@
 //   timeline_notify.cpp  reports to a profiler and the deadlock search
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -48,6 +49,9 @@ class TimelineSignal::Impl {
   std::string share_name() const;
 
   TimelineWord& word() noexcept { return *word_; }
+  std::uint64_t signaled() const noexcept {
+    return std::max(word_->completed.load(), word_->promised.load());
+  }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -69,18 +73,17 @@ class TimelineSignal::Impl {
     std::uint64_t thread;
   };
 
-  void announce() const;
-  /// Reports to a profiler. Without one each costs a branch.
-  void notify(coord_timeline_act act, std::uint64_t value) const {
-    if (observer().timeline_act != nullptr) [[unlikely]]
-      notify_act(act, value);
-  }
-  void notify(coord_timeline_act act, std::uint64_t value, StreamRef stream) const {
+  void start(const EventPoolOptions& events);
+  /// Reports an act of the stream, or else the calling thread, to a profiler. Without one it costs
+  /// a branch.
+  void notify(coord_timeline_act act, std::uint64_t value,
+              const StreamRef* stream = nullptr) const {
     if (observer().timeline_act != nullptr) [[unlikely]]
       notify_act(act, value, stream);
   }
-  void notify_act(coord_timeline_act act, std::uint64_t value) const;
-  void notify_act(coord_timeline_act act, std::uint64_t value, StreamRef stream) const;
+  void notify_act(coord_timeline_act act, std::uint64_t value, const StreamRef* stream) const;
+  /// Of the device; 0 without one, and if the observer takes the time.
+  [[nodiscard]] std::int64_t time_ns() const;
   void signal_in_order(std::uint64_t value);
   [[noreturn]] void refuse(std::uint64_t value, std::uint64_t signaled) const;
   bool block(std::uint64_t value, std::int64_t limit_ns);

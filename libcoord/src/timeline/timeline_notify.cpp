@@ -11,33 +11,22 @@
 
 namespace coord {
 
-void TimelineSignal::Impl::announce() const {
-  if (observer().timeline == nullptr) return;
-  const coord_timeline_facts facts{static_cast<std::uint32_t>(number_), 0, word_->completed.load(),
-                                   name_.c_str()};
-  observer().timeline(&facts);
-}
-
-void TimelineSignal::Impl::notify_act(coord_timeline_act act, std::uint64_t value) const {
-  coord_timeline_act_facts facts{};
-  facts.timeline = static_cast<std::uint32_t>(number_);
-  facts.act = act;
-  facts.context = COORD_NONE;
-  facts.value = value;
-  facts.time_ns = device_ && device_->simulated() ? device_->now().value : 0;
-  observer().timeline_act(&facts);
+std::int64_t TimelineSignal::Impl::time_ns() const {
+  return device_ ? device_->state()->observer_time_ns() : 0;
 }
 
 void TimelineSignal::Impl::notify_act(coord_timeline_act act, std::uint64_t value,
-                                      StreamRef stream) const {
-  coord_timeline_act_facts facts{};
-  facts.timeline = static_cast<std::uint32_t>(number_);
-  facts.act = act;
-  const StreamState& state = stream.checked("TimelineSignal");
-  facts.context = state.device->backend->properties().context;
-  facts.stream = state.native;
-  facts.value = value;
-  facts.time_ns = device_->simulated() ? device_->now().value : 0;
+                                      const StreamRef* stream) const {
+  coord_timeline_act_facts facts{.timeline = static_cast<std::uint32_t>(number_),
+                                 .act = act,
+                                 .context = COORD_NONE,
+                                 .value = value,
+                                 .time_ns = time_ns()};
+  if (stream != nullptr) {
+    const StreamState& state = stream->checked("TimelineSignal");
+    facts.context = state.device->backend->properties().context;
+    facts.stream = state.native;
+  }
   observer().timeline_act(&facts);
 }
 
@@ -52,9 +41,7 @@ void TimelineSignal::Impl::notify_waits(WaitGraph& graph) {
   const auto point_node = [&](std::uint64_t value) {
     return graph.node(COORD_WAITS_TIMELINE, prefix + std::to_string(value), label(value));
   };
-  const std::string so_far =
-      ", which was signaled up to " +
-      std::to_string(std::max(word_->completed.load(), word_->promised.load()));
+  const std::string so_far = ", which was signaled up to " + std::to_string(signaled());
   const Point* before = nullptr;
   for (const Point& point : points_) {
     const std::size_t node = point_node(point.value);
@@ -63,8 +50,8 @@ void TimelineSignal::Impl::notify_waits(WaitGraph& graph) {
     before = &point;
   }
   const auto wait_for = [&](std::size_t waiter, std::uint64_t value) {
-    const auto point = std::find_if(points_.begin(), points_.end(),
-                                    [&](const Point& one) { return one.value >= value; });
+    const auto point =
+        std::ranges::find_if(points_, [&](const Point& one) { return one.value >= value; });
     if (point != points_.end()) {
       graph.edge(waiter, point_node(point->value));
     } else if (!imported_ && word_->completed.load() < value) {

@@ -46,7 +46,7 @@ void TimelineSignal::signal(std::uint64_t value) { impl_->signal(value); }
 // For timelines that streams also signal.
 void TimelineSignal::Impl::signal_in_order(std::uint64_t value) {
   const Lock lock(mutex_);
-  const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
+  const std::uint64_t now = signaled();
   if (value <= now) refuse(value, now);
   word_->promised.store(value);
   notify(COORD_TIMELINE_SIGNAL, value);
@@ -66,11 +66,10 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
     throw make_error(kCodeNotSupported, kCall,
                      "only the process that created it can signal from streams");
   if (stream.capture_status() != CaptureStatus::kNone)
-    throw Error(ErrorKind::kCapture, 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", kCall,
-                "the stream is being captured");
+    throw make_error(kCodeCaptureUnsupported, kCall, "the stream is being captured");
   // One lock for value and record: events are in the order of their values.
   const Lock lock(mutex_);
-  const std::uint64_t now = std::max(word_->completed.load(), word_->promised.load());
+  const std::uint64_t now = signaled();
   if (value <= now) refuse(value, now);
   const EventRef event = events_->acquire();
   try {
@@ -81,16 +80,16 @@ void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   }
   // The device itself releases streams that wait for this value on the word, if nothing else must
   // be reached first.
-  const bool alone = std::all_of(points_.begin(), points_.end(), [&](const Point& point) {
+  const bool alone = std::ranges::all_of(points_, [&](const Point& point) {
     return point.event.id().valid() && point.stream == stream.id();
   });
-  const bool wanted = std::any_of(gates_.begin(), gates_.end(),
-                                  [&](const StreamWait& gate) { return gate.value <= value; });
+  const bool wanted =
+      std::ranges::any_of(gates_, [&](const StreamWait& gate) { return gate.value <= value; });
   if (alone && wanted) stream.write_value(gate_.data(), value);
   points_.push_back({value, event, stream.id(), take_order()});
   word_->promised.store(value);
   word_->outstanding.fetch_add(1);
-  notify(COORD_TIMELINE_SIGNAL, value, stream);
+  notify(COORD_TIMELINE_SIGNAL, value, &stream);
   if (!gates_.empty() || !host_waits_.empty() || word_->sleepers.load() != 0) poller_->wake();
   if (points_.size() % 64 == 0) refresh();  // so that events are reused even without waiters
 }

@@ -32,8 +32,8 @@ void TimelineSignal::Impl::throw_failure() {
   if (word_->failed.load() == 0) return;
   const Lock lock(mutex_);
   if (error_ != nullptr) std::rethrow_exception(error_);
-  throw Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-              "TimelineSignal::wait", "\"" + name_ + "\" failed, or ended, in another process");
+  throw make_error(ErrorKind::kCancelled, kCodeUnknown, "TimelineSignal::wait",
+                   "\"" + name_ + "\" failed, or ended, in another process");
 }
 
 bool TimelineSignal::Impl::peer_is_gone() const {
@@ -85,9 +85,9 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
   }
   const auto leave = [&] {
     const Lock lock(mutex_);
-    host_waits_.erase(std::find_if(
-        host_waits_.begin(), host_waits_.end(),
-        [&](const HostWait& wait) { return wait.value == value && wait.thread == thread; }));
+    host_waits_.erase(std::ranges::find_if(host_waits_, [&](const HostWait& wait) {
+      return wait.value == value && wait.thread == thread;
+    }));
   };
   try {
     for (int eager = 0;; ++eager) {
@@ -111,14 +111,13 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
       if (peer_is_gone()) {
         const Lock lock(mutex_);
         note_failure(std::make_exception_ptr(
-            Error(ErrorKind::kCancelled, kCodeUnknown, name_of_code(kCodeUnknown),
-                  "TimelineSignal::wait", "the process that made \"" + name_ + "\" has ended")));
+            make_error(ErrorKind::kCancelled, kCodeUnknown, "TimelineSignal::wait",
+                       "the process that made \"" + name_ + "\" has ended")));
       }
       WaitGraph waits = all_waits();
       const DeadlockReport report = waits.report();
       if (!report.cycles.empty() && !reached())
-        waits.give_up("TimelineSignal::wait", report,
-                      device_ && device_->simulated() ? device_->now().value : 0);
+        waits.give_up("TimelineSignal::wait", report, time_ns());
     }
   } catch (...) {
     leave();
@@ -131,14 +130,14 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
 void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
   check_device("TimelineSignal::wait");
   const bool reached = try_wait(value);
-  notify(COORD_TIMELINE_WAIT, value, stream);
+  notify(COORD_TIMELINE_WAIT, value, &stream);
   if (reached) {
-    notify(COORD_TIMELINE_RELEASE, value, stream);
+    notify(COORD_TIMELINE_RELEASE, value, &stream);
     return;
   }
   const Lock lock(mutex_);
-  const auto point = std::find_if(points_.begin(), points_.end(),
-                                  [&](const Point& candidate) { return candidate.value >= value; });
+  const auto point = std::ranges::find_if(
+      points_, [&](const Point& candidate) { return candidate.value >= value; });
   if (point != points_.end()) {
     // The newest event of each stream up to the point, and no later one: a later value may depend
     // on host actions after this wait.

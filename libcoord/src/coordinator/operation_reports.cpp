@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A Coordinator's notifications to a profiler. Nothing here changes what operations do.
+#include "operation_reports.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -11,9 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "coordinator_impl.h"
-#include "host/ticks.h"
-#include "observer.h"
+#include "stream_table.h"
 
 namespace coord {
 
@@ -76,59 +73,56 @@ std::string text_of(const std::source_location& where) {
 }
 
 // An operation that does not begin at once. The others are reported when they begin.
-void Coordinator::Impl::notify_registered(OperationRecord& record) const {
+void OperationReports::notify_registered(OperationRecord& record) const {
   record.announced = true;
   std::vector<std::uint32_t> ids;
   ids.reserve(record.after.size());
   for (const OperationHandle& dependency : record.after)
     ids.push_back(static_cast<std::uint32_t>(dependency.id().value));
   const std::string call_site = text_of(record.where);
-  coord_operation_facts facts{};
-  facts.operation = observer_id(record);
-  facts.type = static_cast<std::uint32_t>(record.type);
-  facts.priority = static_cast<std::uint32_t>(record.priority);
-  facts.context = record.device->backend->properties().context;
-  facts.stream = record.is_group ? 0 : record.entry->state->native;
-  facts.parent = parent_of(record);
-  facts.dependency_count = static_cast<std::uint32_t>(ids.size());
-  facts.dependencies = ids.data();
-  facts.time_ns = observer_time(*record.device);
-  facts.name = record.name();
-  facts.call_site = call_site.c_str();
+  const coord_operation_facts facts{.operation = observer_id(record),
+                                    .type = static_cast<std::uint32_t>(record.type),
+                                    .priority = static_cast<std::uint32_t>(record.priority),
+                                    .context = record.device->backend->properties().context,
+                                    .stream = record.is_group ? 0 : record.entry->state->native,
+                                    .parent = parent_of(record),
+                                    .dependency_count = static_cast<std::uint32_t>(ids.size()),
+                                    .dependencies = ids.data(),
+                                    .time_ns = record.device->observer_time_ns(),
+                                    .name = record.name(),
+                                    .call_site = call_site.c_str()};
   observer().operation_registered(&facts);
   for (std::size_t i = record.inferred_from; record.has_ranges && i < record.inferred_to; ++i)
-    notify_dependency(record, record.after[i], true);
+    dependency(record, record.after[i], true);
 }
 
-void Coordinator::Impl::notify_dependency(const OperationRecord& record, OperationHandle on,
-                                          bool inferred) const {
+void OperationReports::dependency(const OperationRecord& record, OperationHandle on,
+                                  bool inferred) const {
   if (!is_observed()) return;
   observer().dependency(observer_id(record), static_cast<std::uint32_t>(on.id().value),
                         inferred ? 1 : 0, COORD_WAITED);
 }
 
-// Why the stream of `record` waits for `before` or does not need to.
-std::uint8_t Coordinator::Impl::elision(const OperationRecord& record,
-                                        OperationRecord& before) const {
-  if (std::find(candidates_.begin(), candidates_.end(), &before) != candidates_.end())
-    return COORD_WAITED;
-  if (before.ended_already() || clocks_.proved(before.point)) return COORD_ELIDED_ENDED;
-  if (before.point.stream == record.point.stream) return COORD_ELIDED_SAME_STREAM;
-  return clocks_.implied(record.point.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT
-                                                            : COORD_ELIDED_OTHER_DEPENDENCY;
-}
-
-void Coordinator::Impl::find_elisions(OperationRecord& record) {
+void OperationReports::find_elisions(OperationRecord& record, const WaitSet& waits,
+                                     const ClockTable& clocks) {
+  // Why the operation's stream waits for `before` or does not need to.
+  const auto elision = [&](const OperationRecord& before) -> std::uint8_t {
+    if (waits.contains(before)) return COORD_WAITED;
+    if (before.ended_already() || clocks.proved(before.point)) return COORD_ELIDED_ENDED;
+    if (before.point.stream == record.point.stream) return COORD_ELIDED_SAME_STREAM;
+    return clocks.implied(record.point.stream, before.point) ? COORD_ELIDED_EARLIER_WAIT
+                                                             : COORD_ELIDED_OTHER_DEPENDENCY;
+  };
   record.elisions.resize(record.after.size());
   auto hooks = record.elisions.begin();
   for (const OperationHandle& after : record.after) {
-    OperationRecord* before = live(after);
+    OperationRecord* before = OperationRecord::of(after);
     std::uint8_t reason = COORD_ELIDED_ENDED;
-    if (before != nullptr && !before->is_group) reason = elision(record, *before);
+    if (before != nullptr && !before->is_group) reason = elision(*before);
     if (before != nullptr && before->is_group) {
       // For a group, the waits are for its last members: the group is waited for if one of them is.
-      for (OperationRecord* last : before->more().last) {
-        reason = elision(record, *last);
+      for (const OperationRecord* last : before->more().last) {
+        reason = elision(*last);
         if (reason == COORD_WAITED) break;
       }
     }
@@ -139,36 +133,35 @@ void Coordinator::Impl::find_elisions(OperationRecord& record) {
 }
 
 // An operation that the observer already knows.
-void Coordinator::Impl::notify_announced_begun(OperationRecord& record) {
+void OperationReports::notify_announced_begun(OperationRecord& record) {
   const coord_observer& hooks = observer();
   const std::uint32_t id = observer_id(record);
   if (record.after.size() > 0) {
     for (const coord_dependency_facts& one : record.elisions)
       hooks.dependency(id, one.operation, one.inferred, one.elided);
   }
-  hooks.operation_begin(id, observer_time(*record.device));
-  notify_state(record);
+  hooks.operation_begin(id, record.device->observer_time_ns());
+  new_state(record);
 }
 
 namespace {
 
 // Everything reported about it, except its dependencies.
 coord_operation_begin_facts facts_of(const OperationRecord& record) {
-  coord_operation_begin_facts facts{};
-  facts.operation = observer_id(record);
-  facts.type = static_cast<std::uint32_t>(record.type);
-  facts.priority = static_cast<std::uint32_t>(record.priority);
-  facts.context = record.entry->context;
-  facts.stream = record.entry->state->native;
-  facts.parent = parent_of(record);
-  facts.clock = static_cast<std::uint32_t>(record.device->clock);
-  facts.registered = record.created;
-  facts.begun = record.begun;
-  facts.line = record.where.line();
-  facts.name = record.name();
-  facts.name_bytes = record.name_bytes();
-  facts.file = record.where.file_name();
-  facts.function = record.where.function_name();
+  const coord_operation_begin_facts facts{.operation = observer_id(record),
+                                          .type = static_cast<std::uint32_t>(record.type),
+                                          .priority = static_cast<std::uint32_t>(record.priority),
+                                          .context = record.entry->context,
+                                          .stream = record.entry->state->native,
+                                          .parent = parent_of(record),
+                                          .clock = static_cast<std::uint32_t>(record.device->clock),
+                                          .registered = record.created,
+                                          .begun = record.begun,
+                                          .line = record.where.line(),
+                                          .name = record.name(),
+                                          .name_bytes = record.name_bytes(),
+                                          .file = record.where.file_name(),
+                                          .function = record.where.function_name()};
   return facts;
 }
 
@@ -229,7 +222,7 @@ std::span<const coord_dependency_facts> dependencies_of(const OperationRecord& r
 
 }  // namespace
 
-void Coordinator::Impl::notify_begun(OperationRecord& record) {
+void OperationReports::notify_begun(OperationRecord& record) {
   const std::uint32_t id = observer_id(record);
   record.outer = std::exchange(entered, {.operation = id}).operation;
   const KnownKind* const kind = place_of_kind(record);
@@ -245,7 +238,7 @@ void Coordinator::Impl::notify_begun(OperationRecord& record) {
 }
 
 // An operation that begins in the function of another one, or differs from earlier ones.
-void Coordinator::Impl::notify_begun_at_length(OperationRecord& record) {
+void OperationReports::notify_begun_at_length(OperationRecord& record) {
   if (record.outer != COORD_NONE) record.outer = ended_out_of_turn().still_open(record.outer);
   make_kind(record);
   if (record.announced) return notify_announced_begun(record);
@@ -257,22 +250,22 @@ void Coordinator::Impl::notify_begun_at_length(OperationRecord& record) {
   if (record.outer == COORD_NONE) entered.end = end;
 }
 
-void Coordinator::Impl::notify_left(const OperationRecord& record) const {
+void OperationReports::notify_left(const OperationRecord& record) const {
   const coord_observer& hooks = observer();
   const std::uint32_t id = observer_id(record);
   if (entered.operation != id) {
     ended_out_of_turn().add(id, record.outer);
-    return hooks.operation_end(id, observer_time(*record.device));
+    return hooks.operation_end(id, record.device->observer_time_ns());
   }
   entered = {};
   if (record.outer != COORD_NONE) entered.operation = ended_out_of_turn().still_open(record.outer);
   if (ends_by_its_state(record)) return;
-  const std::int64_t now_ns = observer_time(*record.device);
+  const std::int64_t now_ns = record.device->observer_time_ns();
   hooks.operation_end(id, now_ns);
   if (entered.operation != COORD_NONE) hooks.operation_begin(entered.operation, now_ns);
 }
 
-void Coordinator::Impl::notify_end_of_submission(const OperationRecord& record) {
+void OperationReports::notify_end_of_submission(const OperationRecord& record) {
   const std::uint64_t end = record.submitted;
   if (entered.end != nullptr && entered.operation == observer_id(record) && record.capture == 0 &&
       end != 0) [[likely]] {
@@ -281,13 +274,13 @@ void Coordinator::Impl::notify_end_of_submission(const OperationRecord& record) 
     return;
   }
   leave(record);
-  notify_state(record);
+  new_state(record);
 }
 
-void Coordinator::Impl::notify_new_state(const OperationRecord& record) {
+void OperationReports::notify_new_state(const OperationRecord& record) {
   const OperationState state = record.state.load(std::memory_order_relaxed);
   const coord_observer& hooks = observer();
-  if (state == OperationState::kCompleted) return notify_one_completed(record);
+  if (state == OperationState::kCompleted) return completed(record);
   if (state == OperationState::kCaptured) {
     // This is not a state of a trace; but its submission has ended.
     if (ends_by_its_state(record)) hooks.operation_end(observer_id(record), 0);
@@ -301,54 +294,19 @@ void Coordinator::Impl::notify_new_state(const OperationRecord& record) {
 }
 
 // The first one of its device.
-void Coordinator::Impl::notify_first_completed(const OperationRecord& record) {
+void OperationReports::notify_first_completed(const OperationRecord& record) {
   if (!is_observed()) return;
-  notify_completed();
+  all_completed();
   completed_device_ = record.device;
-  notify_one_completed(record);
+  completed(record);
 }
 
-void Coordinator::Impl::notify_all_completed() {
+void OperationReports::notify_all_completed() {
   observer().operations_completed(
       completed_ids_.data(), static_cast<std::uint32_t>(completed_ids_.size()),
       static_cast<std::uint32_t>(completed_device_->clock), completed_stamp_);
   completed_ids_.clear();
   completed_device_ = nullptr;
-}
-
-// Barriers
-
-std::int64_t Coordinator::arrival_time() const {
-  if (observer().barrier_arrival == nullptr) return 0;
-  const DeviceState& device = impl_->device();
-  return device.simulated ? device.backend->now().value : monotonic_ns();
-}
-
-void Coordinator::notify_barrier(OperationHandle passed, std::span<const StreamRef> streams,
-                                 std::span<const std::uint32_t> elided, std::string_view name,
-                                 std::span<const std::int64_t> arrivals) {
-  if (observer().barrier == nullptr) return;
-  const auto operation = static_cast<std::uint32_t>(passed.id().value);
-  std::vector<coord_barrier_stream> hooks;
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    const StreamState& stream = streams[i].checked("Barrier::pass");
-    hooks.push_back({stream.device->backend->properties().context, elided[i], stream.native});
-  }
-  const std::string text(name);
-  const DeviceState& device = *streams.front().checked("Barrier::pass").device;
-  coord_barrier_facts facts{};
-  facts.operation = operation;
-  facts.stream_count = static_cast<std::uint32_t>(hooks.size());
-  facts.streams = hooks.data();
-  facts.name = text.c_str();
-  facts.time_ns = device.simulated ? device.backend->now().value : 0;
-  observer().barrier(&facts);
-  if (observer().barrier_arrival == nullptr) return;
-  for (std::size_t i = 0; i < arrivals.size(); ++i) {
-    const coord_barrier_arrival_facts arrival{operation, hooks[i].context, hooks[i].stream,
-                                              arrivals[i]};
-    observer().barrier_arrival(&arrival);
-  }
 }
 
 }  // namespace coord
