@@ -72,13 +72,13 @@ void Database::run(const std::string& sql) {
 
 int64_t Database::integer(std::string_view sql) const {
   Statement statement(*this, sql);
-  if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
+  if (!statement.step()) throw Error(file_, "returned no row for " + std::string(sql));
   return statement.integer(0);
 }
 
 std::string Database::text(std::string_view sql) const {
   Statement statement(*this, sql);
-  if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
+  if (!statement.step()) throw Error(file_, "returned no row for " + std::string(sql));
   return std::string(statement.text(0));
 }
 

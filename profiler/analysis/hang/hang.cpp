@@ -356,7 +356,8 @@ Verdict Explainer::idle() const {
     verdict.headline =
         fmt::format("{} has not returned for {}", name_of(trace_, graph_.node(call.node)),
                     format_duration(call.held_ns));
-    verdict.why = busy ? "its thread computes." : "the recording does not show what it waits for.";
+    verdict.why =
+        busy ? "its thread is computing." : "the recording does not show what it waits for.";
     verdict.culprits.push_back(call.node);
     return verdict;
   }

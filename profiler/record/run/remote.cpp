@@ -34,7 +34,7 @@ constexpr auto kLimit = 30s;
 fs::path rings_of(pid_t process) {
   const std::string name = "process " + std::to_string(process);
   std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
-  if (!maps) throw Error(name, std::strerror(errno), "name a process of your own that runs", errno);
+  if (!maps) throw Error(name, std::strerror(errno), "name a running process of your own", errno);
   for (std::string line; std::getline(maps, line);) {
     const size_t path = line.find('/');
     if (path != line.npos && line.ends_with("/" + std::string(ring::kControlFile)))
@@ -60,7 +60,7 @@ Recorder Recorder::of(pid_t process) {
         ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (descriptor >= 0) ::close(descriptor);
   if (base == MAP_FAILED)
-    throw Error(file, "cannot be used", "ask as the user who recorded the process");
+    throw Error(file, "cannot be used", "run this as the user who recorded the process");
   recorder.control_ = static_cast<ring::Control*>(base);
   ring::rescue_on_bus_errors();
   ring::guard(recorder.control_, sizeof(ring::Control));
