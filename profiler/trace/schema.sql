@@ -499,10 +499,10 @@ CREATE TABLE access (
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
   source INTEGER,                                      -- how it is known: 0 an argument of the call (or what a simulated kernel
                                                        -- does), 1 declared by an operation, 2 declared by host code, 3 a word in
-                                                       -- the parameters of a kernel, also inside a struct. Source 3 is possible
-                                                       -- only, and only if the word points into allocated memory. The kernel does
-                                                       -- not write through a parameter that is const in its name; which bytes it
-                                                       -- touches, if any, is not known
+                                                       -- the parameters of a kernel, also inside a struct. Source 3 is only a
+                                                       -- possible access, listed if the word points into allocated memory. The
+                                                       -- kernel does not write through a parameter that is const in its name;
+                                                       -- which bytes it touches, if any, is not known
   writes INTEGER,                                      -- 1: written, 0: read, NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
