@@ -337,7 +337,7 @@ void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {
       data.notification.message != nullptr ? data.notification.message : "no message";
   report_loss(ring::Loss::kCuptiFatal, 1, message);
   report_to_user("recording is incomplete from here on: CUPTI stopped", message,
-                 "the program goes on");
+                 "the program continues");
 }
 
 [[gnu::noinline]] void on_other(CUpti_CallbackDomain domain, CUpti_CallbackId id,

@@ -276,7 +276,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
     ::close(pipe_files[1]);
     if (started) {
       started = read_folder(pipe_files[0], folder, folder_size);
-      if (!started) *cause = "the writer did not get ready";
+      if (!started) *cause = "the writer did not become ready";
     }
     ::close(pipe_files[0]);
   }

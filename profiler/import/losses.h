@@ -18,7 +18,7 @@ namespace streamscope::import {
 /// Thread-compatible.
 class LossLog {
  public:
-  /// `kind` is one of trace::loss_kinds(); `detail` is for people.
+  /// `kind` is one of trace::loss_kinds(); `detail` is human-readable.
   void add(std::string_view kind, uint64_t count = 1, trace::Id process = trace::kNoId,
            std::string_view detail = "") {
     if (count > 0) counts_[{std::string(kind), process, std::string(detail)}] += count;

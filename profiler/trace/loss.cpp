@@ -86,14 +86,14 @@ constexpr LossInfo kKinds[] = {
     {"exit-handlers-skipped", Severity::kNotice, kNoEvidence,
      "The process ended by _exit() or exec(), which run no exit handlers, so GPU times of its "
      "newest work may be missing.",
-     "End the program by exit() to get them."},
+     "End the program with exit() to get them."},
     {"process-end-unknown", Severity::kNotice, kNoEvidence,
      "The process ended without exit handlers, by a signal, _exit() or exec(); the trace contains "
      "what it stored before.",
      ""},
     // Affects no evidence: findings are valid, but their absence proves nothing (is_unfinished()).
     {kEndedEarly, Severity::kNotice, kNoEvidence,
-     "The program went on after its recording had ended, so the rest of it is missing.",
+     "The program continued after its recording had ended, so the rest of it is missing.",
      "Let the program end before the recorder does."},
     {"writer-ended-abruptly", Severity::kNotice, kNoEvidence,
      "The recorder was killed; the trace was finished later from the rings it left.", ""},
@@ -136,7 +136,7 @@ constexpr LossInfo kKinds[] = {
     {"merge-no-clock", Severity::kNotice, kNoEvidence,
      "A merged trace does not say when it was recorded; its times start at 0.", ""},
     {"merge-no-overlap", Severity::kNotice, kNoEvidence,
-     "A merged trace begins after all earlier ones have ended, so it is apart on the timeline.",
+     "A merged trace begins after all earlier ones have ended, so they do not overlap.",
      "Merge traces of one run; if these are, synchronize the clocks of their machines by NTP or "
      "PTP."},
     // What an import detects.
@@ -154,7 +154,7 @@ constexpr LossInfo kKinds[] = {
      "Profile with event tracing (nsys --cuda-event-trace, Kineto's enable_cuda_sync_events), or "
      "record with streamscope."},
     {"import-not-understood", Severity::kInfo, kNoEvidence,
-     "The imported file contains further data of kinds that a trace cannot store.", ""},
+     "The imported file also contains kinds of data that a trace cannot store.", ""},
     {"import-truncated", Severity::kDataLoss, kAllEvidence,
      "The imported file is truncated; everything before that point was imported.",
      "Copy or profile it again."},

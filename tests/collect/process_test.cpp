@@ -297,7 +297,7 @@ TEST(Process, DoesNotWaitForAWriterThatEndsWithoutAnAnswer) {
   run.set(ring::kRingsVariable, "");
   run.set("STREAMSCOPE_BIN", fake_writer(run, "exit 1"));
   EXPECT_EQ(run.run_child("simple"), 0);
-  EXPECT_THAT(run.error_text(), HasSubstr("the writer did not get ready"));
+  EXPECT_THAT(run.error_text(), HasSubstr("the writer did not become ready"));
 }
 
 TEST(Process, WhilePausedReportsOnlyWhatIdentitiesNeed) {

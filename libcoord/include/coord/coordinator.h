@@ -80,7 +80,7 @@ struct CoordinatorMetrics {
   std::uint64_t waits_placed = 0;         // stream waits issued
   std::uint64_t waits_elided = 0;         // dependencies that needed no wait
   std::uint64_t inferred = 0;             // dependencies that came from memory ranges
-  std::uint64_t races = 0;                // conflicting accesses without an order
+  std::uint64_t races = 0;                // conflicting accesses that nothing orders
   std::uint64_t host_waits = 0;           // event synchronizations by wait()
   std::uint64_t priority_inversions = 0;  // operations raised by a more urgent dependent
   std::uint64_t over_connections = 0;     // operations beyond what the hardware queues allow

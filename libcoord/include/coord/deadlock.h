@@ -22,7 +22,7 @@ struct DeadlockReport {
   std::vector<std::string> orphans;
 
   [[nodiscard]] bool found() const noexcept { return !cycles.empty() || !orphans.empty(); }
-  /// Multi-line text for people; names operations, streams, threads and call sites.
+  /// Human-readable multi-line text; names operations, streams, threads and call sites.
   [[nodiscard]] COORD_EXPORT std::string text() const;
 };
 

@@ -104,7 +104,7 @@ enum class FindingKind {
 
 struct Finding {
   FindingKind kind{};
-  std::string text;   // description for people
+  std::string text;   // human-readable description
   Schedule schedule;  // an order that shows it
 };
 

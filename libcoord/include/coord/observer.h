@@ -273,7 +273,7 @@ struct coord_wait_party {
   uint32_t kind;  /* coord_wait_party_kind */
   uint32_t flags; /* coord_wait_party_flags */
   uint64_t object;
-  const char* label; /* for people, with call sites */
+  const char* label; /* human-readable, with call sites */
 };
 
 struct coord_wait_link {

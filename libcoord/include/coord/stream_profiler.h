@@ -88,7 +88,7 @@ struct ProfileReport {
   double concurrency = 0;     // average number of streams with running work, while there is any
   std::uint64_t records = 0;  // event records made by the profiler so far
 
-  /// A table for people.
+  /// A human-readable table.
   [[nodiscard]] COORD_EXPORT std::string text() const;
 };
 

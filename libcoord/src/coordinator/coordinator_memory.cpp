@@ -43,7 +43,7 @@ void Coordinator::Impl::note_race(const OperationRecord& earlier, const Operatio
   race.text = std::to_string(where.bytes) + " bytes are used by " + describe(earlier) + " and by " +
               (later != nullptr ? describe(*later)
                                 : "host thread " + std::to_string(this_thread_number())) +
-              ", without an order between them";
+              ", and nothing orders them";
   races_.push_back(std::move(race));
 }
 

@@ -113,7 +113,7 @@ std::optional<std::string> Races::touch(const Access& access, std::uint32_t numb
     }
     const auto verb = [](const Access& what) { return what.writes ? " writes" : " reads"; };
     return "race: " + other.text + verb(other.access) + " and " + text + verb(access) +
-           " the same " + std::to_string(end - begin) + " bytes, without an order between them";
+           " the same " + std::to_string(end - begin) + " bytes, and nothing orders them";
   }
   touched_.push_back({access, number, text});
   return std::nullopt;

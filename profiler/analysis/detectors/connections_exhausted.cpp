@@ -7,7 +7,7 @@
 //   on an H200 with 1 to 32 queues). If a blocked stream needs a stalled one, that is a deadlock.
 //   Evidence: calls, times; the queue of each op if the device reports it, which makes the finding
 //   certain. Found only if ops stalled for 20 µs or more while the device was not full. Known false
-//   alarm without queue numbers: a driver that was slow for another reason just then.
+//   alarm without queue numbers: a driver that was slow for another reason at that moment.
 #include <fmt/format.h>
 
 #include "../labels.h"

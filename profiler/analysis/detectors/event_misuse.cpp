@@ -11,9 +11,9 @@
 //   wait. Ignored: events with timing, which are recorded for their times, and libcoord's own
 //   records. If only the latest record is meant to count, record the event on one stream only.
 // racy-binding (SS008): one thread records an event while another one waits for it or synchronizes
-//   with it, in calls that overlap. Which record is meant is up to chance and changes from run to
-//   run (on an H200 in up to all of such waits). Evidence: entry and return of the calls. No false
-//   alarms: the calls did overlap; a lock held around both calls would have kept them apart.
+//   with it, in calls that overlap. Which record is meant is a matter of chance and changes from
+//   run to run (on an H200, for up to all such waits). Evidence: entry and return of the calls. No
+//   false alarms: the calls did overlap; a lock held around both calls would have kept them apart.
 // destroyed-in-use (SS009): a stream or an event is used after it was destroyed, or one thread
 //   destroys it while a call of another thread uses it. The handle may belong to another object by
 //   then. Evidence: calls and the lifetimes of handles. Objects from before the recording are

@@ -3,13 +3,13 @@
 
 // over-broad-sync (SS203): the host blocks in a synchronization and then issues more work, although
 //   it reads nothing that the call covers, or only a copy that ended earlier. Meanwhile it issues
-//   nothing, so the device runs dry. An event record and a stream wait keep the order without the
-//   host. For what the host reads, an event after the copy is enough. Evidence: calls, records,
-//   times. The gain comes from a replay in which the device does all the waiting: all later work of
-//   the thread still runs after everything that the call covered. Ignored: calls after which
-//   nothing is issued, a single call that costs little, calls after which the thread reads a
-//   measured time, and gains that are lost in the noise. Known false alarms: host code that reads
-//   managed memory, or files and sockets that a host function fills; the trace shows neither.
+//   nothing, so the device runs out of work. An event record and a stream wait keep the order
+//   without the host. For what the host reads, an event after the copy is enough. Evidence: calls,
+//   records, times. The gain comes from a replay in which the device does all the waiting: all
+//   later work of the thread still runs after everything that the call covered. Ignored: calls
+//   after which nothing is issued, a single call that costs little, calls after which the thread
+//   reads a measured time, and gains that are lost in the noise. Known false alarms: host code that
+//   reads managed memory, or files and sockets that a host function fills; the trace shows neither.
 #include <fmt/format.h>
 
 #include "../labels.h"

@@ -8,7 +8,7 @@
 //   which the thread issues nothing before it synchronizes, unless a faster copy alone is worth
 //   reporting. The gain assumes that the call returns at once and that the copy runs as fast as the
 //   fastest page-locked copy of the trace in the same direction. If there is none, the copy keeps
-//   its length, and the gain is a lower bound.
+//   its duration, and the gain is a lower bound.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 //   from an earlier synchronization of its own and with nothing issued since. The call costs 0.3 µs
 //   or more and hides the synchronization that matters. Evidence: calls, exact records. Ignored:
 //   synchronizations before any work, and those after which the thread issues nothing. No false
-//   alarms by the guaranteed relation; a call may still be needed on a path that this run did not
-//   take.
+//   alarms under the guaranteed relation; a call may still be needed on a path that this run did
+//   not take.
 #include <fmt/format.h>
 
 #include <algorithm>

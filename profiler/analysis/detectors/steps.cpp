@@ -54,7 +54,7 @@ std::string describe(const Trace& trace, const std::vector<Hop>& path) {
         break;
       case trace::kHostEdge:
         if (hop.to_stream != kNoId) {
-          text += fmt::format("its issue on {}", stream(hop.to_stream));
+          text += fmt::format("the host's later call on {}", stream(hop.to_stream));
         } else if (hop.op != kNoId) {
           text += "a synchronous copy";
         } else {

@@ -6,16 +6,16 @@
 // redundant-wait (SS201): everything that the record stands for is ordered before the stream's next
 //   op without the wait: through the same stream, an earlier wait, the legacy stream or a
 //   synchronization of the issuing thread. The wait costs a call (0.2 µs and more), hides the order
-//   that matters and occupies a hardware queue. Evidence: calls, exact records. No false alarms by
-//   the guaranteed relation; a wait may still be needed on a path that this run did not take.
+//   that matters and occupies a hardware queue. Evidence: calls, exact records. No false alarms
+//   under the guaranteed relation; a wait may still be needed on a path that this run did not take.
 // wait-on-unrecorded (SS005): CUDA treats an event that nobody recorded as done. A wait for it, a
-//   synchronization or a query does nothing, so the order it was written for does not exist. Waits
-//   and synchronizations are reported. Evidence: calls, the history of events. A program may rely
-//   on this in a first iteration, such as the first round of a ring of buffers. Then the event is
-//   recorded later. If the round did not finish, this holds for other events that the thread waits
-//   for with the same function (cuBLASXt does so). The finding says so and is only suspected.
-//   Events that are shared between processes are not reported, because another process may have
-//   recorded them.
+//   synchronization or a query does nothing, so the intended order does not exist. Waits and
+//   synchronizations are reported. Evidence: calls, the history of events. A program may rely on
+//   this in a first iteration, such as the first round of a ring of buffers. Then the event is
+//   recorded later, or, if the round did not finish, other events that the thread waits for with
+//   the same function are (as in cuBLASXt). The finding says so and is only suspected. Events
+//   that are shared between processes are not reported, because another process may have recorded
+//   them.
 #include <fmt/format.h>
 
 #include <algorithm>

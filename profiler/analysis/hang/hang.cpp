@@ -326,7 +326,7 @@ class Explainer {
           fmt::format("{} has not returned for {}", name_of(trace_, graph_.node(call.node)),
                       format_duration(call.held_ns));
       verdict.why =
-          busy ? "its thread computes." : "the recording does not show what it waits for.";
+          busy ? "its thread is computing." : "the recording does not show what it waits for.";
       verdict.culprits.push_back(call.node);
       return verdict;
     }

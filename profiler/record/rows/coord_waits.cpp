@@ -59,7 +59,7 @@ void CoordWaits::finish_if_whole() {
 
 std::string CoordWaits::label(const ring::WaitPartyRecord& party) const {
   const std::string* text = run_.texts.find(party.label);
-  return text != nullptr ? *text : "something without a name in libcoord";
+  return text != nullptr ? *text : "an unnamed object of libcoord";
 }
 
 trace::HangReport CoordWaits::report() const {

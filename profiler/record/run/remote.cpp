@@ -30,7 +30,7 @@ constexpr auto kLimit = 30s;
 fs::path rings_of(pid_t process) {
   const std::string name = "process " + std::to_string(process);
   std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
-  if (!maps) throw Error(name, std::strerror(errno), "name a process of your own that runs", errno);
+  if (!maps) throw Error(name, std::strerror(errno), "name a running process of your own", errno);
   for (std::string line; std::getline(maps, line);) {
     const size_t path = line.find('/');
     if (path != line.npos && line.ends_with("/" + std::string(ring::kControlFile)))
@@ -53,7 +53,7 @@ Recorder Recorder::of(pid_t process) {
       facts.st_size >= static_cast<off_t>(sizeof(ring::Control)))
     recorder.control_ = map_control(descriptor.get());
   if (!recorder.control_)
-    throw Error(file, "cannot be used", "ask as the user who recorded the process");
+    throw Error(file, "cannot be used", "run this as the user who recorded the process");
   const ring::Control& control = *recorder.control_;
   if (std::memcmp(control.magic, ring::kControlMagic, sizeof control.magic) != 0 ||
       control.layout_version != ring::kLayoutVersion)

@@ -105,7 +105,7 @@ std::string write_baseline(const Trace& trace, const Check& check) {
     const std::string print = fingerprint(trace, advice);
     const auto count = counts.find(print);
     if (count == counts.end()) continue;
-    // The title is for people who review changes of a baseline.
+    // The title helps people who review changes of a baseline.
     findings.push_back({{"fingerprint", print},
                         {"count", count->second},
                         {"detector", advice.detector->id},

@@ -50,7 +50,7 @@ CREATE TABLE loss (
   count INTEGER,                                       -- how many records, calls, ... ; NULL if not countable
   start_ns INTEGER,                                    -- interval in which it happened, if known
   end_ns INTEGER,                                      -- end of that interval
-  detail_id INTEGER REFERENCES string(id)              -- details, for people
+  detail_id INTEGER REFERENCES string(id)              -- details, human-readable
 );
 
 CREATE TABLE clock_anchor (
@@ -69,7 +69,7 @@ CREATE TABLE process (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   os_pid INTEGER,                                      -- the system's process id
   parent_os_pid INTEGER,                               -- the system's id of its parent
-  name_id INTEGER REFERENCES string(id),               -- short name for people
+  name_id INTEGER REFERENCES string(id),               -- short display name
   executable_id INTEGER REFERENCES string(id),         -- path of the program
   command_line_id INTEGER REFERENCES string(id),       -- arguments, separated by spaces
   environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE per line
@@ -499,10 +499,10 @@ CREATE TABLE access (
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
   source INTEGER,                                      -- how it is known: 0 an argument of the call (or what a simulated kernel
                                                        -- does), 1 declared by an operation, 2 declared by host code, 3 a word in
-                                                       -- the parameters of a kernel, also inside a struct. Source 3 is possible
-                                                       -- only, and only if the word points into allocated memory. The kernel does
-                                                       -- not write through a parameter that is const in its name; which bytes it
-                                                       -- touches, if any, is not known
+                                                       -- the parameters of a kernel, also inside a struct. Source 3 is only a
+                                                       -- possible access, listed if the word points into allocated memory. The
+                                                       -- kernel does not write through a parameter that is const in its name;
+                                                       -- which bytes it touches, if any, is not known
   writes INTEGER,                                      -- 1: written, 0: read, NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
@@ -580,7 +580,7 @@ CREATE TABLE hang (
   process_id INTEGER REFERENCES process(id),           -- its process
   start_ns INTEGER,                                    -- when it was diagnosed
   verdict_id INTEGER REFERENCES string(id),            -- kebab-case kind of hang
-  text_id INTEGER REFERENCES string(id)                -- explanation, for people
+  text_id INTEGER REFERENCES string(id)                -- explanation, human-readable
 );
 
 CREATE TABLE hang_node (
@@ -590,7 +590,7 @@ CREATE TABLE hang_node (
   kind INTEGER,                                        -- 0 thread, 1 stream, 2 op, 3 event_record, 4 event_wait, 5 host_sync,
                                                        -- 6 operation, 7 outside (lock, other process, network)
   object_id INTEGER,                                   -- row of the table that `kind` names; NULL for outside
-  name_id INTEGER REFERENCES string(id),               -- label for people
+  name_id INTEGER REFERENCES string(id),               -- display label
   in_cycle INTEGER,                                    -- 1: part of the cycle that proves the deadlock
   stack_id INTEGER REFERENCES stack(id)                -- kind 0: call stack of the thread, if known
 );
@@ -602,7 +602,7 @@ CREATE TABLE hang_edge (
   from_node_id INTEGER REFERENCES hang_node(id),       -- who waits
   to_node_id INTEGER REFERENCES hang_node(id),         -- for whom
   kind INTEGER,                                        -- 0 all (needs every such edge), 1 any (one such edge suffices)
-  reason_id INTEGER REFERENCES string(id)              -- why, for people
+  reason_id INTEGER REFERENCES string(id)              -- why, human-readable
 );
 
 CREATE TABLE thread_sample (

@@ -72,7 +72,7 @@ void Database::run(const std::string& sql) {
 
 Statement Database::first_row(std::string_view sql) const {
   Statement statement(*this, sql);
-  if (!statement.step()) throw Error(file_, "gave no answer to " + std::string(sql));
+  if (!statement.step()) throw Error(file_, "returned no row for " + std::string(sql));
   return statement;
 }
 
