@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "collect/cupti/cupti_library.h"
 #include "collect/process/asking.h"
+#include "collect/process/driver.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI callbacks -> CallRecords: one per outermost traced call of a thread, pushed at its exit.
+// CUPTI's callbacks as the source of calls.
 //
 // A runtime call makes driver calls inside; those are part of it and not recorded. Only traced
 // callback ids are enabled, so an untraced runtime call is not seen: a traced driver call inside it
-// is then the outermost known call, and is recorded as one. Order across threads follows from the
-// exit stamps alone (entry order is unreliable).
+// is then the outermost known call, and is recorded as one.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <link.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,11 +13,8 @@
 namespace streamscope::collect {
 
 constinit CuptiFunctions cupti = {};
-constinit CudaQueries cuda = {};
 
 namespace {
-
-constinit std::atomic<bool> found_cuda{false};
 
 constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 constexpr const char* kFolders[] = {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib",
@@ -127,53 +123,6 @@ CUptiResult subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc cal
     return result;
   }
   return cupti.cuptiSubscribe(subscriber, callback, nullptr);
-}
-
-bool has_cuda() { return found_cuda.load(std::memory_order_acquire); }
-
-bool find_cuda() {
-  if (has_cuda()) return true;
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-  if (library == nullptr) return false;
-#define STREAMSCOPE_FIND(name) \
-  cuda.name = reinterpret_cast<decltype(cuda.name)>(::dlsym(library, #name));
-  STREAMSCOPE_CUDA_QUERIES(STREAMSCOPE_FIND)
-#undef STREAMSCOPE_FIND
-  auto find = [library](const char* newest, const char* older) {
-    void* function = ::dlsym(library, newest);
-    return function != nullptr ? function : ::dlsym(library, older);
-  };
-  cuda.cuDeviceGetUuid = reinterpret_cast<decltype(cuda.cuDeviceGetUuid)>(
-      find("cuDeviceGetUuid_v2", "cuDeviceGetUuid"));
-  cuda.cuDeviceTotalMem = reinterpret_cast<decltype(cuda.cuDeviceTotalMem)>(
-      find("cuDeviceTotalMem_v2", "cuDeviceTotalMem"));
-  // Not through the list: the headers' macros could turn these names into their per-thread
-  // variants.
-  cuda.cuThreadExchangeStreamCaptureMode =
-      reinterpret_cast<decltype(cuda.cuThreadExchangeStreamCaptureMode)>(
-          ::dlsym(library, "cuThreadExchangeStreamCaptureMode"));
-  cuda.cuFuncGetParamInfo =
-      reinterpret_cast<decltype(cuda.cuFuncGetParamInfo)>(::dlsym(library, "cuFuncGetParamInfo"));
-  cuda.cuKernelGetParamInfo = reinterpret_cast<decltype(cuda.cuKernelGetParamInfo)>(
-      ::dlsym(library, "cuKernelGetParamInfo"));
-  cuda.cuStreamQuery =
-      reinterpret_cast<decltype(cuda.cuStreamQuery)>(::dlsym(library, "cuStreamQuery"));
-  cuda.cuEventQuery =
-      reinterpret_cast<decltype(cuda.cuEventQuery)>(::dlsym(library, "cuEventQuery"));
-  cuda.cuStreamGetFlags =
-      reinterpret_cast<decltype(cuda.cuStreamGetFlags)>(::dlsym(library, "cuStreamGetFlags"));
-  cuda.cuStreamGetPriority =
-      reinterpret_cast<decltype(cuda.cuStreamGetPriority)>(::dlsym(library, "cuStreamGetPriority"));
-  if (cuda.cuDeviceGetCount == nullptr) return false;
-  found_cuda.store(true, std::memory_order_release);
-  return true;
-}
-
-bool cuda_in_use() {
-  if (!find_cuda()) return false;
-  int count = 0;
-  return cuda.cuDeviceGetCount(&count) ==
-         CUDA_SUCCESS;  // before cuInit: CUDA_ERROR_NOT_INITIALIZED
 }
 
 }  // namespace streamscope::collect

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// libcupti and libcuda as found at run time: neither is linked, so the library loads on machines
-// without CUDA.
+// libcupti as found at run time: it is not linked, so the library loads on machines without CUDA.
 #pragma once
 
 #include <cuda.h>
@@ -60,38 +59,5 @@ bool load_cupti(const char** cause);
 /// knows it.
 CUptiResult subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, char* other,
                       size_t other_size);
-
-// Cheap queries of the driver; looked up in the libcuda of the process.
-#define STREAMSCOPE_CUDA_QUERIES(X) \
-  X(cuDeviceGet)                    \
-  X(cuDeviceGetCount)               \
-  X(cuDeviceGetName)                \
-  X(cuDeviceGetAttribute)
-
-struct CudaQueries {
-#define STREAMSCOPE_POINTER(name) decltype(&::name) name;
-  STREAMSCOPE_CUDA_QUERIES(STREAMSCOPE_POINTER)
-#undef STREAMSCOPE_POINTER
-  CUresult (*cuDeviceGetUuid)(CUuuid*, CUdevice);
-  CUresult (*cuDeviceTotalMem)(size_t*, CUdevice);
-  CUresult (*cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode*);
-  // Since 12.4; for a CUkernel.
-  CUresult (*cuFuncGetParamInfo)(void*, size_t, size_t*, size_t*);
-  CUresult (*cuKernelGetParamInfo)(void*, size_t, size_t*, size_t*);
-  CUresult (*cuStreamGetFlags)(CUstream, unsigned*);
-  CUresult (*cuStreamGetPriority)(CUstream, int*);
-  CUresult (*cuStreamQuery)(CUstream);
-  CUresult (*cuEventQuery)(CUevent);
-};
-extern constinit CudaQueries cuda;
-
-/// Looks the queries up if libcuda is already in the process; never loads it. Not to be called by
-/// two threads concurrently.
-bool find_cuda();
-/// find_cuda() has found them: `cuda` no longer changes. Thread-safe.
-bool has_cuda();
-
-/// True if the program has already initialized CUDA.
-bool cuda_in_use();
 
 }  // namespace streamscope::collect

@@ -16,8 +16,8 @@
 #include "collect/process/thread_state.h"
 #ifdef STREAMSCOPE_WITH_CUPTI
 #include "collect/cupti/activities.h"
-#include "collect/cupti/cupti_library.h"
 #include "collect/process/asking.h"
+#include "collect/process/driver.h"
 #endif
 #include "ring/descriptor.h"
 

@@ -17,11 +17,14 @@
 #include "collect/process/writer_process.h"
 #include "collect/stacks/stacks.h"
 #ifdef STREAMSCOPE_WITH_CUPTI
+#include "collect/calls/call_recorder.h"
+#include "collect/calls/objects.h"
 #include "collect/cupti/activities.h"
 #include "collect/cupti/callbacks.h"
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/resources.h"
 #include "collect/process/asking.h"
+#include "collect/process/driver.h"
 #endif
 
 namespace streamscope::collect {
@@ -50,6 +53,9 @@ void end_recording() {
 
 void in_child_after_fork() {
 #ifdef STREAMSCOPE_WITH_CUPTI
+  forget_calls_after_fork();
+  forget_objects_after_fork();
+  forget_driver_after_fork();
   forget_cupti_after_fork();
   forget_activities_after_fork();
   forget_resources_after_fork();

@@ -54,7 +54,7 @@ struct alignas(128) ThreadState {
   ring::Producer ring;
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
-  uint32_t open_correlation = 0;          // its correlation id; outside, that of the latest one
+  uint32_t open_number = 0;               // its number; outside, that of the latest one
   uint32_t open_stack = 0;                // of the open call
   bool in_collector = false;              // set while the collector itself calls CUDA or CUPTI
   uint64_t calls = 0;                     // traced calls so far
