@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Joins the traced calls (calls.def) with the callback ids that a CUDA toolkit has, so that one list serves all toolkits.
-#   cmake -DCALLS=calls.def -DINCLUDE=/usr/local/cuda/include -DOUT=call_ids.inc -P GenerateCallTable.cmake
+#   cmake -DCALLS=calls.def -DINCLUDE=/usr/local/cuda/include -DOUT=call_ids.inc -DSTUBS=call_stubs.inc -P GenerateCallTable.cmake
 #
-# Writes one line per callback id of a traced call:
+# Writes into OUT one line per callback id of a traced call:
 #   CALL_ID_RUNTIME(cbid name, line's name, line's version, per-thread variant 0|1)
 #   CALL_ID_DRIVER(cbid name, line's name, per-thread variant 0|1)
 # A variant (_ptsz, _ptds) carries its own version; it belongs to the line with that version, else to the first line of
@@ -69,3 +69,14 @@ foreach(id IN LISTS runtime_ids)
   endif()
 endforeach()
 file(CONFIGURE OUTPUT ${OUT} CONTENT "${text}" @ONLY)
+
+# The stubs of libstreamscope_calls.so: name, and where its wrapper is in streamscope_wrapped.
+set(stubs "")
+set(offset 8)
+string(REGEX MATCHALL "CALL_ID_DRIVER\\([A-Za-z_0-9]+" driver_lines "${text}")
+foreach(line IN LISTS driver_lines)
+  string(REPLACE "CALL_ID_DRIVER(" "" name ${line})
+  string(APPEND stubs "CALL_STUB(${name}, ${offset})\n")
+  math(EXPR offset "${offset} + 16")
+endforeach()
+file(CONFIGURE OUTPUT ${STUBS} CONTENT "${stubs}" @ONLY)

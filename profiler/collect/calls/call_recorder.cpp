@@ -221,9 +221,7 @@ void prepare_call_recorder(bool late) {
 
 ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   if (name == nullptr) return 0;
-  KernelNameSlot& slot =
-      thread
-          .kernel_names[(reinterpret_cast<uintptr_t>(name) >> 4) % std::size(thread.kernel_names)];
+  KernelNameSlot& slot = kernel_slot(thread, name);
   if (slot.text != name || slot.epoch != session.names_epoch.load(std::memory_order_relaxed))
     remember(thread, slot, name);
   return slot.hash;

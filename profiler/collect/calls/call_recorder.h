@@ -12,6 +12,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <iterator>
 
 #include "collect/calls/call_table.h"
 #include "collect/process/thread_state.h"
@@ -53,6 +54,12 @@ void report_launch(ThreadState& thread, const CallEntry& entry, const void* para
 
 /// Hash of a kernel's name, sent once. `name` stays valid as long as its code is loaded.
 ring::TextHash kernel_name(ThreadState& thread, const char* name);
+
+/// Where the thread keeps the name of the kernel that this address stands for.
+inline KernelNameSlot& kernel_slot(ThreadState& thread, const void* address) {
+  return thread
+      .kernel_names[(reinterpret_cast<uintptr_t>(address) >> 4) % std::size(thread.kernel_names)];
+}
 
 /// A stream is about to be destroyed.
 void end_captured_stream(uint64_t handle);

@@ -34,7 +34,8 @@ struct alignas(64) Session {
   // there are no other calls to order against its own.
   std::atomic<bool> several_threads{false};
   std::atomic<bool> attached_late{false};
-  std::atomic<bool> work_seen{false};  // the program gave the device work; see note_work()
+  std::atomic<bool> interposing{false};  // wrappers record (interposed/interposed_calls.h)
+  std::atomic<bool> work_seen{false};    // the program gave the device work; see note_work()
   // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
   // whether the parameters of kernels are recorded.
   uint16_t stack_calls = 0;

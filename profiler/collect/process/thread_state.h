@@ -63,6 +63,14 @@ struct alignas(128) ThreadState {
   uint64_t virtual_now = 0;  // end of its latest simulated call
   uint64_t per_thread_contexts =
       0;  // contexts (bit = id % 64) whose per-thread stream was reported
+  // Of the source `interposed`; see interposed/interposed_calls.cpp.
+  const void* open_frame = nullptr;  // the wrapper's part of the open call
+  void* launched = nullptr;          // latest kernel that the open call launched
+  void* known_context = nullptr;     // a context and its number, as of an epoch of names
+  uint32_t known_context_id = 0;
+  uint32_t known_context_epoch = 0;
+  uint32_t next_number = 0;  // numbers of calls that the thread has taken
+  uint32_t end_of_numbers = 0;
   KernelNameSlot kernel_names[64];
   CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // created at the first launch, with --with args

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Wrapped functions as the source of calls: no CUPTI.
+//
+// What CUPTI's resource callbacks tell otherwise (contexts, streams, kernels, graphs) follows from
+// the calls, and from questions to the driver about handles that a call has just used with success.
+#pragma once
+
+#include "collect/calls/call_recorder.h"
+
+namespace streamscope::collect {
+
+/// One call through a wrapper; lives in the wrapper's stack frame.
+class InterposedCall {
+ public:
+  /// Before the driver's function. `kernel`: of a launch, else null. If false, the call is not
+  /// recorded and leave() must not be called.
+  bool enter(const CallEntry& entry, const void* parameters, void* kernel);
+  /// After it.
+  void leave(const CallEntry& entry, const void* parameters, int32_t result);
+
+ private:
+  void learn(const CallEntry& entry, bool new_context);
+
+  ThreadState* thread_;
+  const void* frame_;
+  SeenCall call_;
+  bool inside_another_;
+};
+
+/// Records the calls through wrappers from now on. Needs a running session. False if libcuda lacks
+/// what that needs.
+bool start_interposed();
+/// Wrappers only pass calls on.
+void stop_interposed();
+
+void forget_interposed_after_fork();
+
+}  // namespace streamscope::collect

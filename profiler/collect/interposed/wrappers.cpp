@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// cuda.h then declares every version of every function, under its exported name.
+#define __CUDA_API_VERSION_INTERNAL
+#include "collect/interposed/wrappers.h"
+
+#include <cuda.h>
+#include <cudaProfiler.h>
+#include <cupti_driver_cbid.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <type_traits>
+
+#include "collect/interposed/interposed.h"
+#include "collect/interposed/interposed_calls.h"
+#include "collect/process/driver.h"
+#include "collect/process/session.h"
+
+// Known to CUPTI, but neither declared nor exported by the driver.
+extern "C" decltype(cuMemHostAlloc) cuMemHostAlloc_v2;
+
+namespace streamscope::collect {
+namespace {
+
+enum Index : size_t {
+#define CALL_ID_RUNTIME(cbid, name, version, per_thread)
+#define CALL_ID_DRIVER(cbid, name, per_thread) kIndex_##cbid,
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+  kFunctions
+};
+
+constinit std::atomic<void*> targets[kFunctions] = {};
+constinit std::atomic<bool> found{false};
+constinit std::mutex finding_targets;
+
+// Arguments in memory as in CUPTI's parameter structs: members of these types, in this order.
+template <class... Args>
+class Parameters {
+ public:
+  explicit Parameters(Args... args) {
+    [[maybe_unused]] size_t at = 0;
+    (put(at, args), ...);
+  }
+  const void* address() const { return bytes_; }
+
+ private:
+  template <class A>
+  void put(size_t& at, A argument) {
+    at = (at + alignof(A) - 1) / alignof(A) * alignof(A);
+    std::memcpy(bytes_ + at, &argument, sizeof argument);
+    at += sizeof argument;
+  }
+  alignas(16) unsigned char bytes_[(1 + ... + (sizeof(Args) + alignof(Args)))];
+};
+
+// The kernel that a launch gets.
+template <class First, class... Rest>
+void* kernel_among(First first, Rest... rest) {
+  if constexpr (std::is_same_v<First, CUfunction>) {
+    return first;
+  } else if constexpr (sizeof...(rest) > 0) {
+    return kernel_among(rest...);
+  } else {
+    return nullptr;
+  }
+}
+
+template <size_t kIndex, CUpti_driver_api_trace_cbid kId, class Function>
+struct Wrapper;
+template <size_t kIndex, CUpti_driver_api_trace_cbid kId, class... Args>
+struct Wrapper<kIndex, kId, CUresult(Args...)> {
+  static CUresult CUDAAPI call(Args... args) {
+    using Function = CUresult(CUDAAPI*)(Args...);
+    auto target = reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
+    if (__builtin_expect(target == nullptr, 0)) {
+      find_targets();
+      target = reinterpret_cast<Function>(wrapped_target(kIndex));
+      if (target == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+    }
+    if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
+    const Parameters<Args...> parameters(args...);
+    const CallEntry& entry = driver_calls[kId];
+    void* kernel = nullptr;
+    if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
+    InterposedCall call;
+    if (!call.enter(entry, parameters.address(), kernel)) return target(args...);
+    const CUresult result = target(args...);
+    call.leave(entry, parameters.address(), result);
+    return result;
+  }
+};
+
+}  // namespace
+
+constinit const size_t wrapped_count = kFunctions;
+
+bool find_targets() {
+  if (found.load(std::memory_order_acquire)) return true;
+  if (!find_cuda()) return false;
+  std::lock_guard lock(finding_targets);
+  for (size_t i = 0; i < kFunctions; ++i)
+    targets[i].store(driver_function(streamscope_wrapped[i].name), std::memory_order_release);
+  found.store(true, std::memory_order_release);
+  return true;
+}
+
+void* wrapped_target(size_t index) { return targets[index].load(std::memory_order_acquire); }
+
+void forget_wrappers_after_fork() { new (&finding_targets) std::mutex; }
+
+}  // namespace streamscope::collect
+
+constinit const StreamscopeWrapped streamscope_wrapped[] = {
+#define CALL_ID_DRIVER(cbid, name, per_thread)                             \
+  {#cbid,                                                                  \
+   reinterpret_cast<void*>(                                                \
+       &streamscope::collect::Wrapper<streamscope::collect::kIndex_##cbid, \
+                                      CUPTI_DRIVER_TRACE_CBID_##cbid, decltype(::name)>::call)},
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+#undef CALL_ID_RUNTIME
+};
