@@ -23,12 +23,12 @@ struct StreamscopeLookups {
 static_assert(sizeof(StreamscopeLookups) == 64);
 
 extern "C" {
-extern StreamscopeLookups streamscope_lookups;
+__attribute__((visibility("default"))) extern StreamscopeLookups streamscope_lookups;
 /// In the order of call_ids.inc: name and wrapper of each function.
 struct StreamscopeWrapped {
   const char* name;  // as the driver exports it
   void* wrapper;
 };
 static_assert(sizeof(StreamscopeWrapped) == 16 && offsetof(StreamscopeWrapped, wrapper) == 8);
-extern const StreamscopeWrapped streamscope_wrapped[];
+__attribute__((visibility("default"))) extern const StreamscopeWrapped streamscope_wrapped[];
 }

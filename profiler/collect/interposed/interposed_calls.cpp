@@ -207,14 +207,15 @@ void InterposedCall::learn(const CallEntry& entry, bool new_context) {
   thread.in_collector = false;
 }
 
-bool start_interposed() {
-  if (!find_targets() || cuda.cuCtxGetCurrent == nullptr || cuda.cuCtxGetDevice == nullptr)
-    return false;
+bool can_be_recorded() {
+  return find_targets() && cuda.cuCtxGetCurrent != nullptr && cuda.cuCtxGetDevice != nullptr;
+}
+
+void start_interposed() {
   if (numbers == nullptr) numbers = new (numbers_memory) Numbers;
   set_numbering({next_stream_number, current_device});
   prepare_call_recorder(false);
   session.interposing.store(true, std::memory_order_release);
-  return true;
 }
 
 void stop_interposed() { session.interposing.store(false, std::memory_order_relaxed); }

@@ -29,9 +29,10 @@ class InterposedCall {
   bool inside_another_;
 };
 
-/// Records the calls through wrappers from now on. Needs a running session. False if libcuda lacks
-/// what that needs.
-bool start_interposed();
+/// libcuda is in the process and has the functions that recording needs. Thread-safe.
+bool can_be_recorded();
+/// Records the calls through wrappers from now on. Needs a running session and can_be_recorded().
+void start_interposed();
 /// Wrappers only pass calls on.
 void stop_interposed();
 

@@ -23,6 +23,8 @@
 #include "collect/cupti/callbacks.h"
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/resources.h"
+#include "collect/interposed/interposed_calls.h"
+#include "collect/interposed/lookups.h"
 #include "collect/process/asking.h"
 #include "collect/process/driver.h"
 #endif
@@ -35,6 +37,40 @@ constexpr const char* kInjectionVariables[] = {"CUDA_INJECTION64_PATH", "NVTX_IN
 constinit std::atomic<bool> cuda_started{false};
 constinit std::atomic<bool> exit_watched{false};
 constinit bool cuda_injection_taken = false;  // the variable names another tool's library
+
+#ifdef STREAMSCOPE_WITH_CUPTI
+// The source of calls that was chosen for this process.
+constinit bool started_late = false;
+constinit bool interposes = false;
+constinit const char* missing_cupti = nullptr;  // why CUPTI cannot be used
+constinit char chosen_text[192] = {};
+
+// Why calls cannot be interposed here; null if they can.
+const char* obstacle() {
+  if (session.control->tier != Tier::kStructure) return "device times need CUPTI";
+  if (session.control->source == ring::CallSource::kCupti) return "--source cupti";
+  if (started_late) return "recording began after CUDA was in use";
+  if (!can_interpose()) return "the program does not look functions up through this library";
+  return can_be_recorded() ? nullptr : "this version of the driver lacks what that needs";
+}
+
+// At cuInit: by then a CUDA runtime has fetched its functions, wrapped or not.
+const char* choose_source() {
+  const char* why = obstacle();
+  interposes = why == nullptr;
+  if (interposes) {
+    std::snprintf(chosen_text, sizeof chosen_text, "interposed");
+    return chosen_text;
+  }
+  missing_cupti = nullptr;
+  const char* cause = nullptr;
+  const bool has_cupti = load_cupti(&cause);
+  if (!has_cupti) missing_cupti = cause;
+  std::snprintf(chosen_text, sizeof chosen_text, "%s (not interposed: %s)",
+                has_cupti ? collector_text() : "no cupti", why);
+  return chosen_text;
+}
+#endif
 
 void at_exit() {
 #ifdef STREAMSCOPE_WITH_CUPTI
@@ -56,7 +92,9 @@ void in_child_after_fork() {
   forget_calls_after_fork();
   forget_objects_after_fork();
   forget_driver_after_fork();
+  forget_interposed_after_fork();
   forget_cupti_after_fork();
+  chosen_text[0] = '\0';
   forget_activities_after_fork();
   forget_resources_after_fork();
   forget_questions_after_fork();
@@ -123,7 +161,7 @@ __attribute__((destructor)) void unloading() {
 }  // namespace
 
 bool record_coord() {
-  if (!start_session("libcoord")) return false;
+  if (!start_session([] { return "libcoord"; })) return false;
   if (session.control->stacks != ring::StackMode::kNone) prepare_stacks();
   watch_exit();
   return true;
@@ -132,17 +170,23 @@ bool record_coord() {
 void record_cuda([[maybe_unused]] bool late) {
 #ifdef STREAMSCOPE_WITH_CUPTI
   if (cuda_started.exchange(true)) return;
-  const char* cause = nullptr;
-  const bool have_cupti = load_cupti(&cause);
-  if (!start_session(have_cupti ? collector_text() : "no cupti")) return;
+  started_late = late;
+  if (!start_session(choose_source)) return;
   watch_exit();
-  if (have_cupti) {
+  // libcoord may have started the session.
+  if (chosen_text[0] == '\0') choose_source();
+  if (interposes) {
+    start_interposed();
+    session.detach.store(stop_interposed);
+    return;
+  }
+  if (missing_cupti == nullptr) {
     if (start_cupti(late) == CuptiStart::kOk) session.detach.store(stop_cupti);
     return;
   }
-  report_to_user("CUDA calls and GPU times are not recorded", cause,
+  report_to_user("CUDA calls and GPU times are not recorded", missing_cupti,
                  "name it in STREAMSCOPE_CUPTI");
-  report_loss(ring::Loss::kNoCupti, 1, cause);
+  report_loss(ring::Loss::kNoCupti, 1, missing_cupti);
 #endif
 }
 

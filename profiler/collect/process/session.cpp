@@ -266,7 +266,7 @@ void report_to_user(const char* what, const char* cause, const char* remedy) {
   if (length > 0) (void)!::write(STDERR_FILENO, line, static_cast<size_t>(length));
 }
 
-bool start_session(const char* collector) {
+bool start_session(const char* (*collector)()) {
   if (running()) return true;
   std::lock_guard lock(start_mutex);
   SessionState state = session.state.load(std::memory_order_acquire);
@@ -300,7 +300,7 @@ bool start_session(const char* collector) {
   const auto pid = static_cast<uint32_t>(::getpid());
   session.process_start = ring::process_start(pid);
   session.pid.store(pid, std::memory_order_release);
-  write_process_record(*thread, collector);
+  write_process_record(*thread, collector());
   if (!collect) {
     ring::CollectingRecord record{};
     record.kind = ring::RecordKind::kCollecting;

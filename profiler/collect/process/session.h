@@ -76,8 +76,9 @@ int64_t monotonic_ns();
 
 /// Joins the run this process belongs to or starts a writer for it, and records the process. False
 /// if that is not possible; then the user has been notified once and nothing was created.
-/// Thread-safe; later calls return the same. `collector` names what records, for ProcessRecord.
-bool start_session(const char* collector);
+/// Thread-safe; later calls return the same. `collector` is asked once the settings of the run are
+/// known, and names what records, for ProcessRecord.
+bool start_session(const char* (*collector)());
 
 /// Remembers which file standard error is. Called when the library is loaded.
 void note_standard_error();
