@@ -68,6 +68,8 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_INTERPOSED_CHILD="$<TARGET_FILE:collect_interposed_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
     COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
+  streamscope_bench(interposed LINK streamscope::collect_calls streamscope::collect streamscope::ring
+    streamscope::cuda_headers fake_cuda fake_cupti)
   streamscope_bench(collect LINK streamscope::ring streamscope::cuda_headers fake_cuda fake_cupti streamscope::collect)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)

@@ -31,4 +31,7 @@ struct StreamscopeWrapped {
 };
 static_assert(sizeof(StreamscopeWrapped) == 16 && offsetof(StreamscopeWrapped, wrapper) == 8);
 __attribute__((visibility("default"))) extern const StreamscopeWrapped streamscope_wrapped[];
+/// The same for functions of the runtime, in the order of wrapped_runtime.inc.
+__attribute__((
+    visibility("default"))) extern const StreamscopeWrapped streamscope_wrapped_runtime[];
 }

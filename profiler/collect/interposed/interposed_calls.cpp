@@ -67,15 +67,16 @@ ring::TextHash known_kernel(ThreadState& thread, const void* kernel) {
   return slot.text == kernel && slot.epoch == epoch() ? slot.hash : 0;
 }
 
-// `kernel` was launched with success. Where no module was loaded as a whole, it is a CUkernel.
-ring::TextHash learn_kernel(ThreadState& thread, void* kernel) {
+// `kernel` was launched with success, and the program named it by `named`. Where no module was
+// loaded as a whole, it is a CUkernel.
+ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel) {
   const char* name = nullptr;
   if ((cuda.cuFuncGetName == nullptr || cuda.cuFuncGetName(&name, kernel) != CUDA_SUCCESS) &&
       (cuda.cuKernelGetName == nullptr || cuda.cuKernelGetName(&name, kernel) != CUDA_SUCCESS))
     return 0;
   if (name == nullptr) return 0;
-  KernelNameSlot& slot = kernel_slot(thread, kernel);
-  slot = {static_cast<const char*>(kernel), send_text(thread, name), epoch()};
+  KernelNameSlot& slot = kernel_slot(thread, named);
+  slot = {static_cast<const char*>(named), send_text(thread, name), epoch()};
   return slot.hash;
 }
 
@@ -129,7 +130,8 @@ void report_objects(ThreadState& thread, const CallEntry& entry, const SeenCall&
 
 }  // namespace
 
-bool InterposedCall::enter(const CallEntry& entry, const void* parameters, void* kernel) {
+bool InterposedCall::enter(const CallEntry& entry, const void* parameters, const void* named,
+                           void* kernel) {
   frame_ = __builtin_frame_address(0);
   ThreadState* thread = existing_thread();
   if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
@@ -146,6 +148,7 @@ bool InterposedCall::enter(const CallEntry& entry, const void* parameters, void*
     }
   }
   inside_another_ = false;
+  named_ = named;
   call_ = {.parameters = parameters};
   if (cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS) call_.context = nullptr;
   if (thread != nullptr) {
@@ -153,7 +156,7 @@ bool InterposedCall::enter(const CallEntry& entry, const void* parameters, void*
     if (call_.context != nullptr && call_.context == thread->known_context &&
         thread->known_context_epoch == epoch())
       call_.context_id = thread->known_context_id;
-    if (kernel != nullptr) call_.kernel = known_kernel(*thread, kernel);
+    if (named != nullptr) call_.kernel = known_kernel(*thread, named);
     call_.number = take_number(*thread);
   }
   thread_ = begin_call(thread, entry, call_);
@@ -176,7 +179,8 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
     if (__builtin_expect(new_context || new_kernel || tells_of_objects(entry.kind), 0) ||
         session.active_captures.load(std::memory_order_relaxed) > 0)
       learn(entry, new_context);
-    if (session.tells_arguments && entry.kind == CallKind::kLaunch)
+    if (session.tells_arguments && entry.kind == CallKind::kLaunch &&
+        (entry.flags & kEntryDriver) != 0)
       report_launch(thread, entry, parameters);
   }
   end_call(thread, call_, result);
@@ -196,11 +200,9 @@ void InterposedCall::learn(const CallEntry& entry, bool new_context) {
       report_context(thread, call_.context, call_.context_id);
     }
   }
-  if (entry.kind == CallKind::kLaunch && call_.kernel == 0 && thread.launched != nullptr) {
-    ring::TextHash name = known_kernel(thread, thread.launched);
-    if (name == 0) name = learn_kernel(thread, thread.launched);
-    thread.open_call().object.store(name, std::memory_order_relaxed);
-  }
+  if (entry.kind == CallKind::kLaunch && call_.kernel == 0 && thread.launched != nullptr)
+    thread.open_call().object.store(learn_kernel(thread, named_, thread.launched),
+                                    std::memory_order_relaxed);
   if (tells_of_objects(entry.kind)) report_objects(thread, entry, call_);
   if (session.active_captures.load(std::memory_order_relaxed) > 0)
     note_captured_node(thread, entry);

@@ -14,9 +14,10 @@ namespace streamscope::collect {
 /// One call through a wrapper; lives in the wrapper's stack frame.
 class InterposedCall {
  public:
-  /// Before the driver's function. `kernel`: of a launch, else null. If false, the call is not
-  /// recorded and leave() must not be called.
-  bool enter(const CallEntry& entry, const void* parameters, void* kernel);
+  /// Before the function itself. Launches: `named` is the address that stands for the kernel in the
+  /// program, `kernel` the driver's handle, null in the runtime. If false, the call is not recorded
+  /// and leave() must not be called.
+  bool enter(const CallEntry& entry, const void* parameters, const void* named, void* kernel);
   /// After it.
   void leave(const CallEntry& entry, const void* parameters, int32_t result);
 
@@ -25,6 +26,7 @@ class InterposedCall {
 
   ThreadState* thread_;
   const void* frame_;
+  const void* named_;
   SeenCall call_;
   bool inside_another_;
 };

@@ -181,26 +181,13 @@ bool is_stub(const void* function) {
          stub.dli_fbase == own.dli_fbase;
 }
 
-// What the caller would have found without us, in the search order of RTLD_DEFAULT: the global
-// scope, then that of the calling library.
-void* find_by_default(const char* name, void* caller) {
-  if (void* function = real_dlsym()(RTLD_NEXT, name)) return function;
-  Dl_info facts{};
-  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
-  void* library = ::dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  void* function = real_dlsym()(library, name);
-  ::dlclose(library);
-  return function;
-}
-
 void prepare() { ::dl_iterate_phdr(find_lookups, nullptr); }
 
 // A name that begins with "cu"; not RTLD_NEXT, which needs the caller's own place in the order.
 void* find_call(void* library, const char* name) {
   void* caller = __builtin_return_address(0);
   void* function =
-      library == RTLD_DEFAULT ? find_by_default(name, caller) : real_dlsym()(library, name);
+      library == RTLD_DEFAULT ? find_without_stubs(name, caller) : real_dlsym()(library, name);
   // The program's own handle stands for the global scope.
   if (function != nullptr && library != RTLD_DEFAULT && is_stub(function))
     function = real_dlsym()(RTLD_NEXT, name);
@@ -220,13 +207,23 @@ void* find_versioned_call(void* library, const char* name, const char* version) 
 
 }  // namespace
 
-bool has_handed_out() { return handed_out.load(std::memory_order_relaxed); }
+void* find_without_stubs(const char* name, void* caller) {
+  if (void* function = real_dlsym()(RTLD_NEXT, name)) return function;
+  Dl_info facts{};
+  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
+  void* library = ::dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* function = real_dlsym()(library, name);
+  ::dlclose(library);
+  return function;
+}
 
 bool can_interpose() {
   const void* stub = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
   // Another library may wrap dlsym before us; if it asks us, wrappers were handed out.
   return stub != nullptr && real_dlsym() != nullptr &&
-         (has_handed_out() || real_dlsym()(RTLD_DEFAULT, "dlsym") == stub);
+         (handed_out.load(std::memory_order_relaxed) ||
+          real_dlsym()(RTLD_DEFAULT, "dlsym") == stub);
 }
 
 }  // namespace streamscope::collect

@@ -60,6 +60,7 @@ STUB_LOOKUP("dlvsym", "8", "32")
 STUB("cuGetProcAddress", "streamscope_lookups", "40")
 STUB("cuGetProcAddress_v2", "streamscope_lookups", "48")
 #define CALL_STUB(name, offset) STUB(#name, "streamscope_wrapped", #offset)
+#define RUNTIME_STUB(name, offset) STUB(#name, "streamscope_wrapped_runtime", #offset)
 #include "call_stubs.inc"
 
 extern "C" void* streamscope_stub_dlsym(void*, const char*) __asm__("dlsym");

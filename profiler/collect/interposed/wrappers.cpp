@@ -11,13 +11,13 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <type_traits>
 
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/interposed_calls.h"
+#include "collect/interposed/parameters.h"
 #include "collect/process/driver.h"
 #include "collect/process/session.h"
 
@@ -38,26 +38,6 @@ enum Index : size_t {
 constinit std::atomic<void*> targets[kFunctions] = {};
 constinit std::atomic<bool> found{false};
 constinit std::mutex finding_targets;
-
-// Arguments in memory as in CUPTI's parameter structs: members of these types, in this order.
-template <class... Args>
-class Parameters {
- public:
-  explicit Parameters(Args... args) {
-    [[maybe_unused]] size_t at = 0;
-    (put(at, args), ...);
-  }
-  const void* address() const { return bytes_; }
-
- private:
-  template <class A>
-  void put(size_t& at, A argument) {
-    at = (at + alignof(A) - 1) / alignof(A) * alignof(A);
-    std::memcpy(bytes_ + at, &argument, sizeof argument);
-    at += sizeof argument;
-  }
-  alignas(16) unsigned char bytes_[(1 + ... + (sizeof(Args) + alignof(Args)))];
-};
 
 // The kernel that a launch gets.
 template <class First, class... Rest>
@@ -89,7 +69,7 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
     InterposedCall call;
-    if (!call.enter(entry, parameters.address(), kernel)) return target(args...);
+    if (!call.enter(entry, parameters.address(), kernel, kernel)) return target(args...);
     const CUresult result = target(args...);
     call.leave(entry, parameters.address(), result);
     return result;

@@ -47,7 +47,9 @@ constinit char chosen_text[192] = {};
 
 // Why calls cannot be interposed here; null if they can.
 const char* obstacle() {
-  if (session.control->tier != Tier::kStructure) return "device times need CUPTI";
+  if (session.control->tier != Tier::kStructure ||
+      (session.control->with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0)
+    return "device times need CUPTI";
   if (session.control->source == ring::CallSource::kCupti) return "--source cupti";
   if (started_late) return "recording began after CUDA was in use";
   if (!can_interpose()) return "the program does not look functions up through this library";

@@ -243,8 +243,8 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
   for (Option option :
        {Option{kOutputVariable, "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
         Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
-        Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_DELAY", "--delay"},
-        Option{"STREAMSCOPE_DURATION", "--duration"},
+        Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_SOURCE", "--source"},
+        Option{"STREAMSCOPE_DELAY", "--delay"}, Option{"STREAMSCOPE_DURATION", "--duration"},
         Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"}}) {
     const char* value = ::secure_getenv(option.variable);
     if (value == nullptr || *value == '\0') continue;

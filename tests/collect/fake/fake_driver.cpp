@@ -87,12 +87,19 @@ extern "C" void* const fake_functions[] = {
 
 // Weak: fake_cuda.cpp has its own versions of some.
 #if defined(__x86_64__)
+#define RUNTIME_STUB(name, offset)
 #define CALL_STUB(name, offset)                                    \
   asm(".text\n.weak " #name "\n.type " #name ", @function\n" #name \
       ":\n endbr64\n leaq fake_functions(%rip), %r11\n jmp *((" #offset "-8)/2)(%r11)\n");
 #include "call_stubs.inc"
 #endif
 
+// The function itself, whoever interposes lookups.
+FAKE_API void* fake_function(const char* name) {
+  for (size_t i = 0; i < sizeof kNames / sizeof *kNames; ++i)
+    if (std::strcmp(kNames[i], name) == 0) return fake_functions[i];
+  return nullptr;
+}
 FAKE_API uint64_t fake_calls() { return calls; }
 FAKE_API uint64_t fake_arguments() { return latest_arguments; }
 FAKE_API const char* fake_name() { return latest_name; }
