@@ -6,6 +6,9 @@
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <dlfcn.h>
+#include <setjmp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +17,9 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
+#include <vector>
 
 extern "C" {
 decltype(cuMemHostAlloc) cuMemHostAlloc_v2;
@@ -26,6 +31,7 @@ decltype(cuMemHostAlloc) cuMemHostAlloc_v2;
 uint64_t fake_calls();
 uint64_t fake_arguments();
 void fake_set_result(int32_t result);
+void fake_run_inside(void (*inside)());
 }
 
 namespace {
@@ -133,6 +139,89 @@ void* find_linked(const char* name) {
   return all.at(name);
 }
 
+auto* const kStream = reinterpret_cast<CUstream>(uintptr_t{0xa00a});
+auto* const kEvent = reinterpret_cast<CUevent>(uintptr_t{0xe00e});
+auto* const kFirstKernel = reinterpret_cast<CUfunction>(uintptr_t{0xf001});
+auto* const kSecondKernel = reinterpret_cast<CUfunction>(uintptr_t{0xf002});
+
+CUresult launch(CUfunction kernel) {
+  return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, kStream, nullptr, nullptr);
+}
+
+jmp_buf away;
+
+// A call that is left in the middle must not hide those after it.
+int leave_by_longjmp() {
+  if (setjmp(away) == 0) {
+    fake_run_inside([] { longjmp(away, 1); });
+    cuEventRecord(kEvent, kStream);
+    return 1;
+  }
+  return cuStreamWaitEvent(kStream, kEvent, 0) == 0 ? 0 : 1;
+}
+
+int leave_by_exception() {
+  fake_run_inside([] { throw 7; });
+  try {
+    cuEventRecord(kEvent, kStream);
+    return 1;
+  } catch (int) {
+  }
+  return cuStreamWaitEvent(kStream, kEvent, 0) == 0 ? 0 : 1;
+}
+
+int call_inside_a_call() {
+  fake_run_inside([] { cuEventRecord(kEvent, kStream); });
+  launch(kFirstKernel);
+  cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+int launch_two_kernels() {
+  for (CUfunction kernel : {kFirstKernel, kSecondKernel, kFirstKernel}) launch(kernel);
+  return 0;
+}
+
+// What a program that checks dlerror sees.
+int look_up_with_errors() {
+  dlerror();
+  void* launches = dlsym(library(), "cuLaunchKernel");
+  check(launches != nullptr && dlerror() == nullptr, "error after success", "dlsym");
+  check(launches == dlsym(library(), "cuLaunchKernel"), "another pointer", "dlsym");
+  check(launches == find_by_address("cuLaunchKernel"), "another pointer", "cuGetProcAddress");
+  check(dlsym(library(), "cuNotThere") == nullptr && dlerror() != nullptr, "found", "cuNotThere");
+  check(dlsym(RTLD_DEFAULT, "cuNotThere") == nullptr && dlerror() != nullptr, "found",
+        "cuNotThere");
+  check(dlsym(RTLD_NEXT, "cuLaunchKernel") != nullptr, "not found", "RTLD_NEXT");
+  check(dlsym(RTLD_DEFAULT, "strlen") == dlsym(RTLD_NEXT, "strlen"), "differs", "strlen");
+  return 0;
+}
+
+int call_in_threads() {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([] {
+      for (int n = 0; n < 500; ++n) cuEventRecord(kEvent, kStream);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return 0;
+}
+
+// CUDA does not survive a fork, but the child may call it and get an error.
+int call_in_a_forked_child() {
+  cuEventRecord(kEvent, kStream);
+  const pid_t child = fork();
+  if (child == 0) {
+    fake_set_result(CUDA_ERROR_NOT_INITIALIZED);
+    _exit(cuEventRecord(kEvent, kStream) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  cuEventRecord(kEvent, kStream);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -143,6 +232,13 @@ int main(int count, char** arguments) {
   if (scenario == "dlvsym") return every_function(find_by_version);
   if (scenario == "default") return every_function(find_by_default);
   if (scenario == "address") return every_function(find_by_address);
+  if (scenario == "longjmp") return leave_by_longjmp();
+  if (scenario == "exception") return leave_by_exception();
+  if (scenario == "nested") return call_inside_a_call();
+  if (scenario == "kernels") return launch_two_kernels();
+  if (scenario == "errors") return look_up_with_errors();
+  if (scenario == "threads") return call_in_threads();
+  if (scenario == "fork") return call_in_a_forked_child();
   std::printf("no scenario %s\n", std::string(scenario).c_str());
   return 2;
 }

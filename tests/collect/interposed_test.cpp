@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include "observed.h"
@@ -12,7 +13,7 @@
 namespace streamscope::collect {
 namespace {
 
-class Interposed : public ::testing::TestWithParam<const char*> {
+class Interposed : public ::testing::Test {
  protected:
   void SetUp() override {
     NEEDS_PRELOADING();
@@ -24,8 +25,10 @@ class Interposed : public ::testing::TestWithParam<const char*> {
   Observed run_;
 };
 
+class Lookups : public Interposed, public ::testing::WithParamInterface<const char*> {};
+
 // The child checks that the driver is reached once, with the same arguments and result.
-TEST_P(Interposed, EveryFunctionIsRecordedOnce) {
+TEST_P(Lookups, EveryFunctionIsRecordedOnce) {
   ASSERT_EQ(run(GetParam()), 0) << run_.output_text() << run_.error_text();
   std::istringstream lines(run_.output_text());
   std::string name;
@@ -43,9 +46,71 @@ TEST_P(Interposed, EveryFunctionIsRecordedOnce) {
   EXPECT_GT(next, 200u);
   EXPECT_EQ(run_.error_text(), "");
 }
-INSTANTIATE_TEST_SUITE_P(Ways, Interposed,
+INSTANTIATE_TEST_SUITE_P(Ways, Lookups,
                          ::testing::Values("linked", "dlsym", "dlvsym", "default", "address"),
                          [](const auto& way) { return std::string(way.param); });
+
+TEST_F(Interposed, ACallLeftByLongjmpDoesNotHideTheNext) {
+  ASSERT_EQ(run("longjmp"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");
+}
+
+TEST_F(Interposed, ACallLeftByAnExceptionDoesNotHideTheNext) {
+  ASSERT_EQ(run("exception"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");
+}
+
+TEST_F(Interposed, ACallInsideACallIsPartOfIt) {
+  ASSERT_EQ(run("nested"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuLaunchKernel cuStreamWaitEvent");
+}
+
+TEST_F(Interposed, KernelsHaveTheNamesThatTheDriverKnows) {
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  std::vector<std::string> names;
+  for (const ring::CallRecord& call : run_.calls()) names.push_back(run_.text(call.object));
+  EXPECT_THAT(names, ::testing::ElementsAre("first_kernel", "second_kernel", "first_kernel"));
+}
+
+TEST_F(Interposed, LookupsAnswerAsWithoutUs) {
+  EXPECT_EQ(run("errors"), 0) << run_.output_text() << run_.error_text();
+}
+
+TEST_F(Interposed, CallsOfAllThreadsHaveNumbersOfTheirOwn) {
+  ASSERT_EQ(run("threads"), 0) << run_.error_text();
+  std::set<uint32_t> numbers;
+  for (const ring::CallRecord& call : run_.calls()) numbers.insert(call.correlation_id);
+  EXPECT_EQ(run_.calls().size(), 4000u);
+  EXPECT_EQ(numbers.size(), 4000u);
+}
+
+TEST_F(Interposed, AForkedChildCallsTheDriverItself) {
+  ASSERT_EQ(run("fork"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuEventRecord cuEventRecord");
+}
+
+TEST_F(Interposed, IsNotChosenWhereDeviceTimesAreWanted) {
+  run_.control().tier = Tier::kTimes;
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "");  // the stand-in for CUPTI reports no calls by itself
+  const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);
+  ASSERT_EQ(process.size(), 1u);
+  EXPECT_THAT(run_.text(process[0].collector),
+              ::testing::EndsWith("(not interposed: device times need CUPTI)"));
+}
+
+TEST_F(Interposed, AProgramWithoutTheStubsIsRecordedByCallbacks) {
+  run_.set("LD_PRELOAD", COLLECT_LIBRARY);
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);
+  ASSERT_EQ(process.size(), 1u);
+  EXPECT_THAT(run_.text(process[0].collector), ::testing::HasSubstr("not interposed: "));
+}
+
+// The driver's names are there, but no driver.
+TEST_F(Interposed, WhereThereIsNoDriverLookupsFindNone) {
+  EXPECT_EQ(run_.run({COLLECT_DRIVERLESS_CHILD}), 0) << run_.output_text() << run_.error_text();
+}
 
 }  // namespace
 }  // namespace streamscope::collect

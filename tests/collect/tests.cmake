@@ -47,8 +47,13 @@ if(STREAMSCOPE_HAVE_CUDA)
   add_executable(collect_interposed_child ${collect}/interposed_child.cpp)
   streamscope_flags(collect_interposed_child)
   target_include_directories(collect_interposed_child PRIVATE ${call_table})
-  target_link_libraries(collect_interposed_child PRIVATE streamscope::cuda_headers fake_cuda ${CMAKE_DL_LIBS})
+  target_link_libraries(collect_interposed_child PRIVATE streamscope::cuda_headers fake_cuda Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(collect_interposed_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+
+  add_executable(collect_driverless_child ${collect}/driverless_child.cpp)
+  streamscope_flags(collect_driverless_child)
+  target_link_libraries(collect_driverless_child PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(collect_driverless_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
 
   add_library(collect_python_scene SHARED ${collect}/python_scene.cpp)
   streamscope_flags(collect_python_scene)
@@ -66,6 +71,7 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
     COLLECT_CALLS_LIBRARY="$<TARGET_FILE:streamscope_collect_calls>"
     COLLECT_INTERPOSED_CHILD="$<TARGET_FILE:collect_interposed_child>"
+    COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
     COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
   streamscope_bench(interposed LINK streamscope::collect_calls streamscope::collect streamscope::ring
@@ -74,6 +80,7 @@ if(STREAMSCOPE_HAVE_CUDA)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test streamscope_collect streamscope_collect_calls collect_interposed_child collect_child collect_linked_child collect_plain_child collect_python_scene
+  add_dependencies(collect_test streamscope_collect streamscope_collect_calls collect_interposed_child collect_driverless_child
+    collect_child collect_linked_child collect_plain_child collect_python_scene
     collect_slow_library)
 endif()

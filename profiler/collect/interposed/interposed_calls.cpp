@@ -80,11 +80,6 @@ ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel
   return slot.hash;
 }
 
-// A frame that the stack has grown back over is gone: its call was left without returning.
-bool is_in_use(const void* outer, const void* inner) {
-  return reinterpret_cast<uintptr_t>(inner) < reinterpret_cast<uintptr_t>(outer);
-}
-
 void forget_open_call(ThreadState& thread) {
   thread.open_entry = nullptr;
   thread.open_call().begin.store(0, std::memory_order_release);
@@ -130,15 +125,20 @@ void report_objects(ThreadState& thread, const CallEntry& entry, const SeenCall&
 
 }  // namespace
 
-bool InterposedCall::enter(const CallEntry& entry, const void* parameters, const void* named,
-                           void* kernel) {
-  frame_ = __builtin_frame_address(0);
+// True if a frame that begins at `top` is below this one, which has not been overwritten. Else the
+// open call was left by longjmp or an exception.
+bool InterposedCall::contains(const void* top) const {
+  return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
+}
+
+bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* parameters,
+                           const void* named, void* kernel) {
   ThreadState* thread = existing_thread();
   if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
   if (thread != nullptr) {
     if (thread->in_collector) return false;
     if (__builtin_expect(thread->open_entry != nullptr, 0)) {
-      if (is_in_use(thread->open_frame, frame_)) {
+      if (thread->interposed != nullptr && thread->interposed->contains(top)) {
         if (kernel != nullptr) thread->launched = kernel;
         thread_ = thread;
         inside_another_ = true;
@@ -161,7 +161,8 @@ bool InterposedCall::enter(const CallEntry& entry, const void* parameters, const
   }
   thread_ = begin_call(thread, entry, call_);
   if (thread_ == nullptr) return false;
-  thread_->open_frame = frame_;
+  thread_->interposed = this;
+  alive_ = this;
   return true;
 }
 
@@ -171,7 +172,7 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
     if (result == 0) report_launch(thread, entry, parameters);
     return;
   }
-  if (thread.open_entry != &entry || thread.open_frame != frame_) return;
+  if (thread.open_entry != &entry || thread.interposed != this) return;
   if (result == 0) {
     const bool ends = (entry.flags & kEntryEnds) != 0;
     const bool new_context = call_.context != nullptr && call_.context_id == ring::kNone32 && !ends;
@@ -184,6 +185,7 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
       report_launch(thread, entry, parameters);
   }
   end_call(thread, call_, result);
+  thread.interposed = nullptr;
 }
 
 // What this successful call shows of contexts, kernels, streams and graphs.

@@ -16,16 +16,19 @@ class InterposedCall {
  public:
   /// Before the function itself. Launches: `named` is the address that stands for the kernel in the
   /// program, `kernel` the driver's handle, null in the runtime. If false, the call is not recorded
-  /// and leave() must not be called.
-  bool enter(const CallEntry& entry, const void* parameters, const void* named, void* kernel);
+  /// and leave() must not be called. `top`: where the frame of the wrapper begins, its
+  /// __builtin_dwarf_cfa().
+  bool enter(const void* top, const CallEntry& entry, const void* parameters, const void* named,
+             void* kernel);
   /// After it.
   void leave(const CallEntry& entry, const void* parameters, int32_t result);
 
  private:
+  bool contains(const void* top) const;
   void learn(const CallEntry& entry, bool new_context);
 
   ThreadState* thread_;
-  const void* frame_;
+  const void* alive_;  // `this`, as long as the frame is in use
   const void* named_;
   SeenCall call_;
   bool inside_another_;

@@ -212,10 +212,12 @@ void* find_without_stubs(const char* name, void* caller) {
   Dl_info facts{};
   if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
   void* library = ::dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  void* function = real_dlsym()(library, name);
-  ::dlclose(library);
-  return function;
+  if (library != nullptr) {
+    void* function = real_dlsym()(library, name);
+    ::dlclose(library);
+    if (function != nullptr) return function;
+  }
+  return real_dlsym()(RTLD_NEXT, name);  // leaves its error for dlerror
 }
 
 bool can_interpose() {

@@ -98,7 +98,8 @@ struct RuntimeWrapper<kIndex, kId, cudaError_t(Args...)> {
       if (entry.kind == CallKind::kLaunch) kernel = kernel_of(args...);
     }
     InterposedCall call;
-    if (!call.enter(entry, parameters.address(), kernel, nullptr)) return target(args...);
+    if (!call.enter(__builtin_dwarf_cfa(), entry, parameters.address(), kernel, nullptr))
+      return target(args...);
     const cudaError_t result = target(args...);
     call.leave(entry, parameters.address(), result);
     return result;

@@ -69,7 +69,8 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
     InterposedCall call;
-    if (!call.enter(entry, parameters.address(), kernel, kernel)) return target(args...);
+    if (!call.enter(__builtin_dwarf_cfa(), entry, parameters.address(), kernel, kernel))
+      return target(args...);
     const CUresult result = target(args...);
     call.leave(entry, parameters.address(), result);
     return result;

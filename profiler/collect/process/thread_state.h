@@ -13,6 +13,7 @@
 namespace streamscope::collect {
 
 struct CallEntry;
+class InterposedCall;
 struct PythonNames;
 struct KernelParameters;
 
@@ -64,7 +65,7 @@ struct alignas(128) ThreadState {
   uint64_t per_thread_contexts =
       0;  // contexts (bit = id % 64) whose per-thread stream was reported
   // Of the source `interposed`; see interposed/interposed_calls.cpp.
-  const void* open_frame = nullptr;  // the wrapper's part of the open call
+  const InterposedCall* interposed = nullptr;  // the open call
   void* launched = nullptr;          // latest kernel that the open call launched
   void* known_context = nullptr;     // a context and its number, as of an epoch of names
   uint32_t known_context_id = 0;

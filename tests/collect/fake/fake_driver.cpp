@@ -25,6 +25,7 @@ std::atomic<uint64_t> calls{0}, next_handle{0x10000};
 std::atomic<uint64_t> latest_arguments{0};
 std::atomic<const char*> latest_name{""};
 std::atomic<int32_t> next_result{0};
+std::atomic<void (*)()> next_inside{nullptr};
 thread_local CUcontext current = reinterpret_cast<CUcontext>(uintptr_t{0x7001});
 
 template <class T>
@@ -69,6 +70,7 @@ struct Fake<kIndex, CUresult(Args...)> {
     ++calls;
     latest_arguments = sum;
     latest_name = kNames[kIndex];
+    if (auto inside = next_inside.exchange(nullptr)) inside();
     if constexpr (sizeof...(Args) > 0) {
       if (next_result == 0) store_handle(args...);
     }
@@ -104,6 +106,8 @@ FAKE_API uint64_t fake_calls() { return calls; }
 FAKE_API uint64_t fake_arguments() { return latest_arguments; }
 FAKE_API const char* fake_name() { return latest_name; }
 FAKE_API void fake_set_result(int32_t result) { next_result = result; }
+/// What the next call runs inside.
+FAKE_API void fake_run_inside(void (*inside)()) { next_inside = inside; }
 FAKE_API void fake_set_context(CUcontext context) { current = context; }
 
 FAKE_API CUresult cuCtxGetCurrent(CUcontext* context) {
