@@ -22,11 +22,12 @@ FACTS = {
     "syncs": "SELECT kind, count(*) FROM host_sync GROUP BY 1",
     "contexts": "SELECT 'contexts', count(*) FROM context",
     "devices": "SELECT ifnull(compute_capability, 0) || ' ' || ifnull(sm_count, 0), count(*) FROM device GROUP BY 1",
-    "graphs": "SELECT executable, count(*) FROM graph GROUP BY 1",
-    "nodes": "SELECT graph.executable || ' ' || graph_node.kind, count(*) FROM graph_node JOIN graph ON graph.id = graph_id GROUP BY 1",
+    # CUPTI also tells of clones that the driver makes for itself.
+    "graphs": "SELECT executable, count(*) FROM graph WHERE executable = 1 GROUP BY 1",
+    "nodes": "SELECT graph_node.kind, count(*) FROM graph_node JOIN graph ON graph.id = graph_id WHERE executable = 1 GROUP BY 1",
     "node names": "SELECT name.value, count(*) FROM graph_node JOIN graph ON graph.id = graph_id"
                   " JOIN string AS name ON name.id = graph_node.name_id WHERE executable = 1 GROUP BY 1",
-    "graph edges": "SELECT executable, count(*) FROM graph_edge JOIN graph ON graph.id = graph_id GROUP BY 1",
+    "graph edges": "SELECT executable, count(*) FROM graph_edge JOIN graph ON graph.id = graph_id WHERE executable = 1 GROUP BY 1",
     "accesses": "SELECT source, count(*) FROM access GROUP BY 1",
     "findings": "SELECT string.value || ' ' || severity || ' ' || confidence, count(*) FROM finding"
                 " JOIN string ON string.id = detector_id GROUP BY 1",
@@ -63,6 +64,9 @@ def compare(harness, name, command, options=(), timeout=60):
         got = facts["interposed"].get(what)
         if what == "calls" and expected != got:
             harness.log(f"  {name}: calls only by callbacks {dict(expected - got)}, only by wrappers {dict(got - expected)}")
+            continue
+        if what == "node names":  # callbacks do not tell the kernels of nodes that were added one by one
+            harness.check(f"{name}: {what}", all(got.get(key, 0) >= count for key, count in expected.items()), f"{expected}, {got}")
             continue
         if expected != got:
             expected = {key: value for key, value in dict(expected).items() if dict(got).get(key) != value} if isinstance(got, dict) else expected

@@ -173,7 +173,15 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
     return;
   }
   if (thread.open_entry != &entry || thread.interposed != this) return;
+  thread.interposed = nullptr;
+  alive_ = nullptr;
+  // The process is ending, and the driver is gone: nothing happened.
+  if (result == CUDA_ERROR_DEINITIALIZED) return forget_open_call(thread);
   if (result == 0) {
+    // The runtime makes a context in the first call that needs one.
+    if (__builtin_expect(call_.context == nullptr, 0) &&
+        cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS)
+      call_.context = nullptr;
     const bool ends = (entry.flags & kEntryEnds) != 0;
     const bool new_context = call_.context != nullptr && call_.context_id == ring::kNone32 && !ends;
     const bool new_kernel = entry.kind == CallKind::kLaunch && call_.kernel == 0;
@@ -185,7 +193,6 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
       report_launch(thread, entry, parameters);
   }
   end_call(thread, call_, result);
-  thread.interposed = nullptr;
 }
 
 // What this successful call shows of contexts, kernels, streams and graphs.
