@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Joins the traced calls (calls.def) with the callback ids that a CUDA toolkit has, so that one list serves all toolkits.
-#   cmake -DCALLS=calls.def -DINCLUDE=/usr/local/cuda/include -DOUT=call_ids.inc -P GenerateCallTable.cmake
+#   cmake -DCALLS=calls.def -DINCLUDE=/usr/local/cuda/include -DOUT=call_ids.inc -DSTUBS=call_stubs.inc
+#     -DRUNTIME=wrapped_runtime.inc -P GenerateCallTable.cmake
 #
-# Writes one line per callback id of a traced call:
+# Writes into OUT one line per callback id of a traced call:
 #   CALL_ID_RUNTIME(cbid name, line's name, line's version, per-thread variant 0|1)
 #   CALL_ID_DRIVER(cbid name, line's name, per-thread variant 0|1)
 # A variant (_ptsz, _ptds) carries its own version; it belongs to the line with that version, else to the first line of
@@ -69,3 +70,30 @@ foreach(id IN LISTS runtime_ids)
   endif()
 endforeach()
 file(CONFIGURE OUTPUT ${OUT} CONTENT "${text}" @ONLY)
+
+# The functions that are wrapped, and the stubs of libstreamscope_calls.so: the exported name, and where its wrapper is in
+# streamscope_wrapped or streamscope_wrapped_runtime. Functions of the runtime whose parameters differ between versions of
+# one name are not wrapped: which of them a caller means is not in the call.
+set(ambiguous cudaGraphInstantiate cudaMemPrefetchAsync cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync)
+set(stubs "")
+set(runtime "")
+set(offset 8)
+set(runtime_offset 8)
+set(exported "")
+string(REPLACE "\n" ";" ids "${text}")
+foreach(id IN LISTS ids)
+  if(id MATCHES "^CALL_ID_DRIVER\\(([A-Za-z_0-9]+),")
+    string(APPEND stubs "CALL_STUB(${CMAKE_MATCH_1}, ${offset})\n")
+    math(EXPR offset "${offset} + 16")
+  elseif(id MATCHES "^CALL_ID_RUNTIME\\(([A-Za-z_0-9]+)_(v[0-9]+), ([A-Za-z_0-9]+),")
+    set(name ${CMAKE_MATCH_1})
+    if(NOT CMAKE_MATCH_3 IN_LIST ambiguous AND NOT name IN_LIST exported)
+      list(APPEND exported ${name})
+      string(APPEND runtime "WRAPPED_RUNTIME(${name}, ${CMAKE_MATCH_3}, ${name}_${CMAKE_MATCH_2})\n")
+      string(APPEND stubs "RUNTIME_STUB(${name}, ${runtime_offset})\n")
+      math(EXPR runtime_offset "${runtime_offset} + 16")
+    endif()
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${STUBS} CONTENT "${stubs}" @ONLY)
+file(CONFIGURE OUTPUT ${RUNTIME} CONTENT "${runtime}" @ONLY)

@@ -3,6 +3,8 @@
 
 #include "inject_library.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 #include "traces.h"
@@ -25,6 +27,22 @@ std::filesystem::path inject_library() {
     return error ? file : direct;
   }
   return {};
+}
+
+std::filesystem::path calls_library() {
+  const std::filesystem::path library = inject_library();
+  if (library.empty()) return {};
+  std::error_code error;
+  const std::filesystem::path beside =
+      std::filesystem::path(library).replace_filename("libstreamscope_calls.so");
+  return std::filesystem::is_regular_file(beside, error) ? beside : std::filesystem::path();
+}
+
+bool has_driver() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return false;
+  ::dlclose(driver);
+  return true;
 }
 
 }  // namespace streamscope::cli

@@ -12,4 +12,10 @@ namespace streamscope::cli {
 /// empty if not found.
 std::filesystem::path inject_library();
 
+/// libstreamscope_calls.so next to inject_library(); empty if it is not there.
+std::filesystem::path calls_library();
+
+/// This machine has a CUDA driver that can be loaded.
+bool has_driver();
+
 }  // namespace streamscope::cli

@@ -15,7 +15,7 @@ namespace streamscope::cli {
 namespace {
 
 struct Choices {
-  std::string output, tier, graphs = "launch", stacks = "syncs", capture_range;
+  std::string output, tier, graphs = "launch", stacks = "syncs", capture_range, source = "auto";
   std::vector<std::string> with;
   std::optional<double> delay_s, duration_s;
   double hang_timeout_s = 30;
@@ -27,6 +27,19 @@ struct Choices {
   int ready_fd = -1;
   int target = 0;
 };
+
+// Whether the driver's functions can be wrapped. Where there is no driver, its names must not be
+// there either.
+void choose_source(record::Options& options) {
+  const bool needs_cupti = options.tier != Tier::kStructure ||
+                           (options.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
+  if (options.source == ring::CallSource::kInterposed && needs_cupti) {
+    throw Error("record", "--source interposed records no device times",
+                "add --tier structure, or leave out --source");
+  }
+  if (options.source == ring::CallSource::kCupti || needs_cupti || !has_driver()) return;
+  options.calls_library = calls_library();
+}
 
 record::Options options_from(const Choices& choices) {
   record::Options options;
@@ -55,6 +68,8 @@ record::Options options_from(const Choices& choices) {
     options.capture_range = ring::CaptureRange::kNvtx;
     options.capture_range_name = choices.capture_range.substr(kNvtx.size());
   }
+  options.source = static_cast<ring::CallSource>(
+      std::ranges::find(ring::kCallSourceNames, choices.source) - ring::kCallSourceNames.begin());
   options.inject_library = inject_library();
   watch_for_hangs(options, choices.hang_timeout_s);
   options.abort_on_hang = choices.on_hang == "abort";
@@ -68,6 +83,7 @@ record::Options options_from(const Choices& choices) {
     options.flight_recorder_mib = choices.flight_recorder_mib;
     options.tier = Tier::kStructure;  // has the low cost of this tier
   }
+  choose_source(options);
   return options;
 }
 
@@ -100,6 +116,10 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
               "record call stacks of no calls (none), of blocking synchronizations and the first "
               "work on the default stream (syncs, default), or of all calls (all)",
               {.one_of = {ring::kStackModeNames.begin(), ring::kStackModeNames.end()}});
+  line.option("--source", &choices->source,
+              "what sees the calls: wrappers around the driver's functions (interposed), CUPTI's "
+              "callbacks (cupti), or wrappers where no device times are recorded (auto, default)",
+              {.one_of = {ring::kCallSourceNames.begin(), ring::kCallSourceNames.end()}});
   line.option("--delay", &choices->delay_s, "seconds until recording begins",
               {.takes = "SECONDS", .not_negative = true});
   line.option("--duration", &choices->duration_s, "seconds to record; the program keeps running",

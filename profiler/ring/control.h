@@ -29,6 +29,12 @@ enum class StackMode : uint32_t { kNone = 0, kSyncs = 1, kAll = 2 };
 /// By number; the names are those of `record --stacks` and STREAMSCOPE_STACKS.
 inline constexpr std::array<std::string_view, 3> kStackModeNames = {"none", "syncs", "all"};
 
+/// What sees the program's calls. kAuto: wrappers where they can be reached and no device times are
+/// recorded, else CUPTI's callbacks.
+enum class CallSource : uint32_t { kAuto = 0, kInterposed = 1, kCupti = 2 };
+/// By number; the names are those of `record --source` and STREAMSCOPE_SOURCE.
+inline constexpr std::array<std::string_view, 3> kCallSourceNames = {"auto", "interposed", "cupti"};
+
 enum With : uint32_t {
   kWithArgs = 1 << 0,
   kWithAlloc = 1 << 1,
@@ -66,6 +72,7 @@ struct Control {
   GraphDetail graphs;
   StackMode stacks;
   CaptureRange capture_range;
+  CallSource source;
   uint32_t flush_interval_ms;    // of CUPTI's buffers; 100
   uint64_t ring_records;         // maximum size of a thread's ring
   int64_t trace_start_ns;        // CLOCK_MONOTONIC

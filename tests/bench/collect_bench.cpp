@@ -4,60 +4,25 @@
 // The cost of the collector's callback, entry and exit together, over a handler that does nothing:
 // the record mix of the cost loop (launch, record, wait), and a query that is repeated without
 // success, through the stand-in libcupti.
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bench/budget.h"
+#include "bench/collect_run.h"
 #include "collect/child.h"
-#include "ring/control.h"
-#include "ring/process.h"
 #include "ring/ring.h"
 
 using namespace streamscope;
+using namespace streamscope::bench;
 
 namespace {
 
-constexpr size_t kRingRecords = 1 << 18;
 constexpr double kLimitNs = 60;
 constexpr double kStackLimitNs = 5000;
-
-// The control file of a run whose writer is this process.
-std::filesystem::path make_run(Tier tier) {
-  std::string pattern = std::filesystem::temp_directory_path() / "streamscope-bench-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) std::exit(2);
-  const std::filesystem::path folder = pattern;
-  int file = ::open((folder / ring::kControlFile).c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (file < 0 || ::ftruncate(file, sizeof(ring::Control)) != 0) std::exit(2);
-  void* base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ::close(file);
-  if (base == MAP_FAILED) std::exit(2);
-  auto* control = new (base) ring::Control{};
-  std::memcpy(control->magic, ring::kControlMagic, sizeof control->magic);
-  control->layout_version = ring::kLayoutVersion;
-  control->writer_pid = static_cast<uint32_t>(::getpid());
-  control->writer_start = ring::process_start(control->writer_pid);
-  control->tier = tier;
-  control->stacks = ring::StackMode::kSyncs;  // the mix has none of them
-  control->ring_records = kRingRecords;
-  control->collecting.store(1);
-  return folder;
-}
-
-// CPU time of this thread: other load on the machine does not count.
-double thread_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
 
 void CUPTIAPI do_nothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
   asm volatile("" ::"r"(data) : "memory");
@@ -112,16 +77,6 @@ double measure_clock(size_t readings) {
     asm volatile("" ::"r"(stamp));
   }
   return (thread_ns() - begin) / static_cast<double>(readings);
-}
-
-// Releases the records of the ring, as the writer would.
-void drain(const std::filesystem::path& folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".ring") continue;
-    std::string why;
-    if (auto consumer = ring::Consumer::open(entry.path(), &why))
-      consumer->release(consumer->pending().size());
-  }
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "child.h"
-#include "collect/decode.h"
+#include "collect/cupti/decode.h"
 
 namespace child {
 namespace {

@@ -3,7 +3,7 @@
 
 // Which streams are captured, by the rules of CUDA (tests/conformance/graph_test.cpp verifies them
 // on a GPU).
-#include "collect/captures.h"
+#include "collect/calls/captures.h"
 
 #include <gtest/gtest.h>
 

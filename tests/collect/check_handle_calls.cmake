@@ -15,7 +15,7 @@ set(without_handles
   cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceGetAttribute cuDeviceGetUuid cuDeviceTotalMem
   cuThreadExchangeStreamCaptureMode)
 
-file(READ ${ROOT}/profiler/collect/cupti_library.h header)
+file(READ ${ROOT}/profiler/collect/cupti/cupti_library.h header)
 string(REGEX MATCHALL "(X\\(|\\(\\*|void\\* )cu[A-Za-z_0-9]+" names "${header}")
 list(TRANSFORM names REPLACE "^(X\\(|\\(\\*|void\\* )" "")
 list(LENGTH names count)

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-#include "collect/decode.h"
+#include "collect/cupti/decode.h"
 
 std::span<const child::Scenario> call_scenarios();
 std::span<const child::Scenario> process_scenarios();

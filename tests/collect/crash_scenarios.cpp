@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "child.h"
-#include "collect/decode.h"
+#include "collect/cupti/decode.h"
 #include "support/endings.h"
 
 namespace child {

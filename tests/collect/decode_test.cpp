@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Decoding of single activity records, without a library behind it.
-#include "collect/decode.h"
+#include "collect/cupti/decode.h"
 
 #include <gtest/gtest.h>
 

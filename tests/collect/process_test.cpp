@@ -37,7 +37,8 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
             "InitializeInjection\nInitializeInjectionNvtx2\n_Exit\n__sysv_signal\n_exit\n"
             "cuptiActivityDisable\ncuptiActivityEnable\n"
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
-            "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n");
+            "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n"
+            "streamscope_lookups\nstreamscope_wrapped\nstreamscope_wrapped_runtime\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {
@@ -127,7 +128,8 @@ TEST(Process, FactsComeFirst) {
   EXPECT_EQ(run.text(processes[0].command_line), std::string(kChild) + '\0' + "simple");
   EXPECT_THAT(run.text(processes[0].environment), HasSubstr("NCCL_DEBUG=INFO"));
   EXPECT_THAT(run.text(processes[0].environment), ::testing::Not(HasSubstr("hush")));
-  EXPECT_EQ(run.text(processes[0].collector), "cupti 130001");
+  EXPECT_EQ(run.text(processes[0].collector),
+            "cupti 130001 (not interposed: device times need CUPTI)");
   EXPECT_THAT(run.all<ring::EndRecord>(RecordKind::kEnd), SizeIs(1));
 }
 

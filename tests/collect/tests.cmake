@@ -16,7 +16,13 @@ if(STREAMSCOPE_HAVE_CUDA)
       LIBRARY_OUTPUT_DIRECTORY ${fake_folder})
     target_link_options(${target} PRIVATE -Wl,-soname,${soname})
   endfunction()
-  collect_fake(fake_cuda libcuda.so.1 ${collect}/fake/fake_cuda.cpp)
+  set(call_table ${CMAKE_BINARY_DIR}/profiler/collect)
+  collect_fake(fake_cuda libcuda.so.1 ${collect}/fake/fake_cuda.cpp ${collect}/fake/fake_driver.cpp)
+  target_include_directories(fake_cuda PRIVATE ${call_table})
+  add_dependencies(fake_cuda streamscope_collect)
+  # Versions, so that dlvsym finds the functions too.
+  file(WRITE ${fake_folder}/versions.map "FAKE { *; };\n")
+  target_link_options(fake_cuda PRIVATE -Wl,--version-script,${fake_folder}/versions.map)
   collect_fake(fake_cupti libcupti.so.13 ${collect}/fake/fake_cupti.cpp)
   target_link_libraries(fake_cupti PRIVATE fake_cuda)
 
@@ -38,6 +44,17 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_link_libraries(collect_plain_child PRIVATE streamscope::cuda_headers fake_cuda)
   set_target_properties(collect_plain_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
 
+  add_executable(collect_interposed_child ${collect}/interposed_child.cpp)
+  streamscope_flags(collect_interposed_child)
+  target_include_directories(collect_interposed_child PRIVATE ${call_table})
+  target_link_libraries(collect_interposed_child PRIVATE streamscope::cuda_headers fake_cuda Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(collect_interposed_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+
+  add_executable(collect_driverless_child ${collect}/driverless_child.cpp)
+  streamscope_flags(collect_driverless_child)
+  target_link_libraries(collect_driverless_child PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(collect_driverless_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+
   add_library(collect_python_scene SHARED ${collect}/python_scene.cpp)
   streamscope_flags(collect_python_scene)
   target_link_libraries(collect_python_scene PRIVATE streamscope::cuda_headers fake_cuda fake_cupti)
@@ -52,12 +69,18 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_compile_definitions(collect_test PRIVATE COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>"
     COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
+    COLLECT_CALLS_LIBRARY="$<TARGET_FILE:streamscope_collect_calls>"
+    COLLECT_INTERPOSED_CHILD="$<TARGET_FILE:collect_interposed_child>"
+    COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
     COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
+  streamscope_bench(interposed LINK streamscope::collect_calls streamscope::collect streamscope::ring
+    streamscope::cuda_headers fake_cuda fake_cupti)
   streamscope_bench(collect LINK streamscope::ring streamscope::cuda_headers fake_cuda fake_cupti streamscope::collect)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test streamscope_collect collect_child collect_linked_child collect_plain_child collect_python_scene
+  add_dependencies(collect_test streamscope_collect streamscope_collect_calls collect_interposed_child collect_driverless_child
+    collect_child collect_linked_child collect_plain_child collect_python_scene
     collect_slow_library)
 endif()

@@ -244,6 +244,8 @@ Child::Variables variables_of(const Options& options, const std::string& preload
       {"STREAMSCOPE_TIER", std::string(to_string(options.tier))},
       {"STREAMSCOPE_STACKS",
        std::string(ring::kStackModeNames[static_cast<size_t>(options.stacks)])},
+      {"STREAMSCOPE_SOURCE",
+       std::string(ring::kCallSourceNames[static_cast<size_t>(options.source)])},
       {"STREAMSCOPE_GRAPHS", options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch"},
       {"STREAMSCOPE_WITH", with}};
   if (!preload.empty()) {
@@ -354,9 +356,12 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     std::fprintf(stderr,
                  "streamscope: not recording: the program is limited to less than 12 MiB of "
                  "address space; allow more (ulimit -v)\n");
-  const PreloadName preload(fits ? options.inject_library : fs::path());
+  const PreloadName library(fits ? options.inject_library : fs::path());
+  const PreloadName calls(fits ? options.calls_library : fs::path());
+  const std::string preload =
+      options.calls_library.empty() ? library.string() : calls.string() + ":" + library.string();
   const Signals& signals = surroundings.signals;
-  Child child(surroundings, command, variables_of(options, preload.string()));
+  Child child(surroundings, command, variables_of(options, preload));
   Session session(options.output.empty() ? default_output(command[0], child.pid()) : options.output,
                   options);
   Outcome outcome;

@@ -27,7 +27,9 @@ struct Options {
   ring::CaptureRange capture_range = ring::CaptureRange::kNone;
   std::string capture_range_name;
   bool quiet = false;
+  ring::CallSource source = ring::CallSource::kAuto;
   std::filesystem::path inject_library;         ///< preloaded into the program; empty: none
+  std::filesystem::path calls_library;          ///< preloaded before it; empty: none
   HangOptions hangs;                            ///< without `explain` hangs are not watched for
   bool abort_on_hang = false;                   ///< end a program that hangs
   std::optional<uint32_t> flight_recorder_mib;  ///< keep this much of each thread, the newest part

@@ -199,6 +199,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   facts->graphs = options.graphs;
   facts->stacks = options.stacks;
   facts->capture_range = options.capture_range;
+  facts->source = options.source;
   facts->flush_interval_ms = kFlushIntervalMs;
   facts->ring_records = records;
   facts->flight_recorder = options.flight_recorder_mib ? 1 : 0;

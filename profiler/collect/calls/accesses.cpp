@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/calls/accesses.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "collect/process/asking.h"
+#include "collect/process/driver.h"
+#include "collect/process/memory.h"
+#include "collect/process/session.h"
+#include "collect/process/thread_state.h"
+
+namespace streamscope::collect {
+
+namespace {
+
+// No memory is ever mapped below it.
+constexpr uint64_t kLowestAddress = 0x10000;
+
+class Sink final : public AccessSink {
+ public:
+  Sink(ThreadState& thread, const ring::CallRecord& call) : thread_(thread), call_(call) {}
+
+  void touches(const MemoryEnd& source, const MemoryEnd& destination, uint32_t rows) override {
+    if ((source.bytes == 0 && destination.bytes == 0) || rows == 0) return;
+    ring::AccessRecord record{};
+    record.kind = ring::RecordKind::kAccess;
+    record.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
+    record.writes = 2;
+    record.correlation_id = call_.correlation_id;
+    record.begin = call_.end;
+    record.ranges[0] = {source.address, source.bytes};
+    record.ranges[1] = {destination.address, destination.bytes};
+    record.pitch[0] = source.pitch;
+    record.pitch[1] = destination.pitch;
+    record.rows = rows;
+    record.operation = ring::kNone32;
+    thread_.push(record);
+  }
+
+ private:
+  ThreadState& thread_;
+  const ring::CallRecord& call_;
+};
+
+// The words in the parameters of a kernel that may be pointers: those of 8 bytes, aligned in the
+// driver's buffer of parameters.
+struct Parameters {
+  struct Words {
+    uint16_t offset;  // of the parameter in the buffer
+    uint16_t first;   // of the words in the parameter
+    uint16_t count;
+    uint8_t parameter;
+    bool whole;  // the parameter is one word and may itself be a pointer
+  };
+  static constexpr size_t kMost = 32;  // parameters
+  const void* function = nullptr;
+  uint32_t epoch = 0;
+  uint16_t count = 0;
+  bool cut = false;  // not everything is scanned or reported; that is recorded as a loss
+  Words words[kMost];
+};
+
+// Kernels have up to 32 KiB of parameters. Limits on the words scanned and reported per launch.
+constexpr uint32_t kMostWords = 1024;
+constexpr size_t kMostReported = 250;
+
+// Kernels come as CUfunction or, since 12.0, as CUkernel.
+bool parameter(const void* function, size_t index, size_t* offset, size_t* size) {
+  const auto ask = [&](auto query) {
+    return query != nullptr &&
+           query(const_cast<void*>(function), index, offset, size) == CUDA_SUCCESS;
+  };
+  return ask(cuda.cuFuncGetParamInfo) || ask(cuda.cuKernelGetParamInfo);
+}
+
+// Granules of the address space in which the program allocated memory while it was recorded. Insert
+// only, so that no thread waits for it: the analysis knows what was freed since.
+constexpr int kGranuleBits = 25;
+constexpr size_t kGranuleSlots = 1 << 14;
+constexpr uint64_t kMostGranules = kGranuleSlots / 4;          // of one allocation
+constinit std::atomic<uint64_t> granules[kGranuleSlots] = {};  // number + 1; 0 is empty
+constinit std::atomic<bool> all_granules{false};               // the table is full, or not complete
+
+// The slot of a granule or the free one for it; null if there is none nearby.
+std::atomic<uint64_t>* granule_slot(uint64_t granule) {
+  const size_t start = granule * 0x9e3779b97f4a7c15ull >> 50;
+  for (size_t i = 0; i < 32; ++i) {
+    std::atomic<uint64_t>& slot = granules[(start + i) % kGranuleSlots];
+    uint64_t seen = slot.load(std::memory_order_relaxed);
+    if (seen == 0 || seen == granule + 1) return &slot;
+  }
+  return nullptr;
+}
+
+bool may_be_allocated(uint64_t address) {
+  if (all_granules.load(std::memory_order_relaxed)) return true;
+  const std::atomic<uint64_t>* slot = granule_slot(address >> kGranuleBits);
+  return slot == nullptr || slot->load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace
+
+struct KernelParameters {
+  Parameters known[64];
+};
+
+namespace {
+
+// The parameters of a function; null if they cannot be queried now.
+Parameters* parameters_of(ThreadState& thread, const void* function) {
+  if (thread.kernel_parameters == nullptr) {
+    thread.kernel_parameters =
+        static_cast<KernelParameters*>(permanent_memory(sizeof(KernelParameters)));
+    if (thread.kernel_parameters == nullptr) return nullptr;
+  }
+  auto& known = thread.kernel_parameters->known;
+  Parameters& slot = known[(reinterpret_cast<uintptr_t>(function) >> 4) % std::size(known)];
+  const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
+  if (slot.function == function && slot.epoch == epoch) return &slot;
+  const Asking asking(reinterpret_cast<uintptr_t>(function), thread.begin);
+  if (!asking.allowed()) return nullptr;
+  slot.function = function;
+  slot.epoch = epoch;
+  slot.count = 0;
+  slot.cut = false;
+  uint32_t left = kMostWords;
+  size_t offset = 0, size = 0;
+  for (size_t i = 0; i < 256 && parameter(function, i, &offset, &size); ++i) {
+    const size_t first = -offset % sizeof(uint64_t);
+    if (size < first + sizeof(uint64_t)) continue;
+    const size_t count = (size - first) / sizeof(uint64_t);
+    slot.cut = slot.cut || slot.count == Parameters::kMost || count > left;
+    if (slot.count == Parameters::kMost || left == 0) break;
+    const auto taken = static_cast<uint16_t>(std::min<size_t>(count, left));
+    left -= taken;
+    slot.words[slot.count++] = {static_cast<uint16_t>(offset), static_cast<uint16_t>(first), taken,
+                                static_cast<uint8_t>(i), size == sizeof(uint64_t)};
+  }
+  if (slot.cut) report_loss(ring::Loss::kKernelParameters, 1);
+  return &slot;
+}
+
+// The current record of words of one launch that may point into memory.
+class Teller {
+ public:
+  Teller(ThreadState& thread, const ring::OpenCall& open) : thread_(thread) {
+    record_.kind = ring::RecordKind::kKernelArguments;
+    record_.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
+    record_.kernel = open.object.load(std::memory_order_relaxed);
+  }
+  ~Teller() {
+    if (record_.count > 0) thread_.push(record_);
+  }
+  Teller(const Teller&) = delete;
+  Teller& operator=(const Teller&) = delete;
+
+  /// False: the limit is reached.
+  bool report(uint64_t value, uint8_t parameter) {
+    for (size_t i = 0; i < record_.count; ++i) {  // structs repeat their pointers
+      if (record_.values[i] == value && record_.parameters[i] == parameter) return true;
+    }
+    if (reported_++ == kMostReported) return false;
+    record_.values[record_.count] = value;
+    record_.parameters[record_.count] = parameter;
+    if (++record_.count < std::size(record_.values)) return true;
+    thread_.push(record_);
+    record_.count = 0;
+    return true;
+  }
+
+ private:
+  ThreadState& thread_;
+  ring::KernelArgumentsRecord record_{};
+  size_t reported_ = 0;
+};
+
+// Reports which words may be pointers: parameters of that size unless they are small numbers, and
+// words inside others (structs passed by value) only if they point to where memory was allocated.
+// False: there were too many.
+bool report_words(Teller& reporter, const Parameters::Words& words, const unsigned char* from,
+                  size_t bytes) {
+  const size_t count = std::min<size_t>(
+      words.count, bytes < words.first ? 0 : (bytes - words.first) / sizeof(uint64_t));
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t value = 0;
+    std::memcpy(&value, from + words.first + i * sizeof value, sizeof value);
+    if (value < kLowestAddress || value >> 56 != 0) continue;  // a number
+    if (!words.whole && !may_be_allocated(value)) continue;
+    if (!reporter.report(value, words.parameter)) return false;
+  }
+  return true;
+}
+
+// The packed parameters if a launch passes them in one buffer.
+const unsigned char* buffer_of(void** extra, size_t* bytes) {
+  const unsigned char* buffer = nullptr;
+  for (size_t i = 0; extra != nullptr && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = static_cast<const unsigned char*>(extra[i + 1]);
+    else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      *bytes = *static_cast<const size_t*>(extra[i + 1]);
+  }
+  return buffer;
+}
+
+}  // namespace
+
+void report_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
+                     const ring::CallRecord& call) {
+  Sink sink(thread, call);
+  entry.accesses(parameters, sink);
+}
+
+void report_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
+                      const ring::OpenCall& open) {
+  const void* function = nullptr;
+  void** values = nullptr;
+  void** extra = nullptr;
+  const std::string_view name = ring::call_info(driver_call).name;
+  if (name == "cuLaunchKernel") {
+    const auto& p = *static_cast<const cuLaunchKernel_params*>(parameters);
+    function = p.f, values = p.kernelParams, extra = p.extra;
+  } else if (name == "cuLaunchKernelEx") {
+    const auto& p = *static_cast<const cuLaunchKernelEx_params*>(parameters);
+    function = p.f, values = p.kernelParams, extra = p.extra;
+  } else if (name == "cuLaunchCooperativeKernel") {
+    const auto& p = *static_cast<const cuLaunchCooperativeKernel_params*>(parameters);
+    function = p.f, values = p.kernelParams;
+  }
+  if (function == nullptr) return;
+  thread.in_collector = true;  // the driver calls made here are not the program's
+  Parameters* known = parameters_of(thread, function);
+  thread.in_collector = false;
+  if (known == nullptr) return;
+  size_t bytes = 0;
+  const unsigned char* buffer = values == nullptr ? buffer_of(extra, &bytes) : nullptr;
+  Teller reporter(thread, open);
+  bool reported_all = true;
+  for (uint16_t i = 0; i < known->count && reported_all; ++i) {
+    const Parameters::Words& words = known->words[i];
+    if (values != nullptr) {
+      const auto* from = static_cast<const unsigned char*>(values[words.parameter]);
+      if (from != nullptr) reported_all = report_words(reporter, words, from, SIZE_MAX);
+    } else if (buffer != nullptr && words.offset < bytes) {
+      reported_all = report_words(reporter, words, buffer + words.offset, bytes - words.offset);
+    }
+  }
+  if (!reported_all && !std::exchange(known->cut, true))
+    report_loss(ring::Loss::kKernelParameters, 1);
+}
+
+void note_allocation(uint64_t address, uint64_t bytes) {
+  if (address == 0 || bytes == 0) return;
+  const uint64_t first = address >> kGranuleBits, last = (address + bytes - 1) >> kGranuleBits;
+  if (last < first || last - first >= kMostGranules) return all_granules.store(true);
+  for (uint64_t granule = first; granule <= last; ++granule) {
+    uint64_t empty = 0;
+    std::atomic<uint64_t>* slot = granule_slot(granule);
+    while (slot != nullptr && !slot->compare_exchange_strong(empty, granule + 1) &&
+           empty != granule + 1) {
+      empty = 0;
+      slot = granule_slot(granule);  // another thread took the slot
+    }
+    if (slot == nullptr) return all_granules.store(true);
+  }
+}
+
+void distrust_allocations() { all_granules.store(true); }
+
+}  // namespace streamscope::collect

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls as a source sees them -> CallRecords: one per outermost traced call of a thread, pushed at
+// its exit.
+//
+// There are two sources: CUPTI's callbacks (cupti/callbacks.h) and wrappers around the functions
+// themselves (interposed/wrappers.h). A call inside a traced call is part of it and not recorded.
+// Order across threads follows from the exit stamps alone (entry order is unreliable).
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <iterator>
+
+#include "collect/calls/call_table.h"
+#include "collect/process/thread_state.h"
+
+namespace streamscope::collect {
+
+/// A call, as its source sees it at entry and again at exit.
+struct SeenCall {
+  const void* parameters = nullptr;     // laid out as CUPTI's parameter structs
+  ring::TextHash kernel = 0;            // launches: the kernel's name, 0 if not known yet
+  CUcontext context = nullptr;          // current in the thread; null: none
+  uint32_t context_id = ring::kNone32;  // kNone32: none, or not known yet
+  uint32_t number = 0;                  // unique in the process
+  uint64_t end = 0;                     // exit only: its stamp, by stamp_end(); 0: take it
+};
+
+/// Settings of the recorder that depend on the run. Call before the first call.
+void prepare_call_recorder(bool late);
+
+/// The calling thread is inside a traced call.
+inline bool is_inside_a_call(const ThreadState* thread) {
+  return thread != nullptr && thread->open_entry != nullptr;
+}
+
+/// Entry of an outermost call. `thread`: null if it has no state yet. Returns the state in which
+/// the call is open now, null if it is not recorded.
+ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, const SeenCall& call);
+
+/// Exit of the thread's open call, which is `call`.
+void end_call(ThreadState& thread, const SeenCall& call, int32_t result);
+
+/// Stamp for the exit of the thread's open call, for a source that has more to do before
+/// end_call().
+uint64_t stamp_end(ThreadState& thread);
+
+/// The thread's open call launched a kernel with this successful call of the driver, itself or
+/// inside: reports its parameters, with --with args.
+void report_launch(ThreadState& thread, const CallEntry& entry, const void* parameters);
+
+/// Hash of a kernel's name, sent once. `name` stays valid as long as its code is loaded.
+ring::TextHash kernel_name(ThreadState& thread, const char* name);
+
+/// Where the thread keeps the name of the kernel that this address stands for.
+inline KernelNameSlot& kernel_slot(ThreadState& thread, const void* address) {
+  return thread
+      .kernel_names[(reinterpret_cast<uintptr_t>(address) >> 4) % std::size(thread.kernel_names)];
+}
+
+/// A stream is about to be destroyed.
+void end_captured_stream(uint64_t handle);
+
+void forget_calls_after_fork();
+
+}  // namespace streamscope::collect

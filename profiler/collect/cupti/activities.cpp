@@ -1,0 +1,438 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cupti/activities.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "collect/cupti/cupti_library.h"
+#include "collect/cupti/decode.h"
+#include "collect/process/memory.h"
+#include "collect/process/session.h"
+#include "collect/process/thread_state.h"
+
+namespace streamscope::collect {
+
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kScrapBytes = 64 << 10;
+constexpr size_t kMaxBuffers = 256;         // 256 MiB: beyond that the writer is hopelessly behind
+constexpr uint64_t kDecoderRingFactor = 4;  // the decoder's ring holds the records of all threads
+constexpr int kFullRingWaitMs = 500;  // how long the decoder waits for the writer before it drops
+constexpr int kFinishMs = 2000;
+constexpr CuptiVersion kOverheadDataVersion = 24;  // records own malloc'ed data at least since 12.6
+
+// A buffer and how much of it CUPTI had filled when it returned it. The records start 64 bytes in.
+struct alignas(64) Buffer {
+  Buffer* next;
+  size_t valid_bytes;
+  bool scrap;
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this) + 64; }
+  static Buffer* of(uint8_t* bytes) { return reinterpret_cast<Buffer*>(bytes - 64); }
+};
+static_assert(sizeof(Buffer) == 64);
+
+struct Exchange {
+  std::mutex mutex;
+  std::condition_variable changed;
+  Buffer* free = nullptr;
+  Buffer* free_scrap = nullptr;
+  Buffer* completed = nullptr;  // newest first
+  size_t buffer_count = 0;
+  bool decoding = false;  // the decoder holds buffers
+  bool flushing =
+      false;            // a flush is in progress and may hold records that it has not delivered yet
+  unsigned forced = 0;  // forced flushes that were requested and are not finished
+};
+// Never destroyed: CUPTI may call while the process exits.
+alignas(Exchange) constinit unsigned char exchange_memory[sizeof(Exchange)] = {};
+constinit Exchange* exchange = nullptr;
+
+constinit std::atomic<bool> usable{false};  // CUPTI may be called
+constinit std::atomic<bool> taken{false};
+constinit std::atomic<uint64_t> conflict_begin{0};
+constinit std::atomic<uint64_t> dropped_total{0};
+constinit std::atomic<uint64_t> scrapped{0};
+constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
+
+// From now on another client owns the buffers.
+void mark_taken(uint64_t begin) {
+  if (taken.exchange(true)) return;
+  conflict_begin.store(begin, std::memory_order_relaxed);
+  static constinit std::atomic<bool> reported{false};
+  if (!reported.exchange(true)) {
+    report_to_user("GPU times are incomplete",
+                   "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
+                   "do not run one inside a recorded program");
+  }
+}
+
+// Decoding.
+
+class RingSink final : public DecodeSink {
+ public:
+  explicit RingSink(ThreadState& thread) : thread_(thread) {}
+
+  ring::TextHash text(std::string_view text) override {
+    // Kernel names are pointers that CUPTI keeps valid as long as the code is loaded.
+    const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
+    Name& slot = names_[(reinterpret_cast<uintptr_t>(text.data()) >> 3) % kNameSlots];
+    if (slot.text != text.data() || slot.epoch != epoch || slot.bytes != text.size()) {
+      wait_for_room(text.size() / 44 + 2);
+      slot = {text.data(), text.size(), send_text(thread_, text), epoch};
+    }
+    return slot.hash;
+  }
+  void op(const ring::OpRecord& record) override {
+    if (!was_paused(record.correlation_id)) push(record);
+  }
+  void shape(const ring::LaunchShapeRecord& record) override {
+    uint32_t& slot = shapes_[record.shape % kShapeSlots];
+    if (slot == record.shape + 1) return;
+    slot = record.shape + 1;
+    push(record);
+  }
+  void witness(const ring::SyncWitnessRecord& record) override { push(record); }
+  void overhead(const ring::OverheadRecord& record) override { push(record); }
+  void unknown(uint32_t kind) override {
+    ++unknown_;
+    // Kinds we never enabled arrive only if another client of CUPTI enabled them.
+    if (kind >= 64 || (enabled_kinds >> kind & 1) == 0) foreign_ = true;
+  }
+
+  // Losses since the last call.
+  void report() {
+    if (lost_ != 0) report_loss(ring::Loss::kActivityRing, lost_);
+    if (unknown_ != 0 && !foreign_) report_loss(ring::Loss::kUnknownActivity, unknown_);
+    if (foreign_) mark_taken(ticks());
+    lost_ = unknown_ = 0;
+    foreign_ = false;
+  }
+
+ private:
+  static constexpr size_t kNameSlots = 1024, kShapeSlots = 4096;
+  struct Name {
+    const char* text;
+    size_t bytes;
+    ring::TextHash hash;
+    uint32_t epoch;
+  };
+
+  template <class T>
+  void push(const T& record) {
+    if (wait_for_room(2)) {
+      thread_.push(record);
+    } else {
+      ++lost_;
+    }
+  }
+
+  // The decoder may wait for the writer, since the program does not wait for the decoder.
+  bool wait_for_room(uint64_t records) {
+    for (int waited = 0;; ++waited) {
+      if (thread_.ring.room() >= records) {
+        stuck_ = false;
+        return true;
+      }
+      if (stuck_ || waited == kFullRingWaitMs) break;
+      timespec pause{0, 1'000'000};
+      ::nanosleep(&pause, nullptr);
+    }
+    stuck_ = true;  // do not wait again until the writer has consumed something
+    return false;
+  }
+
+  ThreadState& thread_;
+  Name names_[kNameSlots] = {};
+  uint32_t shapes_[kShapeSlots] = {};
+  uint64_t lost_ = 0, unknown_ = 0;
+  bool foreign_ = false;
+  bool stuck_ = false;
+};
+
+void decode_buffer(Buffer& buffer, RingSink& sink) {
+  CUpti_Activity* record = nullptr;
+  while (usable.load(std::memory_order_relaxed) &&
+         cupti.cuptiActivityGetNextRecord(buffer.bytes(), buffer.valid_bytes, &record) ==
+             CUPTI_SUCCESS) {
+    decode(record, cupti.version, sink);
+    if (record->kind == CUPTI_ACTIVITY_KIND_OVERHEAD && cupti.version >= kOverheadDataVersion) {
+      void* data;  // CUpti_ActivityOverhead3::overheadData is ours to free
+      std::memcpy(&data, reinterpret_cast<const char*>(record) + 48, sizeof data);
+      std::free(data);
+    }
+  }
+  // CUPTI must not have to wait for a lock of ours: the mutex is not held here.
+  size_t dropped = 0;
+  if (usable.load(std::memory_order_relaxed) &&
+      cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
+      dropped != 0) {
+    dropped_total.fetch_add(dropped, std::memory_order_relaxed);
+    report_loss(ring::Loss::kCuptiDropped, dropped);
+  }
+}
+
+void* decode_buffers(void*) {
+  ThreadState* thread = own_thread_state(session.control->ring_records * kDecoderRingFactor);
+  void* memory = thread != nullptr ? permanent_memory(sizeof(RingSink)) : nullptr;
+  RingSink* sink = memory != nullptr ? new (memory) RingSink(*thread) : nullptr;
+  std::unique_lock lock(exchange->mutex);
+  for (;;) {
+    exchange->changed.wait(lock, [] { return exchange->completed != nullptr; });
+    Buffer* newest = exchange->completed;
+    exchange->completed = nullptr;
+    exchange->decoding = true;
+    lock.unlock();
+
+    Buffer* oldest = nullptr;
+    while (newest != nullptr) {
+      Buffer* next = newest->next;
+      newest->next = oldest;
+      oldest = newest;
+      newest = next;
+    }
+    while (oldest != nullptr) {
+      Buffer* buffer = oldest;
+      oldest = buffer->next;
+      if (sink != nullptr && !buffer->scrap) decode_buffer(*buffer, *sink);
+      std::lock_guard guard(exchange->mutex);
+      Buffer*& list = buffer->scrap ? exchange->free_scrap : exchange->free;
+      buffer->next = list;
+      list = buffer;
+    }
+    if (sink != nullptr) {
+      if (uint64_t count = scrapped.exchange(0)) report_loss(ring::Loss::kActivityBuffers, count);
+      sink->report();
+    }
+
+    lock.lock();
+    exchange->decoding = false;
+    exchange->changed.notify_all();
+  }
+  return nullptr;
+}
+
+// Buffers.
+
+Buffer* new_buffer(size_t bytes, bool scrap) {
+  void* memory = permanent_memory(64 + bytes);
+  return memory != nullptr ? new (memory) Buffer{nullptr, 0, scrap} : nullptr;
+}
+
+Buffer* take(Buffer*& list) {
+  Buffer* buffer = list;
+  if (buffer != nullptr) list = buffer->next;
+  return buffer;
+}
+
+void CUPTIAPI buffer_requested(uint8_t** bytes, size_t* size, size_t* max_records) {
+  *max_records = 0;  // as many as fit
+  Buffer* buffer;
+  {
+    std::lock_guard lock(exchange->mutex);
+    buffer = take(exchange->free);
+    if (buffer == nullptr && exchange->buffer_count < kMaxBuffers) {
+      buffer = new_buffer(kBufferBytes, false);
+      if (buffer != nullptr) ++exchange->buffer_count;
+    }
+    if (buffer == nullptr) {
+      buffer = take(exchange->free_scrap);
+      if (buffer == nullptr) buffer = new_buffer(kScrapBytes, true);
+    }
+  }
+  *bytes = buffer != nullptr ? buffer->bytes() : nullptr;
+  *size = buffer == nullptr ? 0 : buffer->scrap ? kScrapBytes : kBufferBytes;
+}
+
+// No buffer belongs to a context since CUDA 6: that parameter is null.
+void CUPTIAPI buffer_completed(CUcontext, uint32_t, uint8_t* bytes, size_t, size_t valid_bytes) {
+  if (bytes == nullptr) return;
+  Buffer* buffer = Buffer::of(bytes);
+  buffer->valid_bytes = valid_bytes;
+  if (buffer->scrap && valid_bytes != 0) scrapped.fetch_add(1, std::memory_order_relaxed);
+  std::lock_guard lock(exchange->mutex);
+  buffer->next = exchange->completed;
+  exchange->completed = buffer;
+  exchange->changed.notify_all();
+}
+
+uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(monotonic_ns()); }
+
+// Flushing.
+
+// One at a time: a flush does not wait for records that another one is delivering, and may return
+// immediately while another is in progress.
+void flush(uint32_t flags) {
+  std::unique_lock lock(exchange->mutex);
+  exchange->changed.wait(lock, [] { return !exchange->flushing; });
+  exchange->flushing = true;
+  lock.unlock();
+  cupti.cuptiActivityFlushAll(flags);
+  lock.lock();
+  exchange->flushing = false;
+  exchange->changed.notify_all();
+}
+
+void* flush_regularly(void*) {
+  const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
+  const ring::Control& control = *session.control;
+  const long interval_ms = control.flush_interval_ms != 0 ? control.flush_interval_ms : 100;
+  uint32_t requests = control.flush_request.load(std::memory_order_relaxed);
+  bool again = false;  // work issued just before a flush is ready only at the next
+  while (usable.load(std::memory_order_relaxed) &&
+         session.epoch.load(std::memory_order_relaxed) == epoch) {
+    timespec pause{interval_ms / 1000, interval_ms % 1000 * 1'000'000};
+    ::nanosleep(&pause, nullptr);
+    if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) continue;
+    const uint32_t now = control.flush_request.load(std::memory_order_relaxed);
+    const bool seen = session.work_seen.exchange(false, std::memory_order_relaxed);
+    if (now != requests || seen || again)
+      flush(now != requests ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    requests = now;
+    again = seen;
+  }
+  return nullptr;
+}
+
+void* flush_once(void*) {
+  flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  std::lock_guard lock(exchange->mutex);
+  --exchange->forced;
+  exchange->changed.notify_all();
+  return nullptr;
+}
+
+bool enable(CUpti_ActivityKind kind) {
+  if (cupti.cuptiActivityEnable(kind) != CUPTI_SUCCESS) return false;
+  enabled_kinds |= uint64_t{1} << kind;
+  return true;
+}
+
+}  // namespace
+
+int start_activities(const ring::Control& control, bool late) {
+  if (exchange == nullptr) exchange = new (exchange_memory) Exchange;
+  CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+  if (result != CUPTI_SUCCESS) return result;
+  usable.store(true, std::memory_order_release);
+  // The clock must be set to ours before the first kind is enabled.
+  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
+    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
+  if (cupti.cuptiSetThreadIdType != nullptr)
+    cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+
+  if (control.tier >= Tier::kTimes) {
+    // KIND_KERNEL would serialize kernels; CONCURRENT_KERNEL does not.
+    for (CUpti_ActivityKind kind :
+         {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+          CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_OVERHEAD})
+      enable(kind);
+    const bool nodes =
+        control.graphs == ring::GraphDetail::kNodes || (control.with & ring::kWithGraphNodes) != 0;
+    if (!nodes && !late) {
+      enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    } else if (late && !nodes) {
+      report_loss(ring::Loss::kGraphTimes, 1, "recording began after CUDA was in use");
+    }
+  }
+  if (control.tier >= Tier::kEvents) {
+    enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+    // Polling programs would flood the buffers with queries that were not ready.
+    if (cupti.cuptiActivityEnableAllSyncRecords != nullptr)
+      cupti.cuptiActivityEnableAllSyncRecords(0);
+    if ((control.with & ring::kWithEventTimes) != 0 &&
+        cupti.cuptiActivityEnableCudaEventDeviceTimestamps != nullptr)
+      cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
+  }
+  if (!start_thread("streamscope-dec", decode_buffers, nullptr) ||
+      !start_thread("streamscope-fls", flush_regularly, nullptr)) {
+    stop_activities();
+    return CUPTI_ERROR_OUT_OF_MEMORY;
+  }
+  return CUPTI_SUCCESS;
+}
+
+bool flush_by_force(int limit_ms) {
+  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return true;
+  const int64_t until = monotonic_ns() + limit_ms * int64_t{1'000'000};
+  std::unique_lock lock(exchange->mutex);
+  ++exchange->forced;
+  lock.unlock();
+  const bool started = start_thread("streamscope-fls", flush_once, nullptr);
+  lock.lock();
+  if (!started) {
+    --exchange->forced;
+    return false;
+  }
+  const auto is_over = [] {
+    return exchange->forced == 0 && exchange->completed == nullptr && !exchange->decoding;
+  };
+  while (!is_over() && monotonic_ns() < until) {
+    // Not wait_for: GCC 12's thread sanitizer does not support the call that it makes.
+    exchange->changed.wait_until(lock,
+                                 std::chrono::system_clock::now() + std::chrono::milliseconds(20));
+  }
+  return is_over();
+}
+
+void drain_activities() {
+  if (!taken.load(std::memory_order_relaxed)) flush_by_force(kFinishMs);
+}
+
+void yield_activities(uint64_t begin) {
+  if (usable.load(std::memory_order_relaxed)) mark_taken(begin);
+}
+
+void reclaim_activities() {
+  if (!taken.exchange(false) || !usable.load(std::memory_order_relaxed)) return;
+  report_loss(ring::Loss::kProfilerConflict, 1, "until the other profiler stopped",
+              conflict_begin.load(std::memory_order_relaxed));
+  cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+  // The other client disabled kinds for everyone. GRAPH_TRACE stayed on the whole time, or it stays
+  // off: enabling it again after a graph was created without it crashes the graph's next launch.
+  for (uint32_t kind = 0; kind < 64; ++kind) {
+    if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+      cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
+  }
+}
+
+void abandon_activities() { usable.store(false, std::memory_order_relaxed); }
+
+void stop_activities() {
+  if (!usable.exchange(false)) return;
+  for (uint32_t kind = 0; kind < 64; ++kind) {
+    if ((enabled_kinds >> kind & 1) != 0)
+      cupti.cuptiActivityDisable(static_cast<CUpti_ActivityKind>(kind));
+  }
+}
+
+void finish_activities() {
+  if (!taken.load(std::memory_order_relaxed)) {
+    flush_by_force(kFinishMs);
+    return;
+  }
+  report_loss(ring::Loss::kProfilerConflict, 1, "until the end",
+              conflict_begin.load(std::memory_order_relaxed));
+}
+
+uint64_t dropped_activities() { return dropped_total.load(std::memory_order_relaxed); }
+
+void forget_activities_after_fork() {
+  usable.store(false, std::memory_order_relaxed);
+  taken.store(false, std::memory_order_relaxed);
+  session.work_seen.store(false, std::memory_order_relaxed);
+  dropped_total.store(0, std::memory_order_relaxed);
+  scrapped.store(0, std::memory_order_relaxed);
+  enabled_kinds = 0;
+  exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
+}
+
+}  // namespace streamscope::collect

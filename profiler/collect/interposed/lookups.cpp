@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/interposed/lookups.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+
+#include "collect/interposed/interposed.h"
+#include "collect/interposed/wrappers.h"
+#include "collect/process/driver.h"
+
+#undef cuGetProcAddress
+
+namespace streamscope::collect {
+namespace {
+
+constinit std::atomic<bool> handed_out{false};
+
+// dlsym as libc has it.
+//
+// Every ordinary way to find it ends at our own definition, so libc's symbol table is read.
+
+struct Symbols {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  const uint32_t* hash = nullptr;  // DT_GNU_HASH
+  ElfW(Addr) base = 0;
+};
+
+Symbols symbols_of(const dl_phdr_info& info) {
+  Symbols table;
+  table.base = info.dlpi_addr;
+  for (ElfW(Half) i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    auto* entry = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      // glibc has relocated these already.
+      const auto* at = reinterpret_cast<const void*>(entry->d_un.d_ptr);
+      if (entry->d_tag == DT_SYMTAB) table.symbols = static_cast<const ElfW(Sym)*>(at);
+      if (entry->d_tag == DT_STRTAB) table.names = static_cast<const char*>(at);
+      if (entry->d_tag == DT_GNU_HASH) table.hash = static_cast<const uint32_t*>(at);
+    }
+  }
+  return table;
+}
+
+void* find_symbol(const Symbols& table, const char* name) {
+  if (table.symbols == nullptr || table.names == nullptr || table.hash == nullptr) return nullptr;
+  uint32_t hash = 5381;
+  for (const char* c = name; *c != '\0'; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
+  const uint32_t buckets = table.hash[0], first = table.hash[1], filter_words = table.hash[2];
+  const uint32_t* bucket = table.hash + 4 + filter_words * (sizeof(ElfW(Addr)) / 4);
+  const uint32_t* chain = bucket + buckets;
+  uint32_t index = bucket[hash % buckets];
+  if (index < first) return nullptr;
+  for (;; ++index) {
+    const uint32_t entry = chain[index - first];
+    const ElfW(Sym)& symbol = table.symbols[index];
+    if ((entry | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF &&
+        std::strcmp(table.names + symbol.st_name, name) == 0)
+      return reinterpret_cast<void*>(table.base + symbol.st_value);
+    if ((entry & 1) != 0) return nullptr;
+  }
+}
+
+// libc.so.6, or in glibc below 2.34 libdl.so.2.
+int find_lookups(dl_phdr_info* info, size_t, void*) {
+  const std::string_view path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  if (file != "libc.so.6" && file != "libdl.so.2") return 0;
+  const Symbols table = symbols_of(*info);
+  void* dlsym = find_symbol(table, "dlsym");
+  void* dlvsym = find_symbol(table, "dlvsym");
+  if (dlsym == nullptr || dlvsym == nullptr) return 0;
+  streamscope_lookups.real_dlvsym.store(dlvsym, std::memory_order_relaxed);
+  streamscope_lookups.real_dlsym.store(dlsym, std::memory_order_release);
+  return 1;
+}
+
+using Dlsym = void*(void*, const char*);
+Dlsym* real_dlsym() {
+  return reinterpret_cast<Dlsym*>(streamscope_lookups.real_dlsym.load(std::memory_order_acquire));
+}
+
+// Who asks.
+
+bool starts_with_any(std::string_view file, std::initializer_list<std::string_view> prefixes) {
+  for (const std::string_view prefix : prefixes)
+    if (file.starts_with(prefix)) return true;
+  return false;
+}
+
+// The driver, this library, and tools that need the driver's own functions.
+bool gets_own_functions(void* caller) {
+  Dl_info facts{};
+  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return false;
+  std::string_view file = facts.dli_fname;
+  file = file.substr(file.rfind('/') + 1);
+  Dl_info ours{};
+  ::dladdr(reinterpret_cast<void*>(&gets_own_functions), &ours);
+  return facts.dli_fbase == ours.dli_fbase ||
+         starts_with_any(file, {"libcuda.so", "libcudadebugger", "libcupti", "libnvperf",
+                                "libsanitizer-", "libInterceptorInjection", "libToolsInjection",
+                                "libnvidia-", "libnsys", "libnvtx"});
+}
+
+// Answers.
+
+CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version, cuuint64_t flags);
+CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                                CUdriverProcAddressQueryResult* status);
+constinit std::atomic<void*> real_get_address_v1{nullptr}, real_get_address_v2{nullptr};
+
+bool find_all() {
+  if (!find_targets()) return false;
+  if (real_get_address_v2.load(std::memory_order_acquire) == nullptr) {
+    real_get_address_v1.store(driver_function("cuGetProcAddress"), std::memory_order_relaxed);
+    real_get_address_v2.store(driver_function("cuGetProcAddress_v2"), std::memory_order_release);
+  }
+  return true;
+}
+
+// What a program gets that asked for `name` and would have got `function`.
+void* answer(const char* name, void* function) {
+  if (function == nullptr || !find_all()) return function;
+  void* wrapper = nullptr;
+  if (function == real_get_address_v1.load(std::memory_order_relaxed)) {
+    wrapper = reinterpret_cast<void*>(&get_address_v1);
+  } else if (function == real_get_address_v2.load(std::memory_order_relaxed)) {
+    wrapper = reinterpret_cast<void*>(&get_address_v2);
+  } else {
+    // Several names may share a function: the one that was asked for wins.
+    for (size_t i = 0; i < wrapped_count; ++i) {
+      if (wrapped_target(i) != function) continue;
+      if (wrapper == nullptr || std::strcmp(streamscope_wrapped[i].name, name) == 0)
+        wrapper = streamscope_wrapped[i].wrapper;
+    }
+  }
+  if (wrapper == nullptr) return function;
+  handed_out.store(true, std::memory_order_relaxed);
+  return wrapper;
+}
+
+CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version,
+                                cuuint64_t flags) {
+  auto* real = reinterpret_cast<decltype(&get_address_v1)>(
+      find_all() ? real_get_address_v1.load(std::memory_order_relaxed) : nullptr);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const CUresult result = real(symbol, function, version, flags);
+  if (result == CUDA_SUCCESS && function != nullptr &&
+      !gets_own_functions(__builtin_return_address(0)))
+    *function = answer(symbol, *function);
+  return result;
+}
+
+CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                                CUdriverProcAddressQueryResult* status) {
+  auto* real = reinterpret_cast<decltype(&get_address_v2)>(
+      find_all() ? real_get_address_v2.load(std::memory_order_relaxed) : nullptr);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const CUresult result = real(symbol, function, version, flags, status);
+  if (result == CUDA_SUCCESS && function != nullptr &&
+      !gets_own_functions(__builtin_return_address(0)))
+    *function = answer(symbol, *function);
+  return result;
+}
+
+// True if `function` is exported by the library of the stubs.
+bool is_stub(const void* function) {
+  Dl_info stub{}, own{};
+  const void* own_dlsym = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
+  return own_dlsym != nullptr && ::dladdr(function, &stub) != 0 && ::dladdr(own_dlsym, &own) != 0 &&
+         stub.dli_fbase == own.dli_fbase;
+}
+
+void prepare() { ::dl_iterate_phdr(find_lookups, nullptr); }
+
+// A name that begins with "cu"; not RTLD_NEXT, which needs the caller's own place in the order.
+void* find_call(void* library, const char* name) {
+  void* caller = __builtin_return_address(0);
+  void* function =
+      library == RTLD_DEFAULT ? find_without_stubs(name, caller) : real_dlsym()(library, name);
+  // The program's own handle stands for the global scope.
+  if (function != nullptr && library != RTLD_DEFAULT && is_stub(function))
+    function = real_dlsym()(RTLD_NEXT, name);
+  if (function == nullptr || gets_own_functions(caller)) return function;
+  return answer(name, function);
+}
+
+void* find_versioned_call(void* library, const char* name, const char* version) {
+  void* caller = __builtin_return_address(0);
+  auto* find = reinterpret_cast<void* (*)(void*, const char*, const char*)>(
+      streamscope_lookups.real_dlvsym.load(std::memory_order_acquire));
+  void* function = find(library == RTLD_DEFAULT ? RTLD_NEXT : library, name, version);
+  if (function != nullptr && is_stub(function)) function = find(RTLD_NEXT, name, version);
+  if (function == nullptr || gets_own_functions(caller)) return function;
+  return answer(name, function);
+}
+
+}  // namespace
+
+void* find_without_stubs(const char* name, void* caller) {
+  if (void* function = real_dlsym()(RTLD_NEXT, name)) return function;
+  Dl_info facts{};
+  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
+  void* library = ::dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library != nullptr) {
+    void* function = real_dlsym()(library, name);
+    ::dlclose(library);
+    if (function != nullptr) return function;
+  }
+  return real_dlsym()(RTLD_NEXT, name);  // leaves its error for dlerror
+}
+
+bool can_interpose() {
+  const void* stub = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
+  // Another library may wrap dlsym before us; if it asks us, wrappers were handed out.
+  return stub != nullptr && real_dlsym() != nullptr &&
+         (handed_out.load(std::memory_order_relaxed) ||
+          real_dlsym()(RTLD_DEFAULT, "dlsym") == stub);
+}
+
+}  // namespace streamscope::collect
+
+constinit StreamscopeLookups streamscope_lookups = {
+    nullptr,
+    nullptr,
+    &streamscope::collect::prepare,
+    &streamscope::collect::find_call,
+    &streamscope::collect::find_versioned_call,
+    reinterpret_cast<void*>(&streamscope::collect::get_address_v1),
+    reinterpret_cast<void*>(&streamscope::collect::get_address_v2),
+    nullptr};

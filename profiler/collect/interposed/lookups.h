@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How programs find the driver's functions, and get wrappers instead.
+//
+// A program that links libcuda reaches the stubs that libstreamscope_calls.so exports under the
+// driver's names. One that looks functions up (every CUDA runtime does) reaches the dlsym, dlvsym
+// and cuGetProcAddress of that library, which jump to functions here. Whatever is not wrapped, and
+// whatever another tool looks up, is answered as without us.
+#pragma once
+
+namespace streamscope::collect {
+
+/// True if libstreamscope_calls.so is preloaded and its dlsym is the one that programs reach.
+bool can_interpose();
+
+/// What `caller`, an address in the program, would find without us by this name: first in the
+/// global scope, then in that of its own library. Null if nothing. Thread-safe.
+void* find_without_stubs(const char* name, void* caller);
+
+}  // namespace streamscope::collect

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The arguments of a wrapped call as its table entry reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+namespace streamscope::collect {
+
+/// Arguments in memory as in CUPTI's parameter structs: members of these types, in this order.
+template <class... Args>
+class Parameters {
+ public:
+  explicit Parameters(Args... args) {
+    [[maybe_unused]] size_t at = 0;
+    (put(at, args), ...);
+  }
+  const void* address() const { return bytes_; }
+
+ private:
+  template <class A>
+  void put(size_t& at, A argument) {
+    at = (at + alignof(A) - 1) / alignof(A) * alignof(A);
+    std::memcpy(bytes_ + at, &argument, sizeof argument);
+    at += sizeof argument;
+  }
+  alignas(16) unsigned char bytes_[(1 + ... + (sizeof(Args) + alignof(Args)))];
+};
+
+}  // namespace streamscope::collect

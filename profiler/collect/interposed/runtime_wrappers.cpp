@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Wrappers around the traced functions of the CUDA runtime, for programs that use it as a shared
+// library: so their calls have the names that were written. What the runtime then calls in the
+// driver is inside and not recorded.
+//
+// A process may have several runtimes, so the function behind a wrapper depends on who calls.
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+#include <cupti_runtime_cbid.h>
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "collect/interposed/interposed.h"
+#include "collect/interposed/interposed_calls.h"
+#include "collect/interposed/lookups.h"
+#include "collect/interposed/parameters.h"
+#include "collect/process/session.h"
+
+// Not in the runtime's headers: the code that nvcc 13 emits for <<<>>> calls it, and a function
+// that older runtimes had.
+extern "C" {
+cudaError_t __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared_bytes, cudaStream_t stream);
+cudaError_t cudaThreadSynchronize();
+}
+
+namespace streamscope::collect {
+namespace {
+
+// What a call from one place reaches. Written rarely, read at each call, so without a lock: a
+// reader that sees another call's entry, or half of one, looks it up itself.
+struct alignas(16) Reached {
+  std::atomic<uint64_t> key{0};  // place and function; 0: being changed
+  std::atomic<void*> target{nullptr};
+};
+constexpr size_t kReachedSlots = 1 << 13;
+constinit Reached reached[kReachedSlots] = {};
+
+[[gnu::noinline]] void* find_target(Reached& slot, uint64_t key, const char* name, void* caller) {
+  void* target = find_without_stubs(name, caller);
+  if (target == nullptr) return nullptr;
+  slot.key.store(0, std::memory_order_release);
+  slot.target.store(target, std::memory_order_release);
+  slot.key.store(key, std::memory_order_release);
+  return target;
+}
+
+void* target_of(size_t index, const char* name, void* caller) {
+  const uint64_t key = reinterpret_cast<uintptr_t>(caller) << 9 | index;
+  Reached& slot = reached[(key * 0x9e3779b97f4a7c15ull) >> 51];
+  if (__builtin_expect(slot.key.load(std::memory_order_acquire) == key, 1)) {
+    void* target = slot.target.load(std::memory_order_acquire);
+    if (slot.key.load(std::memory_order_relaxed) == key) return target;
+  }
+  return find_target(slot, key, name, caller);
+}
+static_assert(kReachedSlots == uint64_t{1} << (64 - 51));
+
+// The address that stands for the kernel of a launch.
+template <class First, class... Rest>
+const void* kernel_of(First first, Rest... rest) {
+  if constexpr (std::is_same_v<First, const void*>) {
+    return first;
+  } else if constexpr (sizeof...(rest) > 0) {
+    return kernel_of(rest...);
+  } else {
+    return nullptr;
+  }
+}
+
+enum Index : size_t {
+#define WRAPPED_RUNTIME(exported, name, cbid) kRuntimeIndex_##exported,
+#include "wrapped_runtime.inc"
+#undef WRAPPED_RUNTIME
+  kRuntimeFunctions
+};
+static_assert(kRuntimeFunctions < 512);
+
+template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, class Function>
+struct RuntimeWrapper;
+template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, class... Args>
+struct RuntimeWrapper<kIndex, kId, cudaError_t(Args...)> {
+  static cudaError_t CUDARTAPI call(Args... args) {
+    using Function = cudaError_t(CUDARTAPI*)(Args...);
+    auto target = reinterpret_cast<Function>(
+        target_of(kIndex, streamscope_wrapped_runtime[kIndex].name, __builtin_return_address(0)));
+    if (target == nullptr) return cudaErrorInitializationError;
+    if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
+    const Parameters<Args...> parameters(args...);
+    const CallEntry& entry = runtime_calls[kId];
+    const void* kernel = nullptr;
+    if constexpr (sizeof...(Args) > 0) {
+      if (entry.kind == CallKind::kLaunch) kernel = kernel_of(args...);
+    }
+    InterposedCall call;
+    if (!call.enter(__builtin_dwarf_cfa(), entry, parameters.address(), kernel, nullptr))
+      return target(args...);
+    const cudaError_t result = target(args...);
+    call.leave(entry, parameters.address(), result);
+    return result;
+  }
+};
+
+}  // namespace
+}  // namespace streamscope::collect
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // programs may call them
+constinit const StreamscopeWrapped streamscope_wrapped_runtime[] = {
+#define WRAPPED_RUNTIME(exported, name, cbid)                                         \
+  {#exported, reinterpret_cast<void*>(&streamscope::collect::RuntimeWrapper<          \
+                                      streamscope::collect::kRuntimeIndex_##exported, \
+                                      CUPTI_RUNTIME_TRACE_CBID_##cbid, decltype(::name)>::call)},
+#include "wrapped_runtime.inc"
+#undef WRAPPED_RUNTIME
+};

@@ -1,0 +1,518 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/nvtx/nvtx.h"
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCuda.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "collect/calls/bits.h"
+#include "collect/process/memory.h"
+#include "collect/process/session.h"
+
+namespace streamscope::collect {
+namespace {
+
+using ring::RecordKind;
+using ring::TextHash;
+
+constexpr size_t kMaxTextBytes = 4096;
+constexpr size_t kMaxMatchedStarts = 64;
+
+// What nvtxDomainHandle_t and nvtxStringHandle_t point to. Never freed: programs keep handles after
+// they were destroyed.
+struct Name {
+  size_t bytes;
+  char text[1];  // variable length
+};
+
+Name* new_name(std::string_view text) {
+  auto* name = static_cast<Name*>(permanent_memory(sizeof(Name) + text.size()));
+  if (name == nullptr) return nullptr;
+  name->bytes = text.size();
+  std::memcpy(name->text, text.data(), text.size());
+  name->text[text.size()] = '\0';
+  return name;
+}
+
+std::string_view text_of(const void* handle) {
+  const auto* name = static_cast<const Name*>(handle);
+  return name != nullptr ? std::string_view(name->text, name->bytes) : std::string_view();
+}
+
+std::string_view bounded(const char* text) {
+  return text != nullptr ? std::string_view(text, ::strnlen(text, kMaxTextBytes))
+                         : std::string_view();
+}
+
+// Wide texts are UTF-32 on Linux.
+struct Narrow {
+  char bytes[1024];
+  size_t size = 0;
+  explicit Narrow(const wchar_t* text) {
+    for (; text != nullptr && *text != 0 && size + 4 < sizeof bytes; ++text) {
+      const auto point = static_cast<uint32_t>(*text);
+      if (point < 0x80) {
+        bytes[size++] = static_cast<char>(point);
+      } else if (point < 0x800) {
+        put(0xc0 | point >> 6, point, 1);
+      } else if (point < 0x10000) {
+        put(0xe0 | point >> 12, point, 2);
+      } else if (point < 0x110000) {
+        put(0xf0 | point >> 18, point, 3);
+      } else {
+        bytes[size++] = '?';
+      }
+    }
+  }
+  std::string_view view() const { return {bytes, size}; }
+
+ private:
+  void put(uint32_t lead, uint32_t point, int following) {
+    bytes[size++] = static_cast<char>(lead);
+    for (int shift = 6 * (following - 1); shift >= 0; shift -= 6)
+      bytes[size++] = static_cast<char>(0x80 | (point >> shift & 0x3f));
+  }
+};
+
+// NVTX_PAYLOAD_TYPE_EXT and nvtxPayloadData_t of nvToolsExtPayload.h, which older toolkits lack.
+constexpr auto kStructuredPayload = static_cast<int32_t>(0xDFBD0009);
+struct StructuredPayload {
+  uint64_t schema;
+  size_t size;
+  const void* bytes;
+};
+
+struct Act {
+  const void* domain = nullptr;
+  std::string_view text;
+  uint64_t payload = 0;
+  uint32_t color = 0;
+  uint16_t category = 0;
+};
+
+// Calls `use` with the range or mark that `attributes` describe; the text lives only during the
+// call.
+template <class Use>
+auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes, Use use) {
+  Act act;
+  act.domain = domain;
+  if (attributes == nullptr || attributes->size < sizeof *attributes) return use(act);
+  act.category = static_cast<uint16_t>(std::min<uint32_t>(attributes->category, 0xffff));
+  if (attributes->colorType == NVTX_COLOR_ARGB) act.color = attributes->color;
+  switch (attributes->payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+    case NVTX_PAYLOAD_TYPE_FLOAT:
+      act.payload = attributes->payload.uiValue;
+      break;
+    case NVTX_PAYLOAD_TYPE_INT32:
+      act.payload = static_cast<uint64_t>(int64_t{attributes->payload.iValue});
+      break;
+    case NVTX_PAYLOAD_UNKNOWN:
+      break;
+    case kStructuredPayload: {
+      // Its first field: with NCCL, the communicator.
+      const auto* data = reinterpret_cast<const StructuredPayload*>(attributes->payload.ullValue);
+      if (data != nullptr && data->bytes != nullptr && data->size >= sizeof act.payload)
+        std::memcpy(&act.payload, data->bytes, sizeof act.payload);
+      break;
+    }
+    default:
+      act.payload = attributes->payload.ullValue;
+      break;
+  }
+  switch (attributes->messageType) {
+    case NVTX_MESSAGE_TYPE_ASCII:
+      act.text = bounded(attributes->message.ascii);
+      return use(act);
+    case NVTX_MESSAGE_TYPE_UNICODE: {
+      Narrow narrow(attributes->message.unicode);
+      act.text = narrow.view();
+      return use(act);
+    }
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+      act.text = text_of(attributes->message.registered);
+      return use(act);
+    default:
+      return use(act);
+  }
+}
+
+template <class Use>
+auto with_text(const char* text, Use use) {
+  Act act;
+  act.text = bounded(text);
+  return use(act);
+}
+
+template <class Use>
+auto with_text(const wchar_t* text, Use use) {
+  Narrow narrow(text);
+  Act act;
+  act.text = narrow.view();
+  return use(act);
+}
+
+// The range that delimits what is recorded (--capture-range nvtx:NAME or nvtx:NAME@DOMAIN).
+
+thread_local int depth = 0;                // push/pop ranges open in this thread
+thread_local uint64_t matched_depths = 0;  // bit d: the range at depth d is the delimiting one
+constinit std::mutex matched_mutex;
+constinit uint64_t matched_starts[kMaxMatchedStarts] = {};  // ids of open start/end ranges that are
+
+bool delimits(const Act& act) {
+  if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return false;
+  const std::string_view wanted = session.control->capture_range_name;
+  if (act.text == wanted) return true;
+  const size_t at = wanted.rfind('@');
+  return at != wanted.npos && act.text == wanted.substr(0, at) &&
+         text_of(act.domain) == wanted.substr(at + 1);
+}
+
+// Records.
+
+bool recording() { return running() && collecting(); }
+
+void push_record(RecordKind kind, const Act& act, uint64_t begin, uint64_t id,
+                 ThreadState& thread) {
+  ring::RangeRecord record{};
+  record.kind = kind;
+  record.category = act.category;
+  record.color = act.color;
+  record.begin = begin;
+  record.name = send_text(thread, act.text);
+  record.domain = send_text(thread, text_of(act.domain));
+  record.id = id;
+  record.tid = thread.tid;
+  record.operation = text_of(act.domain) == "coord" ? thread.operation() : ring::kNone32;
+  record.payload = act.payload;
+  thread.push(record);
+}
+
+void record(RecordKind kind, const Act& act, uint64_t id = 0) {
+  const uint64_t begin = ticks();
+  ThreadState* thread = this_thread();
+  if (thread == nullptr) return;
+  report_pending_ranges(*thread);
+  push_record(kind, act, begin, id, *thread);
+}
+
+void remember(const Act& act) {
+  PendingRanges* pending = pending_ranges(true);
+  if (pending == nullptr) return;
+  if (pending->count == kMaxPendingRanges) {
+    ++pending->overflow;
+    return;
+  }
+  PendingRange& range = pending->ranges[pending->count++];
+  range = {};
+  range.begin = ticks();
+  range.payload = act.payload;
+  range.color = act.color;
+  range.category = act.category;
+  range.domain = act.domain;
+  range.text_bytes = static_cast<uint16_t>(std::min(act.text.size(), sizeof range.text));
+  std::memcpy(range.text, act.text.data(), range.text_bytes);
+}
+
+// True if a remembered range ended here, so that nothing must be recorded.
+bool forget(const void* domain) {
+  PendingRanges* pending = pending_ranges(false);
+  if (pending == nullptr) return false;
+  if (pending->overflow > 0) {
+    --pending->overflow;
+    return true;
+  }
+  for (uint32_t i = pending->count; i-- > 0;) {
+    if (pending->ranges[i].domain != domain) continue;
+    std::copy(pending->ranges + i + 1, pending->ranges + pending->count, pending->ranges + i);
+    --pending->count;
+    return true;
+  }
+  return false;
+}
+
+int range_push(const Act& act) {
+  if (depth < 64 && delimits(act)) {
+    matched_depths |= uint64_t{1} << depth;
+    capture_range_opened();
+  }
+  if (recording()) {
+    record(RecordKind::kRangePush, act);
+  } else {
+    remember(act);
+  }
+  return depth++;
+}
+
+int range_pop(const void* domain) {
+  if (depth == 0) return NVTX_NO_PUSH_POP_TRACKING;
+  --depth;
+  Act act;
+  act.domain = domain;
+  if (recording() || (!forget(domain) && running())) record(RecordKind::kRangePop, act);
+  if (depth < 64 && (matched_depths >> depth & 1) != 0) {
+    matched_depths &= ~(uint64_t{1} << depth);
+    capture_range_closed();
+  }
+  return depth;
+}
+
+nvtxRangeId_t range_start(const Act& act) {
+  static constinit std::atomic<uint64_t> next_id{1};
+  const uint64_t id = next_id.fetch_add(1, std::memory_order_relaxed);
+  if (delimits(act)) {
+    bool kept = false;
+    {
+      std::lock_guard lock(matched_mutex);
+      for (uint64_t& slot : matched_starts) {
+        if (slot != 0) continue;
+        slot = id;
+        kept = true;
+        break;
+      }
+    }
+    if (kept) capture_range_opened();
+  }
+  if (recording()) record(RecordKind::kRangeStart, act, id);
+  return id;
+}
+
+void range_end(const void* domain, nvtxRangeId_t id) {
+  Act act;
+  act.domain = domain;
+  if (running()) record(RecordKind::kRangeEnd, act, id);
+  if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return;
+  bool matched = false;
+  {
+    std::lock_guard lock(matched_mutex);
+    for (uint64_t& slot : matched_starts) {
+      if (slot != id) continue;
+      slot = 0;
+      matched = true;
+    }
+  }
+  if (matched) capture_range_closed();
+}
+
+void mark(const Act& act) {
+  if (recording()) record(RecordKind::kMark, act);
+}
+
+void name_object(ring::ObjectKind kind, uint64_t object, std::string_view text) {
+  if (!running()) return;
+  ThreadState* thread = this_thread();
+  if (thread == nullptr) return;
+  ring::NameRecord name{};
+  name.kind = RecordKind::kName;
+  name.object_kind = static_cast<uint8_t>(kind);
+  name.context = ring::kNone32;
+  name.object = object;
+  name.name = send_text(*thread, text);
+  name.begin = ticks();
+  thread->push(name);
+}
+
+// Handlers.
+
+void NVTX_API mark_ex(const nvtxEventAttributes_t* attributes) {
+  with_act(nullptr, attributes, mark);
+}
+template <class Char>
+void NVTX_API mark_text(const Char* text) {
+  with_text(text, mark);
+}
+nvtxRangeId_t NVTX_API range_start_ex(const nvtxEventAttributes_t* attributes) {
+  return with_act(nullptr, attributes, range_start);
+}
+template <class Char>
+nvtxRangeId_t NVTX_API range_start_text(const Char* text) {
+  return with_text(text, range_start);
+}
+void NVTX_API range_end_plain(nvtxRangeId_t id) { range_end(nullptr, id); }
+int NVTX_API range_push_ex(const nvtxEventAttributes_t* attributes) {
+  return with_act(nullptr, attributes, range_push);
+}
+template <class Char>
+int NVTX_API range_push_text(const Char* text) {
+  return with_text(text, range_push);
+}
+int NVTX_API range_pop_plain() { return range_pop(nullptr); }
+template <ring::ObjectKind kKind, class Handle, class Char>
+void NVTX_API name_text(Handle handle, const Char* text) {
+  with_text(text, [handle](const Act& act) { name_object(kKind, bits(handle), act.text); });
+}
+
+void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  with_act(domain, attributes, mark);
+}
+nvtxRangeId_t NVTX_API domain_range_start(nvtxDomainHandle_t domain,
+                                          const nvtxEventAttributes_t* attributes) {
+  return with_act(domain, attributes, range_start);
+}
+void NVTX_API domain_range_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
+  range_end(domain, id);
+}
+int NVTX_API domain_range_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  return with_act(domain, attributes, range_push);
+}
+int NVTX_API domain_range_pop(nvtxDomainHandle_t domain) { return range_pop(domain); }
+
+// A resource that represents a stream, event or other CUDA object is a way of naming it.
+nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t,
+                                              nvtxResourceAttributes_t* attributes) {
+  if (attributes == nullptr) return nullptr;
+  constexpr uint32_t kCudaClass = 4, kCudaRuntimeClass = 5;
+  const auto type = static_cast<uint32_t>(attributes->identifierType);
+  const uint32_t resource_class = type >> 16, index = type & 0xffff;
+  std::string_view text;
+  if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII) text = bounded(attributes->message.ascii);
+  if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
+    text = text_of(attributes->message.registered);
+  const uint64_t object = attributes->identifier.ullValue;
+  if (resource_class == kCudaClass && index == 3)
+    name_object(ring::ObjectKind::kStream, object, text);
+  if (resource_class == kCudaClass && index == 4)
+    name_object(ring::ObjectKind::kEvent, object, text);
+  if (resource_class == kCudaRuntimeClass && index == 1)
+    name_object(ring::ObjectKind::kStream, object, text);
+  if (resource_class == kCudaRuntimeClass && index == 2)
+    name_object(ring::ObjectKind::kEvent, object, text);
+  return nullptr;
+}
+void NVTX_API resource_destroy(nvtxResourceHandle_t) {}
+template <class Char>
+void NVTX_API domain_name_category(nvtxDomainHandle_t, uint32_t category, const Char* text) {
+  name_text<ring::ObjectKind::kCategory>(category, text);
+}
+template <class Handle, class Char>
+Handle NVTX_API keep_name(const Char* text) {
+  return with_text(text,
+                   [](const Act& act) { return reinterpret_cast<Handle>(new_name(act.text)); });
+}
+template <class Char>
+nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const Char* text) {
+  return keep_name<nvtxStringHandle_t>(text);
+}
+void NVTX_API domain_destroy(nvtxDomainHandle_t) {}
+void NVTX_API initialize(const void*) {}
+
+struct Handler {
+  unsigned id;
+  NvtxFunctionPointer function;
+};
+
+template <class Function>
+Handler handler(unsigned id, Function* function) {
+  return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
+}
+
+template <size_t kCount>
+bool install(const NvtxExportTableCallbacks& exports, NvtxCallbackModule module,
+             const Handler (&handlers)[kCount]) {
+  NvtxFunctionTable table = nullptr;
+  unsigned size = 0;
+  if (exports.GetModuleFunctionTable(module, &table, &size) == 0 || table == nullptr) return false;
+  for (const Handler& each : handlers) {
+    if (each.id < size && table[each.id] != nullptr) *table[each.id] = each.function;
+  }
+  return true;
+}
+
+bool install_all(const NvtxExportTableCallbacks& exports) {
+  using ring::ObjectKind;
+  const Handler core[] = {
+      handler(NVTX_CBID_CORE_MarkEx, mark_ex),
+      handler(NVTX_CBID_CORE_MarkA, mark_text<char>),
+      handler(NVTX_CBID_CORE_MarkW, mark_text<wchar_t>),
+      handler(NVTX_CBID_CORE_RangeStartEx, range_start_ex),
+      handler(NVTX_CBID_CORE_RangeStartA, range_start_text<char>),
+      handler(NVTX_CBID_CORE_RangeStartW, range_start_text<wchar_t>),
+      handler(NVTX_CBID_CORE_RangeEnd, range_end_plain),
+      handler(NVTX_CBID_CORE_RangePushEx, range_push_ex),
+      handler(NVTX_CBID_CORE_RangePushA, range_push_text<char>),
+      handler(NVTX_CBID_CORE_RangePushW, range_push_text<wchar_t>),
+      handler(NVTX_CBID_CORE_RangePop, range_pop_plain),
+      handler(NVTX_CBID_CORE_NameCategoryA, name_text<ObjectKind::kCategory, uint32_t, char>),
+      handler(NVTX_CBID_CORE_NameCategoryW, name_text<ObjectKind::kCategory, uint32_t, wchar_t>),
+      handler(NVTX_CBID_CORE_NameOsThreadA, name_text<ObjectKind::kThread, uint32_t, char>),
+      handler(NVTX_CBID_CORE_NameOsThreadW, name_text<ObjectKind::kThread, uint32_t, wchar_t>),
+  };
+  const Handler core2[] = {
+      handler(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),
+      handler(NVTX_CBID_CORE2_DomainRangeStartEx, domain_range_start),
+      handler(NVTX_CBID_CORE2_DomainRangeEnd, domain_range_end),
+      handler(NVTX_CBID_CORE2_DomainRangePushEx, domain_range_push),
+      handler(NVTX_CBID_CORE2_DomainRangePop, domain_range_pop),
+      handler(NVTX_CBID_CORE2_DomainResourceCreate, resource_create),
+      handler(NVTX_CBID_CORE2_DomainResourceDestroy, resource_destroy),
+      handler(NVTX_CBID_CORE2_DomainNameCategoryA, domain_name_category<char>),
+      handler(NVTX_CBID_CORE2_DomainNameCategoryW, domain_name_category<wchar_t>),
+      handler(NVTX_CBID_CORE2_DomainRegisterStringA, register_string<char>),
+      handler(NVTX_CBID_CORE2_DomainRegisterStringW, register_string<wchar_t>),
+      handler(NVTX_CBID_CORE2_DomainCreateA, keep_name<nvtxDomainHandle_t, char>),
+      handler(NVTX_CBID_CORE2_DomainCreateW, keep_name<nvtxDomainHandle_t, wchar_t>),
+      handler(NVTX_CBID_CORE2_DomainDestroy, domain_destroy),
+      handler(NVTX_CBID_CORE2_Initialize, initialize),
+  };
+  const Handler cuda[] = {
+      handler(NVTX_CBID_CUDA_NameCuDeviceA, name_text<ObjectKind::kDevice, int, char>),
+      handler(NVTX_CBID_CUDA_NameCuDeviceW, name_text<ObjectKind::kDevice, int, wchar_t>),
+      handler(NVTX_CBID_CUDA_NameCuContextA, name_text<ObjectKind::kContext, void*, char>),
+      handler(NVTX_CBID_CUDA_NameCuContextW, name_text<ObjectKind::kContext, void*, wchar_t>),
+      handler(NVTX_CBID_CUDA_NameCuStreamA, name_text<ObjectKind::kStream, void*, char>),
+      handler(NVTX_CBID_CUDA_NameCuStreamW, name_text<ObjectKind::kStream, void*, wchar_t>),
+      handler(NVTX_CBID_CUDA_NameCuEventA, name_text<ObjectKind::kEvent, void*, char>),
+      handler(NVTX_CBID_CUDA_NameCuEventW, name_text<ObjectKind::kEvent, void*, wchar_t>),
+  };
+  const Handler runtime[] = {
+      handler(NVTX_CBID_CUDART_NameCudaDeviceA, name_text<ObjectKind::kDevice, int, char>),
+      handler(NVTX_CBID_CUDART_NameCudaDeviceW, name_text<ObjectKind::kDevice, int, wchar_t>),
+      handler(NVTX_CBID_CUDART_NameCudaStreamA, name_text<ObjectKind::kStream, void*, char>),
+      handler(NVTX_CBID_CUDART_NameCudaStreamW, name_text<ObjectKind::kStream, void*, wchar_t>),
+      handler(NVTX_CBID_CUDART_NameCudaEventA, name_text<ObjectKind::kEvent, void*, char>),
+      handler(NVTX_CBID_CUDART_NameCudaEventW, name_text<ObjectKind::kEvent, void*, wchar_t>),
+  };
+  const bool installed = install(exports, NVTX_CB_MODULE_CORE, core);
+  install(exports, NVTX_CB_MODULE_CORE2, core2);
+  install(exports, NVTX_CB_MODULE_CUDA, cuda);
+  install(exports, NVTX_CB_MODULE_CUDART, runtime);
+  return installed;
+}
+
+}  // namespace
+
+void report_pending_ranges(ThreadState& thread) {
+  PendingRanges* pending = pending_ranges(false);
+  if (pending == nullptr || pending->count == 0) return;
+  for (uint32_t i = 0; i < pending->count; ++i) {
+    const PendingRange& range = pending->ranges[i];
+    Act act;
+    act.domain = range.domain;
+    act.text = {range.text, range.text_bytes};
+    act.payload = range.payload;
+    act.color = range.color;
+    act.category = range.category;
+    push_record(RecordKind::kRangePush, act, range.begin, 0, thread);
+  }
+  // Ranges beyond the limit were not kept; their ends are recorded without beginnings, and the
+  // writer drops them.
+  pending->count = pending->overflow = 0;
+}
+
+}  // namespace streamscope::collect
+
+/// NVTX calls this once for each part of the program that has its own copy of NVTX.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    NvtxGetExportTableFunc_t get_table) {
+  const auto* exports =
+      static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
+  if (exports == nullptr || exports->struct_size < sizeof *exports) return 0;
+  return streamscope::collect::install_all(*exports) ? 1 : 0;
+}

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// libcuda as found at run time: it is not linked, so the library loads on machines without CUDA.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace streamscope::collect {
+
+// X(member, exported name, parameters...). Types are written out: the toolkit of the build may be
+// older or newer than the driver, and the headers' macros turn some names into others.
+#define STREAMSCOPE_DRIVER_FUNCTIONS(X)                                                           \
+  X(cuDeviceGet, "cuDeviceGet", CUdevice*, int)                                                   \
+  X(cuDeviceGetCount, "cuDeviceGetCount", int*)                                                   \
+  X(cuDeviceGetName, "cuDeviceGetName", char*, int, CUdevice)                                     \
+  X(cuDeviceGetAttribute, "cuDeviceGetAttribute", int*, CUdevice_attribute, CUdevice)             \
+  X(cuDeviceGetUuid, "cuDeviceGetUuid_v2", CUuuid*, CUdevice)                                     \
+  X(cuDeviceTotalMem, "cuDeviceTotalMem_v2", size_t*, CUdevice)                                   \
+  X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", CUstreamCaptureMode*) \
+  X(cuFuncGetParamInfo, "cuFuncGetParamInfo", void*, size_t, size_t*, size_t*)                    \
+  X(cuKernelGetParamInfo, "cuKernelGetParamInfo", void*, size_t, size_t*, size_t*)                \
+  X(cuStreamGetFlags, "cuStreamGetFlags", CUstream, unsigned*)                                    \
+  X(cuStreamGetPriority, "cuStreamGetPriority", CUstream, int*)                                   \
+  X(cuStreamQuery, "cuStreamQuery", CUstream)                                                     \
+  X(cuEventQuery, "cuEventQuery", CUevent)                                                        \
+  X(cuCtxGetCurrent, "cuCtxGetCurrent", CUcontext*)                                               \
+  X(cuCtxGetDevice, "cuCtxGetDevice", CUdevice*)                                                  \
+  X(cuCtxGetId, "cuCtxGetId", CUcontext, unsigned long long*)                                     \
+  X(cuFuncGetName, "cuFuncGetName", const char**, void*)                                          \
+  X(cuKernelGetName, "cuKernelGetName", const char**, void*)                                      \
+  X(cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2", CUstream, CUstreamCaptureStatus*,        \
+    cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*)                                          \
+  X(cuGraphGetNodes, "cuGraphGetNodes", CUgraph, CUgraphNode*, size_t*)                           \
+  X(cuGraphGetEdges, "cuGraphGetEdges", CUgraph, CUgraphNode*, CUgraphNode*, size_t*)             \
+  X(cuGraphNodeGetType, "cuGraphNodeGetType", CUgraphNode, CUgraphNodeType*)                      \
+  X(cuGraphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", CUgraphNode,                     \
+    CUDA_KERNEL_NODE_PARAMS_v2*)                                                                  \
+  X(cuGraphChildGraphNodeGetGraph, "cuGraphChildGraphNodeGetGraph", CUgraphNode, CUgraph*)
+
+#undef cuDeviceGetUuid
+#undef cuDeviceTotalMem
+#undef cuStreamGetCaptureInfo
+#undef cuGraphGetEdges
+#undef cuGraphKernelNodeGetParams
+
+/// Function pointers into the libcuda of the process; null: not found yet, or not in this version.
+/// Only cuDeviceGetCount is always there. They are the driver's own functions, never wrappers.
+struct DriverFunctions {
+#define STREAMSCOPE_POINTER(name, exported, ...) CUresult(CUDAAPI* name)(__VA_ARGS__);
+  STREAMSCOPE_DRIVER_FUNCTIONS(STREAMSCOPE_POINTER)
+#undef STREAMSCOPE_POINTER
+};
+extern constinit DriverFunctions cuda;
+
+/// Looks them up if libcuda is already in the process; never loads it, but keeps it loaded.
+/// Thread-safe.
+bool find_cuda();
+/// find_cuda() has found them: `cuda` no longer changes. Thread-safe.
+bool has_cuda();
+
+/// The driver's own function of this name, null if there is none. Needs find_cuda(). Thread-safe.
+void* driver_function(const char* name);
+
+void forget_driver_after_fork();
+
+/// True if the program has already initialized CUDA.
+bool cuda_in_use();
+
+}  // namespace streamscope::collect

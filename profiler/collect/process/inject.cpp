@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/process/inject.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "collect/process/bus_errors.h"
+#include "collect/process/memory.h"
+#include "collect/process/session.h"
+#include "collect/process/thread_state.h"
+#include "collect/process/writer_process.h"
+#include "collect/stacks/stacks.h"
+#ifdef STREAMSCOPE_WITH_CUPTI
+#include "collect/calls/call_recorder.h"
+#include "collect/calls/objects.h"
+#include "collect/cupti/activities.h"
+#include "collect/cupti/callbacks.h"
+#include "collect/cupti/cupti_library.h"
+#include "collect/cupti/resources.h"
+#include "collect/interposed/interposed_calls.h"
+#include "collect/interposed/lookups.h"
+#include "collect/process/asking.h"
+#include "collect/process/driver.h"
+#endif
+
+namespace streamscope::collect {
+namespace {
+
+constexpr const char* kInjectionVariables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+
+constinit std::atomic<bool> cuda_started{false};
+constinit std::atomic<bool> exit_watched{false};
+constinit bool cuda_injection_taken = false;  // the variable names another tool's library
+
+#ifdef STREAMSCOPE_WITH_CUPTI
+// The source of calls that was chosen for this process.
+constinit bool started_late = false;
+constinit bool interposes = false;
+constinit const char* missing_cupti = nullptr;  // why CUPTI cannot be used
+constinit char chosen_text[192] = {};
+
+// Why calls cannot be interposed here; null if they can.
+const char* obstacle() {
+  if (session.control->tier != Tier::kStructure ||
+      (session.control->with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0)
+    return "device times need CUPTI";
+  if (session.control->source == ring::CallSource::kCupti) return "--source cupti";
+  if (started_late) return "recording began after CUDA was in use";
+  if (!can_interpose()) return "the program does not look functions up through this library";
+  return can_be_recorded() ? nullptr : "this version of the driver lacks what that needs";
+}
+
+// At cuInit: by then a CUDA runtime has fetched its functions, wrapped or not.
+const char* choose_source() {
+  const char* why = obstacle();
+  interposes = why == nullptr;
+  if (interposes) {
+    std::snprintf(chosen_text, sizeof chosen_text, "interposed");
+    return chosen_text;
+  }
+  missing_cupti = nullptr;
+  const char* cause = nullptr;
+  const bool has_cupti = load_cupti(&cause);
+  if (!has_cupti) missing_cupti = cause;
+  std::snprintf(chosen_text, sizeof chosen_text, "%s (not interposed: %s)",
+                has_cupti ? collector_text() : "no cupti", why);
+  return chosen_text;
+}
+#endif
+
+void at_exit() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  about_to_end(kAllHandles);  // by CUDA's exit handlers
+  finish_activities();
+#endif
+}
+
+void end_recording() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  end_session(dropped_activities());
+#else
+  end_session(0);
+#endif
+}
+
+void in_child_after_fork() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  forget_calls_after_fork();
+  forget_objects_after_fork();
+  forget_driver_after_fork();
+  forget_interposed_after_fork();
+  forget_cupti_after_fork();
+  chosen_text[0] = '\0';
+  forget_activities_after_fork();
+  forget_resources_after_fork();
+  forget_questions_after_fork();
+#endif
+  forget_bus_errors_after_fork();
+  forget_stacks_after_fork();
+  forget_memory_after_fork();
+  forget_session_after_fork();
+  cuda_started.store(false, std::memory_order_relaxed);
+}
+
+// Runs no destructors, not even ours.
+void leave_quickly() {
+  at_exit();
+  end_recording();
+}
+
+// Exit handlers run in reverse order: registered at the first use of CUDA, ours runs before the
+// CUDA runtime's.
+void watch_exit() {
+  if (exit_watched.exchange(true)) return;
+  std::atexit(at_exit);
+  std::at_quick_exit(leave_quickly);
+}
+
+bool same_file(const char* one, const char* other) {
+  char* resolved = ::realpath(one, nullptr);
+  const bool same = std::strcmp(resolved != nullptr ? resolved : one, other) == 0;
+  std::free(resolved);
+  return same;
+}
+
+__attribute__((constructor)) void loaded() {
+  session.clock = ring::best_clock();
+  note_standard_error();
+  const char* path = library_path();
+  if (path[0] == '\0') return;
+  for (const char* variable : kInjectionVariables) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') {
+      set_environment(variable, path);
+    } else if (variable == kInjectionVariables[0]) {
+      cuda_injection_taken = !same_file(value, path);
+    }
+  }
+  reserve_environment(ring::kRingsVariable);
+  remember_folder();
+  ::pthread_atfork(nullptr, nullptr, in_child_after_fork);
+#ifdef STREAMSCOPE_WITH_CUPTI
+  if (cuda_in_use()) record_cuda(true);
+#endif
+}
+
+__attribute__((destructor)) void unloading() {
+  end_recording();
+  if (running()) session.state.store(SessionState::kEnded, std::memory_order_release);
+  if (cuda_injection_taken &&
+      session.state.load(std::memory_order_relaxed) == SessionState::kIdle &&
+      ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr)
+    report_to_user("not recorded", "CUDA_INJECTION64_PATH names another tool's library",
+                   "unset it");
+}
+
+}  // namespace
+
+bool record_coord() {
+  if (!start_session([] { return "libcoord"; })) return false;
+  if (session.control->stacks != ring::StackMode::kNone) prepare_stacks();
+  watch_exit();
+  return true;
+}
+
+void record_cuda([[maybe_unused]] bool late) {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  if (cuda_started.exchange(true)) return;
+  started_late = late;
+  if (!start_session(choose_source)) return;
+  watch_exit();
+  // libcoord may have started the session.
+  if (chosen_text[0] == '\0') choose_source();
+  if (interposes) {
+    start_interposed();
+    session.detach.store(stop_interposed);
+    return;
+  }
+  if (missing_cupti == nullptr) {
+    if (start_cupti(late) == CuptiStart::kOk) session.detach.store(stop_cupti);
+    return;
+  }
+  report_to_user("CUDA calls and GPU times are not recorded", missing_cupti,
+                 "name it in STREAMSCOPE_CUPTI");
+  report_loss(ring::Loss::kNoCupti, 1, missing_cupti);
+#endif
+}
+
+}  // namespace streamscope::collect
+
+/// The CUDA driver calls this from cuInit when CUDA_INJECTION64_PATH names this library.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
+  streamscope::collect::record_cuda(false);
+  return 1;
+}

@@ -1,0 +1,440 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/process/session.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "collect/process/answers.h"
+#include "collect/process/bus_errors.h"
+#include "collect/process/thread_state.h"
+#include "collect/process/writer_process.h"
+#include "ring/descriptor.h"
+#include "ring/guard.h"
+#include "ring/held_signals.h"
+#include "ring/process.h"
+
+namespace streamscope::collect {
+
+constinit Session session;
+
+namespace {
+
+constexpr size_t kMaxTextBytes =
+    16 * 1024;  // of a command line or an environment; the rest is dropped
+constexpr int kWatchIntervalMs =
+    10;  // maximum delay until --delay, --duration and the writer's exit are noticed
+
+constinit std::mutex start_mutex;
+constinit std::mutex gate_mutex;
+constinit int open_capture_ranges = 0;
+
+struct {
+  dev_t device = 0;
+  ino_t file = 0;
+  bool is_open = false;
+} constinit standard_error;
+
+// Correlation ids of operations issued while paused: the pauses so far, and the current one.
+struct Pause {
+  uint32_t first, last;
+};
+constexpr size_t kMaxPauses = 4096;
+constinit Pause pauses[kMaxPauses] = {};
+constinit std::atomic<size_t> pause_count{0};
+constinit std::atomic<uint32_t> pause_first{ring::kNone32};
+constinit std::atomic<uint32_t> pause_last{0};
+
+// Nothing if there is no run in the folder, or its writer is gone; `error` is then 0. Otherwise it
+// is the errno of what prevents this process from joining.
+const ring::Control* map_control(const char* folder, int* error) {
+  *error = 0;
+  // No larger than needed: the program's stack may be small.
+  const size_t bytes = std::strlen(folder) + sizeof ring::kControlFile + 1;
+  char* const path = static_cast<char*>(__builtin_alloca(bytes));
+  std::snprintf(path, bytes, "%s/%s", folder, ring::kControlFile);
+  int file = ring::open_high(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) {
+    *error = errno == ENOENT ? 0 : errno;
+    return nullptr;
+  }
+  struct stat facts {};
+  void* base = MAP_FAILED;
+  if (::fstat(file, &facts) != 0) {
+    *error = errno;
+  } else if (facts.st_size >= static_cast<off_t>(sizeof(ring::Control))) {
+    base = ::mmap(nullptr, sizeof(ring::Control), PROT_READ, MAP_SHARED, file, 0);
+    if (base == MAP_FAILED) *error = errno;
+  }
+  ::close(file);
+  if (base == MAP_FAILED) return nullptr;
+  auto* control = static_cast<const ring::Control*>(base);
+  rescue_from_bus_errors();
+  ring::guard(control, sizeof(ring::Control), true);
+  if (std::memcmp(control->magic, ring::kControlMagic, sizeof control->magic) != 0 ||
+      control->layout_version != ring::kLayoutVersion ||
+      control->stop.load(std::memory_order_relaxed) != 0 ||
+      !ring::process_alive(control->writer_pid, control->writer_start)) {
+    ring::unguard(control);
+    ::munmap(base, sizeof(ring::Control));
+    return nullptr;
+  }
+  return control;
+}
+
+size_t read_file(const char* path, char* buffer, size_t size) {
+  int file = ring::open_high(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  size_t used = 0;
+  while (used < size) {
+    ssize_t got = ::read(file, buffer + used, size - used);
+    if (got <= 0) break;
+    used += static_cast<size_t>(got);
+  }
+  ::close(file);
+  return used;
+}
+
+void write_process_record(ThreadState& thread, const char* collector) {
+  auto* buffer = static_cast<char*>(std::malloc(kMaxTextBytes));
+  if (buffer == nullptr) return;
+  ring::ProcessRecord record{};
+  record.kind = ring::RecordKind::kProcess;
+  record.parent_pid = static_cast<uint32_t>(::getppid());
+  record.begin = ticks();
+
+  ssize_t length = ::readlink("/proc/self/exe", buffer, kMaxTextBytes);
+  if (length > 0) record.executable = send_text(thread, {buffer, static_cast<size_t>(length)});
+
+  size_t bytes = read_file("/proc/self/cmdline", buffer, kMaxTextBytes);
+  while (bytes > 0 && buffer[bytes - 1] == '\0') --bytes;
+  record.command_line = send_text(thread, {buffer, bytes});
+
+  // Only what configures CUDA, NCCL and this recording; the rest of the environment is private.
+  bytes = 0;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const char* text = *entry;
+    if (std::strncmp(text, "CUDA_", 5) != 0 && std::strncmp(text, "NCCL_", 5) != 0 &&
+        std::strncmp(text, "STREAMSCOPE_", 12) != 0)
+      continue;
+    size_t size = std::strlen(text);
+    if (bytes + size + 1 > kMaxTextBytes) break;
+    if (bytes != 0) buffer[bytes++] = '\0';
+    std::memcpy(buffer + bytes, text, size);
+    bytes += size;
+  }
+  record.environment = send_text(thread, {buffer, bytes});
+  std::free(buffer);
+
+  utsname host{};
+  if (::uname(&host) == 0) record.host = send_text(thread, host.nodename);
+  record.collector = send_text(thread, collector);
+  thread.push(record);
+}
+
+bool range_lets_collect() {
+  return session.control->capture_range == ring::CaptureRange::kNone || open_capture_ranges > 0;
+}
+
+// Sets `collecting` from the writer's setting and the capture range, and marks the change.
+void update_gate() {
+  std::lock_guard lock(gate_mutex);
+  const bool on =
+      session.control->collecting.load(std::memory_order_relaxed) != 0 && range_lets_collect();
+  if (on == session.collecting.load(std::memory_order_relaxed)) return;
+  if (on) {
+    size_t count = pause_count.load(std::memory_order_relaxed);
+    uint32_t first = pause_first.exchange(ring::kNone32), last = pause_last.exchange(0);
+    if (first != ring::kNone32 && count < kMaxPauses) {
+      pauses[count] = {first, last};
+      pause_count.store(count + 1, std::memory_order_release);
+    }
+  }
+  ring::CollectingRecord record{};
+  record.kind = ring::RecordKind::kCollecting;
+  record.on = on ? 1 : 0;
+  record.begin = ticks();
+  session.collecting.store(on, std::memory_order_relaxed);
+  if (ThreadState* thread = this_thread()) thread->push(record);
+}
+
+void* watch_control(void*) {
+  const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
+  // The ring is made at the first switch: most recordings never switch, and then this thread has
+  // nothing to record.
+  while (running() && session.epoch.load(std::memory_order_relaxed) == epoch) {
+    timespec pause{0, kWatchIntervalMs * 1'000'000};
+    ::nanosleep(&pause, nullptr);
+    // Without its control file the writer cannot be reached any more.
+    const bool stop = session.control->stop.load(std::memory_order_relaxed) != 0 ||
+                      ring::is_lost(session.control);
+    report_lost_files();
+    if (stop) {
+      session.collecting.store(false, std::memory_order_relaxed);
+      session.state.store(SessionState::kEnded, std::memory_order_release);
+      if (auto detach = session.detach.load()) detach();
+      break;
+    }
+    update_gate();
+    answer_questions();
+  }
+  return nullptr;
+}
+
+void report_unopened(int error) {
+  char cause[160];
+  std::snprintf(cause, sizeof cause, "the recording's control file cannot be opened: %s",
+                std::strerror(error));
+  report_to_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
+}
+
+const ring::Control* find_run(char* folder, size_t size) {
+  const char* inherited = ::secure_getenv(ring::kRingsVariable);
+  if (inherited != nullptr && *inherited != '\0' && std::strlen(inherited) < size) {
+    int error = 0;
+    if (const ring::Control* control = map_control(inherited, &error)) {
+      std::strcpy(folder, inherited);
+      return control;
+    }
+    if (error != 0) {
+      report_unopened(error);
+      return nullptr;
+    }
+  }
+  // No run, or one whose writer is gone: this process starts its own.
+  const char* cause = nullptr;
+  const char* remedy = nullptr;
+  if (!start_writer(folder, size, &cause, &remedy)) {
+    report_to_user("not recording", cause, remedy);
+    return nullptr;
+  }
+  set_environment(ring::kRingsVariable, folder);  // children join this run
+  int error = 0;
+  const ring::Control* control = map_control(folder, &error);
+  if (control == nullptr && error == 0) {
+    report_to_user("not recording", "the writer's control file cannot be used",
+                   "use `streamscope` and the library of one installation");
+  } else if (control == nullptr) {
+    report_unopened(error);
+  }
+  return control;
+}
+
+}  // namespace
+
+int64_t monotonic_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+void note_standard_error() {
+  struct stat facts {};
+  if (::fstat(STDERR_FILENO, &facts) != 0) return;
+  standard_error = {facts.st_dev, facts.st_ino, true};
+}
+
+bool has_standard_error() {
+  struct stat facts {};
+  return standard_error.is_open && ::fstat(STDERR_FILENO, &facts) == 0 &&
+         facts.st_dev == standard_error.device && facts.st_ino == standard_error.file;
+}
+
+void report_to_user(const char* what, const char* cause, const char* remedy) {
+  if (!has_standard_error()) return;
+  char line[1024];
+  int length = std::snprintf(line, sizeof line, "streamscope: %s: %s; %s\n", what, cause, remedy);
+  if (length > static_cast<int>(sizeof line) - 1) {
+    length = sizeof line - 1;
+    line[length - 1] = '\n';
+  }
+  const ring::HeldSignals held;
+  if (length > 0) (void)!::write(STDERR_FILENO, line, static_cast<size_t>(length));
+}
+
+bool start_session(const char* (*collector)()) {
+  if (running()) return true;
+  std::lock_guard lock(start_mutex);
+  SessionState state = session.state.load(std::memory_order_acquire);
+  if (state != SessionState::kIdle) return state == SessionState::kRunning;
+  session.state.store(SessionState::kStarting, std::memory_order_relaxed);
+  session.clock = ring::best_clock();
+  session.control = find_run(session.rings_folder, sizeof session.rings_folder);
+  if (session.control == nullptr) {
+    session.state.store(SessionState::kRefused, std::memory_order_release);
+    return false;
+  }
+  const bool collect =
+      session.control->collecting.load(std::memory_order_relaxed) != 0 && range_lets_collect();
+  session.collecting.store(collect, std::memory_order_relaxed);
+  session.state.store(SessionState::kRunning, std::memory_order_release);
+
+  ThreadState* thread = this_thread();
+  if (thread == nullptr) {
+    session.state.store(SessionState::kRefused, std::memory_order_release);
+    char cause[160];
+    const int error = ring_refusal();
+    std::snprintf(cause, sizeof cause, "no ring could be created in the folder of the run: %s",
+                  std::strerror(error));
+    report_to_user("not recording", cause,
+                   error == ENOSPC || error == EDQUOT ? "free space there"
+                   : error == EMFILE || error == ENFILE
+                       ? "raise the limit on open files (ulimit -n)"
+                       : "check that the folder is writable");
+    return false;
+  }
+  const auto pid = static_cast<uint32_t>(::getpid());
+  session.process_start = ring::process_start(pid);
+  session.pid.store(pid, std::memory_order_release);
+  write_process_record(*thread, collector());
+  if (!collect) {
+    ring::CollectingRecord record{};
+    record.kind = ring::RecordKind::kCollecting;
+    record.begin = ticks();
+    thread->push(record);
+  }
+  // Lets the writer read the stacks of a hung program, also where only parents may.
+  ::prctl(PR_SET_PTRACER, session.control->writer_pid, 0, 0, 0);
+  start_thread("streamscope", watch_control, nullptr);
+  return true;
+}
+
+void report_loss(ring::Loss loss, uint64_t count, const char* detail, uint64_t first,
+                 uint64_t last) {
+  ThreadState* thread = this_thread();
+  if (thread == nullptr) return;
+  ring::LossRecord record{};
+  record.kind = ring::RecordKind::kLoss;
+  record.loss = static_cast<uint16_t>(loss);
+  record.count = count;
+  record.first = first != 0 ? first : ticks();
+  record.last = last != 0 ? last : ticks();
+  if (detail != nullptr) record.detail = send_text(*thread, detail);
+  thread->push(record);
+}
+
+void capture_range_opened() {
+  {
+    std::lock_guard lock(gate_mutex);
+    ++open_capture_ranges;
+  }
+  update_gate();
+}
+
+void capture_range_closed() {
+  {
+    std::lock_guard lock(gate_mutex);
+    if (open_capture_ranges > 0) --open_capture_ranges;
+  }
+  update_gate();
+}
+
+void note_paused_correlation(uint32_t correlation_id) {
+  uint32_t seen = pause_first.load(std::memory_order_relaxed);
+  while (correlation_id < seen && !pause_first.compare_exchange_weak(seen, correlation_id)) {
+  }
+  seen = pause_last.load(std::memory_order_relaxed);
+  while (correlation_id > seen && !pause_last.compare_exchange_weak(seen, correlation_id)) {
+  }
+}
+
+bool was_paused(uint32_t correlation_id) {
+  if (correlation_id >= pause_first.load(std::memory_order_relaxed) &&
+      correlation_id <= pause_last.load(std::memory_order_relaxed))
+    return true;
+  for (size_t i = pause_count.load(std::memory_order_acquire); i-- > 0;) {
+    if (correlation_id >= pauses[i].first && correlation_id <= pauses[i].last) return true;
+    if (correlation_id > pauses[i].last) return false;  // pauses follow each other
+  }
+  return false;
+}
+
+void end_session(uint64_t cupti_dropped) {
+  if (!running()) return;
+  report_refused_threads();
+  if (ThreadState* thread = this_thread()) {
+    ring::EndRecord record{};
+    record.kind = ring::RecordKind::kEnd;
+    record.begin = ticks();
+    record.callbacks = total_calls();
+    record.cupti_dropped = cupti_dropped;
+    thread->push(record);
+  }
+}
+
+void forget_session_after_fork() {
+  new (&start_mutex) std::mutex;
+  new (&gate_mutex) std::mutex;
+  open_capture_ranges = 0;
+  pause_count.store(0, std::memory_order_relaxed);
+  pause_first.store(ring::kNone32, std::memory_order_relaxed);
+  pause_last.store(0, std::memory_order_relaxed);
+  session.epoch.fetch_add(1, std::memory_order_relaxed);
+  session.collecting.store(false, std::memory_order_relaxed);
+  session.pid.store(0, std::memory_order_relaxed);
+  session.control = nullptr;  // the mapping of the parent stays; it is read-only
+  session.state.store(SessionState::kIdle, std::memory_order_release);
+  forget_answers_after_fork();
+  forget_threads_after_fork();
+}
+
+bool start_thread(const char* name, void* (*body)(void*), void* argument) {
+  struct Start {
+    const char* name;
+    void* (*body)(void*);
+    void* argument;
+  };
+  auto* start = static_cast<Start*>(std::malloc(sizeof(Start)));
+  if (start == nullptr) return false;
+  *start = {name, body, argument};
+  auto run = [](void* pointer) -> void* {
+    Start given = *static_cast<Start*>(pointer);
+    std::free(pointer);
+    ::pthread_setname_np(::pthread_self(), given.name);
+    return given.body(given.argument);
+  };
+  // The program's signal handlers must never run on our threads: the mask is inherited at creation.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::sigdelset(&all, SIGBUS);  // ring/guard.h
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, 512 * 1024);
+  pthread_t thread;
+  int error = ::pthread_create(&thread, &attributes, run, start);
+  ::pthread_attr_destroy(&attributes);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) std::free(start);
+  return error == 0;
+}
+
+}  // namespace streamscope::collect
+
+/// Has the flight recorder of this run write what it holds, soon; no effect without one. Programs
+/// look it up with dlsym.
+extern "C" __attribute__((visibility("default"))) void streamscope_dump(void) {
+  using namespace streamscope;
+  if (!collect::running()) return;
+  collect::ThreadState* thread = collect::this_thread();
+  if (thread == nullptr) return;
+  ring::CollectingRecord record{};
+  record.kind = ring::RecordKind::kDump;
+  record.begin = collect::ticks();
+  thread->push(record);
+}

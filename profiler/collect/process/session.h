@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The recording of this process: whether there is one, where its rings are, whether it is paused.
+//
+// All state is in constant-initialized globals without destructors: the library's constructor may
+// run before its own static initialization, and other threads may call CUDA while the process
+// exits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "ring/control.h"
+#include "ring/losses.h"
+#include "ring/ring.h"
+
+namespace streamscope::collect {
+
+enum class SessionState : uint32_t {
+  kIdle = 0,  // nothing was requested yet; no file, thread or mapping exists
+  kStarting,
+  kRunning,
+  kRefused,  // recording is not possible; the user was notified
+  kEnded,    // the writer is leaving or the process is
+};
+
+/// What every callback reads comes first, in one cache line: after a CUDA call little else of ours
+/// is left in the cache.
+struct alignas(64) Session {
+  std::atomic<SessionState> state{SessionState::kIdle};
+  std::atomic<bool> collecting{false};  // false while paused (delay, duration, capture range)
+  // True if more than one thread of the program is or was recorded. As long as there is only one,
+  // there are no other calls to order against its own.
+  std::atomic<bool> several_threads{false};
+  std::atomic<bool> attached_late{false};
+  std::atomic<bool> interposing{false};  // wrappers record (interposed/interposed_calls.h)
+  std::atomic<bool> work_seen{false};    // the program gave the device work; see note_work()
+  // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
+  // whether the parameters of kernels are recorded.
+  uint16_t stack_calls = 0;
+  bool tells_arguments = false;
+  ring::ClockKind clock = ring::ClockKind::kMonotonic;
+  // Stream captures in the whole process that have begun, or are about to, and have not ended.
+  std::atomic<int32_t> active_captures{0};
+  // Raised when module code is unloaded: names that are cached by address become invalid.
+  std::atomic<uint32_t> names_epoch{1};
+  std::atomic<uint32_t> epoch{
+      0};  // raised in a forked child: everything that threads cached before is invalid
+  // Which program of the process this is (ring/image.h), and the process: a child that shares our
+  // memory (vfork) is another one. 0 until there is a ring.
+  std::atomic<uint32_t> image{0};
+  std::atomic<uint32_t> pid{0};
+  uint64_t process_start = 0;              // its start time, valid with `pid`
+  const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
+  std::atomic<void (*)()> detach{
+      nullptr};  // called once if the writer leaves before the process ends
+  char rings_folder[4096] = {};
+};
+
+extern constinit Session session;
+
+inline bool running() {
+  return session.state.load(std::memory_order_acquire) == SessionState::kRunning;
+}
+inline bool collecting() { return session.collecting.load(std::memory_order_relaxed); }
+/// The program gave the device work. Called from callbacks.
+inline void note_work() {
+  if (!session.work_seen.load(std::memory_order_relaxed))
+    session.work_seen.store(true, std::memory_order_relaxed);
+}
+
+/// Time stamp on the recording's clock. Works before a session starts.
+inline uint64_t ticks() { return ring::read_clock(session.clock); }
+int64_t monotonic_ns();
+
+/// Joins the run this process belongs to or starts a writer for it, and records the process. False
+/// if that is not possible; then the user has been notified once and nothing was created.
+/// Thread-safe; later calls return the same. `collector` is asked once the settings of the run are
+/// known, and names what records, for ProcessRecord.
+bool start_session(const char* (*collector)());
+
+/// Remembers which file standard error is. Called when the library is loaded.
+void note_standard_error();
+/// True while standard error is still that file: a program that closed it may have opened a file of
+/// its own in its place.
+bool has_standard_error();
+/// Reports on stderr, in one line, that recording is not possible or incomplete.
+void report_to_user(const char* what, const char* cause, const char* remedy);
+
+/// Writes a loss into the calling thread's ring. `first` and `last` are ticks; 0 means now.
+void report_loss(ring::Loss loss, uint64_t count, const char* detail = nullptr, uint64_t first = 0,
+                 uint64_t last = 0);
+
+/// A range or profiler call that delimits the recording was entered or left.
+void capture_range_opened();
+void capture_range_closed();
+
+/// Operations issued while paused have correlation ids in one of these intervals; the decoder drops
+/// their activities.
+void note_paused_correlation(uint32_t correlation_id);
+bool was_paused(uint32_t correlation_id);
+
+/// Ends the recording: EndRecord, rings closed. The process is leaving.
+void end_session(uint64_t cupti_dropped);
+
+/// In a forked child: forgets the session without touching the parent's rings; the child may start
+/// its own.
+void forget_session_after_fork();
+
+/// A thread of ours: all signals blocked, named, small stack. Returns false if it could not be
+/// started.
+bool start_thread(const char* name, void* (*body)(void*), void* argument);
+
+}  // namespace streamscope::collect

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A program of the driver API for the tests of interposition: `collect_interposed_child SCENARIO`.
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+#include <cudaProfiler.h>
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+extern "C" {
+decltype(cuMemHostAlloc) cuMemHostAlloc_v2;
+#define CALL_ID_RUNTIME(cbid, name, version, per_thread)
+#define CALL_ID_DRIVER(cbid, name, per_thread) decltype(name) cbid;
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+#undef CALL_ID_RUNTIME
+uint64_t fake_calls();
+uint64_t fake_arguments();
+void fake_set_result(int32_t result);
+void fake_run_inside(void (*inside)());
+}
+
+namespace {
+
+void check(bool holds, const char* what, const char* name) {
+  if (holds) return;
+  std::printf("%s: %s\n", name, what);
+  std::exit(1);
+}
+
+// A handle, a place for one, or nothing that anyone could follow.
+template <class T>
+T argument() {
+  static uint64_t place = 0;
+  if constexpr (std::is_same_v<T, CUstream> || std::is_same_v<T, CUevent> ||
+                std::is_same_v<T, CUgraphExec> || std::is_same_v<T, CUfunction>) {
+    return reinterpret_cast<T>(uintptr_t{0xf001});
+  } else if constexpr (std::is_same_v<T, CUevent*> || std::is_same_v<T, CUstream*> ||
+                       std::is_same_v<T, CUdeviceptr*> || std::is_same_v<T, CUgraphExec*>) {
+    return reinterpret_cast<T>(&place);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(3);
+  } else {
+    return T{};
+  }
+}
+
+template <class T>
+uint64_t word(T argument) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &argument, sizeof argument < 8 ? sizeof argument : 8);
+  return bits;
+}
+
+// One call: it reaches the driver once, unchanged, and its result comes back.
+template <class... Args>
+void call(const char* name, CUresult (*function)(Args...), int32_t result) {
+  check(function != nullptr, "not found", name);
+  uint64_t sum = 0;
+  ((sum = sum * 31 + word(argument<Args>())), ...);
+  const uint64_t before = fake_calls();
+  fake_set_result(result);
+  check(function(argument<Args>()...) == result, "another result", name);
+  check(fake_calls() == before + 1, "not called once", name);
+  check(fake_arguments() == sum, "other arguments", name);
+}
+
+template <class... Args>
+void call_only(CUresult (*function)(Args...)) {
+  function(argument<Args>()...);
+}
+
+// The stand-in answers queries in its own way.
+bool is_query(std::string_view name) { return name == "cuStreamQuery" || name == "cuEventQuery"; }
+
+template <class Function>
+void call_found(const char* name, void* found, int32_t result) {
+  auto* function = reinterpret_cast<Function*>(found);
+  if (is_query(name)) return call_only(function);
+  call(name, function, result);
+}
+
+using Find = void* (*)(const char* name);
+
+void* library() {
+  static void* const handle = dlopen("libcuda.so.1", RTLD_NOW);
+  return handle;
+}
+void* find_by_dlsym(const char* name) { return dlsym(library(), name); }
+void* find_by_version(const char* name) { return dlvsym(library(), name, "FAKE"); }
+void* find_by_default(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+void* find_by_address(const char* name) {
+  using GetAddress =
+      CUresult(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
+  static auto* const get = reinterpret_cast<GetAddress*>(dlsym(library(), "cuGetProcAddress_v2"));
+  void* function = nullptr;
+  CUdriverProcAddressQueryResult status{};
+  get(name, &function, 2000, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+  return function;
+}
+
+// Prints line of calls.def, variant and result of each.
+int every_function(Find find) {
+  int32_t result = 0;
+#define CALL_ID_RUNTIME(cbid, name, version, per_thread)
+#define CALL_ID_DRIVER(cbid, name, per_thread)                                  \
+  if (std::string_view(#cbid) != "cuMemHostAlloc_v2") {                         \
+    std::printf("%s %d %d\n", #name, per_thread, is_query(#cbid) ? 0 : result); \
+    call_found<decltype(::name)>(#cbid, find(#cbid), result);                   \
+    result = result == 0 ? CUDA_ERROR_INVALID_VALUE : 0;                        \
+  }
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+  return 0;
+}
+
+// By the program's own references.
+void* find_linked(const char* name) {
+  static const std::map<std::string_view, void*> all = {
+#define CALL_ID_DRIVER(cbid, name, per_thread) {#cbid, reinterpret_cast<void*>(&::cbid)},
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+#undef CALL_ID_RUNTIME
+  };
+  return all.at(name);
+}
+
+auto* const kStream = reinterpret_cast<CUstream>(uintptr_t{0xa00a});
+auto* const kEvent = reinterpret_cast<CUevent>(uintptr_t{0xe00e});
+auto* const kFirstKernel = reinterpret_cast<CUfunction>(uintptr_t{0xf001});
+auto* const kSecondKernel = reinterpret_cast<CUfunction>(uintptr_t{0xf002});
+
+CUresult launch(CUfunction kernel) {
+  return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, kStream, nullptr, nullptr);
+}
+
+jmp_buf away;
+
+// A call that is left in the middle must not hide those after it.
+int leave_by_longjmp() {
+  if (setjmp(away) == 0) {
+    fake_run_inside([] { longjmp(away, 1); });
+    cuEventRecord(kEvent, kStream);
+    return 1;
+  }
+  return cuStreamWaitEvent(kStream, kEvent, 0) == 0 ? 0 : 1;
+}
+
+int leave_by_exception() {
+  fake_run_inside([] { throw 7; });
+  try {
+    cuEventRecord(kEvent, kStream);
+    return 1;
+  } catch (int) {
+  }
+  return cuStreamWaitEvent(kStream, kEvent, 0) == 0 ? 0 : 1;
+}
+
+int call_inside_a_call() {
+  fake_run_inside([] { cuEventRecord(kEvent, kStream); });
+  launch(kFirstKernel);
+  cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+int launch_two_kernels() {
+  for (CUfunction kernel : {kFirstKernel, kSecondKernel, kFirstKernel}) launch(kernel);
+  return 0;
+}
+
+// What a program that checks dlerror sees.
+int look_up_with_errors() {
+  dlerror();
+  void* launches = dlsym(library(), "cuLaunchKernel");
+  check(launches != nullptr && dlerror() == nullptr, "error after success", "dlsym");
+  check(launches == dlsym(library(), "cuLaunchKernel"), "another pointer", "dlsym");
+  check(launches == find_by_address("cuLaunchKernel"), "another pointer", "cuGetProcAddress");
+  check(dlsym(library(), "cuNotThere") == nullptr && dlerror() != nullptr, "found", "cuNotThere");
+  check(dlsym(RTLD_DEFAULT, "cuNotThere") == nullptr && dlerror() != nullptr, "found",
+        "cuNotThere");
+  check(dlsym(RTLD_NEXT, "cuLaunchKernel") != nullptr, "not found", "RTLD_NEXT");
+  check(dlsym(RTLD_DEFAULT, "strlen") == dlsym(RTLD_NEXT, "strlen"), "differs", "strlen");
+  return 0;
+}
+
+int call_in_threads() {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([] {
+      for (int n = 0; n < 500; ++n) cuEventRecord(kEvent, kStream);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return 0;
+}
+
+// CUDA does not survive a fork, but the child may call it and get an error.
+int call_in_a_forked_child() {
+  cuEventRecord(kEvent, kStream);
+  const pid_t child = fork();
+  if (child == 0) {
+    fake_set_result(CUDA_ERROR_NOT_INITIALIZED);
+    _exit(cuEventRecord(kEvent, kStream) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  cuEventRecord(kEvent, kStream);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string_view scenario = count > 1 ? arguments[1] : "";
+  cuInit(0);
+  if (scenario == "linked") return every_function(find_linked);
+  if (scenario == "dlsym") return every_function(find_by_dlsym);
+  if (scenario == "dlvsym") return every_function(find_by_version);
+  if (scenario == "default") return every_function(find_by_default);
+  if (scenario == "address") return every_function(find_by_address);
+  if (scenario == "longjmp") return leave_by_longjmp();
+  if (scenario == "exception") return leave_by_exception();
+  if (scenario == "nested") return call_inside_a_call();
+  if (scenario == "kernels") return launch_two_kernels();
+  if (scenario == "errors") return look_up_with_errors();
+  if (scenario == "threads") return call_in_threads();
+  if (scenario == "fork") return call_in_a_forked_child();
+  std::printf("no scenario %s\n", std::string(scenario).c_str());
+  return 2;
+}

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls through wrapped functions, with a stand-in driver that has every function.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "observed.h"
+
+namespace streamscope::collect {
+namespace {
+
+class Interposed : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    NEEDS_PRELOADING();
+    run_.control().tier = Tier::kStructure;
+    run_.set("LD_PRELOAD", COLLECT_CALLS_LIBRARY ":" COLLECT_LIBRARY);
+  }
+  int run(const std::string& scenario) { return run_.run({COLLECT_INTERPOSED_CHILD, scenario}); }
+
+  Observed run_;
+};
+
+class Lookups : public Interposed, public ::testing::WithParamInterface<const char*> {};
+
+// The child checks that the driver is reached once, with the same arguments and result.
+TEST_P(Lookups, EveryFunctionIsRecordedOnce) {
+  ASSERT_EQ(run(GetParam()), 0) << run_.output_text() << run_.error_text();
+  std::istringstream lines(run_.output_text());
+  std::string name;
+  int per_thread = 0, result = 0;
+  size_t next = 0;
+  const std::vector<ring::CallRecord> calls = run_.calls();
+  while (lines >> name >> per_thread >> result) {
+    ASSERT_LT(next, calls.size()) << name;
+    EXPECT_EQ(name_of(calls[next]), name);
+    EXPECT_EQ((calls[next].flags & ring::kPerThread) != 0, per_thread != 0) << name;
+    EXPECT_EQ(calls[next].result, result) << name;
+    ++next;
+  }
+  EXPECT_EQ(next, calls.size());
+  EXPECT_GT(next, 200u);
+  EXPECT_EQ(run_.error_text(), "");
+}
+INSTANTIATE_TEST_SUITE_P(Ways, Lookups,
+                         ::testing::Values("linked", "dlsym", "dlvsym", "default", "address"),
+                         [](const auto& way) { return std::string(way.param); });
+
+TEST_F(Interposed, ACallLeftByLongjmpDoesNotHideTheNext) {
+  ASSERT_EQ(run("longjmp"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");
+}
+
+TEST_F(Interposed, ACallLeftByAnExceptionDoesNotHideTheNext) {
+  ASSERT_EQ(run("exception"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");
+}
+
+TEST_F(Interposed, ACallInsideACallIsPartOfIt) {
+  ASSERT_EQ(run("nested"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuLaunchKernel cuStreamWaitEvent");
+}
+
+TEST_F(Interposed, KernelsHaveTheNamesThatTheDriverKnows) {
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  std::vector<std::string> names;
+  for (const ring::CallRecord& call : run_.calls()) names.push_back(run_.text(call.object));
+  EXPECT_THAT(names, ::testing::ElementsAre("first_kernel", "second_kernel", "first_kernel"));
+}
+
+TEST_F(Interposed, LookupsAnswerAsWithoutUs) {
+  EXPECT_EQ(run("errors"), 0) << run_.output_text() << run_.error_text();
+}
+
+TEST_F(Interposed, CallsOfAllThreadsHaveNumbersOfTheirOwn) {
+  ASSERT_EQ(run("threads"), 0) << run_.error_text();
+  std::set<uint32_t> numbers;
+  for (const ring::CallRecord& call : run_.calls()) numbers.insert(call.correlation_id);
+  EXPECT_EQ(run_.calls().size(), 4000u);
+  EXPECT_EQ(numbers.size(), 4000u);
+}
+
+TEST_F(Interposed, AForkedChildCallsTheDriverItself) {
+  ASSERT_EQ(run("fork"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuEventRecord cuEventRecord");
+}
+
+TEST_F(Interposed, IsNotChosenWhereDeviceTimesAreWanted) {
+  run_.control().tier = Tier::kTimes;
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "");  // the stand-in for CUPTI reports no calls by itself
+  const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);
+  ASSERT_EQ(process.size(), 1u);
+  EXPECT_THAT(run_.text(process[0].collector),
+              ::testing::EndsWith("(not interposed: device times need CUPTI)"));
+}
+
+TEST_F(Interposed, AProgramWithoutTheStubsIsRecordedByCallbacks) {
+  run_.set("LD_PRELOAD", COLLECT_LIBRARY);
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);
+  ASSERT_EQ(process.size(), 1u);
+  EXPECT_THAT(run_.text(process[0].collector), ::testing::HasSubstr("not interposed: "));
+}
+
+// The driver's names are there, but no driver.
+TEST_F(Interposed, WhereThereIsNoDriverLookupsFindNone) {
+  EXPECT_EQ(run_.run({COLLECT_DRIVERLESS_CHILD}), 0) << run_.output_text() << run_.error_text();
+}
+
+}  // namespace
+}  // namespace streamscope::collect
