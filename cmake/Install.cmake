@@ -48,7 +48,7 @@ endif()
 
 # Libraries that other projects link.
 set(streamscope_libraries "")
-foreach(library streamscope_coord streamscope_collect)
+foreach(library streamscope_coord streamscope_collect streamscope_collect_calls)
   if(TARGET ${library})
     list(APPEND streamscope_libraries ${library})
   endif()

@@ -13,14 +13,15 @@ set(without_handles
   cuptiActivityRegisterTimestampCallback cuptiActivityEnableAllSyncRecords
   cuptiActivityEnableCudaEventDeviceTimestamps cuptiSetThreadIdType
   cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceGetAttribute cuDeviceGetUuid cuDeviceTotalMem
-  cuThreadExchangeStreamCaptureMode)
+  cuThreadExchangeStreamCaptureMode cuCtxGetCurrent cuCtxGetDevice)
 
 file(READ ${ROOT}/profiler/collect/cupti/cupti_library.h header)
-string(REGEX MATCHALL "(X\\(|\\(\\*|void\\* )cu[A-Za-z_0-9]+" names "${header}")
+file(READ ${ROOT}/profiler/collect/process/driver.h driver)
+string(REGEX MATCHALL "(X\\(|\\(\\*|void\\* )cu[A-Za-z_0-9]+" names "${header}${driver}")
 list(TRANSFORM names REPLACE "^(X\\(|\\(\\*|void\\* )" "")
 list(LENGTH names count)
 if(count LESS 25)
-  message(FATAL_ERROR "only ${count} functions were found in cupti_library.h; does this script still know its lists?")
+  message(FATAL_ERROR "only ${count} functions were found in cupti_library.h and driver.h; does this script still know its lists?")
 endif()
 
 file(READ ${ROOT}/docs/architecture.md page)

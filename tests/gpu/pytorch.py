@@ -99,12 +99,14 @@ def step_times(harness):
     """ms per step: two processes for each way, all waiting, one measuring at a time, in alternation."""
     script = [harness.python, SCRIPT, "--turns", "--steps", 60]
 
-    def recorded(tier, number):
-        return [harness.streamscope, "record", "-o", harness.work / f"turns.{tier}.{number}.sqlite", "--force", "--tier", tier, "--", *script]
+    def recorded(tier, number, source="auto"):
+        path = harness.work / f"turns.{tier}.{source}.{number}.sqlite"
+        return [harness.streamscope, "record", "-o", path, "--force", "--tier", tier, "--source", source, "--", *script]
 
     ways = {
         "bare": lambda number: script,
         "structure": lambda number: recorded("structure", number),
+        "structure by callbacks": lambda number: recorded("structure", number, "cupti"),
         "times": lambda number: recorded("times", number),
         "Kineto": lambda number: [*script, "--kineto", "unused"],
     }

@@ -22,7 +22,7 @@ constinit Numbering numbering{};
 
 // Devices, contexts and streams already reported, as mixed keys. Insert only; 0 is empty.
 constexpr size_t kKnownSlots = 1 << 13;
-constinit std::atomic<uint64_t> known[kKnownSlots] = {};
+constinit std::atomic<uint64_t> reported[kKnownSlots] = {};
 
 enum KeyKind : uint64_t { kDeviceKey = 1, kContextKey = 2, kStreamKey = 3 };
 
@@ -33,7 +33,7 @@ bool first_time(KeyKind kind, uint64_t context, uint64_t object) {
       (object * 0x9e3779b97f4a7c15ull) ^ (context * 0xc2b2ae3d27d4eb4full) ^ (kind << 62 | kind);
   key |= key == 0;
   for (size_t i = 0; i < 16; ++i) {
-    std::atomic<uint64_t>& slot = known[(key + i) % kKnownSlots];
+    std::atomic<uint64_t>& slot = reported[(key + i) % kKnownSlots];
     uint64_t seen = slot.load(std::memory_order_relaxed);
     if (seen == key) return false;
     if (seen == 0) {
@@ -174,7 +174,7 @@ void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, ui
 }
 
 void forget_objects_after_fork() {
-  for (std::atomic<uint64_t>& slot : known) {
+  for (std::atomic<uint64_t>& slot : reported) {
     if (slot.load(std::memory_order_relaxed) != 0) slot.store(0, std::memory_order_relaxed);
   }
 }

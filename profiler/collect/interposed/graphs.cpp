@@ -21,7 +21,7 @@ struct Captured {
   ring::TextHash kernel = 0;
 };
 
-struct Known {
+struct KnownGraph {
   uint32_t number = 0;
   std::unordered_map<CUgraphNode, uint64_t> nodes;  // reported ones and their numbers
   std::unordered_map<CUgraphNode, Captured> captured;
@@ -29,7 +29,7 @@ struct Known {
 
 struct AllGraphs {
   std::mutex mutex;
-  std::unordered_map<CUgraph, Known> graphs;
+  std::unordered_map<CUgraph, KnownGraph> graphs;
   std::unordered_map<CUgraphExec, uint32_t> executables;
   uint32_t next_graph = 1;
   uint64_t next_node = 1;
@@ -44,7 +44,7 @@ AllGraphs& all() {
   return *all_graphs;
 }
 
-struct Edge {
+struct LiveEdge {
   CUgraphNode from, to;
 };
 
@@ -60,7 +60,7 @@ std::vector<CUgraphNode> nodes_of(CUgraph graph) {
   return nodes;
 }
 
-std::vector<Edge> edges_of(CUgraph graph) {
+std::vector<LiveEdge> edges_of(CUgraph graph) {
   size_t count = 0;
   if (cuda.cuGraphGetEdges == nullptr ||
       cuda.cuGraphGetEdges(graph, nullptr, nullptr, &count) != CUDA_SUCCESS)
@@ -68,7 +68,7 @@ std::vector<Edge> edges_of(CUgraph graph) {
   std::vector<CUgraphNode> from(count), to(count);
   if (count != 0 && cuda.cuGraphGetEdges(graph, from.data(), to.data(), &count) != CUDA_SUCCESS)
     return {};
-  std::vector<Edge> edges(count);
+  std::vector<LiveEdge> edges(count);
   for (size_t i = 0; i < count; ++i) edges[i] = {from[i], to[i]};
   return edges;
 }
@@ -96,7 +96,7 @@ ring::TextHash kernel_of(ThreadState& thread, CUgraphNode node) {
   return has_name && name != nullptr ? send_text(thread, name) : 0;
 }
 
-ring::GraphRecord graph_record(uint32_t number, uint64_t handle, uint64_t begin) {
+ring::GraphRecord new_graph_record(uint32_t number, uint64_t handle, uint64_t begin) {
   ring::GraphRecord record{};
   record.kind = RecordKind::kGraph;
   record.graph = number;
@@ -106,7 +106,7 @@ ring::GraphRecord graph_record(uint32_t number, uint64_t handle, uint64_t begin)
   return record;
 }
 
-void report_node(ThreadState& thread, uint32_t graph, uint64_t number, uint64_t original,
+void push_node(ThreadState& thread, uint32_t graph, uint64_t number, uint64_t original,
                  uint8_t kind, const Captured& captured) {
   ring::GraphNodeRecord record{};
   record.kind = RecordKind::kGraphNode;
@@ -119,7 +119,7 @@ void report_node(ThreadState& thread, uint32_t graph, uint64_t number, uint64_t 
   thread.push(record);
 }
 
-void report_edge(ThreadState& thread, uint32_t graph, uint64_t from, uint64_t to) {
+void push_edge(ThreadState& thread, uint32_t graph, uint64_t from, uint64_t to) {
   ring::GraphEdgeRecord record{};
   record.kind = RecordKind::kGraphEdge;
   record.graph = graph;
@@ -129,12 +129,12 @@ void report_edge(ThreadState& thread, uint32_t graph, uint64_t from, uint64_t to
 }
 
 // Reports `graph` and its nodes and edges, each once; the lock is held.
-Known& report_graph(ThreadState& thread, AllGraphs& store, CUgraph graph,
-                    const std::vector<CUgraphNode>& nodes, const std::vector<Edge>& edges) {
-  Known& known = store.graphs[graph];
+KnownGraph& report_live_graph(ThreadState& thread, AllGraphs& store, CUgraph graph,
+                    const std::vector<CUgraphNode>& nodes, const std::vector<LiveEdge>& edges) {
+  KnownGraph& known = store.graphs[graph];
   if (known.number == 0) {
     known.number = store.next_graph++;
-    thread.push(graph_record(known.number, reinterpret_cast<uintptr_t>(graph), thread.begin));
+    thread.push(new_graph_record(known.number, reinterpret_cast<uintptr_t>(graph), thread.begin));
   }
   std::unordered_map<CUgraphNode, bool> is_new;
   for (CUgraphNode node : nodes) {
@@ -146,11 +146,11 @@ Known& report_graph(ThreadState& thread, AllGraphs& store, CUgraph graph,
     Captured& captured = known.captured[node];
     if (captured.kernel == 0 && kind == CU_GRAPH_NODE_TYPE_KERNEL)
       captured.kernel = kernel_of(thread, node);
-    report_node(thread, known.number, place->second, 0, kind, captured);
+    push_node(thread, known.number, place->second, 0, kind, captured);
   }
-  for (const Edge& edge : edges) {
+  for (const LiveEdge& edge : edges) {
     if (is_new[edge.from] || is_new[edge.to])
-      report_edge(thread, known.number, known.nodes[edge.from], known.nodes[edge.to]);
+      push_edge(thread, known.number, known.nodes[edge.from], known.nodes[edge.to]);
   }
   return known;
 }
@@ -183,24 +183,24 @@ void note_captured_node(const ThreadState& thread, const CallEntry& entry) {
 void report_instantiated(ThreadState& thread, CUgraph graph, CUgraphExec executable) {
   if (graph == nullptr || executable == nullptr) return;
   const std::vector<CUgraphNode> nodes = nodes_of(graph);
-  const std::vector<Edge> edges = edges_of(graph);
+  const std::vector<LiveEdge> edges = edges_of(graph);
   AllGraphs& store = all();
   std::lock_guard lock(store.mutex);
-  const Known& source = report_graph(thread, store, graph, nodes, edges);
+  const KnownGraph& source = report_live_graph(thread, store, graph, nodes, edges);
   const uint32_t number = store.next_graph++;
   store.executables[executable] = number;
   ring::GraphRecord record =
-      graph_record(number, reinterpret_cast<uintptr_t>(executable), thread.begin);
+      new_graph_record(number, reinterpret_cast<uintptr_t>(executable), thread.begin);
   record.executable = 1;
   record.source = source.number;
   thread.push(record);
   std::unordered_map<CUgraphNode, uint64_t> clones;
   for (CUgraphNode node : nodes) {
     clones[node] = store.next_node;
-    report_node(thread, number, store.next_node++, source.nodes.at(node), kind_of(node),
+    push_node(thread, number, store.next_node++, source.nodes.at(node), kind_of(node),
                 source.captured.at(node));
   }
-  for (const Edge& edge : edges) report_edge(thread, number, clones[edge.from], clones[edge.to]);
+  for (const LiveEdge& edge : edges) push_edge(thread, number, clones[edge.from], clones[edge.to]);
 }
 
 void report_destroyed(ThreadState& thread, CUgraphExec executable) {
@@ -209,7 +209,7 @@ void report_destroyed(ThreadState& thread, CUgraphExec executable) {
   const auto found = store.executables.find(executable);
   if (found == store.executables.end()) return;
   ring::GraphRecord record =
-      graph_record(found->second, reinterpret_cast<uintptr_t>(executable), thread.begin);
+      new_graph_record(found->second, reinterpret_cast<uintptr_t>(executable), thread.begin);
   record.executable = record.destroyed = 1;
   thread.push(record);
   store.executables.erase(found);

@@ -73,7 +73,7 @@ const void* kernel_of(First first, Rest... rest) {
   }
 }
 
-enum Index : size_t {
+enum RuntimeIndex : size_t {
 #define WRAPPED_RUNTIME(exported, name, cbid) kRuntimeIndex_##exported,
 #include "wrapped_runtime.inc"
 #undef WRAPPED_RUNTIME

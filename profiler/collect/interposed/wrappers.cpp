@@ -36,7 +36,7 @@ enum Index : size_t {
 };
 
 constinit std::atomic<void*> targets[kFunctions] = {};
-constinit std::atomic<bool> found{false};
+constinit std::atomic<bool> targets_found{false};
 constinit std::mutex finding_targets;
 
 // The kernel that a launch gets.
@@ -82,12 +82,12 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
 constinit const size_t wrapped_count = kFunctions;
 
 bool find_targets() {
-  if (found.load(std::memory_order_acquire)) return true;
+  if (targets_found.load(std::memory_order_acquire)) return true;
   if (!find_cuda()) return false;
   std::lock_guard lock(finding_targets);
   for (size_t i = 0; i < kFunctions; ++i)
     targets[i].store(driver_function(streamscope_wrapped[i].name), std::memory_order_release);
-  found.store(true, std::memory_order_release);
+  targets_found.store(true, std::memory_order_release);
   ::dlerror();  // a program that checks it must not see that this driver lacks some of them
   return true;
 }

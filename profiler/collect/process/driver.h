@@ -37,8 +37,7 @@ namespace streamscope::collect {
   X(cuGraphGetEdges, "cuGraphGetEdges", CUgraph, CUgraphNode*, CUgraphNode*, size_t*)             \
   X(cuGraphNodeGetType, "cuGraphNodeGetType", CUgraphNode, CUgraphNodeType*)                      \
   X(cuGraphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", CUgraphNode,                     \
-    CUDA_KERNEL_NODE_PARAMS_v2*)                                                                  \
-  X(cuGraphChildGraphNodeGetGraph, "cuGraphChildGraphNodeGetGraph", CUgraphNode, CUgraph*)
+    CUDA_KERNEL_NODE_PARAMS_v2*)
 
 #undef cuDeviceGetUuid
 #undef cuDeviceTotalMem
