@@ -22,7 +22,7 @@ FACTS = {
     "syncs": "SELECT kind, count(*) FROM host_sync GROUP BY 1",
     "contexts": "SELECT 'contexts', count(*) FROM context",
     "devices": "SELECT ifnull(compute_capability, 0) || ' ' || ifnull(sm_count, 0), count(*) FROM device GROUP BY 1",
-    # CUPTI also tells of clones that the driver makes for itself.
+    # CUPTI also reports clones that the driver makes for itself.
     "graphs": "SELECT executable, count(*) FROM graph WHERE executable = 1 GROUP BY 1",
     "nodes": "SELECT graph_node.kind, count(*) FROM graph_node JOIN graph ON graph.id = graph_id WHERE executable = 1 GROUP BY 1",
     "node names": "SELECT name.value, count(*) FROM graph_node JOIN graph ON graph.id = graph_id"
@@ -65,7 +65,7 @@ def compare(harness, name, command, options=(), timeout=60):
         if what == "calls" and expected != got:
             harness.log(f"  {name}: calls only by callbacks {dict(expected - got)}, only by wrappers {dict(got - expected)}")
             continue
-        if what == "node names":  # callbacks do not tell the kernels of nodes that were added one by one
+        if what == "node names":  # callbacks do not report the kernels of nodes that were added one by one
             harness.check(f"{name}: {what}", all(got.get(key, 0) >= count for key, count in expected.items()), f"{expected}, {got}")
             continue
         if expected != got:

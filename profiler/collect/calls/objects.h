@@ -16,9 +16,9 @@ namespace streamscope::collect {
 /// that are alive.
 struct Numbering {
   /// Number of a stream (null: the default stream; `per_thread`: that of the calling thread) among
-  /// those of its process, kNone32 if it cannot be told.
+  /// those of its process, kNone32 if it is unknown.
   uint32_t (*stream)(CUcontext context, CUstream stream, bool per_thread);
-  /// Ordinal of the context's device. False if it cannot be told.
+  /// Ordinal of the context's device. False if it is unknown.
   bool (*device)(CUcontext context, uint32_t* ordinal);
 };
 /// Set before the first call is recorded.

@@ -107,7 +107,7 @@ ring::GraphRecord new_graph_record(uint32_t number, uint64_t handle, uint64_t be
 }
 
 void push_node(ThreadState& thread, uint32_t graph, uint64_t number, uint64_t original,
-                 uint8_t kind, const Captured& captured) {
+               uint8_t kind, const Captured& captured) {
   ring::GraphNodeRecord record{};
   record.kind = RecordKind::kGraphNode;
   record.node_kind = kind;
@@ -130,7 +130,8 @@ void push_edge(ThreadState& thread, uint32_t graph, uint64_t from, uint64_t to) 
 
 // Reports `graph` and its nodes and edges, each once; the lock is held.
 KnownGraph& report_live_graph(ThreadState& thread, AllGraphs& store, CUgraph graph,
-                    const std::vector<CUgraphNode>& nodes, const std::vector<LiveEdge>& edges) {
+                              const std::vector<CUgraphNode>& nodes,
+                              const std::vector<LiveEdge>& edges) {
   KnownGraph& known = store.graphs[graph];
   if (known.number == 0) {
     known.number = store.next_graph++;
@@ -198,7 +199,7 @@ void report_instantiated(ThreadState& thread, CUgraph graph, CUgraphExec executa
   for (CUgraphNode node : nodes) {
     clones[node] = store.next_node;
     push_node(thread, number, store.next_node++, source.nodes.at(node), kind_of(node),
-                source.captured.at(node));
+              source.captured.at(node));
   }
   for (const LiveEdge& edge : edges) push_edge(thread, number, clones[edge.from], clones[edge.to]);
 }

@@ -85,7 +85,7 @@ void forget_open_call(ThreadState& thread) {
   thread.open_call().begin.store(0, std::memory_order_release);
 }
 
-bool tells_of_objects(CallKind kind) {
+bool changes_objects(CallKind kind) {
   switch (kind) {
     case CallKind::kStreamCreate:
     case CallKind::kStreamDestroy:
@@ -185,7 +185,7 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
     const bool ends = (entry.flags & kEntryEnds) != 0;
     const bool new_context = call_.context != nullptr && call_.context_id == ring::kNone32 && !ends;
     const bool new_kernel = entry.kind == CallKind::kLaunch && call_.kernel == 0;
-    if (__builtin_expect(new_context || new_kernel || tells_of_objects(entry.kind), 0) ||
+    if (__builtin_expect(new_context || new_kernel || changes_objects(entry.kind), 0) ||
         session.active_captures.load(std::memory_order_relaxed) > 0)
       learn(entry, new_context);
     if (session.tells_arguments && entry.kind == CallKind::kLaunch &&
@@ -212,7 +212,7 @@ void InterposedCall::learn(const CallEntry& entry, bool new_context) {
   if (entry.kind == CallKind::kLaunch && call_.kernel == 0 && thread.launched != nullptr)
     thread.open_call().object.store(learn_kernel(thread, named_, thread.launched),
                                     std::memory_order_relaxed);
-  if (tells_of_objects(entry.kind)) report_objects(thread, entry, call_);
+  if (changes_objects(entry.kind)) report_objects(thread, entry, call_);
   if (session.active_captures.load(std::memory_order_relaxed) > 0)
     note_captured_node(thread, entry);
   thread.in_collector = false;

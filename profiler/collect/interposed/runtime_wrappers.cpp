@@ -81,6 +81,18 @@ enum RuntimeIndex : size_t {
 };
 static_assert(kRuntimeFunctions < 512);
 
+// What <<<>>> is compiled to has the parameters of cudaLaunchKernel, and is called so by CUPTI too.
+constexpr CUpti_runtime_api_trace_cbid known_as(CUpti_runtime_api_trace_cbid id) {
+  switch (id) {
+    case CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+    case CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000;
+    default:
+      return id;
+  }
+}
+
 template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, class Function>
 struct RuntimeWrapper;
 template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, class... Args>
@@ -92,7 +104,7 @@ struct RuntimeWrapper<kIndex, kId, cudaError_t(Args...)> {
     if (target == nullptr) return cudaErrorInitializationError;
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
     const Parameters<Args...> parameters(args...);
-    const CallEntry& entry = runtime_calls[kId];
+    const CallEntry& entry = runtime_calls[known_as(kId)];
     const void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) {
       if (entry.kind == CallKind::kLaunch) kernel = kernel_of(args...);
