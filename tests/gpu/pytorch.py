@@ -103,10 +103,15 @@ def step_times(harness):
         path = harness.work / f"turns.{tier}.{source}.{number}.sqlite"
         return [harness.streamscope, "record", "-o", path, "--force", "--tier", tier, "--source", source, "--", *script]
 
+    def flight(number):
+        path = harness.work / f"turns.flight.{number}.sqlite"
+        return [harness.streamscope, "record", "-o", path, "--force", "--flight-recorder", 8, "--", *script]
+
     ways = {
         "bare": lambda number: script,
         "structure": lambda number: recorded("structure", number),
         "structure by callbacks": lambda number: recorded("structure", number, "cupti"),
+        "flight recorder": flight,
         "times": lambda number: recorded("times", number),
         "Kineto": lambda number: [*script, "--kineto", "unused"],
     }

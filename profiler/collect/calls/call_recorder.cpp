@@ -23,6 +23,7 @@ namespace {
 // Our queries must be finished when a handle is destroyed, even by a thread without a ring.
 [[gnu::noinline]] void before_end(CallKind kind, const CallValues& values) {
   if (kind == CallKind::kEventDestroy) return about_to_end(values.object);
+  session.handles_epoch.fetch_add(1, std::memory_order_relaxed);
   if (kind == CallKind::kStreamDestroy) return about_to_end(values.stream);
   session.names_epoch.fetch_add(1, std::memory_order_relaxed);
   about_to_end(kAllHandles);
@@ -227,9 +228,8 @@ ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   return slot.hash;
 }
 
-ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, const SeenCall& call) {
-  CallValues values;
-  entry.read(call.parameters, false, values);
+ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues values,
+                        const SeenCall& call) {
   if (__builtin_expect((entry.flags & kEntryEnds) != 0, 0)) before_end(entry.kind, values);
   if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
   if (thread == nullptr || thread->in_collector) return nullptr;

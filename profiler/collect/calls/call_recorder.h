@@ -37,9 +37,10 @@ inline bool is_inside_a_call(const ThreadState* thread) {
   return thread != nullptr && thread->open_entry != nullptr;
 }
 
-/// Entry of an outermost call. `thread`: null if it has no state yet. Returns the state in which
-/// the call is open now, null if it is not recorded.
-ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, const SeenCall& call);
+/// Entry of an outermost call with these values. `thread`: null if it has no state yet. Returns the
+/// state in which the call is open now, null if it is not recorded.
+ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues values,
+                        const SeenCall& call);
 
 /// Exit of the thread's open call, which is `call`.
 void end_call(ThreadState& thread, const SeenCall& call, int32_t result);

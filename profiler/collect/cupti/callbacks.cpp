@@ -60,7 +60,9 @@ SeenCall seen(const CUpti_CallbackData& call) {
     if (thread == nullptr) thread = make_thread_state();
     if (thread != nullptr) entered.kernel = kernel_name(*thread, call.symbolName);
   }
-  thread = begin_call(thread, *entry, entered);
+  CallValues values;
+  entry->read(call.functionParams, false, values);
+  thread = begin_call(thread, *entry, values, entered);
   if (thread != nullptr) *call.correlationData = pack(thread, call.correlationId);
 }
 

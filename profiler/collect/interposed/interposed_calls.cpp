@@ -3,6 +3,7 @@
 #include "collect/interposed/interposed_calls.h"
 
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -60,6 +61,31 @@ bool current_device(CUcontext, uint32_t* ordinal) {
 }
 
 uint32_t epoch() { return session.names_epoch.load(std::memory_order_relaxed); }
+uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
+
+// A stream with a handle, not one of the default streams.
+bool is_created(uint64_t stream) { return stream > 2; }
+
+ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {
+  return thread.stream_contexts[(stream >> 4) % std::size(thread.stream_contexts)];
+}
+
+// The context of a call on `stream`, as far as it is known: that of the stream, else the current
+// one. Asking the driver for that costs as much as half of the record.
+void find_context(ThreadState* thread, uint64_t stream, SeenCall& call) {
+  if (thread != nullptr && is_created(stream)) {
+    const ContextSlot& slot = stream_slot(*thread, stream);
+    if (slot.stream == stream && slot.epoch == handles_epoch()) {
+      call.context = static_cast<CUcontext>(slot.context);
+      call.context_id = slot.id;
+      return;
+    }
+  }
+  if (cuda.cuCtxGetCurrent(&call.context) != CUDA_SUCCESS) call.context = nullptr;
+  if (thread == nullptr || call.context == nullptr) return;
+  const ContextSlot& slot = thread->known_context;
+  if (slot.context == call.context && slot.epoch == handles_epoch()) call.context_id = slot.id;
+}
 
 // The name of a kernel that was used before, else 0.
 ring::TextHash known_kernel(ThreadState& thread, const void* kernel) {
@@ -150,16 +176,15 @@ bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* 
   inside_another_ = false;
   named_ = named;
   call_ = {.parameters = parameters};
-  if (cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS) call_.context = nullptr;
+  CallValues values;
+  entry.read(parameters, false, values);
+  find_context(thread, values.stream, call_);
   if (thread != nullptr) {
     thread->launched = kernel;
-    if (call_.context != nullptr && call_.context == thread->known_context &&
-        thread->known_context_epoch == epoch())
-      call_.context_id = thread->known_context_id;
     if (named != nullptr) call_.kernel = known_kernel(*thread, named);
     call_.number = take_number(*thread);
   }
-  thread_ = begin_call(thread, entry, call_);
+  thread_ = begin_call(thread, entry, values, call_);
   if (thread_ == nullptr) return false;
   thread_->interposed = this;
   alive_ = this;
@@ -178,6 +203,7 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
   // The process is ending, and the driver is gone: nothing happened.
   if (result == CUDA_ERROR_DEINITIALIZED) return forget_open_call(thread);
   if (result == 0) {
+    note_stream();
     // The runtime makes a context in the first call that needs one.
     if (__builtin_expect(call_.context == nullptr, 0) &&
         cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS)
@@ -195,6 +221,19 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
   end_call(thread, call_, result);
 }
 
+// A successful call on a stream with a handle shows in which context it is, unless it ends it.
+void InterposedCall::note_stream() const {
+  ThreadState& thread = *thread_;
+  const uint64_t stream = thread.open_call().stream.load(std::memory_order_relaxed);
+  if (!is_created(stream) || call_.context_id == ring::kNone32 ||
+      (thread.open_entry->flags & kEntryEnds) != 0)
+    return;
+  ContextSlot& slot = stream_slot(thread, stream);
+  const uint32_t now = handles_epoch();
+  if (slot.stream != stream || slot.epoch != now)
+    slot = {stream, call_.context, call_.context_id, now};
+}
+
 // What this successful call shows of contexts, kernels, streams and graphs.
 void InterposedCall::learn(const CallEntry& entry, bool new_context) {
   ThreadState& thread = *thread_;
@@ -203,9 +242,7 @@ void InterposedCall::learn(const CallEntry& entry, bool new_context) {
   if (new_context) {
     call_.context_id = number_of(call_.context);
     if (call_.context_id != ring::kNone32) {
-      thread.known_context = call_.context;
-      thread.known_context_id = call_.context_id;
-      thread.known_context_epoch = epoch();
+      thread.known_context = {0, call_.context, call_.context_id, handles_epoch()};
       report_context(thread, call_.context, call_.context_id);
     }
   }

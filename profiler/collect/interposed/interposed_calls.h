@@ -25,6 +25,7 @@ class InterposedCall {
 
  private:
   bool contains(const void* top) const;
+  void note_stream() const;
   void learn(const CallEntry& entry, bool new_context);
 
   ThreadState* thread_;

@@ -45,6 +45,9 @@ struct alignas(64) Session {
   std::atomic<int32_t> active_captures{0};
   // Raised when module code is unloaded: names that are cached by address become invalid.
   std::atomic<uint32_t> names_epoch{1};
+  // Raised when a stream, a context or a module may be destroyed: what is known of their handles
+  // becomes invalid.
+  std::atomic<uint32_t> handles_epoch{1};
   std::atomic<uint32_t> epoch{
       0};  // raised in a forked child: everything that threads cached before is invalid
   // Which program of the process this is (ring/image.h), and the process: a child that shares our

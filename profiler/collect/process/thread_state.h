@@ -36,6 +36,14 @@ struct alignas(32) KernelNameSlot {
   uint32_t epoch = 0;
 };
 
+/// A context and its number, as of an epoch of handles; with the stream that is known to be in it.
+struct ContextSlot {
+  uint64_t stream = 0;
+  void* context = nullptr;
+  uint32_t id = 0;
+  uint32_t epoch = 0;
+};
+
 /// A call site of libcoord operations and the name of the last one, as sent. In a pair of cache
 /// lines, of which most names need only the first.
 struct alignas(128) CallSiteSlot {
@@ -67,10 +75,9 @@ struct alignas(128) ThreadState {
   // Of the source `interposed`; see interposed/interposed_calls.cpp.
   const InterposedCall* interposed = nullptr;  // the open call
   void* launched = nullptr;                    // latest kernel that the open call launched
-  void* known_context = nullptr;               // a context and its number, as of an epoch of names
-  uint32_t known_context_id = 0;
-  uint32_t known_context_epoch = 0;
-  uint32_t next_number = 0;  // numbers of calls that the thread has taken
+  ContextSlot known_context;                   // the latest current one
+  ContextSlot stream_contexts[16];             // by stream
+  uint32_t next_number = 0;                    // numbers of calls that the thread has taken
   uint32_t end_of_numbers = 0;
   KernelNameSlot kernel_names[64];
   CallSiteSlot call_sites[16];
