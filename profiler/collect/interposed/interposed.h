@@ -18,9 +18,10 @@ struct StreamscopeLookups {
   void* (*find_version)(void* library, const char* name, const char* version);
   void* get_address_v1;           // cuGetProcAddress
   void* get_address_v2;           // cuGetProcAddress_v2
+  void* init;                     // cuInit
   std::atomic<void*> stub_dlsym;  // set by the stubs' library when it is loaded
 };
-static_assert(sizeof(StreamscopeLookups) == 64);
+static_assert(sizeof(StreamscopeLookups) == 72);
 
 extern "C" {
 __attribute__((visibility("default"))) extern StreamscopeLookups streamscope_lookups;

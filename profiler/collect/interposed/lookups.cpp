@@ -16,6 +16,7 @@
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/wrappers.h"
 #include "collect/process/driver.h"
+#include "collect/process/inject.h"
 
 #undef cuGetProcAddress
 
@@ -71,18 +72,33 @@ void* find_symbol(const Symbols& table, const char* name) {
   }
 }
 
-// libc.so.6, or in glibc below 2.34 libdl.so.2.
-int find_lookups(dl_phdr_info* info, size_t, void*) {
-  const std::string_view path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  const std::string_view file = path.substr(path.rfind('/') + 1);
-  if (file != "libc.so.6" && file != "libdl.so.2") return 0;
+// True if the object contains this address.
+bool contains(const dl_phdr_info& info, const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (ElfW(Half) i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info.dlpi_phdr[i];
+    const uintptr_t begin = info.dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && at >= begin && at < begin + part.p_memsz) return true;
+  }
+  return false;
+}
+
+// Objects come in the order in which names are searched: the first ones behind this library that
+// have them, but for the stubs. They are libc's, or those of another library that wraps them.
+int find_lookups(dl_phdr_info* info, size_t, void* passed) {
+  bool& is_behind = *static_cast<bool*>(passed);
+  if (contains(*info, reinterpret_cast<const void*>(&find_lookups))) is_behind = true;
+  if (!is_behind) return 0;
   const Symbols table = symbols_of(*info);
-  void* dlsym = find_symbol(table, "dlsym");
-  void* dlvsym = find_symbol(table, "dlvsym");
-  if (dlsym == nullptr || dlvsym == nullptr) return 0;
-  streamscope_lookups.real_dlvsym.store(dlvsym, std::memory_order_relaxed);
-  streamscope_lookups.real_dlsym.store(dlsym, std::memory_order_release);
-  return 1;
+  if (find_symbol(table, "streamscope_stubs") != nullptr) return 0;
+  auto& lookups = streamscope_lookups;
+  void* dlsym = lookups.real_dlsym.load(std::memory_order_relaxed);
+  void* dlvsym = lookups.real_dlvsym.load(std::memory_order_relaxed);
+  if (dlsym == nullptr) dlsym = find_symbol(table, "dlsym");
+  if (dlvsym == nullptr) dlvsym = find_symbol(table, "dlvsym");
+  lookups.real_dlvsym.store(dlvsym, std::memory_order_relaxed);
+  lookups.real_dlsym.store(dlsym, std::memory_order_release);
+  return dlsym != nullptr && dlvsym != nullptr ? 1 : 0;
 }
 
 using Dlsym = void*(void*, const char*);
@@ -117,12 +133,15 @@ bool gets_own_functions(void* caller) {
 CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version, cuuint64_t flags);
 CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                                 CUdriverProcAddressQueryResult* status);
-constinit std::atomic<void*> real_get_address_v1{nullptr}, real_get_address_v2{nullptr};
+CUresult CUDAAPI init(unsigned flags);
+constinit std::atomic<void*> real_get_address_v1{nullptr}, real_get_address_v2{nullptr},
+    real_init{nullptr};
 
 bool find_all() {
   if (!find_targets()) return false;
   if (real_get_address_v2.load(std::memory_order_acquire) == nullptr) {
     real_get_address_v1.store(driver_function("cuGetProcAddress"), std::memory_order_relaxed);
+    real_init.store(driver_function("cuInit"), std::memory_order_relaxed);
     real_get_address_v2.store(driver_function("cuGetProcAddress_v2"), std::memory_order_release);
   }
   return true;
@@ -136,6 +155,8 @@ void* answer(const char* name, void* function) {
     wrapper = reinterpret_cast<void*>(&get_address_v1);
   } else if (function == real_get_address_v2.load(std::memory_order_relaxed)) {
     wrapper = reinterpret_cast<void*>(&get_address_v2);
+  } else if (function == real_init.load(std::memory_order_relaxed)) {
+    wrapper = reinterpret_cast<void*>(&init);
   } else {
     // Several names may share a function: the one that was asked for wins.
     for (size_t i = 0; i < wrapped_count; ++i) {
@@ -173,6 +194,15 @@ CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version
   return result;
 }
 
+CUresult CUDAAPI init(unsigned flags) {
+  auto* real = reinterpret_cast<decltype(&init)>(
+      find_all() ? real_init.load(std::memory_order_relaxed) : nullptr);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const CUresult result = real(flags);
+  if (result == CUDA_SUCCESS) driver_initialized();
+  return result;
+}
+
 // True if `function` is exported by the library of the stubs.
 bool is_stub(const void* function) {
   Dl_info stub{}, own{};
@@ -181,7 +211,10 @@ bool is_stub(const void* function) {
          stub.dli_fbase == own.dli_fbase;
 }
 
-void prepare() { ::dl_iterate_phdr(find_lookups, nullptr); }
+void prepare() {
+  bool is_behind = false;
+  ::dl_iterate_phdr(find_lookups, &is_behind);
+}
 
 // A name that begins with "cu"; not RTLD_NEXT, which needs the caller's own place in the order.
 void* find_call(void* library, const char* name) {
@@ -238,4 +271,5 @@ constinit StreamscopeLookups streamscope_lookups = {
     &streamscope::collect::find_versioned_call,
     reinterpret_cast<void*>(&streamscope::collect::get_address_v1),
     reinterpret_cast<void*>(&streamscope::collect::get_address_v2),
+    reinterpret_cast<void*>(&streamscope::collect::init),
     nullptr};

@@ -3,6 +3,7 @@
 #include "collect/process/inject.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -129,19 +130,32 @@ bool same_file(const char* one, const char* other) {
   return same;
 }
 
+// Another tool, which starts the program to record and refuses to do so where a library is named
+// that it would have to share the driver with. In the program itself they are set again.
+bool is_other_tool() {
+  for (const char* name : {"ncu", "nv-nsight-cu-cli", "nsys", "compute-sanitizer"})
+    if (std::strcmp(program_invocation_short_name, name) == 0) return true;
+  return false;
+}
+
+void name_in(const char* variable, const char* path) {
+  const char* value = std::getenv(variable);
+  const bool is_ours = value != nullptr && *value != '\0' && same_file(value, path);
+  if (is_other_tool()) {
+    if (is_ours) unset_environment(variable);
+  } else if (value == nullptr || *value == '\0') {
+    set_environment(variable, path);
+  } else if (variable == kInjectionVariables[0]) {
+    cuda_injection_taken = !is_ours;
+  }
+}
+
 __attribute__((constructor)) void loaded() {
   session.clock = ring::best_clock();
   note_standard_error();
   const char* path = library_path();
   if (path[0] == '\0') return;
-  for (const char* variable : kInjectionVariables) {
-    const char* value = std::getenv(variable);
-    if (value == nullptr || *value == '\0') {
-      set_environment(variable, path);
-    } else if (variable == kInjectionVariables[0]) {
-      cuda_injection_taken = !same_file(value, path);
-    }
-  }
+  for (const char* variable : kInjectionVariables) name_in(variable, path);
   reserve_environment(ring::kRingsVariable);
   remember_folder();
   ::pthread_atfork(nullptr, nullptr, in_child_after_fork);
@@ -189,6 +203,15 @@ void record_cuda([[maybe_unused]] bool late) {
   report_to_user("CUDA calls and GPU times are not recorded", missing_cupti,
                  "name it in STREAMSCOPE_CUPTI");
   report_loss(ring::Loss::kNoCupti, 1, missing_cupti);
+#endif
+}
+
+void driver_initialized() {
+#ifdef STREAMSCOPE_WITH_CUPTI
+  if (cuda_started.load(std::memory_order_relaxed)) return;
+  // CUPTI is the other tool's: only a recording that does without may begin here.
+  const char* tier = ::secure_getenv("STREAMSCOPE_TIER");
+  if (tier != nullptr && tier == to_string(Tier::kStructure) && can_interpose()) record_cuda(false);
 #endif
 }
 

@@ -18,4 +18,8 @@ bool record_coord();
 /// loaded (true). Thread-safe.
 void record_cuda(bool late);
 
+/// A wrapped cuInit has succeeded. Normally the driver has called InitializeInjection inside; if
+/// another tool has that place, this starts a recording in tier structure. Thread-safe.
+void driver_initialized();
+
 }  // namespace streamscope::collect

@@ -193,11 +193,15 @@ void set_environment(const char* name, const char* value) {
   set(name, value, 1);
 }
 
+void unset_environment(const char* name) {
+  auto unset = reinterpret_cast<decltype(&::unsetenv)>(::dlsym(RTLD_NEXT, "unsetenv"));
+  (unset != nullptr ? unset : ::unsetenv)(name);
+}
+
 void reserve_environment(const char* name) {
   if (::secure_getenv(name) != nullptr) return;
-  auto unset = reinterpret_cast<decltype(&::unsetenv)>(::dlsym(RTLD_NEXT, "unsetenv"));
   set_environment(name, "");
-  (unset != nullptr ? unset : ::unsetenv)(name);
+  unset_environment(name);
 }
 
 void remember_folder() {

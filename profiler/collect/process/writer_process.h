@@ -17,6 +17,8 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
 /// setenv of the C library itself: a program may define its own (bash does) whose state does not
 /// exist yet when our constructor runs.
 void set_environment(const char* name, const char* value);
+/// The same for removing one.
+void unset_environment(const char* name);
 
 /// Uses the folder in which the program starts as that of its trace, even if it changes folders
 /// before it uses CUDA: a daemon changes to "/". Programs that it executes get a relative
