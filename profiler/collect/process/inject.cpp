@@ -130,9 +130,10 @@ bool same_file(const char* one, const char* other) {
   return same;
 }
 
-// Another tool, which starts the program to record and refuses to do so where a library is named
-// that it would have to share the driver with. In the program itself they are set again.
+// A tool that starts the program to record, or (ncu) a program under one, which refuses to go on
+// where a library is named that would share the driver. Under nsys the program has nsys's own.
 bool is_other_tool() {
+  if (std::getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") != nullptr) return true;
   for (const char* name : {"ncu", "nv-nsight-cu-cli", "nsys", "compute-sanitizer"})
     if (std::strcmp(program_invocation_short_name, name) == 0) return true;
   return false;
