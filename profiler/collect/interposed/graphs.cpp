@@ -222,6 +222,15 @@ void forget_graph(CUgraph graph) {
   store.graphs.erase(graph);
 }
 
+void forget_node(CUgraphNode node) {
+  AllGraphs& store = all();
+  std::lock_guard lock(store.mutex);
+  for (auto& [graph, known] : store.graphs) {
+    known.nodes.erase(node);
+    known.captured.erase(node);
+  }
+}
+
 void forget_graphs_after_fork() {
   new (&making_all) std::mutex;
   all_graphs = nullptr;

@@ -26,6 +26,8 @@ void report_destroyed(ThreadState& thread, CUgraphExec executable);
 
 /// A graph is gone; its handle and those of its nodes may be used again.
 void forget_graph(CUgraph graph);
+/// The same for a node of a graph that stays.
+void forget_node(CUgraphNode node);
 
 void forget_graphs_after_fork();
 

@@ -16,15 +16,22 @@ struct StreamscopeLookups {
   // is the program's.
   void* (*find)(void* library, const char* name);
   void* (*find_version)(void* library, const char* name, const char* version);
-  void* get_address_v1;           // cuGetProcAddress
-  void* get_address_v2;           // cuGetProcAddress_v2
-  void* init;                     // cuInit
   std::atomic<void*> stub_dlsym;  // set by the stubs' library when it is loaded
 };
-static_assert(sizeof(StreamscopeLookups) == 72);
+static_assert(sizeof(StreamscopeLookups) == 48);
+
+/// A function of the driver that is wrapped for what it changes, and not recorded.
+struct StreamscopeFollowed {
+  const char* name;  // as the driver exports it
+  void* wrapper;
+  std::atomic<void*> real;  // null until it is known
+};
+static_assert(sizeof(StreamscopeFollowed) == 24 && offsetof(StreamscopeFollowed, wrapper) == 8);
 
 extern "C" {
 __attribute__((visibility("default"))) extern StreamscopeLookups streamscope_lookups;
+/// In the order of the stubs that name them.
+__attribute__((visibility("default"))) extern StreamscopeFollowed streamscope_followed[];
 /// In the order of call_ids.inc: name and wrapper of each function.
 struct StreamscopeWrapped {
   const char* name;  // as the driver exports it

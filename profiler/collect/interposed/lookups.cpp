@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "collect/interposed/graphs.h"
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/wrappers.h"
 #include "collect/process/driver.h"
@@ -130,34 +131,41 @@ bool gets_own_functions(void* caller) {
 
 // Answers.
 
-CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version, cuuint64_t flags);
-CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version, cuuint64_t flags,
-                                CUdriverProcAddressQueryResult* status);
-CUresult CUDAAPI init(unsigned flags);
-constinit std::atomic<void*> real_get_address_v1{nullptr}, real_get_address_v2{nullptr},
-    real_init{nullptr};
+enum FollowedIndex {
+  kGetAddressV1,
+  kGetAddressV2,
+  kInit,
+  kGraphDestroy,
+  kGraphDestroyNode,
+  kAllFollowed
+};
 
 bool find_all() {
   if (!find_targets()) return false;
-  if (real_get_address_v2.load(std::memory_order_acquire) == nullptr) {
-    real_get_address_v1.store(driver_function("cuGetProcAddress"), std::memory_order_relaxed);
-    real_init.store(driver_function("cuInit"), std::memory_order_relaxed);
-    real_get_address_v2.store(driver_function("cuGetProcAddress_v2"), std::memory_order_release);
-  }
+  if (streamscope_followed[kGetAddressV1].real.load(std::memory_order_acquire) != nullptr)
+    return true;
+  for (int i = kAllFollowed; i-- > 0;)
+    streamscope_followed[i].real.store(driver_function(streamscope_followed[i].name),
+                                       std::memory_order_release);
   return true;
+}
+
+// The driver's own function; null if there is no driver.
+template <class Function>
+Function* followed(FollowedIndex index) {
+  void* real =
+      find_all() ? streamscope_followed[index].real.load(std::memory_order_acquire) : nullptr;
+  return reinterpret_cast<Function*>(real);
 }
 
 // What a program gets that asked for `name` and would have got `function`.
 void* answer(const char* name, void* function) {
   if (function == nullptr || !find_all()) return function;
   void* wrapper = nullptr;
-  if (function == real_get_address_v1.load(std::memory_order_relaxed)) {
-    wrapper = reinterpret_cast<void*>(&get_address_v1);
-  } else if (function == real_get_address_v2.load(std::memory_order_relaxed)) {
-    wrapper = reinterpret_cast<void*>(&get_address_v2);
-  } else if (function == real_init.load(std::memory_order_relaxed)) {
-    wrapper = reinterpret_cast<void*>(&init);
-  } else {
+  for (int i = 0; i < kAllFollowed; ++i)
+    if (streamscope_followed[i].real.load(std::memory_order_relaxed) == function)
+      wrapper = streamscope_followed[i].wrapper;
+  if (wrapper == nullptr) {
     // Several names may share a function: the one that was asked for wins.
     for (size_t i = 0; i < wrapped_count; ++i) {
       if (wrapped_target(i) != function) continue;
@@ -172,8 +180,7 @@ void* answer(const char* name, void* function) {
 
 CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version,
                                 cuuint64_t flags) {
-  auto* real = reinterpret_cast<decltype(&get_address_v1)>(
-      find_all() ? real_get_address_v1.load(std::memory_order_relaxed) : nullptr);
+  auto* real = followed<decltype(get_address_v1)>(kGetAddressV1);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(symbol, function, version, flags);
   if (result == CUDA_SUCCESS && function != nullptr &&
@@ -184,8 +191,7 @@ CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version
 
 CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                                 CUdriverProcAddressQueryResult* status) {
-  auto* real = reinterpret_cast<decltype(&get_address_v2)>(
-      find_all() ? real_get_address_v2.load(std::memory_order_relaxed) : nullptr);
+  auto* real = followed<decltype(get_address_v2)>(kGetAddressV2);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(symbol, function, version, flags, status);
   if (result == CUDA_SUCCESS && function != nullptr &&
@@ -195,12 +201,26 @@ CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version
 }
 
 CUresult CUDAAPI init(unsigned flags) {
-  auto* real = reinterpret_cast<decltype(&init)>(
-      find_all() ? real_init.load(std::memory_order_relaxed) : nullptr);
+  auto* real = followed<decltype(init)>(kInit);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   const CUresult result = real(flags);
   if (result == CUDA_SUCCESS) driver_initialized();
   return result;
+}
+
+// Handles of a graph and its nodes may be used again as soon as they are gone.
+CUresult CUDAAPI destroy_graph(CUgraph graph) {
+  auto* real = followed<decltype(destroy_graph)>(kGraphDestroy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  forget_graph(graph);
+  return real(graph);
+}
+
+CUresult CUDAAPI destroy_node(CUgraphNode node) {
+  auto* real = followed<decltype(destroy_node)>(kGraphDestroyNode);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  forget_node(node);
+  return real(node);
 }
 
 // True if `function` is exported by the library of the stubs.
@@ -263,13 +283,17 @@ bool can_interpose() {
 
 }  // namespace streamscope::collect
 
-constinit StreamscopeLookups streamscope_lookups = {
-    nullptr,
-    nullptr,
-    &streamscope::collect::prepare,
-    &streamscope::collect::find_call,
-    &streamscope::collect::find_versioned_call,
-    reinterpret_cast<void*>(&streamscope::collect::get_address_v1),
-    reinterpret_cast<void*>(&streamscope::collect::get_address_v2),
-    reinterpret_cast<void*>(&streamscope::collect::init),
-    nullptr};
+constinit StreamscopeLookups streamscope_lookups = {nullptr,
+                                                    nullptr,
+                                                    &streamscope::collect::prepare,
+                                                    &streamscope::collect::find_call,
+                                                    &streamscope::collect::find_versioned_call,
+                                                    nullptr};
+
+#define STREAMSCOPE_FOLLOWED(name, function) \
+  { name, reinterpret_cast<void*>(&streamscope::collect::function), nullptr }
+constinit StreamscopeFollowed streamscope_followed[] = {
+    STREAMSCOPE_FOLLOWED("cuGetProcAddress", get_address_v1),
+    STREAMSCOPE_FOLLOWED("cuGetProcAddress_v2", get_address_v2),
+    STREAMSCOPE_FOLLOWED("cuInit", init), STREAMSCOPE_FOLLOWED("cuGraphDestroy", destroy_graph),
+    STREAMSCOPE_FOLLOWED("cuGraphDestroyNode", destroy_node)};

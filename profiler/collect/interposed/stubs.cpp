@@ -59,9 +59,11 @@ STUB_LOOKUP("dlvsym", "8", "32")
 #define STUB(name, table, offset) asm(STUB_BEGIN(name) STUB_JUMP(table, offset) STUB_END(name));
 STUB("streamscope_stubs", "streamscope_lookups",
      "0")  // by it the collector recognizes this library
-STUB("cuGetProcAddress", "streamscope_lookups", "40")
-STUB("cuGetProcAddress_v2", "streamscope_lookups", "48")
-STUB("cuInit", "streamscope_lookups", "56")
+STUB("cuGetProcAddress", "streamscope_followed", "8")
+STUB("cuGetProcAddress_v2", "streamscope_followed", "32")
+STUB("cuInit", "streamscope_followed", "56")
+STUB("cuGraphDestroy", "streamscope_followed", "80")
+STUB("cuGraphDestroyNode", "streamscope_followed", "104")
 #define CALL_STUB(name, offset) STUB(#name, "streamscope_wrapped", #offset)
 #define RUNTIME_STUB(name, offset) STUB(#name, "streamscope_wrapped_runtime", #offset)
 #include "call_stubs.inc"
