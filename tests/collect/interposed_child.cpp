@@ -32,6 +32,7 @@ uint64_t fake_calls();
 uint64_t fake_arguments();
 void fake_set_result(int32_t result);
 void fake_run_inside(void (*inside)());
+void fake_set_graph(const CUgraphNode* nodes, size_t count);
 }
 
 namespace {
@@ -182,6 +183,22 @@ int launch_two_kernels() {
   return 0;
 }
 
+// A graph twice under one handle, the second time with other nodes at the same handles.
+int instantiate_two_graphs() {
+  auto* const graph = reinterpret_cast<CUgraph>(uintptr_t{0x6001});
+  CUgraphNode nodes[] = {reinterpret_cast<CUgraphNode>(uintptr_t{0x61}),
+                         reinterpret_cast<CUgraphNode>(uintptr_t{0x62})};
+  CUgraphExec executable = nullptr;
+  fake_set_graph(nodes, 2);
+  for (int i = 0; i < 2; ++i) cuGraphInstantiateWithFlags(&executable, graph, 0);
+  cuGraphDestroy(graph);
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
+  cuGraphDestroyNode(nodes[1]);
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
+  cuGraphExecDestroy(executable);
+  return 0;
+}
+
 // What a program that checks dlerror sees.
 int look_up_with_errors() {
   dlerror();
@@ -236,6 +253,7 @@ int main(int count, char** arguments) {
   if (scenario == "exception") return leave_by_exception();
   if (scenario == "nested") return call_inside_a_call();
   if (scenario == "kernels") return launch_two_kernels();
+  if (scenario == "graphs") return instantiate_two_graphs();
   if (scenario == "errors") return look_up_with_errors();
   if (scenario == "threads") return call_in_threads();
   if (scenario == "fork") return call_in_a_forked_child();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -70,6 +71,37 @@ TEST_F(Interposed, KernelsHaveTheNamesThatTheDriverKnows) {
   std::vector<std::string> names;
   for (const ring::CallRecord& call : run_.calls()) names.push_back(run_.text(call.object));
   EXPECT_THAT(names, ::testing::ElementsAre("first_kernel", "second_kernel", "first_kernel"));
+}
+
+TEST_F(Interposed, GraphsAreReadWhenTheyAreInstantiated) {
+  ASSERT_EQ(run("graphs"), 0) << run_.error_text();
+  std::map<uint32_t, size_t> nodes, edges;  // by graph
+  std::set<uint64_t> numbers;
+  for (const auto& node : run_.all<ring::GraphNodeRecord>(ring::RecordKind::kGraphNode)) {
+    ++nodes[node.graph];
+    numbers.insert(node.node);
+    EXPECT_EQ(run_.text(node.name), "first_kernel");
+  }
+  for (const auto& edge : run_.all<ring::GraphEdgeRecord>(ring::RecordKind::kGraphEdge))
+    ++edges[edge.graph];
+  std::vector<size_t> sources, executables;
+  std::map<uint32_t, uint32_t> source_of;
+  size_t destroyed = 0;
+  for (const auto& graph : run_.all<ring::GraphRecord>(ring::RecordKind::kGraph)) {
+    if (graph.destroyed != 0) {
+      ++destroyed;
+      continue;
+    }
+    (graph.executable != 0 ? executables : sources).push_back(nodes[graph.graph]);
+    if (graph.executable != 0) source_of[graph.graph] = graph.source;
+  }
+  // The second graph has one node more than the driver knows at once: the one that was destroyed.
+  EXPECT_THAT(sources, ::testing::ElementsAre(2, 3));
+  EXPECT_THAT(executables, ::testing::ElementsAre(2, 2, 2, 2));
+  EXPECT_EQ(source_of.size(), 4u);
+  EXPECT_EQ(numbers.size(), 2u + 3u + 4 * 2u);
+  for (const auto& [graph, source] : source_of) EXPECT_EQ(edges[graph], 1u);
+  EXPECT_EQ(destroyed, 1u);
 }
 
 TEST_F(Interposed, LookupsAnswerAsWithoutUs) {

@@ -9,11 +9,13 @@
 #include <cudaProfiler.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #define FAKE_API extern "C" __attribute__((visibility("default")))
 
@@ -26,6 +28,7 @@ std::atomic<uint64_t> latest_arguments{0};
 std::atomic<const char*> latest_name{""};
 std::atomic<int32_t> next_result{0};
 std::atomic<void (*)()> next_inside{nullptr};
+std::vector<CUgraphNode> graph_nodes;
 thread_local CUcontext current = reinterpret_cast<CUcontext>(uintptr_t{0x7001});
 
 template <class T>
@@ -109,6 +112,35 @@ FAKE_API void fake_set_result(int32_t result) { next_result = result; }
 /// What the next call runs inside.
 FAKE_API void fake_run_inside(void (*inside)()) { next_inside = inside; }
 FAKE_API void fake_set_context(CUcontext context) { current = context; }
+
+// The one graph: nodes, each of which depends on the one before.
+FAKE_API void fake_set_graph(const CUgraphNode* nodes, size_t count) {
+  graph_nodes.assign(nodes, nodes + count);
+}
+FAKE_API CUresult cuGraphGetNodes(CUgraph, CUgraphNode* nodes, size_t* count) {
+  if (nodes != nullptr) std::copy(graph_nodes.begin(), graph_nodes.end(), nodes);
+  *count = graph_nodes.size();
+  return CUDA_SUCCESS;
+}
+#undef cuGraphGetEdges
+FAKE_API CUresult cuGraphGetEdges(CUgraph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
+  for (size_t i = 1; from != nullptr && i < graph_nodes.size(); ++i) {
+    from[i - 1] = graph_nodes[i - 1];
+    to[i - 1] = graph_nodes[i];
+  }
+  *count = graph_nodes.empty() ? 0 : graph_nodes.size() - 1;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuGraphNodeGetType(CUgraphNode, CUgraphNodeType* type) {
+  *type = CU_GRAPH_NODE_TYPE_KERNEL;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode, CUDA_KERNEL_NODE_PARAMS* parameters) {
+  parameters->func = reinterpret_cast<CUfunction>(uintptr_t{0xf001});
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
+FAKE_API CUresult cuGraphDestroyNode(CUgraphNode) { return CUDA_SUCCESS; }
 
 FAKE_API CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current;
