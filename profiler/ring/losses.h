@@ -37,10 +37,11 @@ enum class Loss : uint16_t {
   kStacks,           // call stacks could not be taken; count
   kProfilerRefused,  // CUPTI refused another profiler between `first` and `last`; detail names it
   kKernelParameters,  // kernels of which only some parameters were scanned; count
+  kCallsMissing,  // a stream was used that no recorded call created: wrappers do not see all calls
 };
 
 /// By number. Kebab-case, never renamed; trace/loss.h has their meanings and what to do about them.
-inline constexpr std::array<std::string_view, 18> kLossNames = {
+inline constexpr std::array<std::string_view, 19> kLossNames = {
     "",
     "ring-full",
     "cupti-dropped",
@@ -59,6 +60,7 @@ inline constexpr std::array<std::string_view, 18> kLossNames = {
     "no-stacks",
     "profiler-refused",
     "kernel-parameters",
+    "calls-missing",
 };
 
 /// "" for a number that this build does not know.

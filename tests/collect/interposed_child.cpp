@@ -32,6 +32,7 @@ uint64_t fake_calls();
 uint64_t fake_arguments();
 void fake_set_result(int32_t result);
 void fake_run_inside(void (*inside)());
+void* fake_function(const char* name);
 void fake_set_graph(const CUgraphNode* nodes, size_t count);
 }
 
@@ -199,6 +200,17 @@ int instantiate_two_graphs() {
   return 0;
 }
 
+// A stream that is created where no wrapper sees it, and one that is not.
+int use_streams() {
+  CUstream seen = nullptr, unseen = nullptr;
+  cuStreamCreate(&seen, 0);
+  cuEventRecord(kEvent, seen);
+  auto* create = reinterpret_cast<decltype(&cuStreamCreate)>(fake_function("cuStreamCreate"));
+  create(&unseen, 0);
+  for (int i = 0; i < 3; ++i) cuEventRecord(kEvent, unseen);
+  return 0;
+}
+
 // What a program that checks dlerror sees.
 int look_up_with_errors() {
   dlerror();
@@ -254,6 +266,7 @@ int main(int count, char** arguments) {
   if (scenario == "nested") return call_inside_a_call();
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();
+  if (scenario == "streams") return use_streams();
   if (scenario == "errors") return look_up_with_errors();
   if (scenario == "threads") return call_in_threads();
   if (scenario == "fork") return call_in_a_forked_child();

@@ -104,6 +104,16 @@ TEST_F(Interposed, GraphsAreReadWhenTheyAreInstantiated) {
   EXPECT_EQ(destroyed, 1u);
 }
 
+TEST_F(Interposed, AStreamThatNoCallCreatedIsReportedAsLossOnce) {
+  ASSERT_EQ(run("streams"), 0) << run_.error_text();
+  EXPECT_EQ(run_.losses()["calls-missing"], 1u);
+  std::vector<StreamKind> kinds;
+  for (const auto& stream : run_.all<ring::StreamRecord>(ring::RecordKind::kStream))
+    kinds.push_back(static_cast<StreamKind>(stream.stream_kind));
+  EXPECT_THAT(kinds,
+              ::testing::UnorderedElementsAre(kLegacyStream, kBlockingStream, kNonBlockingStream));
+}
+
 TEST_F(Interposed, LookupsAnswerAsWithoutUs) {
   EXPECT_EQ(run("errors"), 0) << run_.output_text() << run_.error_text();
 }

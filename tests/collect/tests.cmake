@@ -6,6 +6,9 @@ add_test(NAME collect.handle_calls_are_listed
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${collect}/check_handle_calls.cmake)
 set_tests_properties(collect.handle_calls_are_listed PROPERTIES LABELS unit)
 if(STREAMSCOPE_HAVE_CUDA)
+  add_test(NAME collect.functions_with_handles_are_traced
+    COMMAND ${Python3_EXECUTABLE} ${collect}/check_wrapped.py ${PROJECT_SOURCE_DIR} ${STREAMSCOPE_CUDA_INCLUDE_DIR})
+  set_tests_properties(collect.functions_with_handles_are_traced PROPERTIES LABELS unit)
   # Stand-ins for the driver and for CUPTI, in a separate folder that no other program searches.
   set(fake_folder ${CMAKE_BINARY_DIR}/tests/fake)
   function(collect_fake target soname)

@@ -26,13 +26,30 @@ constinit std::atomic<uint64_t> reported[kKnownSlots] = {};
 
 enum KeyKind : uint64_t { kDeviceKey = 1, kContextKey = 2, kStreamKey = 3 };
 
+uint64_t key_of(KeyKind kind, uint64_t context, uint64_t object) {
+  const uint64_t key =
+      (object * 0x9e3779b97f4a7c15ull) ^ (context * 0xc2b2ae3d27d4eb4full) ^ (kind << 62 | kind);
+  return key | (key == 0);
+}
+
+constexpr size_t kProbes = 16;
+
+// False only if the key was certainly not seen yet.
+bool may_be_reported(KeyKind kind, uint64_t context, uint64_t object) {
+  const uint64_t key = key_of(kind, context, object);
+  for (size_t i = 0; i < kProbes; ++i) {
+    const uint64_t seen = reported[(key + i) % kKnownSlots].load(std::memory_order_relaxed);
+    if (seen == 0) return false;
+    if (seen == key) return true;
+  }
+  return true;
+}
+
 // True the first time a key is seen. When the table is crowded the result is true: reporting twice
 // does no harm.
 bool first_time(KeyKind kind, uint64_t context, uint64_t object) {
-  uint64_t key =
-      (object * 0x9e3779b97f4a7c15ull) ^ (context * 0xc2b2ae3d27d4eb4full) ^ (kind << 62 | kind);
-  key |= key == 0;
-  for (size_t i = 0; i < 16; ++i) {
+  const uint64_t key = key_of(kind, context, object);
+  for (size_t i = 0; i < kProbes; ++i) {
     std::atomic<uint64_t>& slot = reported[(key + i) % kKnownSlots];
     uint64_t seen = slot.load(std::memory_order_relaxed);
     if (seen == key) return false;
@@ -107,6 +124,19 @@ void report_stream(ThreadState& thread, uint32_t context_id, uint64_t handle, ui
   thread.push(record);
 }
 
+// What the driver knows of a stream that is certainly alive.
+void describe_stream(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream) {
+  auto handle = reinterpret_cast<CUstream>(stream);
+  StreamKind kind = kUnknownStream;
+  unsigned flags = 0;
+  int priority = 0;
+  if (cuda.cuStreamGetFlags != nullptr && cuda.cuStreamGetFlags(handle, &flags) == CUDA_SUCCESS)
+    kind = (flags & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
+  if (cuda.cuStreamGetPriority != nullptr) cuda.cuStreamGetPriority(handle, &priority);
+  report_stream(thread, context_id, stream, numbering.stream(context, handle, false), kind,
+                priority, false, ticks());
+}
+
 }  // namespace
 
 void set_numbering(const Numbering& chosen) { numbering = chosen; }
@@ -162,15 +192,15 @@ void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, ui
   if (!asking.allowed()) return;
   report_context(thread, context, context_id);
   if (stream <= 2 || !first_time(kStreamKey, context_id, stream)) return;
-  auto handle = reinterpret_cast<CUstream>(stream);
-  StreamKind kind = kUnknownStream;
-  unsigned flags = 0;
-  int priority = 0;
-  if (cuda.cuStreamGetFlags != nullptr && cuda.cuStreamGetFlags(handle, &flags) == CUDA_SUCCESS)
-    kind = (flags & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
-  if (cuda.cuStreamGetPriority != nullptr) cuda.cuStreamGetPriority(handle, &priority);
-  report_stream(thread, context_id, stream, numbering.stream(context, handle, false), kind,
-                priority, false, ticks());
+  describe_stream(thread, context, context_id, stream);
+}
+
+bool is_known_stream(ThreadState& thread, uint32_t context_id, uint64_t stream) {
+  if (may_be_reported(kStreamKey, context_id, stream)) return true;
+  first_time(kStreamKey, context_id, stream);
+  const Asking asking(stream, thread.begin);
+  if (asking.allowed()) describe_stream(thread, nullptr, context_id, stream);
+  return false;
 }
 
 void forget_objects_after_fork() {

@@ -40,6 +40,10 @@ void report_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t c
 /// context and the stream (0: none) that it used if they are new.
 void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream);
 
+/// At the exit of a successful call on a stream with a handle: false if the stream was never
+/// reported. Then it is now.
+bool is_known_stream(ThreadState& thread, uint32_t context_id, uint64_t stream);
+
 void forget_objects_after_fork();
 
 }  // namespace streamscope::collect

@@ -230,8 +230,11 @@ void InterposedCall::note_stream() const {
     return;
   ContextSlot& slot = stream_slot(thread, stream);
   const uint32_t now = handles_epoch();
-  if (slot.stream != stream || slot.epoch != now)
-    slot = {stream, call_.context, call_.context_id, now};
+  if (slot.stream == stream && slot.epoch == now) return;
+  slot = {stream, call_.context, call_.context_id, now};
+  if (thread.open_entry->kind != CallKind::kStreamCreate &&
+      !is_known_stream(thread, call_.context_id, stream))
+    report_loss(ring::Loss::kCallsMissing, 1);
 }
 
 // What this successful call shows of contexts, kernels, streams and graphs.
