@@ -144,7 +144,10 @@ Answer check_collector() {
     return {Status::kProblem, "libstreamscope_inject.so was not found",
             "build or install all of StreamScope, or set STREAMSCOPE_INJECT to the library's path"};
   }
-  return {Status::kOk, library.string()};
+  return {Status::kOk, library.string() + (calls_library().empty()
+                                               ? "; without libstreamscope_calls.so beside it, so "
+                                                 "CUPTI must see the calls"
+                                               : "")};
 }
 
 Answer check_environment() {

@@ -109,6 +109,7 @@ const std::vector<std::string>& texts() {
         "ring-full",
         "unknown-history",
         "late-attach",
+        "calls-missing",
         "structure",
         "9223372036854775807",
     };
