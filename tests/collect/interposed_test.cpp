@@ -149,6 +149,16 @@ TEST_F(Interposed, AProgramWithoutTheStubsIsRecordedByCallbacks) {
   EXPECT_THAT(run_.text(process[0].collector), ::testing::HasSubstr("not interposed: "));
 }
 
+TEST_F(Interposed, AForcedSourceThatIsNotThereIsReported) {
+  run_.set("LD_PRELOAD", COLLECT_LIBRARY);
+  run_.control().source = ring::CallSource::kInterposed;
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  EXPECT_THAT(
+      run_.error_text(),
+      ::testing::HasSubstr("streamscope: calls are not seen by wrappers: the program does "
+                           "not look functions up through this library; leave out --source\n"));
+}
+
 // The driver's names are there, but no driver.
 TEST_F(Interposed, WhereThereIsNoDriverLookupsFindNone) {
   EXPECT_EQ(run_.run({COLLECT_DRIVERLESS_CHILD}), 0) << run_.output_text() << run_.error_text();

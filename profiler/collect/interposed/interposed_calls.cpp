@@ -159,6 +159,7 @@ bool InterposedCall::contains(const void* top) const {
 
 bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* parameters,
                            const void* named, void* kernel) {
+  if (!running()) return false;
   ThreadState* thread = existing_thread();
   if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
   if (thread != nullptr) {

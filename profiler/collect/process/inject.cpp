@@ -197,6 +197,8 @@ void record_cuda([[maybe_unused]] bool late) {
     session.detach.store(stop_interposed);
     return;
   }
+  if (session.control->source == ring::CallSource::kInterposed)
+    report_to_user("calls are not seen by wrappers", obstacle(), "leave out --source");
   if (missing_cupti == nullptr) {
     if (start_cupti(late) == CuptiStart::kOk) session.detach.store(stop_cupti);
     return;

@@ -78,6 +78,7 @@ Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   Info info;
   info.producer = meta(trace, "producer");
   info.tier = meta(trace, "tier");
+  if (trace.process.size() > 0) info.collector = trace.text(trace.process.collector_id[0]);
   info.complete = trace.complete();
   info.unfinished = trace::is_unfinished(trace);
   info.duration_ns = std::max<trace::Ns>(0, end_ns);
@@ -221,6 +222,7 @@ std::string info_json(const Info& info) {
                    {"complete", info.complete},
                    {"unfinished", info.unfinished},
                    {"tier", info.tier},
+                   {"collector", info.collector},
                    {"duration_ns", info.duration_ns},
                    {"counts", to_json(info.counts)},
                    {"coordination", to_json(info.coordination)},
@@ -238,6 +240,7 @@ std::string info_text(const Trace& trace, const Info& info) {
   }
   text += fmt::format("  format {}, {}{}\n", trace::kFormatVersion, info.producer,
                       info.tier.empty() ? "" : ", tier " + info.tier);
+  if (!info.collector.empty()) text += "  calls seen by: " + info.collector + "\n";
   if (info.stack_count > 0) text += "  " + stack_cost(info) + "\n";
   if (const TypicalCost* typical = typical_cost(info.tier);
       typical && !info.recording_cost.empty()) {

@@ -26,7 +26,8 @@ struct LossFact {
 
 struct Info {
   std::string producer;
-  std::string tier;  ///< "" if unknown
+  std::string tier;       ///< "" if unknown
+  std::string collector;  ///< what saw the calls of the first process, and why; "" if unknown
   bool complete = false;
   bool unfinished = false;  ///< see trace::is_unfinished()
   trace::Ns duration_ns = 0;
