@@ -13,13 +13,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <type_traits>
 #include <vector>
+
+#include "fake/calls_of_every_type.h"
 
 extern "C" {
 decltype(cuMemHostAlloc) cuMemHostAlloc_v2;
@@ -38,48 +38,10 @@ void fake_set_graph(const CUgraphNode* nodes, size_t count);
 
 namespace {
 
-void check(bool holds, const char* what, const char* name) {
-  if (holds) return;
-  std::printf("%s: %s\n", name, what);
-  std::exit(1);
-}
+using fake::argument;
+using fake::check;
 
-// A handle, a place for one, or nothing that anyone could follow.
-template <class T>
-T argument() {
-  static uint64_t place = 0;
-  if constexpr (std::is_same_v<T, CUstream> || std::is_same_v<T, CUevent> ||
-                std::is_same_v<T, CUgraphExec> || std::is_same_v<T, CUfunction>) {
-    return reinterpret_cast<T>(uintptr_t{0xf001});
-  } else if constexpr (std::is_same_v<T, CUevent*> || std::is_same_v<T, CUstream*> ||
-                       std::is_same_v<T, CUdeviceptr*> || std::is_same_v<T, CUgraphExec*>) {
-    return reinterpret_cast<T>(&place);
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(3);
-  } else {
-    return T{};
-  }
-}
-
-template <class T>
-uint64_t word(T argument) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &argument, sizeof argument < 8 ? sizeof argument : 8);
-  return bits;
-}
-
-// One call: it reaches the driver once, unchanged, and its result comes back.
-template <class... Args>
-void call(const char* name, CUresult (*function)(Args...), int32_t result) {
-  check(function != nullptr, "not found", name);
-  uint64_t sum = 0;
-  ((sum = sum * 31 + word(argument<Args>())), ...);
-  const uint64_t before = fake_calls();
-  fake_set_result(result);
-  check(function(argument<Args>()...) == result, "another result", name);
-  check(fake_calls() == before + 1, "not called once", name);
-  check(fake_arguments() == sum, "other arguments", name);
-}
+constexpr fake::Witness kDriver{fake_calls, fake_arguments, fake_set_result};
 
 template <class... Args>
 void call_only(CUresult (*function)(Args...)) {
@@ -93,7 +55,7 @@ template <class Function>
 void call_found(const char* name, void* found, int32_t result) {
   auto* function = reinterpret_cast<Function*>(found);
   if (is_query(name)) return call_only(function);
-  call(name, function, result);
+  fake::call(kDriver, name, function, result);
 }
 
 using Find = void* (*)(const char* name);

@@ -51,6 +51,26 @@ INSTANTIATE_TEST_SUITE_P(Ways, Lookups,
                          ::testing::Values("linked", "dlsym", "dlvsym", "default", "address"),
                          [](const auto& way) { return std::string(way.param); });
 
+// Calls of the driver inside are not recorded.
+TEST_F(Interposed, EveryFunctionOfASharedRuntimeIsRecordedOnceUnderItsName) {
+  ASSERT_EQ(run_.run({COLLECT_RUNTIME_CHILD}), 0) << run_.output_text() << run_.error_text();
+  std::istringstream lines(run_.output_text());
+  std::string name;
+  int result = 0;
+  size_t next = 0;
+  const std::vector<ring::CallRecord> calls = run_.calls();
+  while (lines >> name >> result) {
+    ASSERT_LT(next, calls.size()) << name;
+    if (name == "__cudaLaunchKernel") name = "cudaLaunchKernel";  // as CUPTI names it
+    EXPECT_EQ(name_of(calls[next]), name);
+    EXPECT_EQ(calls[next].result, result) << name;
+    EXPECT_EQ(calls[next].flags & ring::kDriverCall, 0) << name;
+    ++next;
+  }
+  EXPECT_EQ(next, calls.size());
+  EXPECT_GT(next, 100u);
+}
+
 TEST_F(Interposed, ACallLeftByLongjmpDoesNotHideTheNext) {
   ASSERT_EQ(run("longjmp"), 0) << run_.error_text();
   EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");

@@ -29,6 +29,11 @@ if(STREAMSCOPE_HAVE_CUDA)
   collect_fake(fake_cupti libcupti.so.13 ${collect}/fake/fake_cupti.cpp)
   target_link_libraries(fake_cupti PRIVATE fake_cuda)
 
+  collect_fake(fake_cudart libcudart.so.13 ${collect}/fake/fake_runtime.cpp)
+  target_include_directories(fake_cudart PRIVATE ${call_table})
+  target_link_libraries(fake_cudart PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(fake_cudart streamscope_collect)
+
   # The observed program, once to be preloaded into and once linked with the library.
   function(collect_program target)
     add_executable(${target} ${collect}/child.cpp ${collect}/call_scenarios.cpp ${collect}/process_scenarios.cpp
@@ -53,6 +58,11 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_link_libraries(collect_interposed_child PRIVATE streamscope::cuda_headers fake_cuda Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(collect_interposed_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
 
+  add_executable(collect_runtime_child ${collect}/runtime_child.cpp)
+  streamscope_flags(collect_runtime_child)
+  target_include_directories(collect_runtime_child PRIVATE ${call_table})
+  target_link_libraries(collect_runtime_child PRIVATE streamscope::cuda_headers fake_cudart fake_cuda)
+  set_target_properties(collect_runtime_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   add_executable(collect_driverless_child ${collect}/driverless_child.cpp)
   streamscope_flags(collect_driverless_child)
   target_link_libraries(collect_driverless_child PRIVATE ${CMAKE_DL_LIBS})
@@ -74,6 +84,7 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
     COLLECT_CALLS_LIBRARY="$<TARGET_FILE:streamscope_collect_calls>"
     COLLECT_INTERPOSED_CHILD="$<TARGET_FILE:collect_interposed_child>"
+    COLLECT_RUNTIME_CHILD="$<TARGET_FILE:collect_runtime_child>"
     COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
     COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
@@ -83,7 +94,7 @@ if(STREAMSCOPE_HAVE_CUDA)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test streamscope_collect streamscope_collect_calls collect_interposed_child collect_driverless_child
+  add_dependencies(collect_test streamscope_collect streamscope_collect_calls collect_interposed_child collect_runtime_child collect_driverless_child
     collect_child collect_linked_child collect_plain_child collect_python_scene
     collect_slow_library)
 endif()
