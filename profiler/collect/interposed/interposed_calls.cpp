@@ -107,6 +107,7 @@ ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel
 }
 
 void forget_open_call(ThreadState& thread) {
+  if (thread.open_entry->kind == CallKind::kCaptureBegin) session.active_captures.fetch_sub(1);
   thread.open_entry = nullptr;
   thread.open_call().begin.store(0, std::memory_order_release);
 }
@@ -193,6 +194,7 @@ bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* 
 }
 
 void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32_t result) {
+  if (!running()) return;
   ThreadState& thread = *thread_;
   if (inside_another_) {
     if (result == 0) report_launch(thread, entry, parameters);
