@@ -161,9 +161,9 @@ void compare_it(const trace::Trace& trace, unsigned part) {
   if (diff.steady) runs[0].steady = diff.steady->base;
   const report::DiffVerdict verdict = report::judge(std::move(diff), std::move(runs), 0.05);
   expect_json("diff", report::diff_json(verdict));
-  const report::TraceModel model = report::diff_document(verdict);
-  expect_clean("diff", report::to_text(model, {.width = 80}));
-  expect_clean("diff", report::to_markdown(model));
+  const report::Document document = report::diff_document(verdict);
+  expect_clean("diff", report::to_text(document, {.width = 80}));
+  expect_clean("diff", report::to_markdown(document));
 }
 
 void derive_it(const trace::Trace& trace, unsigned) {
