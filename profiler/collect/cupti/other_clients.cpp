@@ -24,6 +24,7 @@
 #include "collect/cupti/activities.h"
 #include "collect/cupti/callbacks.h"
 #include "collect/cupti/cupti_library.h"
+#include "collect/process/next_function.h"
 #include "collect/process/session.h"
 
 namespace streamscope::collect {
@@ -43,18 +44,9 @@ void* caller_of(void* address) {
   return reinterpret_cast<void*>(cupti.cuptiGetVersion);
 }
 
-// The function that the caller would have reached without us: next in the global scope, else in the
-// scope of the calling library (a Python module's dependencies are in no other).
 template <class Function>
 Function* real(const char* name, void* caller) {
-  if (void* function = ::dlsym(RTLD_NEXT, name)) return reinterpret_cast<Function*>(function);
-  Dl_info facts{};
-  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
-  void* library = ::dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  void* function = ::dlsym(library, name);
-  ::dlclose(library);
-  return reinterpret_cast<Function*>(function);
+  return reinterpret_cast<Function*>(next_function(name, caller));
 }
 
 // True if `caller` is a client that shares the copy of libcupti with us, and not libcupti itself.

@@ -18,6 +18,7 @@
 #include "collect/interposed/wrappers.h"
 #include "collect/process/driver.h"
 #include "collect/process/inject.h"
+#include "collect/process/next_function.h"
 
 #undef cuGetProcAddress
 
@@ -26,9 +27,10 @@ namespace {
 
 constinit std::atomic<bool> handed_out{false};
 
-// dlsym as libc has it.
+// dlsym as it is without us.
 //
-// Every ordinary way to find it ends at our own definition, so libc's symbol table is read.
+// Every ordinary way to find it ends at our own definition, so the symbol tables of the loaded
+// libraries are read.
 
 struct Symbols {
   const ElfW(Sym) * symbols = nullptr;
@@ -240,7 +242,7 @@ void prepare() {
 void* find_call(void* library, const char* name) {
   void* caller = __builtin_return_address(0);
   void* function =
-      library == RTLD_DEFAULT ? find_without_stubs(name, caller) : real_dlsym()(library, name);
+      library == RTLD_DEFAULT ? next_function(name, caller) : real_dlsym()(library, name);
   // The program's own handle stands for the global scope.
   if (function != nullptr && library != RTLD_DEFAULT && is_stub(function))
     function = real_dlsym()(RTLD_NEXT, name);
@@ -259,19 +261,6 @@ void* find_versioned_call(void* library, const char* name, const char* version) 
 }
 
 }  // namespace
-
-void* find_without_stubs(const char* name, void* caller) {
-  if (void* function = real_dlsym()(RTLD_NEXT, name)) return function;
-  Dl_info facts{};
-  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
-  void* library = ::dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library != nullptr) {
-    void* function = real_dlsym()(library, name);
-    ::dlclose(library);
-    if (function != nullptr) return function;
-  }
-  return real_dlsym()(RTLD_NEXT, name);  // leaves its error for dlerror
-}
 
 bool can_interpose() {
   const void* stub = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);

@@ -14,8 +14,4 @@ namespace streamscope::collect {
 /// True if libstreamscope_calls.so is preloaded and its dlsym is the one that programs reach.
 bool can_interpose();
 
-/// What `caller`, an address in the program, would find without us by this name: first in the
-/// global scope, then in that of its own library. Null if nothing. Thread-safe.
-void* find_without_stubs(const char* name, void* caller);
-
 }  // namespace streamscope::collect

@@ -17,8 +17,8 @@
 
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/interposed_calls.h"
-#include "collect/interposed/lookups.h"
 #include "collect/interposed/parameters.h"
+#include "collect/process/next_function.h"
 #include "collect/process/session.h"
 
 // Not in the runtime's headers: the code that nvcc 13 emits for <<<>>> calls it, and a function
@@ -42,7 +42,7 @@ constexpr size_t kReachedSlots = 1 << 13;
 constinit Reached reached[kReachedSlots] = {};
 
 [[gnu::noinline]] void* find_target(Reached& slot, uint64_t key, const char* name, void* caller) {
-  void* target = find_without_stubs(name, caller);
+  void* target = next_function(name, caller);
   if (target == nullptr) return nullptr;
   slot.key.store(0, std::memory_order_release);
   slot.target.store(target, std::memory_order_release);
