@@ -31,13 +31,15 @@ struct Choices {
 // Whether the driver's functions can be wrapped. Where there is no driver, its names must not be
 // there either.
 void choose_source(record::Options& options) {
-  const bool needs_cupti = options.tier != Tier::kStructure ||
-                           (options.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
-  if (options.source == ring::CallSource::kInterposed && needs_cupti) {
-    throw Error("record", "--source interposed records no device times",
-                "add --tier structure, or leave out --source");
+  const bool needs_callbacks =
+      options.tier > Tier::kTimes ||
+      (options.tier == Tier::kTimes && options.graphs == ring::GraphDetail::kNodes) ||
+      (options.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
+  if (options.source == ring::CallSource::kInterposed && needs_callbacks) {
+    throw Error("record", "--source interposed records no times of events and graph nodes",
+                "leave out --source, or the option that asks for these times");
   }
-  if (options.source == ring::CallSource::kCupti || needs_cupti || !has_driver()) return;
+  if (options.source == ring::CallSource::kCupti || needs_callbacks || !has_driver()) return;
   options.calls_library = calls_library();
 }
 

@@ -22,7 +22,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 14;
+inline constexpr uint32_t kLayoutVersion = 15;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
@@ -64,6 +64,7 @@ enum class RecordKind : uint8_t {
   kLaunchShape,  // LaunchShapeRecord
   kSyncWitness,  // SyncWitnessRecord: CUPTI's own pairing of records and waits (tier events)
   kOverhead,     // OverheadRecord: time taken by the profiler or the driver itself
+  kCorrelation,  // CorrelationRecord: the number that CUPTI gave a call
   // Graph structure.
   kGraph,      // GraphRecord
   kGraphNode,  // GraphNodeRecord
@@ -105,6 +106,9 @@ enum RecordFlags : uint8_t {
   kDriverCall = 1 << 3,   // made directly at the driver API
   kUnfinished = 1 << 4,   // OpRecord: begin or end was not delivered (0)
   kPolls = 1 << 5,        // CallRecord: a query that was not ready; `value` is a PollWord
+  // CallRecord: the call has a number of the collector. OpRecord: its call has one, and a
+  // CorrelationRecord leads to it.
+  kOwnNumber = 1 << 6,
 };
 
 /// Wire value for "none" in 32-bit id fields.
@@ -321,6 +325,18 @@ struct SyncWitnessRecord : RecordStart {
   uint32_t reserved2;
   int64_t device_ns;  // device time of a record, 0 unless --with event-times
   uint64_t unused[3];
+};
+
+/// The number that CUPTI gave one call of the driver, by which its reports name that call. The call
+/// of a thread that contains the middle of the interval made it.
+struct CorrelationRecord : RecordStart {
+  CallId call;  // function of the driver
+  uint32_t correlation_id;
+  int64_t begin_ns;  // CLOCK_MONOTONIC
+  int64_t end_ns;
+  uint32_t tid;
+  uint32_t reserved;
+  uint64_t unused[4];
 };
 
 struct OverheadRecord : RecordStart {

@@ -146,7 +146,8 @@ template <bool kPlainly>
       note_allocation(object, open.value.load(std::memory_order_relaxed));
     if (needs_following(entry.kind)) follow(entry.kind);
     collected = collecting();
-    if (!collected && (entry.flags & kEntryWork) != 0) note_paused_correlation(call.number);
+    if (!collected && (entry.flags & kEntryWork) != 0 && !call.own_number)
+      note_paused_correlation(call.number);
   }
   ++thread.calls;
   ring::CallRecord* record = nullptr;
@@ -258,7 +259,8 @@ ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues 
   open.call.store(entry.id, std::memory_order_relaxed);
   open.flags.store(
       static_cast<uint8_t>(((entry.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
-                           ((entry.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0)),
+                           ((entry.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0) |
+                           (call.own_number ? ring::kOwnNumber : 0)),
       std::memory_order_relaxed);
   thread->begin = ticks();
   open.begin.store(thread->begin, std::memory_order_release);

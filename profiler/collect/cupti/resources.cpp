@@ -29,13 +29,18 @@ uint32_t stream_number(CUcontext context, CUstream stream, bool per_thread) {
   return id;
 }
 
+uint32_t context_number(CUcontext context) {
+  uint32_t id = ring::kNone32;
+  return cupti.cuptiGetContextId(context, &id) == CUPTI_SUCCESS ? id : ring::kNone32;
+}
+
 bool device_of(CUcontext context, uint32_t* ordinal) {
   return cupti.cuptiGetDeviceId(context, ordinal) == CUPTI_SUCCESS;
 }
 
 void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroyed) {
-  uint32_t context_id;
-  if (cupti.cuptiGetContextId(data.context, &context_id) != CUPTI_SUCCESS) return;
+  const uint32_t context_id = context_number(data.context);
+  if (context_id == ring::kNone32) return;
   report_stream_change(thread, data.context, context_id, data.resourceHandle.stream, destroyed,
                        ticks());
 }
@@ -258,7 +263,11 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
 
 }  // namespace
 
-void number_by_cupti() { set_numbering({stream_number, device_of}); }
+const Numbering& cupti_numbering() {
+  static constexpr Numbering kNumbering{stream_number, device_of, context_number, graph_id,
+                                        exec_id};
+  return kNumbering;
+}
 
 CUptiResult switch_resource_callbacks(CUpti_SubscriberHandle subscriber, bool on) {
   for (CUpti_CallbackId id :
@@ -280,12 +289,10 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
   ThreadState* thread = this_thread();
   if (thread == nullptr) return;
   switch (id) {
-    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED: {
-      uint32_t context_id;
-      if (cupti.cuptiGetContextId(data.context, &context_id) == CUPTI_SUCCESS)
-        report_context(*thread, data.context, context_id);
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      if (const uint32_t number = context_number(data.context); number != ring::kNone32)
+        report_context(*thread, data.context, number);
       break;
-    }
     case CUPTI_CBID_RESOURCE_STREAM_CREATED:
       on_stream(*thread, data, false);
       break;
