@@ -216,16 +216,16 @@ struct NameRecord : RecordStart {
 /// One CUDA call. The call's kind determines the meaning of the fields: see calls.h.
 struct CallRecord : RecordStart {
   CallId call;
-  uint32_t correlation_id;
-  uint64_t begin;      // ticks at entry
-  uint64_t end;        // ticks at exit
-  uint64_t stream;     // stream handle as passed (or returned, for creation)
-  uint64_t object;     // event, graph exec, pointer or kernel name (TextHash), by CallKind
-  uint64_t value;      // bytes, creation flags, copy kind, ..., by CallKind
-  uint32_t context;    // process-unique context id, kNone32 if none
-  int32_t result;      // 0 is success; CUDA's own code
-  uint32_t operation;  // libcoord operation whose function made the call, kNone32 if none
-  uint32_t stack;      // low half of the StackRecord hash, 0 if none
+  uint32_t call_number;  // unique in the process; by callbacks it is CUPTI's correlation id
+  uint64_t begin;        // ticks at entry
+  uint64_t end;          // ticks at exit
+  uint64_t stream;       // stream handle as passed (or returned, for creation)
+  uint64_t object;       // event, graph exec, pointer or kernel name (TextHash), by CallKind
+  uint64_t value;        // bytes, creation flags, copy kind, ..., by CallKind
+  uint32_t context;      // process-unique context id, kNone32 if none
+  int32_t result;        // 0 is success; CUDA's own code
+  uint32_t operation;    // libcoord operation whose function made the call, kNone32 if none
+  uint32_t stack;        // low half of the StackRecord hash, 0 if none
 };
 
 /// `value` of a CallRecord with kPolls: how many identical queries followed immediately that were
@@ -365,7 +365,7 @@ struct GraphNodeRecord : RecordStart {
   uint64_t node;      // CUPTI node id
   uint64_t original;  // node it was cloned from, 0 if none
   TextHash name;
-  uint32_t correlation_id;  // of the captured call, kNone32 if none
+  uint32_t call_number;  // of the captured call, kNone32 if none
   uint32_t reserved;
   uint64_t unused[3];
 };
@@ -477,10 +477,10 @@ enum class AccessSource : uint8_t {
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
 /// source and the destination of a copy. Ranges of several rows are `pitch` apart.
 struct AccessRecord : RecordStart {
-  uint8_t source;           // AccessSource
-  uint8_t writes;           // bit i: ranges[i] is written
-  uint32_t correlation_id;  // of the call, kNone32 if none
-  uint64_t begin;           // ticks or virtual ns; of the host's access, else of the call's end
+  uint8_t source;        // AccessSource
+  uint8_t writes;        // bit i: ranges[i] is written
+  uint32_t call_number;  // of the call, kNone32 if none
+  uint64_t begin;        // ticks or virtual ns; of the host's access, else of the call's end
   struct {
     uint64_t address;
     uint64_t bytes;  // of a row; 0: no range
@@ -493,7 +493,7 @@ struct AccessRecord : RecordStart {
 /// Words in the parameters of a kernel launch that may be pointers.
 struct KernelArgumentsRecord : RecordStart {
   uint16_t count;  // used in `values`
-  uint32_t correlation_id;
+  uint32_t call_number;
   TextHash kernel;
   uint64_t values[5];
   uint8_t parameters[8];  // the parameter of the kernel that contains each value
@@ -545,8 +545,8 @@ struct TaskRunRecord : RecordStart {
   uint32_t queue;
   uint64_t left_out;  // ended: tasks that ran and were not reported
   uint32_t run;
-  uint32_t correlation_id;  // not ended: of the launch; 0 if that was not traced
-  uint32_t operation;       // not ended: operation that launched it, kNone32 if none
+  uint32_t call_number;  // not ended: of the launch; 0 if that was not traced
+  uint32_t operation;    // not ended: operation that launched it, kNone32 if none
   uint32_t reserved;
   uint64_t unused[4];
 };

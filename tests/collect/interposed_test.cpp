@@ -145,7 +145,7 @@ TEST_F(Interposed, LookupsAnswerAsWithoutUs) {
 TEST_F(Interposed, CallsOfAllThreadsHaveNumbersOfTheirOwn) {
   ASSERT_EQ(run("threads"), 0) << run_.error_text();
   std::set<uint32_t> numbers;
-  for (const ring::CallRecord& call : run_.calls()) numbers.insert(call.correlation_id);
+  for (const ring::CallRecord& call : run_.calls()) numbers.insert(call.call_number);
   EXPECT_EQ(run_.calls().size(), 4000u);
   EXPECT_EQ(numbers.size(), 4000u);
 }

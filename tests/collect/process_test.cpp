@@ -534,8 +534,7 @@ TEST(CoordObserver, CallsDoNotBelongToAnOperationThatAnotherThreadHasEnded) {
   Observed run;
   ASSERT_EQ(run.run_child("coord-threads"), 0) << run.error_text();
   std::map<uint32_t, uint32_t> operation_of;
-  for (const ring::CallRecord& call : run.calls())
-    operation_of[call.correlation_id] = call.operation;
+  for (const ring::CallRecord& call : run.calls()) operation_of[call.call_number] = call.operation;
   const std::map<uint32_t, uint32_t> expected = {{1, 1}, {2, 2}, {3, ring::kNone32}};
   EXPECT_EQ(operation_of, expected);
 }

@@ -72,9 +72,9 @@ def handover(database, rounds):
         nonlocal now, correlation
         now, correlation = now + 1000, correlation + 1
         call = insert(database, "api_call", thread_id=thread, kind=1, name_id=text(database, "cudaLaunchKernel"),
-                      stream_id=streams[stream], start_ns=now, end_ns=now + 100, result=0, correlation_id=correlation)
+                      stream_id=streams[stream], start_ns=now, end_ns=now + 100, result=0, call_number=correlation, correlation_id=correlation)
         return insert(database, "op", kind=0, stream_id=streams[stream], start_ns=now + 200, end_ns=now + 700,
-                      correlation_id=correlation, api_call_id=call)
+                      call_number=correlation, correlation_id=correlation, api_call_id=call)
 
     for version in range(1, rounds + 1):
         first = launch(0)

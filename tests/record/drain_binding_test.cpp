@@ -123,9 +123,9 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   constexpr int kThreads = 4, kCalls = 15'000, kEvents = 3;
   options_.clock = ring::best_clock();
   struct Note {
-    uint32_t correlation_id;
+    uint32_t call_number;
     bool is_record;
-    uint32_t newest;  // correlation id of the record that was made, or found newest; 0: none
+    uint32_t newest;  // number of the record that was made, or found newest; 0: none
   };
   struct Actor {
     std::unique_ptr<FakeThread> thread;
@@ -190,14 +190,14 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   size_t records = 0;
   for (const Actor& actor : actors) {
     for (const Note& note : actor.notes) {
-      truth[note.correlation_id] = note.newest;
+      truth[note.call_number] = note.newest;
       records += note.is_record;
     }
   }
   ASSERT_EQ(trace.event_record.size(), records);
   ASSERT_EQ(trace.event_wait.size() + trace.host_sync.size(), truth.size() - records);
   const auto made_by = [&](trace::Id record) {
-    return static_cast<uint32_t>(trace.event_record.correlation_id[record]);
+    return static_cast<uint32_t>(trace.event_record.call_number[record]);
   };
   std::map<trace::Id, std::set<uint32_t>> candidates;
   for (size_t i = 0; i < trace.event_wait_candidate.size(); ++i)
@@ -205,7 +205,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
         made_by(trace.event_wait_candidate.event_record_id[i]));
   std::map<trace::Small, int> bindings;
   for (trace::Id wait = 0; wait < trace.event_wait.size(); ++wait) {
-    const uint32_t found = truth.at(static_cast<uint32_t>(trace.event_wait.correlation_id[wait]));
+    const uint32_t found = truth.at(static_cast<uint32_t>(trace.event_wait.call_number[wait]));
     const trace::Small binding = trace.event_wait.binding[wait];
     ++bindings[binding];
     if (binding == trace::kBindingExact) {
@@ -220,7 +220,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   for (trace::Id sync = 0; sync < trace.host_sync.size(); ++sync) {
     if (trace.host_sync.binding[sync] != trace::kBindingExact) continue;
     ASSERT_EQ(made_by(trace.host_sync.record_id[sync]),
-              truth.at(trace.host_sync.correlation_id[sync]));
+              truth.at(trace.host_sync.call_number[sync]));
   }
   EXPECT_GT(bindings[trace::kBindingExact], 1000);
   // Versions follow the ends of the records.

@@ -165,7 +165,7 @@ template <bool kPlainly>
     record->kind = ring::RecordKind::kCall;
     record->flags = flags;
     record->call = entry.id;
-    record->correlation_id = call.number;
+    record->call_number = call.number;
     record->begin = thread.begin;
     record->end = end;
     record->stream = stream;
@@ -253,7 +253,7 @@ ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues 
   open.object.store(values.object, std::memory_order_relaxed);
   open.value.store(values.value, std::memory_order_relaxed);
   open.context.store(call.context_id, std::memory_order_relaxed);
-  open.correlation_id.store(call.number, std::memory_order_relaxed);
+  open.call_number.store(call.number, std::memory_order_relaxed);
   open.operation.store(thread->operation(), std::memory_order_relaxed);
   open.stack.store(thread->open_stack, std::memory_order_relaxed);
   open.call.store(entry.id, std::memory_order_relaxed);

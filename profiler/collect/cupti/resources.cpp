@@ -65,7 +65,7 @@ struct Node {
   uint8_t kind = kUnknownNodeKind;
   uint64_t original = 0;
   ring::TextHash name = 0;
-  uint32_t correlation_id = ring::kNone32;  // of the captured call
+  uint32_t call_number = ring::kNone32;  // of the captured call
 };
 
 struct Graphs {
@@ -170,7 +170,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
   if (is_new) all.nodes_of[owner].push_back(id);
   if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
   if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
-    node.correlation_id = thread.open_call().correlation_id.load(std::memory_order_relaxed);
+    node.call_number = thread.open_call().call_number.load(std::memory_order_relaxed);
   // A captured launch is still open: the node has its kernel.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kLaunch)
     node.name = thread.open_call().object.load(std::memory_order_relaxed);
@@ -179,7 +179,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
     if (auto found = all.nodes.find(original); found != all.nodes.end()) {
       node.kind = found->second.kind;
       node.name = found->second.name;
-      node.correlation_id = found->second.correlation_id;
+      node.call_number = found->second.call_number;
     }
   }
   ring::GraphNodeRecord record{};
@@ -189,7 +189,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
   record.node = id;
   record.original = node.original;
   record.name = node.name;
-  record.correlation_id = node.correlation_id;
+  record.call_number = node.call_number;
   thread.push(record);
   std::erase_if(all.waiting, [&](const Edge& edge) {
     if (!all.nodes.contains(edge.from) || !all.nodes.contains(edge.to)) return false;

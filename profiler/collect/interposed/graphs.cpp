@@ -122,7 +122,7 @@ void push_node(ThreadState& thread, uint32_t graph, uint64_t number, uint64_t or
   record.node = number;
   record.original = original;
   record.name = captured.kernel;
-  record.correlation_id = captured.number;
+  record.call_number = captured.number;
   thread.push(record);
 }
 
@@ -184,7 +184,7 @@ void note_captured_node(const ThreadState& thread, const CallEntry& entry) {
   AllGraphs& store = all();
   std::lock_guard lock(store.mutex);
   store.graphs[graph].captured[newest[0]] = {
-      open.correlation_id.load(std::memory_order_relaxed),
+      open.call_number.load(std::memory_order_relaxed),
       entry.kind == CallKind::kLaunch ? open.object.load(std::memory_order_relaxed) : 0};
 }
 

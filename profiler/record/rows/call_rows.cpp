@@ -22,8 +22,13 @@ constexpr uint64_t kHostToHost = 0;    // cudaMemcpyKind
 CallSpan span_of(const ring::CallRecord& call, const CallPlace& place) {
   // A simulated device numbers its calls in the order in which they take effect, one at a time.
   if ((call.flags & ring::kVirtualTime) != 0)
-    return {call.correlation_id, call.correlation_id, place.lane, place.order};
+    return {call.call_number, call.call_number, place.lane, place.order};
   return {call.begin, call.end, place.lane, place.order};
+}
+
+/// CUPTI's number of a call; kNoInt if CUPTI did not see it.
+trace::Int correlation_of(const ring::CallRecord& call) {
+  return (call.flags & ring::kVirtualTime) != 0 ? trace::kNoInt : trace::Int{call.call_number};
 }
 
 /// The common columns of all tables of calls.
@@ -37,7 +42,8 @@ void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecor
     row.end_ns = run.to_ns(ring::last_end(call), call.flags);
     row.result = call.result;
   }
-  row.correlation_id = call.correlation_id;
+  row.call_number = call.call_number;
+  row.correlation_id = correlation_of(call);
   row.operation_id = operations.id(call.operation);
 }
 
@@ -257,7 +263,7 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
   Issue issue{.kind = kind,
               .virtual_time = (call.flags & ring::kVirtualTime) != 0,
               .unseen = may_run_unseen(kind, call.object),
-              .correlation_id = call.correlation_id,
+              .call_number = call.call_number,
               .call = call_row,
               .stream = stream,
               .operation = operations_.id(call.operation)};
@@ -415,18 +421,18 @@ void CallRows::restore(EarlierRows& rows) {
 
 // Calls whose device work is not in the trace yet. Captured calls have none.
 void CallRows::restore_issues(EarlierRows& rows) {
-  std::set<trace::Int> reported;         // correlation ids
+  std::set<trace::Int> reported;         // call numbers
   std::map<trace::Id, trace::Id> shown;  // call -> op that has its row, but no times yet
   rows.each<trace::Op>(process_, [&](trace::Id id, const trace::Op& op) {
     if (op.start_ns == trace::kUnknownNs) {
       shown[op.api_call_id] = id;
     } else {
-      reported.insert(op.correlation_id);
+      reported.insert(op.call_number);
     }
   });
   for (const OpOrder::Held& held : run_.ops.held()) {
     if (rows.process_of(rows.trace().api_call, held.op.api_call_id) == process_)
-      reported.insert(held.op.correlation_id);
+      reported.insert(held.op.call_number);
   }
   int capturing = 0;
   rows.each<trace::ApiCall>(process_, [&](trace::Id id, const trace::ApiCall& call) {
@@ -435,11 +441,11 @@ void CallRows::restore_issues(EarlierRows& rows) {
     if (kind == CallKind::kCaptureBegin) ++capturing;
     if (kind == CallKind::kCaptureEnd) --capturing;
     const auto work = work_of(kind);
-    if (!work || capturing > 0 || reported.contains(call.correlation_id)) return;
+    if (!work || capturing > 0 || reported.contains(call.call_number)) return;
     Issue issue{.kind = *work,
                 .virtual_time = rows.is_virtual(process_),
                 .unseen = may_run_unseen(*work, static_cast<uint64_t>(call.object)),
-                .correlation_id = static_cast<uint32_t>(call.correlation_id),
+                .call_number = static_cast<uint32_t>(call.call_number),
                 .call = id,
                 .stream = call.stream_id,
                 .operation = call.operation_id};

@@ -12,7 +12,8 @@ trace::Op op_of(const Issue& issue) {
   return {.kind = issue.kind,
           .stream_id = issue.stream,
           .name_id = issue.name,
-          .correlation_id = issue.correlation_id,
+          .call_number = issue.call_number,
+          .correlation_id = issue.virtual_time ? trace::kNoInt : trace::Int{issue.call_number},
           .api_call_id = issue.call,
           .detail = issue.detail,
           .bytes = issue.bytes};
@@ -30,9 +31,9 @@ bool DeviceWork::expects_report(const Issue& issue) const {
 
 void DeviceWork::issue(const Issue& issue) {
   if (expects_report(issue)) {
-    pending_.get(issue.correlation_id) = {issue, false};
-    if (issue.silent) forget_later(recent_, issue.correlation_id);
-    take_early(issue.correlation_id);
+    pending_.get(issue.call_number) = {issue, false};
+    if (issue.silent) forget_later(recent_, issue.call_number);
+    take_early(issue.call_number);
   } else if (issue.bytes != 0) {  // the device never reports a copy of 0 bytes
     run_.ops.store_now(op_of(issue), issue.operation);
   }
@@ -109,7 +110,8 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
   } else {
     ++not_ended_;
   }
-  op.correlation_id = record.correlation_id;
+  op.call_number = issue != nullptr ? issue->call_number : record.correlation_id;
+  if ((record.flags & ring::kVirtualTime) == 0) op.correlation_id = record.correlation_id;
   if (record.graph_node != 0) op.graph_node = static_cast<trace::Int>(record.graph_node);
   if (record.channel != 0xffff) op.channel = record.channel;
   if (issue != nullptr) op.api_call_id = issue->call;
@@ -185,7 +187,7 @@ std::vector<Issue*> DeviceWork::unreported() {
   pending_.for_each([&](uint32_t, Pending& pending) {
     if (!pending.reported && !pending.issue.silent) found.push_back(&pending.issue);
   });
-  std::ranges::sort(found, {}, &Issue::correlation_id);
+  std::ranges::sort(found, {}, &Issue::call_number);
   return found;
 }
 

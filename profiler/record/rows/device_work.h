@@ -27,7 +27,7 @@ struct Issue {
   /// Nothing is missing if the device never reports it, although it ran (a graph that only
   /// allocates, reported node by node).
   bool unseen = false;
-  uint32_t correlation_id = 0;
+  uint32_t call_number = 0;
   trace::Id call = trace::kNoId;  ///< row of api_call
   trace::Id stream = trace::kNoId;
   trace::Id operation = trace::kNoId;
