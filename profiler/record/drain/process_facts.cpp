@@ -107,11 +107,13 @@ void ProcessDrain::describe(const ring::CollectingRecord& record) {
   if (record.on == 0) {
     paused_ = true;
     paused_since_ = record.begin;
+    work_.pause(run_.to_ns(record.begin, record.flags));
     return;
   }
   calls_.lose_history(record.begin);
   if (!paused_) return;
   paused_ = false;
+  work_.resume(run_.to_ns(record.begin, record.flags));
   run_.losses.add_pause(id_, run_.to_ns(paused_since_, record.flags),
                         run_.to_ns(record.begin, record.flags));
 }

@@ -10,8 +10,7 @@ void Correlations::add(uint32_t tid, bool is_identity, const Call& call) {
   Thread& of = thread(tid, is_identity);
   of.calls.push_back(call);
   if (of.calls.size() > (is_identity ? kMostIdentities : kMostCalls)) of.calls.pop_front();
-  if (!of.waiting.empty())
-    std::erase_if(of.waiting, [&](const Number& number) { return resolve(of, number); });
+  while (!of.waiting.empty() && resolve(of, of.waiting.front())) of.waiting.pop_front();
 }
 
 bool Correlations::describe(const ring::CorrelationRecord& record) {
@@ -62,7 +61,9 @@ void Correlations::number_row(Rows<Row>& rows, uint32_t call_number, uint32_t co
 
 void Correlations::finish() {
   threads_.for_each([&](uint64_t, Thread& thread) {
-    for (const Number& number : thread.waiting) correlate(number, ring::kNone32);
+    for (const Number& number : thread.waiting) {
+      if (!resolve(thread, number)) correlate(number, ring::kNone32);
+    }
     thread = {};
   });
 }

@@ -11,8 +11,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
-#include <vector>
 
 #include "device_work.h"
 #include "record/drain/flat_map.h"
@@ -58,7 +56,7 @@ class Correlations {
   };
   struct Thread {
     std::deque<Call> calls;
-    std::vector<Number> waiting;  // their calls are not added yet
+    std::deque<Number> waiting;  // for calls that are not added yet
   };
 
   Thread& thread(uint32_t tid, bool is_identity) {

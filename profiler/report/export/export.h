@@ -44,14 +44,6 @@ bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_n
 /// Throws the Error for an export without content.
 [[noreturn]] void refuse_empty(const trace::Trace& trace, const ExportOptions& options);
 
-/// What other formats call the correlation of a call or its work: CUPTI's number of the call, or
-/// ours if CUPTI did not see it.
-template <class Table>
-trace::Int exported_correlation(const Table& table, trace::Id row) {
-  const trace::Int correlation = table.correlation_id[row];
-  return correlation != trace::kNoInt ? correlation : table.call_number[row];
-}
-
 /// The number of a process or thread in other formats. Two without a number must not become one.
 int32_t exported_pid(const trace::Trace& trace, trace::Id process);
 int32_t exported_tid(const trace::Trace& trace, trace::Id thread);
