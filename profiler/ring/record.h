@@ -22,7 +22,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 14;
+inline constexpr uint32_t kLayoutVersion = 15;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
@@ -89,7 +89,8 @@ enum class RecordKind : uint8_t {
   // What the collector itself reports.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
-  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range)
+  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range,
+                // cost)
   kEnd,         // EndRecord: the process is ending normally
   kAnswer,      // AnswerRecord
   kDump,        // CollectingRecord: the program requests a dump of the flight recorder
@@ -588,10 +589,11 @@ struct LossRecord : RecordStart {
 
 struct CollectingRecord : RecordStart {
   uint8_t on;
-  uint8_t reserved;
-  uint32_t reserved2;
-  uint64_t begin;  // ticks
-  uint64_t unused[6];
+  uint8_t measuring;  // 1: switched only to measure the cost of recording, so it is no pause
+  uint32_t reserved;
+  uint64_t begin;     // ticks
+  uint64_t progress;  // measuring: calls or ends of the named range so far, in all threads
+  uint64_t unused[5];
 };
 
 struct EndRecord : RecordStart {

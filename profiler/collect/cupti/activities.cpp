@@ -13,6 +13,7 @@
 
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/decode.h"
+#include "collect/process/gate.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
@@ -401,6 +402,19 @@ void reclaim_activities() {
   for (uint32_t kind = 0; kind < 64; ++kind) {
     if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
       cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
+  }
+}
+
+void pause_activities(bool pause) {
+  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
+  for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {
+    if ((enabled_kinds >> kind & 1) == 0) continue;
+    if (pause) {
+      cupti.cuptiActivityDisable(kind);
+    } else {
+      cupti.cuptiActivityEnable(kind);
+    }
   }
 }
 

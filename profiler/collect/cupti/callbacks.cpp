@@ -191,7 +191,10 @@ CuptiStart start_cupti(bool late) {
     step = "cuptiEnableCallback";
     result = switch_callbacks(true);
   }
-  if (result == CUPTI_SUCCESS) return CuptiStart::kOk;
+  if (result == CUPTI_SUCCESS) {
+    session.pause_device_times.store(pause_activities, std::memory_order_release);
+    return CuptiStart::kOk;
+  }
   stop_cupti();
   return refuse(result, step, other);
 }
@@ -200,6 +203,7 @@ bool holds_cupti() { return running() && subscriber != nullptr; }
 
 void stop_cupti() {
   if (subscriber == nullptr) return;
+  session.pause_device_times.store(nullptr, std::memory_order_release);
   // Unsubscribing with callbacks enabled would leave their cost in every call of the program.
   stop_activities();
   switch_callbacks(false);
