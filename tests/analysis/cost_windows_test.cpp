@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "analysis/analyses.h"
 #include "analysis/detector.h"
 #include "support/trace_builder.h"
 
@@ -112,6 +113,24 @@ TEST(CostWindows, AreComparedWithinTheirProcess) {
   EXPECT_NEAR(measured_cost(trace).percent, 10, 4);
   EXPECT_EQ(count_off_windows(trace), 46u);
   EXPECT_EQ(off_windows(trace).at(1).size(), 23u);
+}
+
+TEST(CostWindows, HaveNoCauseForWhatTheHostDid) {
+  test::TraceBuilder builder;
+  builder.process("one").thread("main");
+  builder.at(0).stream("a").kernel("before", 10'000, 20'000);
+  builder.at(900'000).stream("a").kernel("after", 901'000, 910'000);
+  builder.add(
+      trace::CostWindow{.process_id = 0, .start_ns = 100'000, .end_ns = 400'000, .recorded = 0});
+  const trace::Trace trace = builder.trace();
+  Ns unknown = 0, all = 0;
+  for (const WaitPart& part : Analyses(trace).waits()) {
+    if (part.op != 1) continue;
+    all += part.duration_ns;
+    if (part.cause == WaitCause::kUnknown) unknown += part.duration_ns;
+  }
+  EXPECT_EQ(all, 881'000);
+  EXPECT_EQ(unknown, 300'000);
 }
 
 TEST(CostWindows, AreGapsInTheEvidence) {
