@@ -90,7 +90,8 @@ enum class RecordKind : uint8_t {
   // What the collector itself reports.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
-  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range)
+  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range,
+                // cost)
   kEnd,         // EndRecord: the process is ending normally
   kAnswer,      // AnswerRecord
   kDump,        // CollectingRecord: the program requests a dump of the flight recorder
@@ -604,10 +605,11 @@ struct LossRecord : RecordStart {
 
 struct CollectingRecord : RecordStart {
   uint8_t on;
-  uint8_t reserved;
-  uint32_t reserved2;
-  uint64_t begin;  // ticks
-  uint64_t unused[6];
+  uint8_t measuring;  // 1: switched only to measure the cost of recording, so it is no pause
+  uint32_t reserved;
+  uint64_t begin;     // ticks
+  uint64_t progress;  // measuring: calls or ends of the named range so far, in all threads
+  uint64_t unused[5];
 };
 
 struct EndRecord : RecordStart {

@@ -346,6 +346,38 @@ TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
   EXPECT_LT(trace.loss.end_ns[pauses[0]], trace.loss.start_ns[pauses[1]]);
 }
 
+TEST_F(DrainTest, StoresTheWindowsThatMeasureTheCostOfRecording) {
+  FakeThread& a = thread(0);
+  std::vector<uint64_t> at;
+  const auto turn = [&](bool on, bool measuring, uint64_t progress) {
+    auto record = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
+    record.on = on;
+    record.measuring = measuring;
+    record.progress = progress;
+    record.begin = a.now();
+    at.push_back(record.begin);
+    a.ring.push(record);
+  };
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  turn(false, true, 100);
+  turn(true, true, 160);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  turn(false, true, 200);
+  turn(false, false, 0);  // a pause
+  turn(true, false, 0);
+  turn(false, true, 300);  // and the process ends
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.cost_window.start_ns, ElementsAre(ns(at[0]), ns(at[1]), ns(at[2]), ns(at[5])));
+  EXPECT_THAT(trace.cost_window.end_ns,
+              ElementsAre(ns(at[1]), ns(at[2]), ns(at[3]), trace::kUnknownNs));
+  EXPECT_THAT(trace.cost_window.recorded, ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(trace.cost_window.progress, ElementsAre(60, 40, trace::kNoInt, trace::kNoInt));
+  EXPECT_THAT(trace.cost_window.process_id, ElementsAre(0, 0, 0, 0));
+  EXPECT_EQ(losses(trace)["paused"], 1) << "windows are no pauses";
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory));
+}
+
 TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {
   FakeThread& a = thread(0, 16);
   FakeThread& b = thread(1);

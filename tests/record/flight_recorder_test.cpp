@@ -30,7 +30,7 @@ class FlightRecording : public testing::Test {
     Drain::Options options;
     options.clock = ring::best_clock();
     options.run.tier = Tier::kStructure;
-    options.newest_only = true;
+    options.run.newest_only = true;
     const fs::path file = folder_ / "t.sqlite";
     Drain(folder_ / "copy", trace::Writer::create(file, {.overwrite = true}), options,
           trace::Trace{})

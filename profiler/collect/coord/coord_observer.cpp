@@ -133,8 +133,8 @@ void on_sim_call(const coord_sim_call* call) {
                 call->name != nullptr ? call->name : "a call without a name");
     return;
   }
+  thread->count_call();
   if (!collecting() && !ring::changes_identity(ring::call_info(record.call).kind)) return;
-  ++thread->calls;
   record.kind = RecordKind::kCall;
   record.flags =
       static_cast<uint8_t>(ring::kVirtualTime | ((call->flags & 1) != 0 ? ring::kPerThread : 0) |

@@ -14,6 +14,7 @@
 #include "collect/calls/call_table.h"
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/decode.h"
+#include "collect/process/gate.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
@@ -447,6 +448,20 @@ void reclaim_activities() {
       cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
   }
   correlate_calls(true);
+}
+
+void pause_activities(bool pause) {
+  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
+  for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {
+    if ((enabled_kinds >> kind & 1) == 0) continue;
+    if (pause) {
+      cupti.cuptiActivityDisable(kind);
+    } else {
+      cupti.cuptiActivityEnable(kind);
+    }
+  }
+  correlate_calls(!pause);
 }
 
 void abandon_activities() { usable.store(false, std::memory_order_relaxed); }

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "collect/calls/bits.h"
+#include "collect/process/gate.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 
@@ -163,6 +164,8 @@ auto with_text(const wchar_t* text, Use use) {
 
 thread_local int depth = 0;                // push/pop ranges open in this thread
 thread_local uint64_t matched_depths = 0;  // bit d: the range at depth d is the delimiting one
+thread_local uint64_t counted_depths = 0;  // bit d: its end shows progress
+constexpr uint64_t kCounted = 1;           // bit of the id of a start/end range: the same
 constinit std::mutex matched_mutex;
 constinit uint64_t matched_starts[kMaxMatchedStarts] = {};  // ids of open start/end ranges that are
 
@@ -243,6 +246,7 @@ int range_push(const Act& act) {
     matched_depths |= uint64_t{1} << depth;
     capture_range_opened();
   }
+  if (depth < 64 && shows_progress(act.text)) counted_depths |= uint64_t{1} << depth;
   if (recording()) {
     record(RecordKind::kRangePush, act);
   } else {
@@ -257,6 +261,10 @@ int range_pop(const void* domain) {
   Act act;
   act.domain = domain;
   if (recording() || (!forget(domain) && running())) record(RecordKind::kRangePop, act);
+  if (depth < 64 && (counted_depths >> depth & 1) != 0) {
+    counted_depths &= ~(uint64_t{1} << depth);
+    session.range_ends.fetch_add(1, std::memory_order_relaxed);
+  }
   if (depth < 64 && (matched_depths >> depth & 1) != 0) {
     matched_depths &= ~(uint64_t{1} << depth);
     capture_range_closed();
@@ -265,8 +273,9 @@ int range_pop(const void* domain) {
 }
 
 nvtxRangeId_t range_start(const Act& act) {
-  static constinit std::atomic<uint64_t> next_id{1};
-  const uint64_t id = next_id.fetch_add(1, std::memory_order_relaxed);
+  static constinit std::atomic<uint64_t> next_id{2};
+  const uint64_t id =
+      next_id.fetch_add(2, std::memory_order_relaxed) | (shows_progress(act.text) ? kCounted : 0);
   if (delimits(act)) {
     bool kept = false;
     {
@@ -287,6 +296,7 @@ nvtxRangeId_t range_start(const Act& act) {
 void range_end(const void* domain, nvtxRangeId_t id) {
   Act act;
   act.domain = domain;
+  if ((id & kCounted) != 0) session.range_ends.fetch_add(1, std::memory_order_relaxed);
   if (running()) record(RecordKind::kRangeEnd, act, id);
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return;
   bool matched = false;

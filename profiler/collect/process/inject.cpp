@@ -53,6 +53,7 @@ bool is_cupti_taken() { return cuda_injection_taken || under_another_tool; }
 
 void stop_wrappers() {
   stop_interposed();
+  session.pause_device_times.store(nullptr, std::memory_order_release);
   stop_activities();
 }
 

@@ -456,7 +456,7 @@ bool Drain::finish() {
       const bool alive = !has_ended(*process);
       finish_process(*process,
                      alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
-      if (alive && !process->complete() && !options_.newest_only)
+      if (alive && !process->complete() && !options_.run.newest_only)
         run_.losses.add(process->row_id(), trace::kEndedEarly, 1);
     }
     complete = complete && process->complete();
@@ -464,7 +464,7 @@ bool Drain::finish() {
   run_.ops.store_all();
   // There was a ring, or there would be no trace: one could not be created.
   if (!recovering_ && processes_.empty()) run_.losses.add(trace::kNoId, "no-thread-ring", 1);
-  if (options_.newest_only) {
+  if (options_.run.newest_only) {
     run_.losses.add(trace::kNoId, "flight-recorder", 1);
   } else if (recovering_) {
     run_.losses.add(trace::kNoId, "writer-ended-abruptly", 1);

@@ -41,7 +41,6 @@ class Drain {
     RunOptions run;
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
     int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
-    bool newest_only = false;    ///< the rings are a flight recorder's
 
     static Options of(const ring::Control& control) {
       return {.run = {control.tier, control.with},

@@ -48,6 +48,7 @@ ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace
       calls_(run, objects_, operations_, stacks_, work_, correlations_, graphs_, questions_, row),
       accesses_(run, objects_, operations_, row),
       coord_waits_(run, objects_, operations_, row),
+      cost_windows_(run, id_),
       tasks_(run, objects_, operations_, row) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
@@ -360,6 +361,7 @@ void ProcessDrain::finish(Ending ending) {
   }
   if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
   correlations_.finish();
+  cost_windows_.finish();
   work_.finish();
   stacks_.finish();
   count_stacks();

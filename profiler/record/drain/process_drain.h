@@ -22,6 +22,7 @@
 #include "record/rows/call_rows.h"
 #include "record/rows/coord_waits.h"
 #include "record/rows/correlations.h"
+#include "record/rows/cost_windows.h"
 #include "record/rows/device_work.h"
 #include "record/rows/graphs.h"
 #include "record/rows/objects.h"
@@ -252,6 +253,7 @@ class ProcessDrain {
   CallRows calls_;
   Accesses accesses_;
   CoordWaits coord_waits_;
+  CostWindows cost_windows_;
   Tasks tasks_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;

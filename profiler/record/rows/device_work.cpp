@@ -221,7 +221,9 @@ void DeviceWork::finish() {
   const auto lost =
       std::ranges::count_if(missing, [](const Issue* issue) { return !issue->unseen; });
   if (lost != 0) run_.losses.add(process_, "times-not-delivered", lost);
-  if (missed_ != 0) run_.losses.add(process_, "calls-missing", missed_);
+  // A flight recorder has forgotten the calls before its oldest records.
+  if (missed_ != 0 && !run_.options.newest_only)
+    run_.losses.add(process_, "calls-missing", missed_);
   if (not_ended_ != 0) run_.losses.add(process_, "work-not-ended", not_ended_);
   pending_.clear();
   numbers_.clear();

@@ -53,7 +53,9 @@ class DeviceWork {
   /// no call was recorded. After issue().
   void correlate(uint32_t correlation_id, uint32_t call_number, trace::Ns at);
   /// Recording pauses: calls until resume() are not missing.
-  void pause(trace::Ns from) { pauses_.push_back({from, std::numeric_limits<trace::Ns>::max()}); }
+  void pause(trace::Ns from) {
+    if (pauses_.empty() || pauses_.back().until != kStillOn) pauses_.push_back({from, kStillOn});
+  }
   void resume(trace::Ns until) {
     if (!pauses_.empty()) pauses_.back().until = until;
   }
@@ -106,6 +108,7 @@ class DeviceWork {
   struct Pause {
     trace::Ns from, until;
   };
+  static constexpr trace::Ns kStillOn = std::numeric_limits<trace::Ns>::max();
   struct Unmatched {
     uint32_t correlation_id;
     trace::Ns since;

@@ -577,6 +577,17 @@ CREATE TABLE overhead (
   end_ns INTEGER                                       -- end
 );
 
+CREATE TABLE cost_window (
+  -- A part of a run of record --measure-cost: recording is switched off and on in turns, and the program's progress with
+  -- it shows the cost. While it is off, only calls that create or destroy objects are in the trace.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  start_ns INTEGER,                                    -- when recording was switched
+  end_ns INTEGER,                                      -- when it was switched again; NULL: not before the end of the process
+  recorded INTEGER,                                    -- 1: recording was on, 0: it was off
+  progress INTEGER                                     -- calls made in it, or ends of the named range; NULL if not known
+);
+
 -- == Hangs ==
 
 CREATE TABLE hang (
