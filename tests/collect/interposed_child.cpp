@@ -5,7 +5,7 @@
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaProfiler.h>
-#include <cupti.h>
+#include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <sys/syscall.h>
@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "collect/cupti/decode.h"
 #include "fake/calls_of_every_type.h"
 
 extern "C" {
@@ -41,6 +42,7 @@ void fake_set_graph(const CUgraphNode* nodes, size_t count);
 
 namespace {
 
+namespace collect = streamscope::collect;
 using fake::argument;
 using fake::check;
 
@@ -207,20 +209,20 @@ void report_launch(uint32_t correlation, uint64_t begin, uint64_t end) {
   using Activity = void(const void* record, size_t size, bool foreign);
   static auto* const cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
   static auto* const report = reinterpret_cast<Activity*>(dlsym(cupti, "fake_activity"));
-  CUpti_ActivityAPI call{};
-  call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
-  call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+  collect::DriverActivity call{};
+  call.kind = collect::kActivityDriver;
+  call.callback_id = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
   call.start = begin;
   call.end = end;
-  call.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
-  call.correlationId = correlation;
+  call.thread = static_cast<uint32_t>(syscall(SYS_gettid));
+  call.correlation_id = correlation;
   report(&call, sizeof call, false);
-  CUpti_ActivityKernel9 kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  collect::KernelActivity kernel{};
+  kernel.kind = collect::kActivityConcurrentKernel;
   kernel.start = end;
   kernel.end = end + 1000;
   kernel.name = "first_kernel";
-  kernel.correlationId = correlation;
+  kernel.correlation_id = correlation;
   report(&kernel, sizeof kernel, false);
 }
 

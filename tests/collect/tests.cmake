@@ -54,7 +54,7 @@ if(STREAMSCOPE_HAVE_CUDA)
 
   add_executable(collect_interposed_child ${collect}/interposed_child.cpp)
   streamscope_flags(collect_interposed_child)
-  target_include_directories(collect_interposed_child PRIVATE ${call_table})
+  target_include_directories(collect_interposed_child PRIVATE ${call_table} ${PROJECT_SOURCE_DIR}/profiler)
   target_link_libraries(collect_interposed_child PRIVATE streamscope::cuda_headers fake_cuda Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(collect_interposed_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
 
