@@ -59,6 +59,17 @@ TEST(Library, KeepsToTheStatedGlibcFloor) {
   EXPECT_LE(std::stoi(newest), 36);
 }
 
+TEST(Library, NeedsAnOlderGlibcExceptInTheCompilersRuntimes) {
+  NEEDS_PRELOADING();
+  const std::string newer = shell("objdump -T " COLLECT_LIBRARY
+                                  " | sed -n 's/.*(GLIBC_2\\.\\([0-9]*\\).*) \\(.*\\)/\\1 \\2/p'"
+                                  " | awk '$1 > 34 {print $2}' | sort");
+  std::istringstream lines(newer);
+  for (std::string name; lines >> name;)  // of libgcc and libstdc++
+    EXPECT_THAT(name, ::testing::AnyOf("_dl_find_object", "arc4random"));
+  EXPECT_EQ(shell("objdump -T " COLLECT_CALLS_LIBRARY " | grep GLIBC_"), "");
+}
+
 TEST(Library, UsesNoInitialExecStorage) {
   NEEDS_PRELOADING();
   // The driver may dlopen it when no static TLS space is left.

@@ -151,6 +151,16 @@ void name_in(const char* variable, const char* path) {
   }
 }
 
+// True if this is a second copy of the library, which the driver has loaded into a link namespace
+// of its own: a process has one recorder.
+bool is_second_copy() {
+  Lmid_t own = LM_ID_BASE;
+  void* library = ::dlopen(library_path(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr || ::dlinfo(library, RTLD_DI_LMID, &own) != 0 || own == LM_ID_BASE)
+    return false;
+  return ::dlmopen(LM_ID_BASE, library_path(), RTLD_LAZY | RTLD_NOLOAD) != nullptr;
+}
+
 __attribute__((constructor)) void loaded() {
   session.clock = ring::best_clock();
   note_standard_error();
@@ -187,6 +197,9 @@ bool record_coord() {
 void record_cuda([[maybe_unused]] bool late) {
 #ifdef STREAMSCOPE_WITH_CUPTI
   if (cuda_started.exchange(true)) return;
+  if (is_second_copy())
+    return report_to_user("calls of a library are not recorded",
+                          "it was opened in a namespace of its own", "open it with dlopen");
   started_late = late;
   if (!start_session(choose_source)) return;
   watch_exit();
