@@ -34,7 +34,8 @@ std::string shell(const std::string& command) {
 TEST(Library, ShowsOnlyItsEntryPoints) {
   NEEDS_PRELOADING();
   EXPECT_EQ(shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
-            "InitializeInjection\nInitializeInjectionNvtx2\n_Exit\n__sysv_signal\n_exit\n"
+            "InitializeInjection\nInitializeInjectionNvtx\nInitializeInjectionNvtx2\n"
+            "InitializeInjectionNvtxExtension\n_Exit\n__sysv_signal\n_exit\n"
             "cuptiActivityDisable\ncuptiActivityEnable\n"
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
             "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n"

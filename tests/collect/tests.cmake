@@ -90,6 +90,10 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_include_directories(collect_interposed_linked_child PRIVATE ${call_table})
   target_link_libraries(collect_interposed_linked_child PRIVATE streamscope::collect_calls fake_cuda)
 
+  collect_unusual_program(collect_nvtx ${collect}/programs/nvtx.cpp)
+  target_link_libraries(collect_nvtx PRIVATE fake_cuda)
+  collect_plugin(collect_nvtx_tool ${collect}/fake/fake_nvtx_tool.cpp)
+
   # Sanitized programs, where neither this build nor the compiler prevents it.
   include(CheckCXXSourceCompiles)
   foreach(sanitizer address thread)
@@ -136,7 +140,9 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_INTERPOSED_LINKED_CHILD="$<TARGET_FILE:collect_interposed_linked_child>"
     COLLECT_ADDRESS_SANITIZED="${sanitized_address}" COLLECT_THREAD_SANITIZED="${sanitized_thread}"
     COLLECT_JEMALLOC="${jemalloc}")
-  foreach(program collect_loader collect_driver_plugin collect_interposed_linked_child collect_address_sanitized
+  streamscope_names(SOURCES collect/nvtx_chain_test.cpp NAMES COLLECT_NVTX_PROGRAM="$<TARGET_FILE:collect_nvtx>"
+    COLLECT_NVTX_TOOL="$<TARGET_FILE:collect_nvtx_tool>" COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>")
+  foreach(program collect_loader collect_driver_plugin collect_nvtx collect_nvtx_tool collect_interposed_linked_child collect_address_sanitized
       collect_thread_sanitized)
     if(TARGET ${program})
       add_dependencies(collect_test ${program})
