@@ -140,6 +140,7 @@ class Sanitized : public Robustness, public ::testing::WithParamInterface<Saniti
  protected:
   void SetUp() override {
     Robustness::SetUp();
+    if (IsSkipped()) return;
     if (*GetParam().program == '\0') GTEST_SKIP() << "the compiler lacks this sanitizer";
     run_.set("ASAN_OPTIONS", "verify_asan_link_order=0");  // as the launcher does
   }
