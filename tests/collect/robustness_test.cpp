@@ -69,6 +69,13 @@ TEST_F(Robustness, ARuntimeThatIsLoadedLateIsRecordedUnderItsNames) {
   EXPECT_EQ(run_.call_names(), "cudaStreamSynchronize");
 }
 
+TEST_F(Robustness, ASecondRuntimeWorksAndIsRecordedByItsCallsOfTheDriver) {
+  const std::filesystem::path copy = run_.folder() / "libcudart.so.12";
+  std::filesystem::copy_file(COLLECT_RUNTIME, copy);
+  run({"two-runtimes", COLLECT_RUNTIME, copy});
+  EXPECT_EQ(run_.call_names(), "cudaDeviceSynchronize cuEventRecord cudaDeviceSynchronize");
+}
+
 TEST_F(Robustness, TheDriverCanBeClosedAndOpenedAgain) {
   run({"reopen"});
   EXPECT_EQ(run_.call_names(), "cuEventRecord cuEventRecord");

@@ -103,6 +103,20 @@ int load_a_runtime(const char* file) {
   return 0;
 }
 
+// The first one's pointers are wrapped, and both reach their own runtime.
+int load_two_runtimes(const char* file, const char* copy) {
+  init();
+  for (const char* each : {file, copy, file}) {
+    void* runtime = dlopen(each, RTLD_NOW | RTLD_LOCAL);
+    check(runtime != nullptr, "runtime");
+    auto* calls = reinterpret_cast<uint64_t (*)()>(dlsym(runtime, "fake_runtime_calls"));
+    auto* synchronize = reinterpret_cast<int (*)()>(dlsym(runtime, "cudaDeviceSynchronize"));
+    const uint64_t before = calls();
+    check(synchronize() == 0 && calls() == before + 1, "its own runtime is reached once");
+  }
+  return 0;
+}
+
 int close_and_open_again() {
   void* library = driver();
   check(library != nullptr, "driver");
@@ -213,6 +227,7 @@ int main(int count, char** arguments) {
   if (scenario == "namespace") return use_a_namespace(file, false);
   if (scenario == "namespace-too") return use_a_namespace(file, true);
   if (scenario == "runtime") return load_a_runtime(file);
+  if (scenario == "two-runtimes") return load_two_runtimes(file, arguments[3]);
   if (scenario == "reopen") return close_and_open_again();
   if (scenario == "signal") return interrupt_a_call();
   if (scenario == "signals") return interrupt_many_calls();
