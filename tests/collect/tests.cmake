@@ -142,8 +142,8 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_JEMALLOC="${jemalloc}")
   streamscope_names(SOURCES collect/nvtx_chain_test.cpp NAMES COLLECT_NVTX_PROGRAM="$<TARGET_FILE:collect_nvtx>"
     COLLECT_NVTX_TOOL="$<TARGET_FILE:collect_nvtx_tool>" COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>")
-  foreach(program collect_loader collect_driver_plugin collect_nvtx collect_nvtx_tool collect_interposed_linked_child collect_address_sanitized
-      collect_thread_sanitized)
+  foreach(program collect_loader collect_driver_plugin collect_nvtx collect_nvtx_tool collect_interposed_linked_child
+      collect_address_sanitized collect_thread_sanitized)
     if(TARGET ${program})
       add_dependencies(collect_test ${program})
     endif()
