@@ -11,6 +11,7 @@
 
 #include "labels.h"
 #include "units.h"
+#include "usage/cost_windows.h"
 #include "vocabulary/tier.h"
 
 namespace streamscope::analysis {
@@ -144,6 +145,11 @@ AvailableEvidence evidence_of(const Trace& trace) {
         stored == trace::kNoSmall ? info.severity : static_cast<trace::Severity>(stored);
     if (severity < trace::Severity::kDataLoss) continue;
     result.gaps.push_back({info.touches, fmt::format("{} ({})", info.meaning, printable(name))});
+  }
+  if (const size_t off = count_off_windows(trace); off > 0) {
+    result.gaps.push_back(
+        {kCallEvidence | kEventEvidence | kAllocationEvidence,
+         fmt::format("recording was off in {} to measure its cost", format_count(off, "window"))});
   }
   size_t ambiguous = 0, unknown = 0;
   for (const auto* bindings : {&trace.event_wait.binding, &trace.host_sync.binding}) {

@@ -57,10 +57,15 @@ CommandLine::~CommandLine() = default;
 void CommandLine::option(const std::string& names, Value into, const std::string& help,
                          const Rules& rules) {
   const auto added = [&](auto* value) {
-    if constexpr (std::is_same_v<decltype(value), bool*>)
+    using Target = std::remove_pointer_t<decltype(value)>;
+    if constexpr (std::is_same_v<Target, bool>) {
       return app_->add_flag(names, *value, help);
-    else
+    } else {
+      if constexpr (std::is_same_v<Target, std::string>) {
+        if (rules.flag) return app_->add_flag(names, *value, help);
+      }
       return app_->add_option(names, *value, help);
+    }
   };
   CLI::Option& option = *std::visit(added, into);
   declared_.push_back({&option, rules.one_of});

@@ -70,6 +70,7 @@ struct Rules {
   std::string takes = {};  ///< the name of the value in help: FILE, SECONDS
   /// The allowed values; without `takes`, help shows them as a|b|c.
   std::vector<std::string> one_of = {};
+  bool flag = false;  ///< for texts: no value, or one behind `=`; alone it is "true"
   bool required = false;
   bool positive = false;
   bool not_negative = false;

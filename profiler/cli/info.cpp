@@ -20,9 +20,19 @@ constexpr size_t kLargeTrace = 1'000'000;
 // For a large trace, reads only the small tables, and the counts stored with its derived tables.
 std::pair<trace::Trace, report::Info> read_info(const std::string& file, bool quiet) {
   trace::ReadOptions small;
-  small.only = {"process",  "thread",     "device",         "context",
-                "stream",   "timeline",   "loss",           "overhead",
-                "task_run", "task_queue", "timeline_point", "operation_dependency"};
+  small.only = {"process",
+                "thread",
+                "device",
+                "context",
+                "stream",
+                "timeline",
+                "loss",
+                "overhead",
+                "cost_window",
+                "task_run",
+                "task_queue",
+                "timeline_point",
+                "operation_dependency"};
   small.count_others = true;
   trace::Trace trace = load(file, quiet, small);
   if (trace.op.size() + trace.api_call.size() > kLargeTrace && trace.task.empty()) {

@@ -21,6 +21,7 @@ struct Choices {
   double hang_timeout_s = 30;
   std::string on_hang = "report";
   std::optional<uint32_t> flight_recorder_mib;
+  std::string measure_cost;
   bool force = false, quiet = false;
   // For the writer that a preloaded library starts.
   bool attach_writer = false;
@@ -31,14 +32,29 @@ struct Choices {
 // Whether the driver's functions can be wrapped. Where there is no driver, its names must not be
 // there either.
 void choose_source(record::Options& options) {
-  const bool needs_cupti = options.tier != Tier::kStructure ||
-                           (options.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
-  if (options.source == ring::CallSource::kInterposed && needs_cupti) {
-    throw Error("record", "--source interposed records no device times",
-                "add --tier structure, or leave out --source");
+  const bool needs_callbacks =
+      options.tier > Tier::kTimes ||
+      (options.tier == Tier::kTimes && options.graphs == ring::GraphDetail::kNodes) ||
+      (options.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
+  if (options.source == ring::CallSource::kInterposed && needs_callbacks) {
+    throw Error("record", "--source interposed records no times of events and graph nodes",
+                "leave out --source, or the option that asks for these times");
   }
-  if (options.source == ring::CallSource::kCupti || needs_cupti || !has_driver()) return;
+  if (options.source == ring::CallSource::kCupti || needs_callbacks || !has_driver()) return;
   options.calls_library = calls_library();
+}
+
+// Without a name, calls show the program's progress.
+void choose_measurement(const Choices& choices, record::Options& options) {
+  if (choices.measure_cost.empty()) return;
+  if (choices.flight_recorder_mib) {
+    throw Error("record", "--flight-recorder keeps too little to measure the cost",
+                "leave out --measure-cost, or record without --flight-recorder");
+  }
+  options.measure_cost = true;
+  // As a flag without a value, and as the variable.
+  if (choices.measure_cost != "true" && choices.measure_cost != "1")
+    options.measure_cost_range = choices.measure_cost;
 }
 
 record::Options options_from(const Choices& choices) {
@@ -70,6 +86,7 @@ record::Options options_from(const Choices& choices) {
   }
   options.source = static_cast<ring::CallSource>(
       std::ranges::find(ring::kCallSourceNames, choices.source) - ring::kCallSourceNames.begin());
+  choose_measurement(choices, options);
   options.inject_library = inject_library();
   watch_for_hangs(options, choices.hang_timeout_s);
   options.abort_on_hang = choices.on_hang == "abort";
@@ -128,6 +145,11 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
               "record only inside NVTX ranges of this name (nvtx:NAME), or between "
               "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)",
               {.takes = "RANGE", .problem = check_capture_range});
+  line.option("--measure-cost", &choices->measure_cost,
+              "measure what recording costs the program: switch it off and on in windows of 50 ms "
+              "and compare the calls made in them, or with --measure-cost=NAME the NVTX ranges of "
+              "this name that end in them",
+              {.flag = true});
   line.option("--hang-timeout", &choices->hang_timeout_s,
               "explain why the program hangs after this many seconds without progress "
               "(default 30; 0: off)",

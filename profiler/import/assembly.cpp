@@ -228,6 +228,7 @@ void Assembly::join_work() {
     const Id process = process_of_stream(op.stream_id);
     const Id call = find_call(process, op.correlation_id);
     op.api_call_id = call;
+    op.call_number = op.correlation_id;
     if (call != kNoId) {
       call_stream_[call] = op.stream_id;
     } else if (op.kind != trace::kMemcpy || !is_migration(op.detail)) {

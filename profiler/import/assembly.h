@@ -93,7 +93,8 @@ class Assembly {
   void add_record(const Act& act) { records_.push_back(act); }
   /// A stream wait, a query or a synchronization.
   void add_look(const Act& act) { looks_.push_back(act); }
-  /// Work on a device; its stream must be known. `api_call_id` is found by the correlation id.
+  /// Work on a device; its stream must be known. `api_call_id` and `call_number` are found by the
+  /// correlation id.
   void add(const trace::Op& op) { ops_.push_back(op); }
   /// A launch of this graph, by the correlation id of its call.
   void add_graph_launch(Id process, Int correlation, Int graph, Int executable);

@@ -24,7 +24,7 @@ Row row_of_call(const Call& call) {
   row.start_ns = call.start_ns;
   row.end_ns = call.end_ns;
   row.result = call.result;
-  row.correlation_id = call.correlation;
+  row.call_number = row.correlation_id = call.correlation;
   return row;
 }
 

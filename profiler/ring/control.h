@@ -73,11 +73,14 @@ struct Control {
   StackMode stacks;
   CaptureRange capture_range;
   CallSource source;
-  uint32_t flush_interval_ms;    // of CUPTI's buffers; 100
-  uint64_t ring_records;         // maximum size of a thread's ring
-  int64_t trace_start_ns;        // CLOCK_MONOTONIC
-  char capture_range_name[256];  // kNvtx: name of the range, NUL-terminated
-  char trace_file[1024];         // absolute, NUL-terminated; for messages
+  uint32_t flush_interval_ms;       // of CUPTI's buffers; 100
+  uint64_t ring_records;            // maximum size of a thread's ring
+  int64_t trace_start_ns;           // CLOCK_MONOTONIC
+  char capture_range_name[256];     // kNvtx: name of the range, NUL-terminated
+  char trace_file[1024];            // absolute, NUL-terminated; for messages
+  uint32_t measure_cost_window_ms;  // recording is off in every other window of about this length
+  // Ends of NVTX ranges of this name show the program's progress; empty: calls do. NUL-terminated.
+  char measure_cost_range[256];
 
   std::atomic<uint32_t>
       collecting;              // 0: --delay has not passed or --duration has; collectors poll it

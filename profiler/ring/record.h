@@ -22,7 +22,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 14;
+inline constexpr uint32_t kLayoutVersion = 15;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
@@ -64,6 +64,7 @@ enum class RecordKind : uint8_t {
   kLaunchShape,  // LaunchShapeRecord
   kSyncWitness,  // SyncWitnessRecord: CUPTI's own pairing of records and waits (tier events)
   kOverhead,     // OverheadRecord: time taken by the profiler or the driver itself
+  kCorrelation,  // CorrelationRecord: the number that CUPTI gave a call
   // Graph structure.
   kGraph,      // GraphRecord
   kGraphNode,  // GraphNodeRecord
@@ -89,7 +90,8 @@ enum class RecordKind : uint8_t {
   // What the collector itself reports.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
-  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range)
+  kCollecting,  // CollectingRecord: recording switched on or off (delay, duration, capture range,
+                // cost)
   kEnd,         // EndRecord: the process is ending normally
   kAnswer,      // AnswerRecord
   kDump,        // CollectingRecord: the program requests a dump of the flight recorder
@@ -105,6 +107,9 @@ enum RecordFlags : uint8_t {
   kDriverCall = 1 << 3,   // made directly at the driver API
   kUnfinished = 1 << 4,   // OpRecord: begin or end was not delivered (0)
   kPolls = 1 << 5,        // CallRecord: a query that was not ready; `value` is a PollWord
+  // CallRecord: the call has a number of the collector. OpRecord: its call has one, and a
+  // CorrelationRecord leads to it.
+  kOwnNumber = 1 << 6,
 };
 
 /// Wire value for "none" in 32-bit id fields.
@@ -212,16 +217,16 @@ struct NameRecord : RecordStart {
 /// One CUDA call. The call's kind determines the meaning of the fields: see calls.h.
 struct CallRecord : RecordStart {
   CallId call;
-  uint32_t correlation_id;
-  uint64_t begin;      // ticks at entry
-  uint64_t end;        // ticks at exit
-  uint64_t stream;     // stream handle as passed (or returned, for creation)
-  uint64_t object;     // event, graph exec, pointer or kernel name (TextHash), by CallKind
-  uint64_t value;      // bytes, creation flags, copy kind, ..., by CallKind
-  uint32_t context;    // process-unique context id, kNone32 if none
-  int32_t result;      // 0 is success; CUDA's own code
-  uint32_t operation;  // libcoord operation whose function made the call, kNone32 if none
-  uint32_t stack;      // low half of the StackRecord hash, 0 if none
+  uint32_t call_number;  // unique in the process; by callbacks it is CUPTI's correlation id
+  uint64_t begin;        // ticks at entry
+  uint64_t end;          // ticks at exit
+  uint64_t stream;       // stream handle as passed (or returned, for creation)
+  uint64_t object;       // event, graph exec, pointer or kernel name (TextHash), by CallKind
+  uint64_t value;        // bytes, creation flags, copy kind, ..., by CallKind
+  uint32_t context;      // process-unique context id, kNone32 if none
+  int32_t result;        // 0 is success; CUDA's own code
+  uint32_t operation;    // libcoord operation whose function made the call, kNone32 if none
+  uint32_t stack;        // low half of the StackRecord hash, 0 if none
 };
 
 /// `value` of a CallRecord with kPolls: how many identical queries followed immediately that were
@@ -323,6 +328,18 @@ struct SyncWitnessRecord : RecordStart {
   uint64_t unused[3];
 };
 
+/// The number that CUPTI gave one call of the driver, by which its reports name that call. The call
+/// of a thread that contains the middle of the interval made it.
+struct CorrelationRecord : RecordStart {
+  CallId call;  // function of the driver
+  uint32_t correlation_id;
+  int64_t begin_ns;  // CLOCK_MONOTONIC
+  int64_t end_ns;
+  uint32_t tid;
+  uint32_t reserved;
+  uint64_t unused[4];
+};
+
 struct OverheadRecord : RecordStart {
   uint16_t overhead_kind;  // CUPTI overhead kind: low values 1, 2; else kind >> 16 with bit 15 set
   uint32_t tid;            // kNone32 if not tied to a thread
@@ -349,7 +366,7 @@ struct GraphNodeRecord : RecordStart {
   uint64_t node;      // CUPTI node id
   uint64_t original;  // node it was cloned from, 0 if none
   TextHash name;
-  uint32_t correlation_id;  // of the captured call, kNone32 if none
+  uint32_t call_number;  // of the captured call, kNone32 if none
   uint32_t reserved;
   uint64_t unused[3];
 };
@@ -461,10 +478,10 @@ enum class AccessSource : uint8_t {
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
 /// source and the destination of a copy. Ranges of several rows are `pitch` apart.
 struct AccessRecord : RecordStart {
-  uint8_t source;           // AccessSource
-  uint8_t writes;           // bit i: ranges[i] is written
-  uint32_t correlation_id;  // of the call, kNone32 if none
-  uint64_t begin;           // ticks or virtual ns; of the host's access, else of the call's end
+  uint8_t source;        // AccessSource
+  uint8_t writes;        // bit i: ranges[i] is written
+  uint32_t call_number;  // of the call, kNone32 if none
+  uint64_t begin;        // ticks or virtual ns; of the host's access, else of the call's end
   struct {
     uint64_t address;
     uint64_t bytes;  // of a row; 0: no range
@@ -477,7 +494,7 @@ struct AccessRecord : RecordStart {
 /// Words in the parameters of a kernel launch that may be pointers.
 struct KernelArgumentsRecord : RecordStart {
   uint16_t count;  // used in `values`
-  uint32_t correlation_id;
+  uint32_t call_number;
   TextHash kernel;
   uint64_t values[5];
   uint8_t parameters[8];  // the parameter of the kernel that contains each value
@@ -529,8 +546,8 @@ struct TaskRunRecord : RecordStart {
   uint32_t queue;
   uint64_t left_out;  // ended: tasks that ran and were not reported
   uint32_t run;
-  uint32_t correlation_id;  // not ended: of the launch; 0 if that was not traced
-  uint32_t operation;       // not ended: operation that launched it, kNone32 if none
+  uint32_t call_number;  // not ended: of the launch; 0 if that was not traced
+  uint32_t operation;    // not ended: operation that launched it, kNone32 if none
   uint32_t reserved;
   uint64_t unused[4];
 };
@@ -588,10 +605,11 @@ struct LossRecord : RecordStart {
 
 struct CollectingRecord : RecordStart {
   uint8_t on;
-  uint8_t reserved;
-  uint32_t reserved2;
-  uint64_t begin;  // ticks
-  uint64_t unused[6];
+  uint8_t measuring;  // 1: switched only to measure the cost of recording, so it is no pause
+  uint32_t reserved;
+  uint64_t begin;     // ticks
+  uint64_t progress;  // measuring: calls or ends of the named range so far, in all threads
+  uint64_t unused[5];
 };
 
 struct EndRecord : RecordStart {

@@ -84,7 +84,7 @@ struct alignas(64) OpenCall {
   std::atomic<uint64_t> object;
   std::atomic<uint64_t> value;
   std::atomic<uint32_t> context;
-  std::atomic<uint32_t> correlation_id;
+  std::atomic<uint32_t> call_number;  // as CallRecord::call_number
   std::atomic<uint32_t> operation;
   std::atomic<uint32_t> stack;  // as CallRecord::stack
   std::atomic<uint16_t> call;   // CallId

@@ -57,8 +57,8 @@ constexpr LossInfo kKinds[] = {
      "CUDA was in use before recording began: earlier objects and work are unknown.",
      "Start the program under `streamscope record` to see all of it."},
     {"calls-missing", Severity::kDataLoss, kCallEvidence | kEventEvidence | kAllocationEvidence,
-     "The program used a stream that no recorded call created, so it makes calls that are not "
-     "seen.",
+     "The program used a stream, or gave a device work, by a call that was not recorded, so it "
+     "makes calls that are not seen.",
      "Record it with `--source cupti`."},
     {"graph-times", Severity::kNotice, kTimeEvidence,
      "Graph launches have no times, because graphs could exist when recording began.",

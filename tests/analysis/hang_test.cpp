@@ -268,7 +268,7 @@ Id add_free(TraceBuilder& builder, Ns start, Ns end) {
                                     .start_ns = start,
                                     .end_ns = end,
                                     .result = 0,
-                                    .correlation_id = 900});
+                                    .call_number = 900});
 }
 
 TEST(ImplicitSyncUnderSpin, NamesTheCallThatWaitsForTheDevice) {

@@ -277,7 +277,7 @@ struct Launched {
                                               .stream_id = i == 2 ? internal : stream,
                                               .start_ns = at + 10 * i,
                                               .end_ns = at + 10 * i + 15,
-                                              .correlation_id = t.correlation_id,
+                                              .call_number = t.call_number,
                                               .api_call_id = call,
                                               .graph_node = 100 + i}));
     }
@@ -339,9 +339,9 @@ TEST(HappensBefore, RuleJ_SynchronousCopiesGuaranteeWhatCudaDocuments) {
       Id copy;
       if (row_of_host_sync) {
         t.sync(trace::kSynchronousCopy, 15, 20, a);
-        copy = append(
-            t.trace,
-            trace::Op{.kind = trace::kMemcpy, .stream_id = a, .correlation_id = t.correlation_id});
+        copy =
+            append(t.trace,
+                   trace::Op{.kind = trace::kMemcpy, .stream_id = a, .call_number = t.call_number});
       } else {
         copy = t.op(20, a, kUnknownNs, kUnknownNs, 0, trace::kMemcpy);
         t.trace.api_call.kind[t.trace.op.api_call_id[copy]] = 2;

@@ -25,30 +25,30 @@ std::vector<Item> items_of(const Trace& trace) {
   return result;
 }
 
-// By return, or by call of a synchronization, then by correlation id, then by start.
+// By return, or by call of a synchronization, then by call number, then by start.
 std::vector<Item> sorted_by_comparing(const Trace& trace) {
   std::vector<std::tuple<Ns, trace::Int, Ns, Item>> keyed;
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Id call = trace.op.api_call_id[op];
-    keyed.emplace_back(trace.api_call.end_ns[call], trace.api_call.correlation_id[call],
+    keyed.emplace_back(trace.api_call.end_ns[call], trace.api_call.call_number[call],
                        trace.op.start_ns[op], Item{Issued::kOp, op});
   }
   for (Id row = 0; row < trace.event_record.size(); ++row) {
-    keyed.emplace_back(trace.event_record.end_ns[row], trace.event_record.correlation_id[row], 0,
+    keyed.emplace_back(trace.event_record.end_ns[row], trace.event_record.call_number[row], 0,
                        Item{Issued::kRecord, row});
   }
   for (Id row = 0; row < trace.event_wait.size(); ++row) {
-    keyed.emplace_back(trace.event_wait.end_ns[row], trace.event_wait.correlation_id[row], 0,
+    keyed.emplace_back(trace.event_wait.end_ns[row], trace.event_wait.call_number[row], 0,
                        Item{Issued::kWait, row});
   }
   for (Id row = 0; row < trace.host_sync.size(); ++row) {
-    keyed.emplace_back(trace.host_sync.start_ns[row], trace.host_sync.correlation_id[row], 0,
+    keyed.emplace_back(trace.host_sync.start_ns[row], trace.host_sync.call_number[row], 0,
                        Item{Issued::kSync, row});
   }
   std::sort(keyed.begin(), keyed.end());
   std::vector<Item> result;
   result.reserve(keyed.size());
-  for (const auto& [at, correlation, start, item] : keyed) result.push_back(item);
+  for (const auto& [at, call_number, start, item] : keyed) result.push_back(item);
   return result;
 }
 
@@ -81,9 +81,8 @@ TEST(IssueOrder, PutsASynchronousCopyAtTheReturnOfItsCall) {
   const Id a = t.add_stream();
   const Id late = t.op(30, a), early = t.op(10, a);
   const Id sync = t.sync(trace::kSynchronousCopy, 15, 20);
-  const Id copy =
-      append(t.trace,
-             trace::Op{.kind = trace::kMemcpy, .stream_id = a, .correlation_id = t.correlation_id});
+  const Id copy = append(
+      t.trace, trace::Op{.kind = trace::kMemcpy, .stream_id = a, .call_number = t.call_number});
   EXPECT_THAT(items_of(t.trace), ElementsAre(Item{Issued::kOp, early}, Item{Issued::kOp, copy},
                                              Item{Issued::kOp, late}));
   const IssueOrder order(t.trace);

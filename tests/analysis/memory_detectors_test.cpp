@@ -124,14 +124,14 @@ TEST(StreamRace, FollowsGraphLaunchesToTheCallsThatWereCaptured) {
     const trace::Id graph = builder.add(trace::Graph{
         .process_id = 0, .native_id = 6, .executable = 1, .handle = 0x600, .created_ns = 0});
     builder.add(
-        trace::GraphNode{.graph_id = graph, .native_id = 77, .kind = 2, .correlation_id = 1000});
+        trace::GraphNode{.graph_id = graph, .native_id = 77, .kind = 2, .call_number = 1000});
     builder.add(trace::Access{.process_id = 0,
                               .thread_id = 0,
                               .source = 0,
                               .writes = 1,
                               .address = kA,
                               .bytes = 64,
-                              .correlation_id = 1000});
+                              .call_number = 1000});
     builder.stream("a").at(10).graph_launch(100, 200);
     builder.columns().api_call.object.back() = 0x600;
     if (nodes) {
@@ -152,12 +152,12 @@ TEST(StreamRace, KnowsTheParametersOfKernelsInGraphsByTheNodesNames) {
                                .native_id = 77,
                                .kind = 0,
                                .name_id = builder.intern("_Z3getPKf"),
-                               .correlation_id = 1000});
+                               .call_number = 1000});
   builder.add(trace::Access{.process_id = 0,
                             .thread_id = 0,
                             .source = 3,
                             .address = kA,
-                            .correlation_id = 1000,
+                            .call_number = 1000,
                             .parameter = 0});
   builder.stream("a").at(10).graph_launch(100, 200);
   builder.columns().api_call.object.back() = 0x600;
@@ -444,7 +444,7 @@ TEST(MemoryConflicts, MatchBruteForce) {
                                   .writes = write ? 1 : 0,
                                   .address = begin,
                                   .bytes = end - begin,
-                                  .correlation_id = trace.op.correlation_id[program.items[i].id]});
+                                  .call_number = trace.op.call_number[program.items[i].id]});
     }
     bool expected = false;
     for (size_t b = 0; b < touches.size(); ++b) {

@@ -52,7 +52,8 @@ class MemoryTrace {
                                         .start_ns = start,
                                         .end_ns = end,
                                         .result = 0,
-                                        .correlation_id = ++correlation_id});
+                                        .call_number = ++call_number,
+                                        .correlation_id = call_number});
   }
   /// An op whose call ends at `at`, run on the device in [start, end) if given.
   Id op(Ns at, Id stream, Ns start = trace::kUnknownNs, Ns end = trace::kUnknownNs, Id thread = 0,
@@ -62,7 +63,8 @@ class MemoryTrace {
                                    .stream_id = stream,
                                    .start_ns = start,
                                    .end_ns = end,
-                                   .correlation_id = correlation_id,
+                                   .call_number = call_number,
+                                   .correlation_id = call_number,
                                    .api_call_id = issued_by});
   }
   Id record(Ns at, Id stream, Id thread = 0) {
@@ -72,7 +74,8 @@ class MemoryTrace {
                                             .start_ns = at - 1,
                                             .end_ns = at,
                                             .result = 0,
-                                            .correlation_id = ++correlation_id});
+                                            .call_number = ++call_number,
+                                            .correlation_id = call_number});
   }
   /// A wait bound to a record; without one, a wait whose binding is `binding`.
   Id wait(Ns at, Id stream, Id record_id, trace::Binding binding = trace::kBindingExact,
@@ -85,7 +88,8 @@ class MemoryTrace {
                                           .start_ns = at - 1,
                                           .end_ns = at,
                                           .result = 0,
-                                          .correlation_id = ++correlation_id});
+                                          .call_number = ++call_number,
+                                          .correlation_id = call_number});
   }
   /// A synchronization called at `start` that returns at `end`.
   Id sync(trace::HostSyncKind kind, Ns start, Ns end, Id stream = trace::kNoId,
@@ -99,11 +103,12 @@ class MemoryTrace {
                                          .start_ns = start,
                                          .end_ns = end,
                                          .result = 0,
-                                         .correlation_id = ++correlation_id});
+                                         .call_number = ++call_number,
+                                         .correlation_id = call_number});
   }
 
   trace::Trace trace;
-  trace::Int correlation_id = 0;
+  trace::Int call_number = 0;
 };
 
 }  // namespace streamscope::analysis

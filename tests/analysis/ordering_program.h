@@ -85,7 +85,8 @@ class OrderingProgram {
                                  .stream_id = inside ? this->stream(trace::kGraphStream) : stream,
                                  .start_ns = start,
                                  .end_ns = start + kRunNs,
-                                 .correlation_id = correlation_,
+                                 .call_number = call_number_,
+                                 .correlation_id = call_number_,
                                  .api_call_id = launched,
                                  .graph_node = 100 + node(names[i])});
     }
@@ -143,19 +144,19 @@ class OrderingProgram {
 
   trace::Ns next() {
     now_ns_ += kStepNs;
-    ++correlation_;
+    ++call_number_;
     return now_ns_;
   }
   Id add_call(trace::ApiCall row, trace::Ns at, trace::Ns lasts) {
     row.thread_id = thread_, row.start_ns = at, row.end_ns = at + lasts;
-    row.result = 0, row.correlation_id = correlation_;
+    row.result = 0, row.call_number = row.correlation_id = call_number_;
     return builder_.add(row);
   }
   void issue(char name, trace::Op row, trace::ApiCall call, Id stream, trace::Ns lasts) {
     const trace::Ns at = next();
     call.stream_id = stream;
     row.api_call_id = add_call(call, at, lasts);
-    row.stream_id = stream, row.correlation_id = correlation_;
+    row.stream_id = stream, row.call_number = row.correlation_id = call_number_;
     row.start_ns = at + kLatencyNs + delay_ns_, row.end_ns = row.start_ns + kRunNs;
     ops_[name] = builder_.add(row);
   }
@@ -165,17 +166,18 @@ class OrderingProgram {
   Id add_record(trace::EventRecord row, Id context) {
     row.start_ns = next(), row.end_ns = now_ns_ + kShortCallNs;
     row.thread_id = thread_, row.event_id = add_event(context);
-    row.result = 0, row.correlation_id = correlation_;
+    row.result = 0, row.call_number = row.correlation_id = call_number_;
     return builder_.add(row);
   }
   void add_wait(trace::EventWait row, Id context) {
     row.start_ns = next(), row.end_ns = now_ns_ + kShortCallNs;
     row.thread_id = thread_, row.event_id = add_event(context);
-    row.result = 0, row.correlation_id = correlation_;
+    row.result = 0, row.call_number = row.correlation_id = call_number_;
     builder_.add(row);
   }
   void add_sync(trace::HostSync row, trace::Small result, const Meanwhile& meanwhile = {}) {
-    row.start_ns = next(), row.correlation_id = correlation_, row.thread_id = thread_;
+    row.start_ns = next(), row.call_number = row.correlation_id = call_number_,
+    row.thread_id = thread_;
     if (meanwhile) {
       thread_ = 1 - thread_;
       meanwhile();
@@ -191,7 +193,7 @@ class OrderingProgram {
   Id thread_ = 0;
   int streams_ = 0;
   trace::Ns now_ns_ = 0, delay_ns_ = 0;
-  trace::Int correlation_ = 0;
+  trace::Int call_number_ = 0;
 };
 
 }  // namespace streamscope::analysis

@@ -68,13 +68,13 @@ TEST(TaskUsage, FindsTheKernelOfARunAmongTheProcesses) {
   TraceBuilder builder;
   test::StreamBuilder first = builder.stream("a");
   first.kernel("workers", 1000, 2000);
-  const trace::Int launch = builder.columns().op.correlation_id[first.last_op()];
+  const trace::Int launch = builder.columns().op.call_number[first.last_op()];
   builder.process("other");
   test::StreamBuilder second = builder.stream("b");
   second.kernel("no workers", 10, 20);
-  builder.columns().op.correlation_id[second.last_op()] = launch;
+  builder.columns().op.call_number[second.last_op()] = launch;
   builder.add(trace::TaskQueue{.process_id = 0});
-  builder.add(trace::TaskRun{.task_queue_id = 0, .thread_id = 0, .correlation_id = launch});
+  builder.add(trace::TaskRun{.task_queue_id = 0, .thread_id = 0, .call_number = launch});
   builder.add(trace::TaskRun{.task_queue_id = 0, .thread_id = 0});
   builder.add(task(0, 0, 30, 5));
   builder.add(task(1, 0, 30, 5));

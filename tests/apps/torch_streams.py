@@ -6,7 +6,8 @@ which is the NVTX range "measured". Prints JSON lines.
 
   torch_streams.py [--steps N] [--warm-up N]
   torch_streams.py --kineto FILE        the measured part under torch.profiler, exported to FILE
-  torch_streams.py --inner-profiler     torch.profiler is started and stopped half-way, as a separate program would
+  torch_streams.py --inner-profiler     torch.profiler is started and stopped half-way, as a separate program would;
+                                        with --kineto FILE its profile is exported
   torch_streams.py --turns [--kineto F] one measured part for each line on stdin, timed
   torch_streams.py --distributed        with gradients summed over gloo, for torchrun
 """
@@ -161,17 +162,19 @@ def main():
             print(json.dumps({"step_ms": spent}), flush=True)
         return 0
 
-    if options.kineto:
-        with kineto() as profile:
-            spent = training.measured(options.steps)
-        profile.export_chrome_trace(options.kineto)
-    elif options.inner_profiler:
+    if options.inner_profiler:
         training.measured(options.steps)
-        with kineto():
+        with kineto() as profile:
             for _ in range(options.steps):
                 training.step()
             torch.cuda.synchronize()
         spent = training.measured(options.steps)
+        if options.kineto:
+            profile.export_chrome_trace(options.kineto)
+    elif options.kineto:
+        with kineto() as profile:
+            spent = training.measured(options.steps)
+        profile.export_chrome_trace(options.kineto)
     else:
         spent = training.measured(options.steps)
     print(json.dumps({"app": "torch_streams", "ok": True, "steps": options.steps, "step_ms": spent,

@@ -55,12 +55,12 @@ void add_accesses(Trace& t) {
   access.parameter.assign(rows, kNoSmall);
   access.bytes.assign(rows, kPiece);
   access.address.assign(rows, 0);
-  access.correlation_id.assign(rows, 0);
+  access.call_number.assign(rows, 0);
   access.row_count = rows;
   for (size_t i = 0; i < ops; ++i) {
     const auto piece = static_cast<Int>(random() % kPieces),
                other = static_cast<Int>(random() % kPieces);
-    access.correlation_id[2 * i] = access.correlation_id[2 * i + 1] = t.op.correlation_id[i];
+    access.call_number[2 * i] = access.call_number[2 * i + 1] = t.op.call_number[i];
     access.address[2 * i] = (piece + 1) * kPiece;
     access.address[2 * i + 1] = ((Int{t.op.stream_id[i]} + 2) * kPieces + other) * kPiece;
     access.writes[2 * i + 1] = 1;

@@ -30,7 +30,8 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
   auto& op = t.op;
   for (auto* column : {&op.stream_id, &op.name_id, &op.api_call_id, &op.launch_shape_id})
     ids(*column, ops);
-  for (auto* column : {&op.start_ns, &op.end_ns, &op.correlation_id, &op.bytes, &op.graph_node})
+  for (auto* column :
+       {&op.start_ns, &op.end_ns, &op.call_number, &op.correlation_id, &op.bytes, &op.graph_node})
     ints(*column, ops);
   for (auto* column : {&op.kind, &op.detail, &op.memory_kinds, &op.channel}) smalls(*column, ops);
   op.row_count = ops;
@@ -38,8 +39,8 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
   for (auto* column :
        {&call.thread_id, &call.name_id, &call.stream_id, &call.operation_id, &call.stack_id})
     ids(*column, ops);
-  for (auto* column :
-       {&call.start_ns, &call.end_ns, &call.correlation_id, &call.object, &call.value})
+  for (auto* column : {&call.start_ns, &call.end_ns, &call.call_number, &call.correlation_id,
+                       &call.object, &call.value})
     ints(*column, ops);
   for (auto* column : {&call.kind, &call.result}) smalls(*column, ops);
   call.row_count = ops;
@@ -47,7 +48,8 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
   for (auto* column : {&record.thread_id, &record.name_id, &record.stream_id, &record.event_id,
                        &record.operation_id})
     ids(*column, waits);
-  for (auto* column : {&record.start_ns, &record.end_ns, &record.correlation_id})
+  for (auto* column :
+       {&record.start_ns, &record.end_ns, &record.call_number, &record.correlation_id})
     ints(*column, waits);
   for (auto* column : {&record.version, &record.result, &record.flags}) smalls(*column, waits);
   record.row_count = waits;
@@ -55,7 +57,8 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
   for (auto* column : {&wait.thread_id, &wait.name_id, &wait.stream_id, &wait.event_id,
                        &wait.record_id, &wait.operation_id})
     ids(*column, waits);
-  for (auto* column : {&wait.start_ns, &wait.end_ns, &wait.correlation_id}) ints(*column, waits);
+  for (auto* column : {&wait.start_ns, &wait.end_ns, &wait.call_number, &wait.correlation_id})
+    ints(*column, waits);
   for (auto* column : {&wait.binding, &wait.result, &wait.flags}) smalls(*column, waits);
   wait.row_count = waits;
 
@@ -68,12 +71,13 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
     now += 1'500;
     call.thread_id[i] = thread, call.kind[i] = 1, call.stream_id[i] = stream;
     call.start_ns[i] = now - 1'400, call.end_ns[i] = now, call.result[i] = 0;
-    call.correlation_id[i] = ++correlation;
+    call.call_number[i] = call.correlation_id[i] = ++correlation;
     const Ns start = std::max({now + 5'000, busy[stream] + 1'500, held[stream] + 2'000});
     op.kind[i] = i % 8 == 0 ? kMemcpy : kKernel;
     op.detail[i] = i % 8 == 0 ? 1 : kNoSmall;
     op.stream_id[i] = stream, op.api_call_id[i] = static_cast<Id>(i);
-    op.correlation_id[i] = correlation, op.channel[i] = static_cast<Small>(stream % 8);
+    op.call_number[i] = op.correlation_id[i] = correlation,
+    op.channel[i] = static_cast<Small>(stream % 8);
     op.start_ns[i] = start,
     op.end_ns[i] = busy[stream] = start + 1'000 + static_cast<Ns>(random() % 20'000);
     if (next_wait * ops >= (i + 1) * waits || next_wait == waits) continue;
@@ -82,8 +86,8 @@ inline trace::Trace big_trace(size_t ops, size_t waits, size_t streams) {
     record.stream_id[next_wait] = stream, wait.stream_id[next_wait] = waiter;
     record.start_ns[next_wait] = now + 10, record.end_ns[next_wait] = now + 20;
     wait.start_ns[next_wait] = now + 30, wait.end_ns[next_wait] = now + 40;
-    record.correlation_id[next_wait] = ++correlation,
-    wait.correlation_id[next_wait] = ++correlation;
+    record.call_number[next_wait] = record.correlation_id[next_wait] = ++correlation;
+    wait.call_number[next_wait] = wait.correlation_id[next_wait] = ++correlation;
     record.result[next_wait] = wait.result[next_wait] = 0;
     wait.binding[next_wait] = kBindingExact, wait.record_id[next_wait] = static_cast<Id>(next_wait);
     held[waiter] = std::max(held[waiter], busy[stream]);

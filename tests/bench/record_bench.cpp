@@ -97,7 +97,7 @@ class Program {
   }
   uint32_t call(uint32_t thread, const char* name, uint64_t stream, uint64_t object, uint64_t ns) {
     if (name != last_name_) call_.call = ring::find_call(last_name_ = name).value();
-    call_.correlation_id = ++correlation_;
+    call_.call_number = ++correlation_;
     call_.begin = begin_ + time_;
     call_.end = begin_ + time_ + ns;
     call_.stream = stream;
@@ -381,7 +381,7 @@ class Load {
     ring::CallRecord call{};
     call.kind = ring::RecordKind::kCall;
     call.call = kLaunch;
-    call.correlation_id = ++correlation_;
+    call.call_number = ++correlation_;
     call.context = 1;
     call.operation = ring::kNone32;
     call.stream = 0xa000 + 16 * thread;

@@ -63,11 +63,13 @@ void make_trace(const fs::path& file, size_t steps, trace::Ns kernel_ns) {
                                  .start_ns = at,
                                  .end_ns = at + 1'000,
                                  .result = 0,
-                                 .correlation_id = ++correlation});
+                                 .call_number = ++correlation,
+                                 .correlation_id = correlation});
     writer.append(trace::Op{.kind = trace::kMemcpy,
                             .stream_id = 0,
                             .start_ns = at + 2'000,
                             .end_ns = at + 9'000,
+                            .call_number = correlation,
                             .correlation_id = correlation,
                             .api_call_id = static_cast<trace::Id>(2 * i),
                             .detail = 1});
@@ -79,7 +81,8 @@ void make_trace(const fs::path& file, size_t steps, trace::Ns kernel_ns) {
                                      .start_ns = at + 1'100,
                                      .end_ns = at + 1'500,
                                      .result = 0,
-                                     .correlation_id = ++correlation});
+                                     .call_number = ++correlation,
+                                     .correlation_id = correlation});
     writer.append(trace::EventWait{.thread_id = 0,
                                    .name_id = name("cudaStreamWaitEvent"),
                                    .stream_id = 1,
@@ -89,7 +92,8 @@ void make_trace(const fs::path& file, size_t steps, trace::Ns kernel_ns) {
                                    .start_ns = at + 1'600,
                                    .end_ns = at + 2'000,
                                    .result = 0,
-                                   .correlation_id = ++correlation});
+                                   .call_number = ++correlation,
+                                   .correlation_id = correlation});
     writer.append(trace::ApiCall{.thread_id = 0,
                                  .kind = 1,
                                  .name_id = name("cudaLaunchKernel"),
@@ -97,12 +101,14 @@ void make_trace(const fs::path& file, size_t steps, trace::Ns kernel_ns) {
                                  .start_ns = at + 2'100,
                                  .end_ns = at + 4'000,
                                  .result = 0,
-                                 .correlation_id = ++correlation});
+                                 .call_number = ++correlation,
+                                 .correlation_id = correlation});
     writer.append(trace::Op{.kind = trace::kKernel,
                             .stream_id = 1,
                             .name_id = name("gemm"),
                             .start_ns = at + 9'500,
                             .end_ns = at + 9'500 + kernel_ns,
+                            .call_number = correlation,
                             .correlation_id = correlation,
                             .api_call_id = static_cast<trace::Id>(2 * i + 1)});
     if (writer.buffered_bytes() > (32 << 20)) writer.flush();

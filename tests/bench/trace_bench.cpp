@@ -45,19 +45,20 @@ Step make_step(Id i, bool ascending) {
   Step step;
   step.launch = {.thread_id = 0, .kind = 1, .name_id = 3, .stream_id = stream};
   step.launch.start_ns = at, step.launch.end_ns = at + 2'100;
-  step.launch.result = 0, step.launch.correlation_id = correlation + 1;
+  step.launch.result = 0, step.launch.call_number = step.launch.correlation_id = correlation + 1;
   step.kernel = {.kind = kKernel, .stream_id = stream, .name_id = 4};
   step.kernel.start_ns = kernel_at, step.kernel.end_ns = kernel_at + 3'400;
-  step.kernel.correlation_id = correlation + 1, step.kernel.api_call_id = i;
+  step.kernel.call_number = step.kernel.correlation_id = correlation + 1,
+  step.kernel.api_call_id = i;
   step.kernel.launch_shape_id = 0, step.kernel.channel = static_cast<Small>(8 + stream);
   step.record = {.thread_id = 0, .name_id = 5, .stream_id = stream, .event_id = i % 64};
   step.record.version = static_cast<Small>(i / 64 + 1), step.record.result = 0;
   step.record.start_ns = at + 2'200, step.record.end_ns = at + 3'100;
-  step.record.correlation_id = correlation + 2;
+  step.record.call_number = step.record.correlation_id = correlation + 2;
   step.wait = {.thread_id = 0, .name_id = 6, .stream_id = (stream + 1) % 4, .event_id = i % 64};
   step.wait.binding = kBindingExact, step.wait.record_id = i, step.wait.result = 0;
   step.wait.start_ns = at + 3'200, step.wait.end_ns = at + 4'000;
-  step.wait.correlation_id = correlation + 3;
+  step.wait.call_number = step.wait.correlation_id = correlation + 3;
   return step;
 }
 

@@ -62,7 +62,7 @@ class Checker:
         self.is_shared = is_shared
         self.violations = []
         self.op = {row[0]: row[1:] for row in self.rows(
-            "SELECT id, kind, stream_id, start_ns, end_ns, api_call_id, correlation_id FROM op")}
+            "SELECT id, kind, stream_id, start_ns, end_ns, api_call_id, call_number FROM op")}
         self.migrations = {row[0] for row in self.rows(f"SELECT id FROM op WHERE kind = 1 AND detail >= {FIRST_PAGE_MIGRATION}")}
         self.call = {row[0]: row[1:] for row in self.rows("SELECT id, thread_id, start_ns, end_ns FROM api_call")}
         self.edge = {row[0]: row[1:] for row in self.rows("SELECT id, kind, from_op_id, to_op_id, event_wait_id FROM edge")}
@@ -77,15 +77,15 @@ class Checker:
         """Per op: thread, entry and exit of the call that issued it."""
         process_of_stream = dict(self.rows(
             "SELECT stream.id, context.process_id FROM stream JOIN context ON context.id = stream.context_id"))
-        copies = {(process, correlation): (thread, start, end) for process, correlation, thread, start, end in self.rows(
-            "SELECT thread.process_id, correlation_id, thread_id, host_sync.start_ns, host_sync.end_ns FROM host_sync "
+        copies = {(process, number): (thread, start, end) for process, number, thread, start, end in self.rows(
+            "SELECT thread.process_id, call_number, thread_id, host_sync.start_ns, host_sync.end_ns FROM host_sync "
             f"JOIN thread ON thread.id = thread_id WHERE host_sync.kind = {SYNCHRONOUS_COPY}")}
         self.issue = {}
-        for op, (_, stream, _, _, call, correlation) in self.op.items():
+        for op, (_, stream, _, _, call, number) in self.op.items():
             if call in self.call:
                 self.issue[op] = self.call[call]
             else:
-                self.issue[op] = copies.get((process_of_stream.get(stream), correlation), (None, None, None))
+                self.issue[op] = copies.get((process_of_stream.get(stream), number), (None, None, None))
 
     def read_host(self):
         """Per thread: its calls by start, as (start, end, blocking)."""

@@ -67,7 +67,7 @@ TEST(Activities, BecomeRecordsJoinedByCorrelationId) {
   ASSERT_EQ(run.run_child("activities"), 0) << run.error_text();
   const auto kernels = run.all<ring::OpRecord>(RecordKind::kKernel);
   ASSERT_EQ(kernels.size(), 2u);
-  EXPECT_EQ(kernels[0].correlation_id, run.calls().at(0).correlation_id);
+  EXPECT_EQ(kernels[0].correlation_id, run.calls().at(0).call_number);
   EXPECT_EQ(kernels[0].begin_ns, 1000);
   EXPECT_EQ(kernels[0].end_ns, 2000);
   EXPECT_EQ(kernels[0].stream, 13u);

@@ -108,7 +108,7 @@ TEST(Callbacks, ReportBothEndsOfCopiesThatSucceeded) {
   const auto expect = [&](size_t index, size_t call, Range source, Range destination,
                           uint32_t rows) {
     const ring::AccessRecord& access = accesses.at(index);
-    EXPECT_EQ(access.correlation_id, calls.at(call).correlation_id) << index;
+    EXPECT_EQ(access.call_number, calls.at(call).call_number) << index;
     EXPECT_EQ((Range{access.ranges[0].address, access.ranges[0].bytes, access.pitch[0]}), source)
         << index;
     EXPECT_EQ((Range{access.ranges[1].address, access.ranges[1].bytes, access.pitch[1]}),
@@ -143,11 +143,11 @@ TEST(Callbacks, ReportKernelParametersThatMayBePointersOnlyOnRequest) {
     EXPECT_EQ(reported[0].values[0], 0x7f0000001000u);
     EXPECT_EQ(reported[0].values[1], 0x7f0000002000u);
     EXPECT_EQ(reported[0].parameters[1], 3);
-    EXPECT_EQ(reported[0].correlation_id, run.calls().at(0).correlation_id);
+    EXPECT_EQ(reported[0].call_number, run.calls().at(0).call_number);
     EXPECT_EQ(run.text(reported[0].kernel), "outer");
     ASSERT_EQ(reported[1].count, 1u);
     EXPECT_EQ(reported[1].values[0], 0x7f0000003000u);
-    EXPECT_EQ(reported[1].correlation_id, run.calls().at(1).correlation_id);
+    EXPECT_EQ(reported[1].call_number, run.calls().at(1).call_number);
   }
 }
 
@@ -155,7 +155,7 @@ TEST(Callbacks, ReportKernelParametersThatMayBePointersOnlyOnRequest) {
 std::vector<std::pair<int, uint64_t>> words_of(const Observed& run, const ring::CallRecord& call) {
   std::vector<std::pair<int, uint64_t>> words;
   for (const auto& each : run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments)) {
-    if (each.correlation_id != call.correlation_id) continue;
+    if (each.call_number != call.call_number) continue;
     for (int i = 0; i < each.count; ++i) words.emplace_back(each.parameters[i], each.values[i]);
   }
   return words;
@@ -374,11 +374,11 @@ TEST(Callbacks, ReportTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   ASSERT_EQ(run.run_child("graphs"), 0) << run.error_text();
   std::map<uint64_t, uint8_t> kinds;
   std::map<uint64_t, uint64_t> originals;
-  std::map<uint64_t, uint32_t> correlation_ids;
+  std::map<uint64_t, uint32_t> call_numbers;
   for (const auto& node : run.all<ring::GraphNodeRecord>(RecordKind::kGraphNode)) {
     if (node.node_kind != 0xff) kinds[node.node] = node.node_kind;
     if (node.original != 0) originals[node.node] = node.original;
-    correlation_ids[node.node] = node.correlation_id;
+    call_numbers[node.node] = node.call_number;
   }
   EXPECT_EQ(kinds[51], 1);  // a copy, although CREATED reports kernel
   EXPECT_EQ(kinds[52], 0);
@@ -392,8 +392,8 @@ TEST(Callbacks, ReportTheGraphAsItWasBuiltAndIgnoreTheInternalCopy) {
   for (const auto& edge : run.all<ring::GraphEdgeRecord>(RecordKind::kGraphEdge))
     edges.emplace(edge.from_node, edge.to_node);
   EXPECT_EQ(edges, (std::multiset<std::pair<uint64_t, uint64_t>>{{51, 52}, {61, 62}}));
-  const uint32_t launch = run.calls().at(0).correlation_id;  // that was captured
-  EXPECT_EQ(correlation_ids,
+  const uint32_t launch = run.calls().at(0).call_number;  // that was captured
+  EXPECT_EQ(call_numbers,
             (std::map<uint64_t, uint32_t>{
                 {51, ring::kNone32}, {52, launch}, {61, ring::kNone32}, {62, launch}}));
   const auto graphs = run.all<ring::GraphRecord>(RecordKind::kGraph);

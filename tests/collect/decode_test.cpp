@@ -22,12 +22,16 @@ struct Collected final : DecodeSink {
   void shape(const ring::LaunchShapeRecord& record) override { shapes.push_back(record); }
   void witness(const ring::SyncWitnessRecord& record) override { witnesses.push_back(record); }
   void overhead(const ring::OverheadRecord& record) override { overheads.push_back(record); }
+  void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
+    correlations.emplace_back(record, callback_id);
+  }
   void unknown(uint32_t kind) override { unknowns.push_back(kind); }
   std::vector<std::string> texts;
   std::vector<ring::OpRecord> ops;
   std::vector<ring::LaunchShapeRecord> shapes;
   std::vector<ring::SyncWitnessRecord> witnesses;
   std::vector<ring::OverheadRecord> overheads;
+  std::vector<std::pair<ring::CorrelationRecord, uint32_t>> correlations;
   std::vector<uint32_t> unknowns;
 };
 
@@ -74,6 +78,25 @@ TEST(Decode, ATimeThatIsMissingOnOneSideMakesTheOperationUnfinished) {
     EXPECT_EQ(sink.ops[i].begin_ns, 0);
   }
   EXPECT_EQ(sink.ops[3].flags, 0);
+}
+
+TEST(Decode, ReadsWhoMadeACallOfTheDriver) {
+  DriverActivity activity{};
+  activity.kind = kActivityDriver;
+  activity.callback_id = 307;
+  activity.start = 1000;
+  activity.end = 3000;
+  activity.thread = 42;
+  activity.correlation_id = 7;
+  Collected sink;
+  decode(&activity, kCupti13_0, sink);
+  ASSERT_EQ(sink.correlations.size(), 1u);
+  const auto& [record, callback_id] = sink.correlations[0];
+  EXPECT_EQ(callback_id, 307u);
+  EXPECT_EQ(record.correlation_id, 7u);
+  EXPECT_EQ(record.tid, 42u);
+  EXPECT_EQ(record.begin_ns, 1000);
+  EXPECT_EQ(record.end_ns, 3000);
 }
 
 TEST(Decode, GivesEqualShapesEqualNumbers) {

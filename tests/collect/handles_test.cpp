@@ -94,12 +94,12 @@ TEST(Handles, OfFunctionsMayEndDuringTheirLaunch) {
   ASSERT_EQ(run.run_child("functions-end"), 0) << run.error_text();
   std::vector<uint32_t> reported;
   for (const auto& each : run.all<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments))
-    reported.push_back(each.correlation_id);
+    reported.push_back(each.call_number);
   const auto calls = run.calls();
   ASSERT_THAT(calls, SizeIs(5));
   // Of the first launch and, queried again, of the last one; the call that destroyed them is in
   // another thread and comes last.
-  EXPECT_EQ(reported, (std::vector{calls.at(0).correlation_id, calls.at(3).correlation_id}));
+  EXPECT_EQ(reported, (std::vector{calls.at(0).call_number, calls.at(3).call_number}));
 }
 
 TEST(Handles, OfGraphsAndNodesAreQueriedOnlyAtCreationAndOfGraphsAtDestruction) {

@@ -5,11 +5,14 @@
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaProfiler.h>
+#include <cupti.h>
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -199,6 +202,48 @@ int call_in_threads() {
   return 0;
 }
 
+// What CUPTI reports of the calls that are asked for, and of their work.
+void report_launch(uint32_t correlation, uint64_t begin, uint64_t end) {
+  using Activity = void(const void* record, size_t size, bool foreign);
+  static auto* const cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+  static auto* const report = reinterpret_cast<Activity*>(dlsym(cupti, "fake_activity"));
+  CUpti_ActivityAPI call{};
+  call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+  call.start = begin;
+  call.end = end;
+  call.threadId = static_cast<uint32_t>(syscall(SYS_gettid));
+  call.correlationId = correlation;
+  report(&call, sizeof call, false);
+  CUpti_ActivityKernel9 kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = end;
+  kernel.end = end + 1000;
+  kernel.name = "first_kernel";
+  kernel.correlationId = correlation;
+  report(&kernel, sizeof kernel, false);
+}
+
+uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Launches whose numbers at CUPTI are not those of the calls.
+int launch_with_device_times() {
+  static uint64_t begin = 0, end = 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    fake_run_inside([] {
+      begin = now_ns();
+      end = now_ns();
+    });
+    launch(kFirstKernel);
+    report_launch(900 - i, begin, end);
+  }
+  return 0;
+}
+
 // CUDA does not survive a fork, but the child may call it and get an error.
 int call_in_a_forked_child() {
   cuEventRecord(kEvent, kStream);
@@ -226,6 +271,7 @@ int main(int count, char** arguments) {
   if (scenario == "longjmp") return leave_by_longjmp();
   if (scenario == "exception") return leave_by_exception();
   if (scenario == "nested") return call_inside_a_call();
+  if (scenario == "times") return launch_with_device_times();
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();
   if (scenario == "streams") return use_streams();

@@ -21,6 +21,10 @@ class Interposed : public ::testing::Test {
     run_.control().tier = Tier::kStructure;
     run_.set("LD_PRELOAD", COLLECT_CALLS_LIBRARY ":" COLLECT_LIBRARY);
   }
+  std::string collector() {
+    const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);
+    return process.size() == 1 ? run_.text(process[0].collector) : "";
+  }
   int run(const std::string& scenario) { return run_.run({COLLECT_INTERPOSED_CHILD, scenario}); }
 
   Observed run_;
@@ -147,7 +151,7 @@ TEST_F(Interposed, LookupsAnswerAsWithoutUs) {
 TEST_F(Interposed, CallsOfAllThreadsHaveNumbersOfTheirOwn) {
   ASSERT_EQ(run("threads"), 0) << run_.error_text();
   std::set<uint32_t> numbers;
-  for (const ring::CallRecord& call : run_.calls()) numbers.insert(call.correlation_id);
+  for (const ring::CallRecord& call : run_.calls()) numbers.insert(call.call_number);
   EXPECT_EQ(run_.calls().size(), 4000u);
   EXPECT_EQ(numbers.size(), 4000u);
 }
@@ -157,14 +161,51 @@ TEST_F(Interposed, AForkedChildCallsTheDriverItself) {
   EXPECT_EQ(run_.call_names(), "cuEventRecord cuEventRecord");
 }
 
-TEST_F(Interposed, IsNotChosenWhereDeviceTimesAreWanted) {
+TEST_F(Interposed, DeviceTimesComeWithTheCallsThatCuptiNames) {
   run_.control().tier = Tier::kTimes;
+  ASSERT_EQ(run("times"), 0) << run_.error_text();
+  EXPECT_EQ(collector(), "interposed, cupti 130001");
+  const std::vector<ring::CallRecord> calls = run_.calls();
+  const auto numbers = run_.all<ring::CorrelationRecord>(ring::RecordKind::kCorrelation);
+  const auto kernels = run_.all<ring::OpRecord>(ring::RecordKind::kKernel);
+  ASSERT_EQ(calls.size(), 3u);
+  ASSERT_EQ(numbers.size(), 3u);
+  ASSERT_EQ(kernels.size(), 3u);
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_NE(calls[i].flags & ring::kOwnNumber, 0);
+    EXPECT_EQ(name_of(calls[i]), "cuLaunchKernel");
+    EXPECT_EQ(ring::call_info(numbers[i].call).name, "cuLaunchKernel");
+    EXPECT_EQ(numbers[i].correlation_id, 900 - i);
+    EXPECT_EQ(kernels[i].correlation_id, 900 - i);
+    EXPECT_NE(kernels[i].flags & ring::kOwnNumber, 0);
+  }
+  EXPECT_EQ(run_.losses().size(), 0u);
+}
+
+TEST_F(Interposed, IsNotChosenWhereOnlyCallbacksTellTheTimes) {
+  run_.control().tier = Tier::kEvents;
   ASSERT_EQ(run("kernels"), 0) << run_.error_text();
   EXPECT_EQ(run_.call_names(), "");  // the stand-in for CUPTI reports no calls by itself
-  const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);
-  ASSERT_EQ(process.size(), 1u);
-  EXPECT_THAT(run_.text(process[0].collector),
-              ::testing::EndsWith("(not interposed: device times need CUPTI)"));
+  EXPECT_THAT(collector(), ::testing::EndsWith("(not interposed: the times of events and graph "
+                                               "nodes need callbacks)"));
+}
+
+TEST_F(Interposed, CallsAreRecordedWhereCuptiCannotBeUsed) {
+  run_.control().tier = Tier::kTimes;
+  run_.set("FAKE_REFUSE_BUFFERS", "1");
+  ASSERT_EQ(run("times"), 0) << run_.error_text();
+  EXPECT_EQ(run_.calls().size(), 3u);
+  EXPECT_EQ(run_.losses()["other-subscriber"], 1u);
+  EXPECT_THAT(run_.error_text(), ::testing::HasSubstr("streamscope: GPU times are not recorded: "));
+}
+
+TEST_F(Interposed, UnderAnotherToolThatHasCuptiCallsAreRecorded) {
+  run_.control().tier = Tier::kTimes;
+  run_.set("CUDA_INJECTION64_PATH", "/nonexistent/libtool.so");
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  EXPECT_EQ(run_.calls().size(), 3u);
+  EXPECT_EQ(run_.losses()["other-subscriber"], 1u);
+  EXPECT_EQ(collector(), "interposed, no cupti");
 }
 
 TEST_F(Interposed, AProgramWithoutTheStubsIsRecordedByCallbacks) {

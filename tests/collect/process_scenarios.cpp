@@ -152,6 +152,29 @@ int paused(const Arguments& arguments) {
   return 0;
 }
 
+// Works until recording was switched off and on again three times. Prints the number of steps.
+int cost_windows(const Arguments&) {
+  constexpr int kSwitches = 6;
+  start();
+  int switches = 0;
+  uint32_t steps = 0;
+  bool has_times = true;
+  while (steps < 10'000 && switches < kSwitches) {
+    nvtxRangePushA("step");
+    run_kernel(kStreamA, "step");
+    create_event(handle<cudaEvent_t>(0xe100 + steps));
+    nvtxRangePop();
+    ++steps;
+    pause_ms(1);
+    const bool times = fake_kind_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    switches += times != has_times;
+    has_times = times;
+    if (!fake_kind_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return 2;
+  }
+  say(std::to_string(steps).c_str());
+  return switches == kSwitches ? 0 : 1;
+}
+
 int profiler_range(const Arguments&) {
   start();
   launch(kStreamA, "before");
@@ -506,6 +529,7 @@ constexpr Scenario kScenarios[] = {
     {"executes", executes},
     {"fork-then-cuda", fork_then_cuda},
     {"paused", paused},
+    {"cost-windows", cost_windows},
     {"profiler-range", profiler_range},
     {"nvtx-range", nvtx_range},
     {"nvtx", nvtx},

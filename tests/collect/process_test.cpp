@@ -335,6 +335,41 @@ TEST(Process, WhilePausedReportsOnlyWhatIdentitiesNeed) {
   EXPECT_THAT(switches, ElementsAre(0, 1));
 }
 
+TEST(Process, SwitchesRecordingOffAndOnToMeasureItsCost) {
+  for (const std::string range : {"", "step"}) {
+    Observed run;
+    run.control().measure_cost_window_ms = 20;
+    range.copy(run.control().measure_cost_range, range.size());
+    ASSERT_EQ(run.run_child("cost-windows"), 0) << run.error_text();
+    const uint64_t steps = std::stoull(run.output_text());
+
+    const auto switches = run.all<ring::CollectingRecord>(RecordKind::kCollecting);
+    ASSERT_GE(switches.size(), 6u);
+    for (size_t i = 0; i < switches.size(); ++i) {
+      EXPECT_EQ(switches[i].on, i % 2) << "the first window is recorded";
+      EXPECT_EQ(switches[i].measuring, 1);
+      if (i == 0) continue;
+      EXPECT_GT(switches[i].begin, switches[i - 1].begin);
+      EXPECT_GT(switches[i].progress, switches[i - 1].progress) << "in both kinds of windows";
+    }
+    EXPECT_LE(switches.back().progress, (range.empty() ? 2 : 1) * steps);
+
+    size_t created = 0;
+    std::set<uint32_t> launches;
+    for (const ring::CallRecord& call : run.calls()) {
+      created += ring::call_info(call.call).kind == CallKind::kEventCreate;
+      if (ring::call_info(call.call).kind == CallKind::kLaunch)
+        launches.insert(call.correlation_id);
+    }
+    EXPECT_EQ(created, steps) << "handles are always followed";
+    EXPECT_LT(launches.size(), steps);
+    EXPECT_GT(launches.size(), 0u);
+    for (const auto& kernel : run.all<ring::OpRecord>(RecordKind::kKernel))
+      EXPECT_TRUE(launches.contains(kernel.correlation_id)) << "work without its call";
+    EXPECT_THAT(run.losses(), IsEmpty());
+  }
+}
+
 std::vector<std::string> launched(const Observed& run) {
   std::vector<std::string> names;
   for (const ring::CallRecord& call : run.calls()) {
@@ -546,8 +581,7 @@ TEST(CoordObserver, CallsDoNotBelongToAnOperationThatAnotherThreadHasEnded) {
   Observed run;
   ASSERT_EQ(run.run_child("coord-threads"), 0) << run.error_text();
   std::map<uint32_t, uint32_t> operation_of;
-  for (const ring::CallRecord& call : run.calls())
-    operation_of[call.correlation_id] = call.operation;
+  for (const ring::CallRecord& call : run.calls()) operation_of[call.call_number] = call.operation;
   const std::map<uint32_t, uint32_t> expected = {{1, 1}, {2, 2}, {3, ring::kNone32}};
   EXPECT_EQ(operation_of, expected);
 }

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 """Tier structure beside other tools: nsys and ncu on the same program, torch.profiler inside it, another library that wraps
-dlsym. Both sides must have all of their results."""
+dlsym. Both sides must have all of their results. In tier times, torch.profiler has CUPTI's buffers for a while: there, and only
+there, device times may be missing, and the trace marks it."""
 
 import json
 import shutil
@@ -12,6 +13,8 @@ from harness import REPOSITORY, Trace
 from pytorch import SCRIPT, is_available
 
 STRUCTURE = ["--tier", "structure"]
+TIMES = ["--tier", "times", "--source", "interposed"]
+MARGIN_NS = 20_000_000  # around the interval of the loss, which begins and ends between two synchronizations
 APPS = ("pipeline", "pipeline_shared")
 
 
@@ -70,6 +73,13 @@ def beside_ncu(harness):
         check_trace(harness, name, [line for line in finished.lines() if "app" in line], path)
 
 
+def work_of(profile):
+    """{category: number of events} of an exported profile."""
+    events = json.loads(profile.read_text())["traceEvents"]
+    return {category: len([event for event in events if event.get("cat") == category])
+            for category in ("kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime")}
+
+
 def beside_torch_profiler(harness):
     """The same measured part, profiled by PyTorch with and without a recording: the profiles must have the same work."""
     work = {}
@@ -82,15 +92,65 @@ def beside_torch_profiler(harness):
             finished, path = harness.record("beside_torch", command, STRUCTURE, 120)
         if not harness.check(f"torch.profiler {way}", finished.code == 0 and profile.exists(), finished.why()):
             return
-        events = json.loads(profile.read_text())["traceEvents"]
-        work[way] = {category: len([event for event in events if event.get("cat") == category])
-                     for category in ("kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime")}
+        work[way] = work_of(profile)
     harness.check("torch.profiler sees as much as without a recording", work["alone"] == work["recorded"], str(work))
     harness.equal("nobody is warned", "", "".join(line for line in finished.err.splitlines() if "profiler" in line and "streamscope" in line))
     trace = Trace(path)
     harness.equal("torch: source of calls", "interposed", trace.value("SELECT value FROM process JOIN string ON string.id = collector_id"))
     harness.equal("torch: losses", [], trace.losses())
     trace.close()
+
+
+def beside_torch_profiler_with_times(harness):
+    """The profiler is active in the middle third of the program. Its profile must be as complete as without a recording; the
+    recording must have all calls, and all device times outside that part, which it marks."""
+    if not harness.can_record(*TIMES):
+        harness.skip("torch.profiler beside tier times", "this build records tier times by callbacks only")
+        return
+    found, profiles = {}, {}
+    for way, options in (("alone", None), ("structure", STRUCTURE), ("times", TIMES)):
+        profiles[way] = harness.work / f"beside.inner.{way}.json"
+        command = [harness.python, SCRIPT, "--steps", 20, "--inner-profiler", "--kineto", profiles[way]]
+        finished, path = (harness.run(command, 120), None) if options is None else harness.record(f"beside_inner_{way}", command, options, 120)
+        if not harness.check(f"torch.profiler inside, {way}", finished.code == 0 and profiles[way].exists(), finished.why()):
+            return
+        found[way] = path
+    work = {way: work_of(profile) for way, profile in profiles.items()}
+    harness.check("times: torch.profiler sees as much as without a recording", work["alone"] == work["times"], str(work))
+    structure, times = Trace(found["structure"]), Trace(found["times"])
+    check_calls_complete(harness, structure, times)
+    check_marked_interval(harness, times)
+    structure.close()
+    times.close()
+
+
+def check_calls_complete(harness, structure, times):
+    """Tier structure, which does not use CUPTI, has all calls of the same program."""
+    harness.check("times: source of calls", times.collector().startswith("interposed"), times.collector())
+    kinds = "('launch', 'memcpy_async', 'memset_async', 'event_record', 'stream_wait', 'device_synchronize')"
+    expected, got = (trace.counted(f"SELECT kind, count(*) FROM v_api_call WHERE kind IN {kinds} GROUP BY kind") for trace in (structure, times))
+    harness.equal("times: calls by kind, as in tier structure", expected, got)
+    expected, got = (trace.counted("SELECT kind, count(*) FROM op GROUP BY kind") for trace in (structure, times))
+    harness.equal("times: device work by kind, as in tier structure", expected, got)
+
+
+def check_marked_interval(harness, trace):
+    """The loss has the interval, nothing else is lost, and times are missing only inside it."""
+    spans = trace.rows("SELECT start_ns, end_ns FROM loss JOIN string ON string.id = name_id WHERE value = 'profiler-conflict'")
+    if not harness.check("times: the interval of the other profiler is marked", spans and None not in sum(spans, ()), f"{spans}; losses {trace.losses(0)}"):
+        return
+    others = [loss for loss in trace.losses() if not loss.startswith("profiler-conflict")]
+    harness.equal("times: other losses", [], others)
+    first, last = min(start for start, _ in spans), max(end for _, end in spans)
+    missing, outside, inside = trace.rows(
+        "SELECT sum(op.end_ns IS NULL), sum(op.end_ns IS NULL AND NOT in_span), sum(in_span) FROM op JOIN"
+        " (SELECT id, start_ns BETWEEN ? AND ? AS in_span FROM api_call) AS call ON call.id = op.api_call_id WHERE op.kind IN (0, 1, 2)",
+        first - MARGIN_NS, last + MARGIN_NS)[0]
+    harness.equal("times: kernels, copies and memsets without times outside the interval", 0, outside)
+    orphans = trace.value("SELECT count(*) FROM op WHERE kind IN (0, 1, 2) AND api_call_id IS NULL")
+    harness.equal("times: device work without its call", 0, orphans)
+    harness.log(f"  beside torch.profiler in tier times: interval {(last - first) / 1e6:.1f} ms, {inside} pieces of work called in it,"
+                f" {missing} without times")
 
 
 def beside_another_hook(harness):
@@ -124,3 +184,4 @@ def run(harness):
     beside_another_hook(harness)
     if is_available(harness):
         beside_torch_profiler(harness)
+        beside_torch_profiler_with_times(harness)

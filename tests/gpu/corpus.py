@@ -18,6 +18,7 @@ import tarfile
 import time
 
 import corpus_list
+import corpus_sources
 import corpus_table
 from corpus_output import Expected
 from harness import REPOSITORY, Trace
@@ -513,10 +514,12 @@ def run(harness):
                                **(time_alone(machine, program, harness.rounds_of(3)) or {"timing": None}))
             if row.get("causes_alone") is not None:
                 harness.check(f"{program.name} alone: causes", not row["causes_alone"], row["causes_alone"])
+    if "sources" in options.phases:
+        corpus_sources.run(harness, machine, [program for program in ready if not rows[program.name].get("not_run")], rows, results.update)
     for program in programs:
         if rows[program.name].get("not_run"):
             harness.skip(program.name, rows[program.name]["not_run"])
-    wanted = {"correctness": "ways", "timing": "timing"}
+    wanted = {"correctness": "ways", "timing": "timing", "sources": "sources"}
     undone = [program for program in ready if not rows[program.name].get("not_run")
               and (rows[program.name].get("cut") or any(wanted[phase] not in rows[program.name] for phase in options.phases))]
     results.facts["left"] = len(undone)

@@ -110,6 +110,15 @@ def markdown(results):
     listed("Losses", ["program", "recorded as", "loss"],
            [(name, way, "; ".join(got["losses"])) for name, row in programs.items() for way, got in ways_of(row) if got.get("losses")])
     listed("Counts that differ from CUPTI's", ["program", "recorded as", "counted", "CUPTI"], counted_otherwise(programs))
+    compared = {name: row["sources"] for name, row in programs.items() if row.get("sources")}
+    if compared:
+        equal = sum(got["is_equal"] for got in compared.values())
+        parts.append(f"Recorded by callbacks and by wrappers: {len(compared)} programs, {equal} with the same counts.")
+    listed("Differences between the sources of calls", ["program", "fact", "what", "by callbacks", "by wrappers"],
+           [(name, *each) for name, got in compared.items() for each in got["differences"]]
+           + [(name, "recording", got["why"], "", "") for name, got in compared.items() if got["why"] and not got["is_equal"]])
+    listed("Facts that vary between recordings of one source", ["program", "facts"],
+           [(name, ", ".join(got["varies"])) for name, got in compared.items() if got["varies"]])
     listed("Programs that fail unrecorded too", ["program", "exit code"],
            [(name, row["bare"]["code"]) for name, row in programs.items() if row.get("bare", {}).get("code")])
     listed("Not run", ["program", "why"], [(name, row["not_run"]) for name, row in programs.items() if row.get("not_run")])
@@ -144,7 +153,7 @@ def merged(paths):
             if row.get("ways") or row.get("not_run") or name not in total["programs"]:
                 total["programs"][name] = row
             else:
-                total["programs"][name].update((key, row[key]) for key in ("timing", "causes_alone") if key in row)
+                total["programs"][name].update((key, row[key]) for key in ("timing", "causes_alone", "sources") if key in row)
     return total
 
 

@@ -60,6 +60,14 @@ elif words[0] == "record":
             database.execute("INSERT INTO loss(id, name_id, severity, count) VALUES (0, 0, 2, 7)")
         if command[-1] == "miscount":
             database.execute("DELETE FROM op WHERE id = 1")
+        if "--source" in words:
+            source = words[words.index("--source") + 1]
+            database.execute("INSERT INTO string(id, value) VALUES (1, ?)", [source])
+            database.execute("INSERT INTO process(id, collector_id) VALUES (0, 1)")
+            if command[-1] == "sourced" and source == "interposed":
+                database.execute("DELETE FROM op WHERE id = 1")
+            if command[-1] == "unsteady":
+                database.execute("DELETE FROM op WHERE id >= ?", ["cupti0.sqlite" in path])
         if command[-1] == "unfinished":
             database.execute("UPDATE meta SET value = 0 WHERE key = 'finished'")
         database.commit()
@@ -75,7 +83,7 @@ else:
     sys.exit(1 if kind == "certain" else 0)
 """
 
-FAULTS = "good gone warned crash code output hang fails slow loss miscount unfinished traceless certain confirmed racy silent innocent".split()
+FAULTS = "good gone warned crash code output hang fails slow loss miscount unfinished traceless certain confirmed racy silent innocent sourced unsteady".split()
 MORE = {"confirmed": "confirmed = SS005 main.cu:3 because", "gone": "confirmed = SS006 main.cu:4 because",
         "racy": "races = yes", "silent": "races = yes", "innocent": "races = no", "slow": "limit = 1"}
 
@@ -259,6 +267,20 @@ class Corpus(unittest.TestCase):
         self.assertEqual((cut["cut"], list(cut["ways"])), (True, ["structure"]))
         whole = self.run_apart("cut", ["correctness"])
         self.assertEqual(("cut" in whole, list(whole["ways"])), (False, ["structure", "args"]))
+
+    def test_sources_of_calls_are_compared(self):
+        checks = self.run_corpus(corpus_work=self.folder / "sources_work", phases=["sources"],
+                                 programs=re.compile("^fake/(good|sourced|unsteady|hang|traceless)$"))
+        failures = sorted(name for _, name, verdict, _ in checks if verdict == "FAIL")
+        self.assertEqual(failures, ["fake/sourced sources: equal"])
+        rows = json.loads((self.folder / "sources_work/results.json").read_text())["programs"]
+        self.assertEqual(rows["fake/sourced"]["sources"]["differences"], [["ops", "kernel", 2, 1]])
+        self.assertEqual((rows["fake/unsteady"]["sources"]["differences"], rows["fake/unsteady"]["sources"]["varies"]), ([], ["ops"]))
+        self.assertEqual([rows[f"fake/{name}"]["sources"]["why"] for name in ("good", "hang", "traceless")],
+                         ["", "ended after its limit", "no trace, exit code 0"])
+        table = (self.folder / "out/corpus.md").read_text()
+        self.assertIn("5 programs, 4 with the same counts", table)
+        self.assertIn("| fake/sourced | ops | kernel | 2 | 1 |", table)
 
     def test_times_that_were_measured_alone_are_added_to_what_was_recorded(self):
         timed = self.run_apart("timed", ["timing"])

@@ -12,7 +12,7 @@ import time
 from harness import Trace
 from kill import FLUSH_NS
 
-CALLS = {"launches": "cudaLaunchKernel", "records": "cudaEventRecord", "waits": "cudaStreamWaitEvent"}
+KINDS = {"launches": "launch", "records": "event_record", "waits": "stream_wait"}  # of calls; names depend on the source of calls
 ABRUPT = ("_exit", "abort", "kill", "terminate", "fault", "linger")
 # cudaDeviceReset while another thread calls CUDA has no defined end, with us or without.
 UNDEFINED = {("device-reset", "inside-a-call"), ("device-reset", "while-others-work")}
@@ -42,8 +42,8 @@ def check_left(harness, name, how, when, said, path):
     trace = Trace(path)
     harness.equal(f"{name}: undamaged", "ok", trace.value("PRAGMA integrity_check"))
     harness.equal(f"{name}: complete", how not in ABRUPT, info.get("complete"))
-    calls = trace.counted("SELECT name, count(*) FROM v_api_call WHERE end_ns IS NOT NULL GROUP BY name")
-    missing = {field: (count, calls.get(CALLS[field], 0)) for field, count in said.items() if calls.get(CALLS[field], 0) < count}
+    calls = trace.counted("SELECT kind, count(*) FROM v_api_call WHERE end_ns IS NOT NULL GROUP BY kind")
+    missing = {field: (count, calls.get(KINDS[field], 0)) for field, count in said.items() if calls.get(KINDS[field], 0) < count}
     harness.check(f"{name}: every call that had returned is recorded", not missing, f"said and recorded: {missing}")
     ended = trace.value("SELECT max(end_ns) FROM v_api_call") or 0
     late = trace.value("SELECT count(*) FROM op JOIN api_call AS call ON call.id = op.api_call_id WHERE op.end_ns IS NULL"
@@ -77,8 +77,8 @@ def cell(harness, how, when):
 def abandoned(harness, when):
     """The program stays at its stage; then it and its recorder are killed."""
     name = f"crash_abandoned_{when}"
-    path = harness.work / f"{name}.sqlite"
-    words = [harness.streamscope, "record", "--hang-timeout", 0, "-o", path, "--force", "--", harness.app("crash"), "linger", when]
+    path = harness.trace_path(name)
+    words = [*harness.record_words(path, "--hang-timeout", 0), harness.app("crash"), "linger", when]
     launcher = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.DEVNULL, env=harness.environment(), cwd=harness.work, start_new_session=True)
     line = launcher.stdout.readline()

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: topology against CUDA's own, counts at both levels of detail, late attach, and what a launch costs."""
-
-import statistics
+"""Graphs: topology against CUDA's own, counts at both levels of detail, and late attach. graph_cost.py measures what a launch costs."""
 
 import counts
 
@@ -105,34 +103,7 @@ def check_late_attach(harness, app):
     found.close()
 
 
-def cost_of_launch(harness):
-    """Alternated runs of a chain of 200 kernels: CPU time of a launch, and time until the graph is done."""
-    chain = [harness.app("graph_replay"), "--chain", 200]
-    ways = {
-        "bare": None,
-        "structure": ["--tier", "structure"],
-        "times": ["--tier", "times"],
-        "times, nodes": ["--tier", "times", "--graphs", "nodes"],
-    }
-    found = {way: [] for way in ways}
-    for _ in range(harness.rounds_of(5)):
-        for way, options in ways.items():
-            finished = harness.run(chain, 60) if options is None else harness.record("graph_cost", chain, options)[0]
-            if finished.code != 0 or not finished.lines():
-                harness.check(f"cost of a graph launch, {way}", False, finished.why())
-                return
-            found[way].append(finished.lines()[-1])
-    rows = []
-    for way, lines in found.items():
-        launch, done = (statistics.median(line[key] for line in lines) for key in ("launch_us", "done_us"))
-        rows.append((way, f"{launch:.1f}", f"{done:.1f}"))
-    harness.log("  launch of a graph of 200 kernels, medians")
-    harness.table(["recorded", "launch us", "done us"], rows)
-    harness.check("cost of a graph launch measured", True, str(rows))
-
-
 def run(harness):
     harness.parallel([(check_replay, harness, app, detail) for app in ("graph_replay", "graph_replay_shared")
                       for detail in ("launch", "nodes")]
                      + [(check_late_attach, harness, app) for app in ("late_graph", "late_graph_shared")])
-    cost_of_launch(harness)

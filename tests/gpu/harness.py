@@ -80,6 +80,10 @@ class Trace:
             )
         ]
 
+    def collector(self):
+        """What saw the calls of the newest process: text that begins with "interposed" or "cupti"."""
+        return str(self.value("SELECT value FROM process JOIN string ON string.id = collector_id ORDER BY process.id DESC LIMIT 1"))
+
     def close(self):
         self.database.close()
 
@@ -93,6 +97,8 @@ class Harness:
         self.streamscope = self.build / "bin/streamscope"
         self.collector = self.build / "lib/libstreamscope_inject.so"
         self.section = ""
+        self.source = ""  # --source of recordings that do not choose one themselves; "": the recorder decides
+        self.until = float("inf")  # when a section that repeats itself ends, on time.monotonic()
         self.results = []  # (section, name, "PASS" | "FAIL" | "SKIP", message)
         self.lock = threading.RLock()
         self.out.mkdir(parents=True, exist_ok=True)
@@ -192,13 +198,31 @@ class Harness:
             self.detail(f"  stderr: {finished.err[-1000:]}")
         return finished
 
+    def is_over(self):
+        return time.monotonic() > self.until
+
+    def trace_path(self, name):
+        """Where a recording of this name goes; each source has its own files."""
+        return self.work / ".".join(filter(None, (name, self.source, "sqlite")))
+
+    def record_words(self, path, *options):
+        """The command line that records into a file, up to the program."""
+        source = ["--source", self.source] if self.source and "--source" not in options else []
+        return [self.streamscope, "record", "-o", path, "--force", *source, *options, "--"]
+
     def record(self, name, command, options=(), timeout=60, env=None):
-        """Records a program into work/NAME.sqlite. Returns what the launcher did and the file."""
-        path = self.work / f"{name}.sqlite"
-        finished = self.run(
-            [self.streamscope, "record", "-o", path, "--force", *options, "--", *command], timeout, env
-        )
-        return finished, path
+        """Records a program into trace_path(NAME). Returns what the launcher did and the file."""
+        path = self.trace_path(name)
+        return self.run([*self.record_words(path, *options), *command], timeout, env), path
+
+    def can_record(self, *options):
+        """Whether `record` accepts these options, tried with a program that uses no CUDA."""
+        finished = self.run([self.streamscope, "record", "-o", self.work / "options.sqlite", "--force", *options, "--", "true"], 30)
+        return finished.code == 0
+
+    def gpu(self):
+        """Name and driver, for the head of a table."""
+        return self.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], 30).out.strip()
 
     def info(self, path, name):
         """`streamscope info --json` of a file, or None after a failed check."""

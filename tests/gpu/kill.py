@@ -11,15 +11,15 @@ import time
 from harness import Trace
 
 FLUSH_NS = 100_000_000
-CALLS = ("cudaLaunchKernel", "cudaEventRecord", "cudaStreamWaitEvent")
+KINDS = ("launch", "event_record", "stream_wait")  # of calls in each round; names depend on the source of calls
 
 
 def start_and_kill(harness, name, victims):
     """Records spin for a while, kills `victims` ('target', 'launcher') at once. Returns (last report, trace, code)."""
-    path = harness.work / f"{name}.sqlite"
+    path = harness.trace_path(name)
     progress = open(harness.work / f"{name}.out", "w+")
     launcher = subprocess.Popen(
-        [str(word) for word in (harness.streamscope, "record", "-o", path, "--force", "--", harness.app("spin"), "--seconds", 20)],
+        [str(word) for word in (*harness.record_words(path), harness.app("spin"), "--seconds", 20)],
         stdin=subprocess.DEVNULL, stdout=progress, stderr=subprocess.DEVNULL, env=harness.environment(),
         cwd=harness.work, start_new_session=True)
 
@@ -58,10 +58,10 @@ def check_trace(harness, name, last, path):
     rings = path.with_name(path.name + ".rings")
     harness.check(f"{name}: the rings are gone after the next command", not rings.exists(), f"{rings}")
     trace = Trace(path)
-    calls = trace.counted("SELECT name, count(*) FROM v_api_call GROUP BY name")
-    for call in CALLS:
-        harness.check(f"{name}: {call} calls that were reported are recorded", calls.get(call, 0) >= last["rounds"],
-                      f"reported {last['rounds']}, recorded {calls.get(call, 0)}")
+    calls = trace.counted("SELECT kind, count(*) FROM v_api_call GROUP BY kind")
+    for kind in KINDS:
+        harness.check(f"{name}: {kind} calls that were reported are recorded", calls.get(kind, 0) >= last["rounds"],
+                      f"reported {last['rounds']}, recorded {calls.get(kind, 0)}")
     newest = trace.value("SELECT max(end_ns) FROM v_api_call") or 0
     missing, late = trace.rows(
         "SELECT count(*), sum(call.start_ns < ?) FROM op JOIN api_call AS call ON call.id = op.api_call_id"
@@ -69,7 +69,7 @@ def check_trace(harness, name, last, path):
     lost = trace.value("SELECT sum(count) FROM loss JOIN string ON string.id = name_id WHERE value = 'times-not-delivered'")
     harness.check(f"{name}: GPU times at most 100 ms behind, or counted as lost", not late or (lost or 0) >= late,
                   f"{missing} kernels without times, {late} of them launched more than 100 ms before the end, {lost} counted as lost")
-    harness.log(f"  {name}: reported {3 * last['rounds']} calls, recorded {sum(calls.get(call, 0) for call in CALLS)};"
+    harness.log(f"  {name}: reported {3 * last['rounds']} calls, recorded {sum(calls.get(kind, 0) for kind in KINDS)};"
                 f" {missing} kernels without times, {late or 0} older than 100 ms, losses {trace.losses(1)}")
     trace.close()
 

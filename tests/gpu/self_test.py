@@ -8,14 +8,19 @@ import sqlite3
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import corpus_sources  # noqa: E402
 import cost  # noqa: E402
 import counts  # noqa: E402
+import figures  # noqa: E402
 import graphs  # noqa: E402
+import join  # noqa: E402
 import kineto  # noqa: E402
 import pairing  # noqa: E402
+import sources  # noqa: E402
 from harness import REPOSITORY, Harness, Trace  # noqa: E402
 
 
@@ -72,9 +77,9 @@ def handover(database, rounds):
         nonlocal now, correlation
         now, correlation = now + 1000, correlation + 1
         call = insert(database, "api_call", thread_id=thread, kind=1, name_id=text(database, "cudaLaunchKernel"),
-                      stream_id=streams[stream], start_ns=now, end_ns=now + 100, result=0, correlation_id=correlation)
+                      stream_id=streams[stream], start_ns=now, end_ns=now + 100, result=0, call_number=correlation, correlation_id=correlation)
         return insert(database, "op", kind=0, stream_id=streams[stream], start_ns=now + 200, end_ns=now + 700,
-                      correlation_id=correlation, api_call_id=call)
+                      call_number=correlation, correlation_id=correlation, api_call_id=call)
 
     for version in range(1, rounds + 1):
         first = launch(0)
@@ -351,6 +356,102 @@ class Kineto(unittest.TestCase):
                 kineto.compare_steps(harness, ours, theirs, 2)
                 self.assertEqual(len(harness.failures()), expected, (spoil, harness.results))
                 ours.close(), theirs.close(), harness.close()
+
+
+def many_threads(database):
+    """Two threads that take turns to launch on one stream, marked by shape and by duration."""
+    context = insert(database, "context", process_id=insert(database, "process", os_pid=1))
+    stream = insert(database, "stream", context_id=context, handle=7, kind=3)
+    threads = [insert(database, "thread", process_id=0, os_tid=50 + number) for number in range(2)]
+    for launch in range(20):
+        thread, number = launch % 2, launch // 2
+        call = insert(database, "api_call", thread_id=threads[thread], kind=1, stream_id=stream, start_ns=1_000 * launch, end_ns=1_000 * launch + 500)
+        shape = insert(database, "launch_shape", grid_x=1, grid_y=1 + number % 31, grid_z=1 + thread)
+        start = 100_000 * (launch + 1)
+        insert(database, "op", kind=0, stream_id=stream, start_ns=start, end_ns=start + 10_000 * (1 + thread), api_call_id=call, launch_shape_id=shape)
+    return {"threads": [50, 51], "shapes": 31, "unit_ns": 10_000}
+
+
+class Join(unittest.TestCase):
+    def failures_after(self, spoil="", mark="shape"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "trace.sqlite"
+            database = sqlite3.connect(path)
+            database.execute("PRAGMA synchronous = OFF")
+            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+            line = many_threads(database)
+            database.executescript(spoil)
+            database.commit()
+            database.close()
+            harness, trace = QuietHarness(pathlib.Path(folder)), Trace(path)
+            join.check_trace(harness, "t", mark, 20, line, trace)
+            trace.close(), harness.close()
+            return [name.removeprefix("t: ") for name in harness.failures()]
+
+    def test_a_right_join_passes(self):
+        for mark in ("shape", "duration", "none"):
+            self.assertEqual(self.failures_after(mark=mark), [])
+
+    def test_every_kind_of_wrong_join_is_found(self):
+        swap = "UPDATE op SET api_call_id = CASE api_call_id WHEN {0} THEN {1} ELSE {0} END WHERE api_call_id IN ({0}, {1})"
+        wrong = "kernels of another thread or launch than their call's"
+        flaws = {
+            ("UPDATE op SET api_call_id = NULL WHERE id = 3", "none"): "kernels without a call",
+            ("UPDATE op SET api_call_id = 4 WHERE id = 3", "none"): "kernels that share a call",
+            ("DELETE FROM op WHERE id = 3", "none"): "calls without a kernel",
+            (swap.format(2, 4), "none"): "inversions within a thread and stream",
+            (swap.format(2, 3), "none"): "inversions of calls that did not overlap",
+            (swap.format(2, 3), "shape"): wrong,
+            (swap.format(2, 4), "shape"): wrong,  # of one thread
+            (swap.format(2, 3), "duration"): wrong,
+            ("UPDATE op SET launch_shape_id = NULL WHERE id = 3", "shape"): "kernels without a grid",
+            ("UPDATE op SET end_ns = NULL WHERE id = 3", "shape"): "kernels without times",
+        }
+        for (spoil, mark), check in flaws.items():
+            with self.subTest(spoil, mark=mark):
+                self.assertIn(check, self.failures_after(spoil, mark))
+
+
+class Sources(unittest.TestCase):
+    def compared(self, *facts):
+        """Failed checks and verdicts of a comparison whose recordings have these facts: by callbacks, by wrappers, by callbacks ..."""
+        with tempfile.TemporaryDirectory() as folder:
+            harness, made = QuietHarness(pathlib.Path(folder)), list(facts)
+            with unittest.mock.patch.object(sources, "record", lambda *_: made.pop(0)):
+                rows = sources.compare(harness, "p", [])
+            harness.close()
+            return harness.failures(), [row[-1] for row in rows]
+
+    def test_equal_facts_pass(self):
+        self.assertEqual(self.compared({"ops": {0: 2}}, {"ops": {0: 2}}), ([], []))
+
+    def test_a_difference_fails_unless_it_varies_by_itself(self):
+        two, three = {"ops": {0: 2}}, {"ops": {0: 3}}
+        self.assertEqual(self.compared(two, three, two, two), (["p, structure: ops"], ["WRONG"]))
+        self.assertEqual(self.compared(two, three, two, three), ([], ["varies"]))
+
+    def test_names_may_differ(self):
+        self.assertEqual(self.compared({"calls": {"cudaMemcpy": 1}}, {"calls": {"cuMemcpy": 1}}), ([], []))
+        more_names = {"node names": {"k": 2, "l": 1}}
+        self.assertEqual(self.compared({"node names": {"k": 1}}, more_names), ([], ["expected", "expected"]))
+
+    def test_queries_fit_the_schema(self):
+        database = sqlite3.connect(":memory:")
+        database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+        for sql in (*sources.FACTS.values(), *sources.FACTS_OF_TIMES.values(), sources.WITHOUT_CALL, *corpus_sources.FACTS.values()):
+            database.execute(sql).fetchall()
+        self.assertGreater(len(sources.torch_cases()), 10)
+
+
+class Figures(unittest.TestCase):
+    def test_an_interval_leaves_out_what_95_percent_allow(self):
+        self.assertEqual(figures.interval(range(1, 10)), (2, 5, 8))  # 96.1 %
+        self.assertEqual(figures.interval(range(6)), (0, 2.5, 5))
+        self.assertEqual(figures.interval([1, 2, 3])[1:], (2, float("inf")))
+
+    def test_a_verdict_needs_the_whole_interval(self):
+        self.assertEqual([figures.verdict(*values, 2) for values in ((0, 1, 1.9), (2.1, 3, 4), (1, 1.5, 2.5))], ["ok", "miss", "not resolved"])
+        self.assertAlmostEqual(figures.percents({"bare": [10, 20], "times": [11, 21]}, "times")[1], 5)
 
 
 class Cost(unittest.TestCase):

@@ -1,16 +1,23 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls seen by wrappers against calls seen by CUPTI's callbacks: the same program recorded both ways in tier structure
-must give the same facts. Names of calls may differ where the runtime is linked statically: wrappers then see the driver's."""
+"""Calls seen by wrappers against calls seen by CUPTI's callbacks: the same program recorded both ways, in tier structure and
+in tier times, must give the same facts. A fact that differs is recorded by callbacks twice more; if it varies between these
+recordings too, it is the program's. Names of calls may differ where the runtime is linked statically: wrappers then see the
+driver's."""
 
 import collections
+import re
 
+import corpus_table
 from counts import VARIANTS, plain
+from harness import REPOSITORY
+from pytorch import SCRIPT, is_available
 
 # A fact: its name and the query of two columns, what and how often.
 FACTS = {
     "ops": "SELECT kind, count(*) FROM op GROUP BY 1",
     "kernels": "SELECT name.value, count(*) FROM op JOIN string AS name ON name.id = op.name_id WHERE op.kind = 0 GROUP BY 1",
+    "kinds of calls": "SELECT kind, count(*) FROM v_api_call WHERE kind NOT IN ('other', 'malloc', 'free', 'module_load') GROUP BY 1",
     "bytes": "SELECT kind || ' ' || bytes, count(*) FROM op WHERE kind IN (1, 2) GROUP BY 1",
     "streams": "SELECT stream.kind || ' ' || ifnull(stream.priority, ''), count(*) FROM stream"
                " WHERE id IN (SELECT stream_id FROM op) GROUP BY 1",
@@ -32,52 +39,154 @@ FACTS = {
     "findings": "SELECT string.value || ' ' || severity || ' ' || confidence, count(*) FROM finding"
                 " JOIN string ON string.id = detector_id GROUP BY 1",
 }
+# Also compared in tier times. Its other findings are derived from measured times, so they may differ.
+FACTS_OF_TIMES = {
+    "errors": "SELECT string.value, count(*) FROM finding JOIN string ON string.id = detector_id WHERE severity = 2 GROUP BY 1",
+    "timed ops": "SELECT kind, count(*) FROM op WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL GROUP BY 1",
+    "ops with their call": "SELECT kind, count(*) FROM op WHERE kind IN (0, 1, 2) AND api_call_id IS NOT NULL GROUP BY 1",
+    "grids": "SELECT grid_x || 'x' || grid_y || 'x' || grid_z || ' ' || block_x || 'x' || block_y || 'x' || block_z, count(*)"
+             " FROM op JOIN launch_shape AS shape ON shape.id = launch_shape_id GROUP BY 1",
+    "kernels of calls": "SELECT kernel.value || ' by a call of kind ' || call.kind, count(*) FROM op"
+                        " JOIN api_call AS call ON call.id = op.api_call_id JOIN string AS kernel ON kernel.id = op.name_id"
+                        " WHERE op.kind = 0 GROUP BY 1",
+}
+# A copy that blocks the host has its call in host_sync.
+WITHOUT_CALL = ("SELECT max(0, (SELECT count(*) FROM op WHERE kind IN (0, 1, 2) AND api_call_id IS NULL AND graph_node IS NULL)"
+                " - (SELECT count(*) FROM host_sync WHERE kind = 5))")
+MORE_RECORDINGS = 2  # by callbacks, of facts that differ
+TIERS = ("structure", "times")
+# Programs of tests/apps that no other section counts; those that end after a fixed time or need a second library are left out.
+MORE_APPS = {
+    "legacy_sync": [], "ranges": [], "cost_loop": [], "collectives": [],
+    "pairing_stress": ["--waits", 5000], "many_threads": ["--launches", 4000],
+    "races": [], "faults": ["device_syncs", "--device", "cuda"], "hangs": ["crossed_signals", "--repaired", "--device", "cuda"],
+    "task_queue_balance": ["--quick"], "task_queue_dag": ["--quick"], "task_queue_stress": ["--runs", 5],
+}
+TORCH_PROGRAMS = REPOSITORY / "tests/gpu/programs/torch_programs.py"
+TORCH_TIMEOUT_S = 150
 
 
-def facts_of(harness, trace, path):
+
+
+def facts_of(harness, trace, tier):
+    """{name of a fact: {key: how often}}."""
     facts = {}
-    for what, sql in FACTS.items():
+    for what, sql in {**FACTS, **(FACTS_OF_TIMES if tier == "times" else {})}.items():
         try:
             facts[what] = trace.counted(sql)
         except Exception as error:  # a query that does not fit the schema is a failed check of its own
             harness.check(f"query {what}", False, str(error))
-    facts["calls"] = collections.Counter()
+    names = collections.Counter()
     for name, count in trace.rows("SELECT name, count(*) FROM v_api_call GROUP BY name"):
-        facts["calls"][plain(name)] += count
-    facts["losses"] = trace.losses()
+        names[plain(name)] += count
+    facts["calls"] = dict(names)
+    facts["losses"] = dict.fromkeys(trace.losses(), 1)
     return facts
 
 
-def compare(harness, name, command, options=(), timeout=60):
-    facts = {}
-    for source in ("cupti", "interposed"):
-        recording = harness.recorded(f"{name}.{source}", command, ["--tier", "structure", "--source", source, *options], timeout)
-        if recording is None:
-            return
-        _, trace = recording
-        collector = trace.value("SELECT value FROM process JOIN string ON string.id = collector_id")
-        harness.check(f"{name}: seen by {source}", str(collector).startswith(source), f"collector {collector!r}")
-        harness.run([harness.streamscope, "analyze", trace.path], 60)
-        facts[source] = facts_of(harness, trace, trace.path)
-        trace.close()
-    for what, expected in facts["cupti"].items():
-        got = facts["interposed"].get(what)
-        if what == "calls" and expected != got:
-            harness.log(f"  {name}: calls only by callbacks {dict(expected - got)}, only by wrappers {dict(got - expected)}")
-            continue
-        if what == "node names":  # callbacks do not report the kernels of nodes that were added one by one
-            harness.check(f"{name}: {what}", all(got.get(key, 0) >= count for key, count in expected.items()), f"{expected}, {got}")
-            continue
-        if expected != got:
-            expected = {key: value for key, value in dict(expected).items() if dict(got).get(key) != value} if isinstance(got, dict) else expected
-        harness.check(f"{name}: {what}", expected == got or facts["cupti"][what] == got, f"by callbacks {expected}, by wrappers {got}")
+def record(harness, name, command, tier, source, options, timeout):
+    """The facts of one recording, or None after a failed check."""
+    label = f"{name}.{tier}.{source}"
+    recording = harness.recorded(label, command, ["--tier", tier, "--source", source, *options], timeout)
+    if recording is None:
+        return None
+    _, trace = recording
+    harness.check(f"{label}: source of calls", trace.collector().startswith(source), f"collector {trace.collector()!r}")
+    harness.run([harness.streamscope, "analyze", trace.path], 60)
+    facts = facts_of(harness, trace, tier)
+    if tier == "times":
+        facts["work without its call"] = {"ops": trace.value(WITHOUT_CALL)}
+        if facts["work without its call"]["ops"]:
+            harness.log(f"  {label}: {facts['work without its call']['ops']} kernels, copies or memsets without their call")
+    trace.close()
+    return facts
+
+
+def is_expected(what, tier, by_callbacks, by_wrappers):
+    """Whether a difference is one of those that the sources have by nature."""
+    if what == "calls":
+        return True
+    if what == "node names":  # callbacks do not report the kernels of nodes that were added one by one
+        return all(by_wrappers.get(key, 0) >= count for key, count in by_callbacks.items())
+    return what == "findings" and tier == "times"
+
+
+def differences(by_callbacks, by_wrappers):
+    """[(fact, key, by callbacks, by wrappers)] of what differs."""
+    found = []
+    for what in by_callbacks:
+        ours, theirs = by_callbacks[what], by_wrappers.get(what, {})
+        found += [(what, key, ours.get(key, 0), theirs.get(key, 0)) for key in {**ours, **theirs} if ours.get(key, 0) != theirs.get(key, 0)]
+    return found
+
+
+def varying_facts(harness, name, arguments, first):
+    """The facts that differ between recordings by callbacks alone."""
+    varying = set()
+    for number in range(MORE_RECORDINGS):
+        again = record(harness, f"{name}.again{number}", *arguments)
+        if again is not None:
+            varying |= {what for what, *_ in differences(first, again)}
+    return varying
+
+
+def compare(harness, name, command, tier="structure", options=(), timeout=60):
+    """Records a program by both sources. Returns the rows of its differences."""
+    facts = {source: record(harness, name, command, tier, source, options, timeout) for source in ("cupti", "interposed")}
+    if None in facts.values():
+        return []
+    by_callbacks, by_wrappers = facts["cupti"], facts["interposed"]
+    rows = differences(by_callbacks, by_wrappers)
+    unexpected = {what for what, *_ in rows if not is_expected(what, tier, by_callbacks[what], by_wrappers.get(what, {}))}
+    varying = varying_facts(harness, name, (command, tier, "cupti", options, timeout), by_callbacks) if unexpected else set()
+    for what in by_callbacks:
+        wrong = [row[1:] for row in rows if row[0] == what] if what in unexpected - varying else []
+        harness.check(f"{name}, {tier}: {what}", not wrong, f"(what, by callbacks, by wrappers): {wrong[:6]}")
+    if "calls" in dict.fromkeys(row[0] for row in rows):
+        harness.detail(f"  {name}, {tier}: calls by callbacks {by_callbacks['calls']}, by wrappers {by_wrappers['calls']}")
+    return [(name, tier, what, str(key)[:80], ours, theirs,
+             "WRONG" if what in unexpected - varying else "varies" if what in varying else "expected")
+            for what, key, ours, theirs in rows if what != "calls"]
+
+
+def torch_cases():
+    """{name: command behind the interpreter} of the PyTorch programs."""
+    listed = re.search(r"^CASES = \[(.*?)\]", TORCH_PROGRAMS.read_text(), re.M | re.S).group(1)
+    cases = {f"torch {case}": [TORCH_PROGRAMS, case] for case in re.findall(r"\w+", listed)}
+    cases["torch distributed"] = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", 2, *cases["torch distributed"]]
+    cases["torch streams"] = [SCRIPT, "--steps", 10]
+    return cases
+
+
+def programs(harness):
+    """[(name, command, options, timeout)] of all programs that are there."""
+    found = [(app + variant, [harness.app(app + variant)], [], 60) for app, variants in VARIANTS.items() for variant in variants]
+    for app, arguments in MORE_APPS.items():
+        found += [(name, [harness.app(name), *arguments], [], 60) for name in (app, f"{app}_shared") if name == app or harness.app(name).exists()]
+    found += [(f"{app} with args", [harness.app(app)], ["--with", "args"], 60) for app in ("pipeline", "graph_replay", "races")]
+    missing = [name for name, command, *_ in found if not command[0].exists()]
+    for name in missing:
+        harness.skip(name, "the program is not built")
+    return [program for program in found if program[0] not in missing]
+
+
+def print_differences(harness, rows):
+    header = ["program", "tier", "fact", "what", "by callbacks", "by wrappers", "verdict"]
+    if rows:
+        harness.table(header, rows)
+    (harness.out / "sources.md").write_text(corpus_table.table(header, rows) + "\n")
+    harness.log(f"  {len(rows)} differences, {sum(row[-1] == 'WRONG' for row in rows)} of them wrong; also in {harness.out / 'sources.md'}")
 
 
 def run(harness):
-    tasks = []
-    for app, variants in VARIANTS.items():
-        for variant in variants:
-            tasks.append((compare, harness, app + variant, [harness.app(app + variant)]))
-    for app in ("pipeline", "graph_replay", "races"):
-        tasks.append((compare, harness, f"{app} with args", [harness.app(app)], ["--with", "args"]))
-    harness.parallel(tasks)
+    wanted = harness.options.programs
+    tiers = [tier for tier in TIERS if harness.can_record("--tier", tier, "--source", "interposed")]
+    for tier in set(TIERS) - set(tiers):
+        harness.skip(f"tier {tier}", "this build does not record it by wrappers")
+    found = programs(harness)
+    if any(wanted.search(name) for name in torch_cases()) and is_available(harness):
+        found += [(name, [harness.python, *words], [], TORCH_TIMEOUT_S) for name, words in torch_cases().items()]
+    tasks = [(compare, harness, name, command, tier, options, timeout)
+             for tier in tiers for name, command, options, timeout in found if wanted.search(name)]
+    harness.log(f"  {len(tasks)} comparisons")
+    print_differences(harness, sorted(row for rows in harness.parallel(tasks) for row in rows or []))

@@ -210,8 +210,8 @@ def check_kineto(program, file, folder):
         expect(f"{file.name}: span and sum of op times in ns", (int(span * 1000), int(total * 1000)), imported.execute(
             "SELECT max(end_ns) - min(start_ns), sum(end_ns - start_ns) FROM op").fetchone())
         expect(f"{file.name}: ops with their calls", sum(event["args"].get("correlation") in calls for event in device),
-               imported.execute("""SELECT count(*) FROM op WHERE api_call_id IS NOT NULL OR correlation_id IN (
-                   SELECT correlation_id FROM host_sync WHERE kind = 5)""").fetchone()[0])
+               imported.execute("""SELECT count(*) FROM op WHERE api_call_id IS NOT NULL OR call_number IN (
+                   SELECT call_number FROM host_sync WHERE kind = 5)""").fetchone()[0])
         expect(f"{file.name}: streams", len({(e["pid"], e["args"].get("device"), e["args"].get("stream")) for e in device}),
                imported.execute("SELECT count(DISTINCT stream_id) FROM op").fetchone()[0])
     print(f"{file.name}: {got['op']} ops, {got['api_call']} calls, {got['event_edge']} edges, {got['range']} ranges")

@@ -123,9 +123,9 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   constexpr int kThreads = 4, kCalls = 15'000, kEvents = 3;
   options_.clock = ring::best_clock();
   struct Note {
-    uint32_t correlation_id;
+    uint32_t call_number;
     bool is_record;
-    uint32_t newest;  // correlation id of the record that was made, or found newest; 0: none
+    uint32_t newest;  // number of the record that was made, or found newest; 0: none
   };
   struct Actor {
     std::unique_ptr<FakeThread> thread;
@@ -190,14 +190,14 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   size_t records = 0;
   for (const Actor& actor : actors) {
     for (const Note& note : actor.notes) {
-      truth[note.correlation_id] = note.newest;
+      truth[note.call_number] = note.newest;
       records += note.is_record;
     }
   }
   ASSERT_EQ(trace.event_record.size(), records);
   ASSERT_EQ(trace.event_wait.size() + trace.host_sync.size(), truth.size() - records);
   const auto made_by = [&](trace::Id record) {
-    return static_cast<uint32_t>(trace.event_record.correlation_id[record]);
+    return static_cast<uint32_t>(trace.event_record.call_number[record]);
   };
   std::map<trace::Id, std::set<uint32_t>> candidates;
   for (size_t i = 0; i < trace.event_wait_candidate.size(); ++i)
@@ -205,7 +205,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
         made_by(trace.event_wait_candidate.event_record_id[i]));
   std::map<trace::Small, int> bindings;
   for (trace::Id wait = 0; wait < trace.event_wait.size(); ++wait) {
-    const uint32_t found = truth.at(static_cast<uint32_t>(trace.event_wait.correlation_id[wait]));
+    const uint32_t found = truth.at(static_cast<uint32_t>(trace.event_wait.call_number[wait]));
     const trace::Small binding = trace.event_wait.binding[wait];
     ++bindings[binding];
     if (binding == trace::kBindingExact) {
@@ -220,7 +220,7 @@ TEST_F(DrainTest, NeverContradictsWhatHappenedWhileThreadsRace) {
   for (trace::Id sync = 0; sync < trace.host_sync.size(); ++sync) {
     if (trace.host_sync.binding[sync] != trace::kBindingExact) continue;
     ASSERT_EQ(made_by(trace.host_sync.record_id[sync]),
-              truth.at(trace.host_sync.correlation_id[sync]));
+              truth.at(trace.host_sync.call_number[sync]));
   }
   EXPECT_GT(bindings[trace::kBindingExact], 1000);
   // Versions follow the ends of the records.
@@ -344,6 +344,38 @@ TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
     if (trace.text(trace.loss.name_id[loss]) == "paused") pauses.push_back(loss);
   ASSERT_EQ(pauses.size(), 2u);
   EXPECT_LT(trace.loss.end_ns[pauses[0]], trace.loss.start_ns[pauses[1]]);
+}
+
+TEST_F(DrainTest, StoresTheWindowsThatMeasureTheCostOfRecording) {
+  FakeThread& a = thread(0);
+  std::vector<uint64_t> at;
+  const auto turn = [&](bool on, bool measuring, uint64_t progress) {
+    auto record = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
+    record.on = on;
+    record.measuring = measuring;
+    record.progress = progress;
+    record.begin = a.now();
+    at.push_back(record.begin);
+    a.ring.push(record);
+  };
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  turn(false, true, 100);
+  turn(true, true, 160);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  turn(false, true, 200);
+  turn(false, false, 0);  // a pause
+  turn(true, false, 0);
+  turn(false, true, 300);  // and the process ends
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.cost_window.start_ns, ElementsAre(ns(at[0]), ns(at[1]), ns(at[2]), ns(at[5])));
+  EXPECT_THAT(trace.cost_window.end_ns,
+              ElementsAre(ns(at[1]), ns(at[2]), ns(at[3]), trace::kUnknownNs));
+  EXPECT_THAT(trace.cost_window.recorded, ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(trace.cost_window.progress, ElementsAre(60, 40, trace::kNoInt, trace::kNoInt));
+  EXPECT_THAT(trace.cost_window.process_id, ElementsAre(0, 0, 0, 0));
+  EXPECT_EQ(losses(trace)["paused"], 1) << "windows are no pauses";
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kUnknownHistory));
 }
 
 TEST_F(DrainTest, CountsDropsAndTrustsNoHistoryAcrossThem) {

@@ -183,7 +183,7 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
     auto run = a.make<ring::TaskRunRecord>(RecordKind::kTaskRun);
     run.queue = 4;
     run.run = number;
-    run.correlation_id = 50 + number;
+    run.call_number = 50 + number;
     run.operation = ring::kNone32;
     a.ring.push(run);
     auto task = task_of(a, ~uint64_t{0} - 1, 9);
@@ -194,12 +194,12 @@ TEST_F(DrainTest, KeepsTasksOfAGpuRelativeToTheirRunAndCountsWhatIsMissing) {
     task.end = 30;
     a.ring.push(task);
     run.ended = 1;
-    run.correlation_id = 99;  // of whatever was called last
+    run.call_number = 99;  // of whatever was called last
     run.left_out = 5 * number;
     a.ring.push(run);
   }
   const Trace trace = finish();
-  EXPECT_THAT(trace.task_run.correlation_id, ElementsAre(50, 51));
+  EXPECT_THAT(trace.task_run.call_number, ElementsAre(50, 51));
   EXPECT_THAT(trace.task_run.left_out, ElementsAre(0, 5));
   EXPECT_THAT(trace.task.task_run_id, ElementsAre(0, 1));
   EXPECT_THAT(trace.task.number, ElementsAre(-2, -2));

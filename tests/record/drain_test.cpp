@@ -134,7 +134,7 @@ TEST_F(DrainTest, MakesOneRowOfAPollingLoopBoundAsItsFirstQuery) {
   EXPECT_THAT(trace.host_sync.result, ElementsAre(600, 0, 600));
   EXPECT_EQ(trace.host_sync.start_ns[0], ns(start));
   EXPECT_EQ(trace.host_sync.end_ns[0], ns(start + 9995));
-  EXPECT_EQ(trace.host_sync.correlation_id[0], first);
+  EXPECT_EQ(trace.host_sync.call_number[0], first);
   EXPECT_EQ(trace.host_sync.binding[0], trace::kBindingExact);
   EXPECT_EQ(trace.host_sync.record_id[0], 0u);
   EXPECT_EQ(trace.host_sync.record_id[1], 1u);
@@ -164,8 +164,7 @@ TEST_F(DrainTest, LosesNothingWhileItIsDelayedBeyondTheCapacityOfRings) {
   EXPECT_EQ(losses(trace)["ring-full"], 0);
   EXPECT_EQ(trace.api_call.size(), size_t{kRounds} * kCalls);
   EXPECT_EQ(trace.event_record.size(), size_t{kRounds} * kCalls / 2);
-  EXPECT_TRUE(
-      std::is_sorted(trace.api_call.correlation_id.begin(), trace.api_call.correlation_id.end()));
+  EXPECT_TRUE(std::is_sorted(trace.api_call.call_number.begin(), trace.api_call.call_number.end()));
   EXPECT_EQ(trace.event_record.version.back(), kRounds * kCalls / 2);
   for (const auto& entry : std::filesystem::directory_iterator(rings_))
     EXPECT_EQ(entry.path().filename(), "names");

@@ -16,6 +16,8 @@ namespace {
 
 using ring::RecordKind;
 using test::FakeThread;
+using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
 using trace::kNoId;
 using trace::Trace;
@@ -209,6 +211,10 @@ TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
   EXPECT_EQ(trace.process.end_ns[0], 110);
   EXPECT_THAT(trace.op.kind, ElementsAre(trace::kKernel, trace::kHostFunction));
   EXPECT_THAT(trace.op.start_ns, ElementsAre(5, 105));
+  EXPECT_THAT(trace.op.call_number, ElementsAre(launch, host));
+  EXPECT_THAT(trace.op.correlation_id, Each(trace::kNoInt));
+  EXPECT_THAT(trace.api_call.call_number, Contains(launch));
+  EXPECT_THAT(trace.api_call.correlation_id, Each(trace::kNoInt)) << "CUPTI saw no call";
   EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact));
   EXPECT_TRUE(losses(trace).empty());
 }
@@ -219,7 +225,7 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   auto copy = a.make<ring::AccessRecord>(RecordKind::kAccess);
   copy.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
   copy.writes = 2;
-  copy.correlation_id = call;
+  copy.call_number = call;
   copy.begin = a.now();
   copy.ranges[0] = {0x1000, 10};
   copy.ranges[1] = {uint64_t{0xff} << 56, 10};
@@ -231,12 +237,12 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   auto host = copy;
   host.source = static_cast<uint8_t>(ring::AccessSource::kHost);
   host.writes = 1;
-  host.correlation_id = ring::kNone32;
+  host.call_number = ring::kNone32;
   host.ranges[1] = {};
   host.rows = 1;
   a.ring.push(host);
   auto arguments = a.make<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
-  arguments.correlation_id = call;
+  arguments.call_number = call;
   arguments.count = 2;
   arguments.values[0] = 0x7000;
   arguments.values[1] = 0x8000;
@@ -250,7 +256,7 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   EXPECT_EQ(access.bytes, (I{10, 10, 10, trace::kNoInt, trace::kNoInt}));
   EXPECT_EQ(access.pitch_bytes, (I{64, 10, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
   EXPECT_EQ(access.rows, (I{2, 2, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
-  EXPECT_EQ(access.correlation_id, (I{call, call, trace::kNoInt, call, call}));
+  EXPECT_EQ(access.call_number, (I{call, call, trace::kNoInt, call, call}));
   EXPECT_EQ(access.parameter,
             (std::vector<trace::Small>{trace::kNoSmall, trace::kNoSmall, trace::kNoSmall, 0, 3}));
   EXPECT_EQ(access.start_ns[2], ns(copy.begin));
@@ -318,7 +324,7 @@ TEST_F(DrainTest, CountsImpossibleValuesAsALoss) {
   auto access = a.make<ring::AccessRecord>(RecordKind::kAccess);
   access.source = 0;
   access.writes = 1;
-  access.correlation_id = launch;
+  access.call_number = launch;
   access.begin = a.now();
   access.operation = ring::kNone32;
   access.ranges[0] = {~uint64_t{0}, 64};

@@ -106,7 +106,7 @@ class FakeThread {
                              uint64_t value = 0) {
     auto record = make<ring::CallRecord>(ring::RecordKind::kCall);
     record.call = ring::find_call(name).value();
-    record.correlation_id = ++correlation;
+    record.call_number = ++correlation;
     record.stream = stream;
     record.object = object;
     record.value = value;
@@ -114,7 +114,7 @@ class FakeThread {
     record.operation = operation;
     return record;
   }
-  /// A whole call; returns its correlation id.
+  /// A whole call; returns its number.
   uint32_t call(std::string_view name, uint64_t stream, uint64_t object, uint64_t value = 0,
                 int32_t result = 0) {
     auto record = make_call(name, stream, object, value);
@@ -122,7 +122,7 @@ class FakeThread {
     record.end = now();
     record.result = result;
     ring.push(record);
-    return record.correlation_id;
+    return record.call_number;
   }
   /// A call at given stamps.
   uint32_t call_at(uint64_t begin, uint64_t end, std::string_view name, uint64_t stream,
@@ -132,7 +132,7 @@ class FakeThread {
     record.end = end;
     record.result = result;
     ring.push(record);
-    return record.correlation_id;
+    return record.call_number;
   }
   /// A query that was not ready, at given stamps.
   void poll(uint64_t begin, uint64_t end, std::string_view name, uint64_t stream, uint64_t object) {
@@ -152,7 +152,7 @@ class FakeThread {
     ring::OpenCall& open = ring.header().open_call;
     ring::CallRecord call = make<ring::CallRecord>(ring::RecordKind::kCall);
     call.call = kIds[name];
-    call.correlation_id = id;
+    call.call_number = id;
     call.stream = stream;
     call.object = object;
     call.context = 1;
@@ -161,7 +161,7 @@ class FakeThread {
     open.stream.store(stream, std::memory_order_relaxed);
     open.object.store(object, std::memory_order_relaxed);
     open.context.store(1, std::memory_order_relaxed);
-    open.correlation_id.store(id, std::memory_order_relaxed);
+    open.call_number.store(id, std::memory_order_relaxed);
     open.operation.store(ring::kNone32, std::memory_order_relaxed);
     open.call.store(call.call, std::memory_order_relaxed);
     open.begin.store(call.begin, std::memory_order_release);
@@ -180,7 +180,7 @@ class FakeThread {
     open.object = object;
     open.value = 0;
     open.context = 1;
-    open.correlation_id = call.correlation_id;
+    open.call_number = call.call_number;
     open.operation = ring::kNone32;
     open.call = call.call;
     open.flags = flags;
@@ -220,7 +220,7 @@ class FakeThread {
       node.graph = id;
       node.node = ++number;
       node.node_kind = static_cast<uint8_t>(kind);
-      node.correlation_id = ring::kNone32;
+      node.call_number = ring::kNone32;
       ring.push(node);
     }
     auto record = make<ring::GraphRecord>(ring::RecordKind::kGraph);

@@ -30,7 +30,7 @@ class FlightRecording : public testing::Test {
     Drain::Options options;
     options.clock = ring::best_clock();
     options.run.tier = Tier::kStructure;
-    options.newest_only = true;
+    options.run.newest_only = true;
     const fs::path file = folder_ / "t.sqlite";
     Drain(folder_ / "copy", trace::Writer::create(file, {.overwrite = true}), options,
           trace::Trace{})
@@ -60,9 +60,9 @@ TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
   const trace::Trace trace = dump(recorder);
   ASSERT_GT(trace.api_call.size(), 200u);
   EXPECT_LE(trace.api_call.size(), 256u);
-  EXPECT_EQ(trace.api_call.correlation_id.back(), last) << "the newest is there";
+  EXPECT_EQ(trace.api_call.call_number.back(), last) << "the newest is there";
   for (size_t i = 1; i < trace.api_call.size(); ++i)
-    ASSERT_EQ(trace.api_call.correlation_id[i], trace.api_call.correlation_id[i - 1] + 1);
+    ASSERT_EQ(trace.api_call.call_number[i], trace.api_call.call_number[i - 1] + 1);
   EXPECT_EQ(trace.text(trace.op.name_id[0]), "gemm");
   EXPECT_EQ(trace.text(trace.process.name_id[0]), "flown");
   ASSERT_EQ(trace.stream.size(), 1u);

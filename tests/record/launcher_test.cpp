@@ -118,7 +118,7 @@ TEST_F(Recording, CountsExactlyWhatTheProgramDid) {
   for (size_t i = 0; i < trace.event_wait.size(); ++i) {
     ASSERT_EQ(trace.event_wait.binding[i], trace::kBindingExact);
     const trace::Id record = trace.event_wait.record_id[i];
-    ASSERT_EQ(trace.event_record.correlation_id[record] + 1, trace.event_wait.correlation_id[i]);
+    ASSERT_EQ(trace.event_record.call_number[record] + 1, trace.event_wait.call_number[i]);
     ASSERT_EQ(trace.event_record.thread_id[record], trace.event_wait.thread_id[i]);
   }
   EXPECT_EQ(files(), std::set<std::string>{"t.sqlite"});
@@ -348,7 +348,7 @@ TEST_F(Recording, IsRecoveredAfterRecorderAndProgramWereKilled) {
     ASSERT_GE(trace.api_call.size(), reported);
     EXPECT_EQ(trace.op.size(), trace.api_call.size());
     for (size_t i = 0; i < trace.api_call.size(); ++i)
-      ASSERT_EQ(trace.api_call.correlation_id[i], static_cast<int64_t>(i + 1))
+      ASSERT_EQ(trace.api_call.call_number[i], static_cast<int64_t>(i + 1))
           << "nothing twice, nothing left out";
     EXPECT_TRUE(std::is_sorted(trace.api_call.start_ns.begin(), trace.api_call.start_ns.end()));
     EXPECT_FALSE(recover(options_.output)) << "nothing is left to do";

@@ -42,7 +42,7 @@ void push(FakeThread& thread, const ring::CallRecord& call) {
 ring::CallRecord call_now(FakeThread& thread, const char* name, uint64_t stream, uint64_t object,
                           uint32_t correlation) {
   ring::CallRecord call = thread.make_call(name, stream, object);
-  call.correlation_id = correlation;
+  call.call_number = correlation;
   call.begin = thread.now();
   call.end = thread.now();
   return call;

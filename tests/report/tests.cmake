@@ -4,7 +4,6 @@ find_package(nlohmann_json REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 streamscope_test(report LABELS unit golden LINK streamscope::report streamscope_perfetto_proto streamscope_test_support
   nlohmann_json::nlohmann_json)
-target_compile_definitions(report_test PRIVATE STREAMSCOPE_DOCS="${PROJECT_SOURCE_DIR}/docs")
 streamscope_golden(report_test report/check_test.cpp report/report_test.cpp)
 streamscope_bench(report LINK streamscope::report streamscope::analysis streamscope::trace)
 

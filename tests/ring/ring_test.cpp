@@ -64,7 +64,7 @@ class Ring : public testing::Test {
 CallRecord call(uint32_t number) {
   CallRecord record{};
   record.kind = RecordKind::kCall;
-  record.correlation_id = number;
+  record.call_number = number;
   record.begin = number;
   record.end = ~uint64_t{number};
   return record;
@@ -126,9 +126,9 @@ TEST_F(Ring, CarriesRecordsInOrderWithTheFactsOfItsProcess) {
   for (uint32_t i = 0; i < 5; ++i) EXPECT_TRUE(producer.push(call(i)));
   auto pending = consumer.pending();
   ASSERT_EQ(pending.size(), 5u);
-  for (uint32_t i = 0; i < 5; ++i) EXPECT_EQ(as_call(pending[i]).correlation_id, i);
+  for (uint32_t i = 0; i < 5; ++i) EXPECT_EQ(as_call(pending[i]).call_number, i);
   consumer.release(2);
-  EXPECT_EQ(as_call(consumer.pending()[0]).correlation_id, 2u);
+  EXPECT_EQ(as_call(consumer.pending()[0]).call_number, 2u);
 }
 
 TEST_F(Ring, WrapsAroundWithoutLosingAnything) {
@@ -140,7 +140,7 @@ TEST_F(Ring, WrapsAroundWithoutLosingAnything) {
     auto pending = consumer.pending();
     ASSERT_EQ(pending.size(), 11u);
     for (size_t i = 0; i < pending.size(); ++i) {
-      ASSERT_EQ(as_call(pending[i]).correlation_id, seen);
+      ASSERT_EQ(as_call(pending[i]).call_number, seen);
       ASSERT_EQ(as_call(pending[i]).end, ~uint64_t{seen});
       ++seen;
     }
@@ -163,7 +163,7 @@ TEST_F(Ring, BeginsSmallAndGrowsToItsCapacityWhenItIsUsed) {
   for (Consumer* reader : {&consumer, &late}) {
     const auto pending = reader->pending();
     ASSERT_EQ(pending.size(), kCapacity);
-    for (uint32_t i = 0; i < kCapacity; ++i) ASSERT_EQ(as_call(pending[i]).correlation_id, i);
+    for (uint32_t i = 0; i < kCapacity; ++i) ASSERT_EQ(as_call(pending[i]).call_number, i);
   }
   EXPECT_EQ(fs::file_size(file()), kRingHeaderBytes + kCapacity * sizeof(Record));
 }
@@ -191,7 +191,7 @@ TEST_F(Ring, LosesNothingBelowItsCapacityHoweverItIsReadWhileItGrows) {
       const auto pending = consumer.pending();
       ASSERT_EQ(pending.size(), pushed - released);
       for (size_t i = 0; i < pending.size(); i += 1 + random() % 50)
-        ASSERT_EQ(as_call(pending[i]).correlation_id, released + i);
+        ASSERT_EQ(as_call(pending[i]).call_number, released + i);
       const uint64_t read = random() % (pending.size() + 1);
       consumer.release(read);
       released += static_cast<uint32_t>(read);
@@ -269,9 +269,9 @@ TEST_F(Ring, CountsDropsAndReportsThemBeforeTheNextRecord) {
   EXPECT_EQ(loss.count, 4u);
   EXPECT_GE(loss.first, before);
   EXPECT_GE(loss.last, loss.first);
-  EXPECT_EQ(as_call(pending[13]).correlation_id, 104u);
+  EXPECT_EQ(as_call(pending[13]).call_number, 104u);
   EXPECT_TRUE(producer.push(call(105)));
-  EXPECT_EQ(as_call(consumer.pending()[14]).correlation_id, 105u);
+  EXPECT_EQ(as_call(consumer.pending()[14]).call_number, 105u);
 }
 
 TEST_F(Ring, IsNeverCreatedOverAnExistingFile) {
@@ -388,7 +388,7 @@ TEST_F(Ring, LosesNothingPublishedWhenItsProcessIsKilled) {
   EXPECT_FALSE(process_alive(consumer->header().pid, consumer->header().process_start));
   auto pending = consumer->pending();
   ASSERT_GT(pending.size(), 5000u);
-  for (size_t i = 0; i < pending.size(); ++i) ASSERT_EQ(as_call(pending[i]).correlation_id, i);
+  for (size_t i = 0; i < pending.size(); ++i) ASSERT_EQ(as_call(pending[i]).call_number, i);
 }
 
 TEST_F(Ring, KeepsEveryRecordWhileItGrowsAndTwoThreadsRace) {
@@ -402,7 +402,7 @@ TEST_F(Ring, KeepsEveryRecordWhileItGrowsAndTwoThreadsRace) {
   while (released < kCount) {
     const auto pending = consumer.pending();
     for (size_t i = 0; i < pending.size(); ++i)
-      ASSERT_EQ(as_call(pending[i]).correlation_id, released + i);
+      ASSERT_EQ(as_call(pending[i]).call_number, released + i);
     const size_t most = (pending.size() + 1) / 2;
     consumer.release(most);
     released += static_cast<uint32_t>(most);
@@ -432,7 +432,7 @@ TEST_F(Ring, KeepsEveryRecordOrCountsItWhileTwoThreadsRace) {
         continue;
       }
       const CallRecord record = as_call(pending[i]);
-      ASSERT_EQ(record.correlation_id, next);
+      ASSERT_EQ(record.call_number, next);
       ASSERT_EQ(record.end, ~uint64_t{next});
       ++next;
       ++seen;
@@ -478,7 +478,7 @@ CallRecord query(uint64_t object, uint64_t begin, uint64_t end) {
   CallRecord record{};
   record.kind = RecordKind::kCall;
   record.call = find_call("cudaEventQuery").value();
-  record.correlation_id = static_cast<uint32_t>(begin);
+  record.call_number = static_cast<uint32_t>(begin);
   record.begin = begin;
   record.end = end;
   record.object = object;
@@ -500,7 +500,7 @@ TEST_F(Ring, CountsARepeatedPollInItsNewestRecord) {
   EXPECT_EQ(consumer.growing_poll(), 0u);
   const CallRecord poll = as_call(consumer.pending()[0]);
   EXPECT_EQ(PollWord{poll.value}.more(), 999u);
-  EXPECT_EQ(poll.correlation_id, 100u) << "of the first";
+  EXPECT_EQ(poll.call_number, 100u) << "of the first";
   EXPECT_EQ(poll.begin, 100u);
   EXPECT_EQ(poll.end, 104u) << "of the first";
   EXPECT_EQ(last_end(poll), 104u + 9990);
@@ -573,8 +573,7 @@ TEST_F(Ring, CountsEveryPollWhileItsConsumerSealsThem) {
 
 void expect_calls(const Consumer::Pending& pending, uint32_t from, uint32_t to) {
   ASSERT_EQ(pending.size(), to - from);
-  for (size_t i = 0; i < pending.size(); ++i)
-    EXPECT_EQ(as_call(pending[i]).correlation_id, from + i);
+  for (size_t i = 0; i < pending.size(); ++i) EXPECT_EQ(as_call(pending[i]).call_number, from + i);
 }
 
 TEST_F(Ring, CanMoveRecordsThatItsConsumerHasNotProcessed) {

@@ -128,7 +128,7 @@ Id TraceBuilder::newest_record(Id event) const {
 void TraceBuilder::sync(HostSync row, const char* name, Ns start_ns, Ns end_ns) {
   row.thread_id = thread_, row.name_id = intern(name), row.context_id = context_;
   row.start_ns = start_ns, row.end_ns = end_ns;
-  row.correlation_id = ++calls_;
+  row.call_number = row.correlation_id = ++calls_;
   if (row.result == kNoSmall) row.result = 0;
   if (row.event_id != kNoId) {
     row.record_id = newest_record(row.event_id);
@@ -196,7 +196,7 @@ void TraceBuilder::memory_call(ApiCall row, const char* name) {
   HostCall at = call();
   row.thread_id = thread_, row.name_id = intern(name);
   row.start_ns = at.start_ns, row.end_ns = at.end_ns;
-  row.result = 0, row.correlation_id = at.correlation_id;
+  row.result = 0, row.call_number = row.correlation_id = at.number;
   add(row);
 }
 
@@ -263,8 +263,8 @@ StreamBuilder& StreamBuilder::issue(Op op, CallKind call_kind, const char* name,
   api_call.thread_id = builder_->thread_, api_call.kind = number_of(call_kind);
   api_call.name_id = builder_->intern(name), api_call.stream_id = id_;
   api_call.start_ns = call.start_ns, api_call.end_ns = call.end_ns;
-  api_call.result = 0, api_call.correlation_id = call.correlation_id;
-  op.stream_id = id_, op.correlation_id = call.correlation_id;
+  api_call.result = 0, api_call.call_number = api_call.correlation_id = call.number;
+  op.stream_id = id_, op.call_number = op.correlation_id = call.number;
   op.api_call_id = builder_->add(api_call);
   builder_->add(op);
   return *this;
@@ -312,7 +312,7 @@ StreamBuilder& StreamBuilder::graph_launch(Ns start_ns, Ns end_ns) {
 StreamBuilder& StreamBuilder::access(Access row) {
   const Id op = last_op();
   row.process_id = builder_->process_, row.thread_id = builder_->thread_;
-  row.correlation_id = builder_->trace_.op.correlation_id[op];
+  row.call_number = builder_->trace_.op.call_number[op];
   builder_->add(row);
   return *this;
 }
@@ -354,7 +354,7 @@ StreamBuilder& StreamBuilder::record(std::string_view event) {
   Id before = builder_->newest_record(row.event_id);
   row.version = before == kNoId ? 1 : builder_->trace_.event_record.version[before] + 1;
   row.start_ns = call.start_ns, row.end_ns = call.end_ns;
-  row.result = 0, row.correlation_id = call.correlation_id;
+  row.result = 0, row.call_number = row.correlation_id = call.number;
   builder_->add(row);
   return *this;
 }
@@ -368,7 +368,7 @@ StreamBuilder& StreamBuilder::wait(std::string_view event) {
   row.record_id = builder_->newest_record(row.event_id);
   row.binding = row.record_id == kNoId ? kNeverRecorded : kBindingExact;
   row.start_ns = call.start_ns, row.end_ns = call.end_ns;
-  row.result = 0, row.correlation_id = call.correlation_id;
+  row.result = 0, row.call_number = row.correlation_id = call.number;
   builder_->add(row);
   return *this;
 }

@@ -137,7 +137,7 @@ class TraceBuilder {
   friend class StreamBuilder;
   struct HostCall {
     trace::Ns start_ns, end_ns;
-    trace::Int correlation_id;
+    trace::Int number;
   };
   HostCall call();
   void memory_call(trace::ApiCall row, const char* name);

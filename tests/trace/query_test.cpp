@@ -76,13 +76,13 @@ TEST_F(QueryTest, ShowsOpsByName) {
 }
 
 TEST_F(QueryTest, ShowsAllCallsInOneView) {
-  EXPECT_THAT(rows("SELECT source, kind, name, thread, stream, correlation_id FROM v_api_call "
-                   "ORDER BY start_ns"),
-              ElementsAre("api_call|memcpy_async|cudaMemcpyAsync|0|0|1",
-                          "event_record|event_record|cudaEventRecord|0|0|2",
-                          "event_wait|stream_wait|cudaStreamWaitEvent|0|1|3",
-                          "api_call|launch|cudaLaunchKernel|0|1|4",
-                          "api_call|launch|cudaLaunchKernel|0|1|5"));
+  EXPECT_THAT(rows("SELECT source, kind, name, thread, stream, correlation_id, call_number "
+                   "FROM v_api_call ORDER BY start_ns"),
+              ElementsAre("api_call|memcpy_async|cudaMemcpyAsync|0|0|1|1",
+                          "event_record|event_record|cudaEventRecord|0|0|2|2",
+                          "event_wait|stream_wait|cudaStreamWaitEvent|0|1|3|3",
+                          "api_call|launch|cudaLaunchKernel|0|1|4|4",
+                          "api_call|launch|cudaLaunchKernel|0|1|5|5"));
 }
 
 TEST_F(QueryTest, AddsTheOrderOfEachStreamToTheEdges) {
@@ -134,11 +134,11 @@ TEST_F(QueryTest, PutsTasksOfAGpuOnTheTraceClock) {
   TraceBuilder builder;
   test::StreamBuilder stream = builder.stream("a");
   stream.kernel("other", 0, 100).kernel("workers", 1000, 2000);
-  const Int launch = builder.columns().op.correlation_id[stream.last_op()];
+  const Int launch = builder.columns().op.call_number[stream.last_op()];
   const Id queue =
       builder.add(TaskQueue{.process_id = 0, .name_id = builder.intern("tree"), .on_device = 1});
   const Id run =
-      builder.add(TaskRun{.task_queue_id = queue, .thread_id = 0, .correlation_id = launch});
+      builder.add(TaskRun{.task_queue_id = queue, .thread_id = 0, .call_number = launch});
   const Id lost = builder.add(TaskRun{.task_queue_id = queue, .thread_id = 0});
   builder.add(Task{.task_queue_id = queue,
                    .task_run_id = run,

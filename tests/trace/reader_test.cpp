@@ -138,7 +138,7 @@ TEST(Reader, RefusesDanglingIds) {
        {"UPDATE op SET stream_id = 77", "UPDATE op SET stream_id = -1",
         "UPDATE op SET name_id = 1 << 40", "UPDATE op SET name_id = 'gemm'", "UPDATE op SET id = 5",
         "DELETE FROM string WHERE id = 0", "DROP TABLE graph", "DROP TABLE access",
-        "ALTER TABLE op DROP COLUMN channel", "ALTER TABLE graph_node DROP COLUMN correlation_id",
+        "ALTER TABLE op DROP COLUMN channel", "ALTER TABLE graph_node DROP COLUMN call_number",
         "UPDATE op SET id = 1 << 60"}) {
     TempTrace file;
     TraceBuilder builder;

@@ -91,7 +91,7 @@ TEST(Holders, OfLeasedStreamsAreThoseWithUnfinishedWork) {
   const size_t samples = for_rows(
       file,
       "SELECT start_ns, (SELECT count(DISTINCT o.stream_id) FROM op o JOIN api_call c USING "
-      "(correlation_id) WHERE c.start_ns <= s.start_ns AND o.end_ns > s.start_ns) FROM pool_sample "
+      "(call_number) WHERE c.start_ns <= s.start_ns AND o.end_ns > s.start_ns) FROM pool_sample "
       "s WHERE pool_id = 1",
       [&](const std::vector<int64_t>& row) {
         EXPECT_EQ(holders_at(model, pool, row[0], 9).count, static_cast<size_t>(row[1])) << row[0];

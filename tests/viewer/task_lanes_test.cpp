@@ -30,7 +30,7 @@ Id add_device_queue(test::TraceBuilder& builder, Small sms) {
   const Id run = builder.add(
       trace::TaskRun{.task_queue_id = queue,
                      .thread_id = 0,
-                     .correlation_id = builder.columns().op.correlation_id[stream.last_op()]});
+                     .call_number = builder.columns().op.call_number[stream.last_op()]});
   for (Small sm = 0; sm < sms; ++sm) {
     builder.add(trace::Task{.task_queue_id = queue,
                             .task_run_id = run,

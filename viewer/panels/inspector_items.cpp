@@ -73,7 +73,7 @@ void draw_op(Sheet& sheet, Id id) {
   }
   if (op.start_ns[id] == kUnknownNs)
     sheet.note("No device times were recorded; it is shown where the host issued it.");
-  sheet.correlation(op.correlation_id[id]);
+  sheet.number(op, id);
 }
 
 void draw_call(Sheet& sheet, Id id) {

@@ -57,8 +57,14 @@ struct Sheet {
       first = false;
     }
   }
-  void correlation(trace::Int id) {
-    if (id != trace::kNoInt) fact("correlation", std::to_string(id));
+  // CUPTI's number of a call, or of the call that issued an op; ours if CUPTI did not see the call.
+  template <class Table>
+  void number(const Table& table, Id id) {
+    if (table.correlation_id[id] != trace::kNoInt) {
+      fact("correlation", std::to_string(table.correlation_id[id]));
+    } else if (table.call_number[id] != trace::kNoInt) {
+      fact("call number", std::to_string(table.call_number[id]));
+    }
   }
   // The calling thread, and the stream; of a row of any table of calls.
   template <class Calls>
@@ -73,7 +79,7 @@ struct Sheet {
     if (calls.start_ns[id] != trace::kUnknownNs && calls.end_ns[id] == trace::kUnknownNs)
       note("This call did not return while the program was recorded.", Color::kWarning);
     operation(calls.operation_id[id]);
-    correlation(calls.correlation_id[id]);
+    number(calls, id);
   }
   // The first of the rows of a link table that belong to an operation, under a heading.
   template <class Links, class Each>

@@ -39,6 +39,7 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const StreamOps& stream_op
       contention_(contention),
       graph_nodes_(trace_),
       host_time_(trace_),
+      off_windows_(off_windows(trace_)),
       predecessor_(large_vector(trace_.op.size(), kNoId)) {
   // Per stream: the op so far that ended last.
   std::vector<Id> last(stream_ops.stream_count(), kNoId);
@@ -248,6 +249,22 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
 // The stream is empty, or only the call that issues the op has begun.
 void WaitExplainer::charge_host(Id op, const Issue& issue, Ns from, Ns to,
                                 std::vector<WaitPart>& parts) {
+  const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+  if (process < off_windows_.size()) {
+    const auto& windows = off_windows_[process];
+    auto window = std::ranges::upper_bound(windows, from, {}, &OffWindow::end_ns);
+    for (; window != windows.end() && window->start_ns < to; ++window) {
+      const Ns off = std::max(from, window->start_ns), on = std::min(to, window->end_ns);
+      if (off > from) charge_recorded_host(op, issue, from, off, parts);
+      charge(op, {.cause = WaitCause::kUnknown}, off, on, parts);
+      from = std::max(from, on);
+    }
+  }
+  if (from < to) charge_recorded_host(op, issue, from, to, parts);
+}
+
+void WaitExplainer::charge_recorded_host(Id op, const Issue& issue, Ns from, Ns to,
+                                         std::vector<WaitPart>& parts) {
   const Ns called = issue.start_ns == kUnknownNs ? to : std::clamp(issue.start_ns, from, to);
   host_parts_.clear();
   host_time_.split(issue.thread_id, from, called, host_parts_);

@@ -13,6 +13,8 @@
 // call, and contention (copy engine, hardware queue, device capacity) from its exit. What would
 // have delayed the op if it had been issued earlier is not a cause; replay.h answers that.
 //
+// What the host did while recording was off to measure its cost is unknown.
+//
 // The time after the last of these is the device's latency to start an op, up to a limit; the rest
 // is unknown.
 #pragma once
@@ -23,6 +25,7 @@
 
 #include "analysis/order/edges.h"
 #include "analysis/order/graph_nodes.h"
+#include "analysis/usage/cost_windows.h"
 #include "contention.h"
 #include "host_time.h"
 #include "vocabulary/wait_cause.h"
@@ -102,6 +105,9 @@ class WaitExplainer {
   void add_own_stream(Id op);
   void add_edges(Id op, const Issue& issue);
   void add_contender(Id op, const Issue& issue);
+  /// Like charge_host(), for a part in which the host's calls are recorded.
+  void charge_recorded_host(Id op, const Issue& issue, Ns from, Ns to,
+                            std::vector<WaitPart>& parts);
   void charge(Id op, const Condition& condition, Ns from, Ns to, std::vector<WaitPart>& parts);
   void charge_host(Id op, const Issue& issue, Ns from, Ns to, std::vector<WaitPart>& parts);
 
@@ -112,6 +118,7 @@ class WaitExplainer {
   const Contention& contention_;
   const GraphNodes graph_nodes_;
   const HostTime host_time_;
+  const std::vector<std::vector<OffWindow>> off_windows_;  // by process, in order of time
   std::vector<Id> predecessor_;  // the previous work on the op's stream, without memory waits
   std::vector<Condition> conditions_;
   std::vector<Condition> queue_;  // the same in stream order

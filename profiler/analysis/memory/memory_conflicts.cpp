@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/usage/cost_windows.h"
 #include "memory_shadow.h"
 #include "vocabulary/call_kind.h"
 
@@ -124,6 +125,11 @@ class Walk {
       shadows_[trace_.loss.process_id[loss]].pauses.push_back(
           {trace_.loss.start_ns[loss],
            until == kUnknownNs ? std::numeric_limits<Ns>::max() : until});
+    }
+    const auto off = off_windows(trace_);
+    for (Id process = 0; process < off.size(); ++process) {
+      for (const OffWindow& window : off[process])
+        shadows_[process].pauses.push_back({window.start_ns, window.end_ns});
     }
   }
 

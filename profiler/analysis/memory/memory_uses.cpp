@@ -19,17 +19,17 @@ enum Source : trace::Small { kArgument = 0, kOperation, kHost, kParameter };
 
 constexpr uint32_t kNoItem = std::numeric_limits<uint32_t>::max();
 
-// Rows of access by (process, correlation id).
+// Rows of access by (process, call number).
 class RowsOfCalls {
  public:
   explicit RowsOfCalls(const Trace& trace) {
     const auto& access = trace.access;
     rows_.reserve(access.size());
     for (Id row = 0; row < access.size(); ++row) {
-      if (access.correlation_id[row] == trace::kNoInt || access.source[row] == kHost ||
+      if (access.call_number[row] == trace::kNoInt || access.source[row] == kHost ||
           access.source[row] == kOperation)
         continue;
-      rows_.push_back({{access.process_id[row], access.correlation_id[row]}, row});
+      rows_.push_back({{access.process_id[row], access.call_number[row]}, row});
     }
     if (!std::is_sorted(rows_.begin(), rows_.end())) std::sort(rows_.begin(), rows_.end());
   }
@@ -37,8 +37,8 @@ class RowsOfCalls {
 
   // Ops come roughly in call order, so the result is usually near the last one.
   template <class Function>
-  void for_each(Id process, trace::Int correlation, Function function) {
-    const Key key{process, correlation};
+  void for_each(Id process, trace::Int call_number, Function function) {
+    const Key key{process, call_number};
     const auto less = [](const Row& row, const Key& k) { return row.key < k; };
     auto from = rows_.begin() + static_cast<ptrdiff_t>(last_);
     constexpr ptrdiff_t kNear = 16;
@@ -79,14 +79,14 @@ class NodesOfGraphs {
         executables_[{trace.graph.process_id[graph], trace.graph.handle[graph]}].push_back(graph);
     }
   }
-  // Calls `function` with the correlation id and the kernel name of each captured call that a graph
+  // Calls `function` with the call number and the kernel name of each captured call that a graph
   // op represents.
   template <class Function>
   void for_each(Id process, Id op, Function function) const {
     if (nodes_.empty()) return;
     const auto report = [&](Id node) {
-      const trace::Int correlation = trace_.graph_node.correlation_id[node];
-      if (correlation != trace::kNoInt) function(correlation, trace_.graph_node.name_id[node]);
+      const trace::Int call_number = trace_.graph_node.call_number[node];
+      if (call_number != trace::kNoInt) function(call_number, trace_.graph_node.name_id[node]);
     };
     if (trace_.op.graph_node[op] != trace::kNoInt) {
       const auto node = by_native_.find({process, trace_.op.graph_node[op]});
@@ -210,13 +210,13 @@ class UseSearch {
   void add_uses_of(Id op) {
     const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
     bool known = declared_[op];
-    const auto add_all = [&](trace::Int correlation, Id name) {
-      rows_.for_each(process, correlation, [&](Id row) {
+    const auto add_all = [&](trace::Int call_number, Id name) {
+      rows_.for_each(process, call_number, [&](Id row) {
         known = true;
         add(row, op, op, name);
       });
     };
-    add_all(trace_.op.correlation_id[op], trace_.op.name_id[op]);
+    add_all(trace_.op.call_number[op], trace_.op.name_id[op]);
     graphs_.for_each(process, op, add_all);
     const bool computes =
         trace_.op.kind[op] == trace::kKernel || graphs_.launches_kernels(process, op);

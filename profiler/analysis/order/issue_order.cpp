@@ -21,20 +21,20 @@ using trace::Int;
 
 bool succeeded(trace::Small result) { return result == 0 || result == trace::kNoSmall; }
 
-// Rows by (time, correlation id): the latter orders calls that returned at the same instant, as
+// Rows by (time, call number): the latter orders calls that returned at the same instant, as
 // happens on the coarse virtual clock of a simulated device.
 template <class AtNs>
-void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& correlation) {
+void sort_by_call(std::vector<Id>& rows, AtNs at_ns, const trace::Column<Int>& call_number) {
   const auto before = [&](Id a, Id b) {
     const Ns at_a = at_ns(a), at_b = at_ns(b);
     if (at_a != at_b) return at_a < at_b;
-    return std::tuple(correlation[a], a) < std::tuple(correlation[b], b);
+    return std::tuple(call_number[a], a) < std::tuple(call_number[b], b);
   };
   if (!std::is_sorted(rows.begin(), rows.end(), before))
     std::sort(rows.begin(), rows.end(), before);
 }
 
-// The rows of a table that a predicate accepts, by (column `at_ns`, correlation id).
+// The rows of a table that a predicate accepts, by (column `at_ns`, call number).
 template <class Table, class Accepts>
 std::vector<Id> rows_by_call(const Table& table, const trace::Column<Ns>& at_ns, Accepts accepts) {
   std::vector<Id> rows;
@@ -43,7 +43,7 @@ std::vector<Id> rows_by_call(const Table& table, const trace::Column<Ns>& at_ns,
     if (accepts(row)) rows.push_back(row);
   }
   sort_by_call(
-      rows, [&](Id row) { return at_ns[row]; }, table.correlation_id);
+      rows, [&](Id row) { return at_ns[row]; }, table.call_number);
   return rows;
 }
 
@@ -64,8 +64,8 @@ std::vector<Id> ops_by_call(const Trace& trace) {
     const Id call_a = call_of[a], call_b = call_of[b];
     if (call_a == call_b)
       return std::tuple(trace.op.start_ns[a], a) < std::tuple(trace.op.start_ns[b], b);
-    return std::tuple(calls.end_ns[call_a], calls.correlation_id[call_a], call_a) <
-           std::tuple(calls.end_ns[call_b], calls.correlation_id[call_b], call_b);
+    return std::tuple(calls.end_ns[call_a], calls.call_number[call_a], call_a) <
+           std::tuple(calls.end_ns[call_b], calls.call_number[call_b], call_b);
   };
   std::vector<Id> ops;
   reserve_large(ops, trace.op.size());
@@ -104,7 +104,7 @@ std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     if (syncs.kind[sync] == trace::kSynchronousCopy && syncs.end_ns[sync] != kUnknownNs &&
         succeeded(syncs.result[sync])) {
-      copies[{trace.process_of_thread(syncs.thread_id[sync]), syncs.correlation_id[sync]}] = sync;
+      copies[{trace.process_of_thread(syncs.thread_id[sync]), syncs.call_number[sync]}] = sync;
     }
   }
   std::unordered_map<Id, Id> result;
@@ -112,7 +112,7 @@ std::unordered_map<Id, Id> find_copy_syncs(const Trace& trace) {
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Id stream = trace.op.stream_id[op];
     if (trace.op.api_call_id[op] < trace.api_call.size() || stream >= trace.stream.size()) continue;
-    const auto found = copies.find({trace.process_of_stream(stream), trace.op.correlation_id[op]});
+    const auto found = copies.find({trace.process_of_stream(stream), trace.op.call_number[op]});
     if (found != copies.end()) result.emplace(op, found->second);
   }
   return result;
@@ -127,7 +127,7 @@ std::vector<Id> ops_in_order(const IssueOrder& order,
   std::vector<Id> copies;
   copies.reserve(copy_syncs.size());
   for (const auto& [op, sync] : copy_syncs) copies.push_back(op);
-  sort_by_call(copies, returned_ns, order.trace().op.correlation_id);
+  sort_by_call(copies, returned_ns, order.trace().op.call_number);
   std::vector<Id> merged;
   reserve_large(merged, ops.size() + copies.size());
   std::merge(ops.begin(), ops.end(), copies.begin(), copies.end(), std::back_inserter(merged),
@@ -376,7 +376,7 @@ class CallMerge {
     std::span<const Id> rows;  // remaining rows
     // The columns that order them; null for ops, which are ordered by their calls.
     const trace::Column<Ns>* times = nullptr;
-    const trace::Column<Int>* correlations = nullptr;
+    const trace::Column<Int>* call_numbers = nullptr;
     Ns at_ns = 0;  // of the next one
   };
 
@@ -410,18 +410,18 @@ class CallMerge {
 
  private:
   bool comes_before(const Rows& a, const Rows& b) const {
-    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : correlation(a) < correlation(b);
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : call_number(a) < call_number(b);
   }
   Ns at_ns(const Rows& table) const {
     const Id id = table.rows.front();
     return table.times != nullptr ? (*table.times)[id] : order_.issue(id).end_ns;
   }
-  Int correlation(const Rows& table) const {
+  Int call_number(const Rows& table) const {
     const Id id = table.rows.front();
-    if (table.correlations != nullptr) return (*table.correlations)[id];
+    if (table.call_numbers != nullptr) return (*table.call_numbers)[id];
     const auto& calls = trace_.api_call;
     const Id call = trace_.op.api_call_id[id];
-    return call < calls.size() ? calls.correlation_id[call] : trace_.op.correlation_id[id];
+    return call < calls.size() ? calls.call_number[call] : trace_.op.call_number[id];
   }
 
   const IssueOrder& order_;
@@ -469,10 +469,10 @@ IssueOrder::IssueOrder(const Trace& trace) : trace_(trace), copy_syncs_(find_cop
 
   items_ = CallMerge(*this).run(
       {{Issued::kOp, ops},
-       {Issued::kRecord, records, &trace.event_record.end_ns, &trace.event_record.correlation_id},
-       {Issued::kWait, waits, &trace.event_wait.end_ns, &trace.event_wait.correlation_id},
-       {Issued::kSync, syncs, &trace.host_sync.start_ns, &trace.host_sync.correlation_id},
-       {Issued::kMemory, memory, &trace.api_call.end_ns, &trace.api_call.correlation_id}});
+       {Issued::kRecord, records, &trace.event_record.end_ns, &trace.event_record.call_number},
+       {Issued::kWait, waits, &trace.event_wait.end_ns, &trace.event_wait.call_number},
+       {Issued::kSync, syncs, &trace.host_sync.start_ns, &trace.host_sync.call_number},
+       {Issued::kMemory, memory, &trace.api_call.end_ns, &trace.api_call.call_number}});
   if (!writers_.empty()) items_ = Deferral(*this, writers_).run(items_);
 }
 

@@ -114,18 +114,18 @@ std::vector<TaskUsage> task_usage(const Trace& trace) {
 
 std::vector<Id> task_run_ops(const Trace& trace) {
   const auto& run = trace.task_run;
-  std::map<std::pair<Id, trace::Int>, Id> launches;  // by process and correlation id
+  std::map<std::pair<Id, trace::Int>, Id> launches;  // by process and call number
   for (Id id = 0; id < run.size(); ++id) {
-    if (run.correlation_id[id] != kNoInt)
-      launches.emplace(
-          std::pair(trace.process_of_thread(run.thread_id[id]), run.correlation_id[id]), id);
+    if (run.call_number[id] != kNoInt)
+      launches.emplace(std::pair(trace.process_of_thread(run.thread_id[id]), run.call_number[id]),
+                       id);
   }
   std::vector<Id> result(run.size(), kNoId);
   const trace::OpColumns& ops = trace.op;
   for (Id op = 0; !launches.empty() && op < ops.size(); ++op) {
     if (ops.kind[op] != trace::kKernel) continue;
     const auto found =
-        launches.find({trace.process_of_stream(ops.stream_id[op]), ops.correlation_id[op]});
+        launches.find({trace.process_of_stream(ops.stream_id[op]), ops.call_number[op]});
     if (found != launches.end()) result[found->second] = op;
   }
   return result;

@@ -31,7 +31,7 @@ class Sink final : public AccessSink {
     record.kind = ring::RecordKind::kAccess;
     record.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
     record.writes = 2;
-    record.correlation_id = call_.correlation_id;
+    record.call_number = call_.call_number;
     record.begin = call_.end;
     record.ranges[0] = {source.address, source.bytes};
     record.ranges[1] = {destination.address, destination.bytes};
@@ -150,7 +150,7 @@ class Teller {
  public:
   Teller(ThreadState& thread, const ring::OpenCall& open) : thread_(thread) {
     record_.kind = ring::RecordKind::kKernelArguments;
-    record_.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
+    record_.call_number = open.call_number.load(std::memory_order_relaxed);
     record_.kernel = open.object.load(std::memory_order_relaxed);
   }
   ~Teller() {

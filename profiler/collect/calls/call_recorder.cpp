@@ -10,6 +10,7 @@
 #include "collect/calls/captures.h"
 #include "collect/calls/objects.h"
 #include "collect/process/asking.h"
+#include "collect/process/gate.h"
 #include "collect/process/session.h"
 #include "collect/stacks/stacks.h"
 
@@ -103,7 +104,8 @@ bool ends_plainly(const ThreadState& thread, const SeenCall& call, int32_t resul
   constexpr uint16_t kMore = kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates;
   const CallEntry& entry = *thread.open_entry;
   return (entry.flags & kMore) == 0 && result != ring::kNotReady && !needs_following(entry.kind) &&
-         call.end == 0 && collecting() && session.clock == ring::ClockKind::kTimeStampCounter &&
+         call.end == 0 && collects(thread.begin) &&
+         session.clock == ring::ClockKind::kTimeStampCounter &&
          session.active_captures.load(std::memory_order_relaxed) == 0 &&
          !session.attached_late.load(std::memory_order_relaxed) && thread.ring.has_room() &&
          thread.open_call().stream.load(std::memory_order_relaxed) !=
@@ -145,10 +147,11 @@ template <bool kPlainly>
     if (session.tells_arguments && (entry.flags & kEntryAllocates) != 0 && result == 0)
       note_allocation(object, open.value.load(std::memory_order_relaxed));
     if (needs_following(entry.kind)) follow(entry.kind);
-    collected = collecting();
-    if (!collected && (entry.flags & kEntryWork) != 0) note_paused_correlation(call.number);
+    collected = collects(thread.begin);
+    if (!collected && (entry.flags & kEntryWork) != 0 && !call.own_number)
+      note_paused_correlation(call.number);
   }
-  ++thread.calls;
+  thread.count_call();
   ring::CallRecord* record = nullptr;
   ring::CallRecord polled;
   const bool is_poll =
@@ -164,7 +167,7 @@ template <bool kPlainly>
     record->kind = ring::RecordKind::kCall;
     record->flags = flags;
     record->call = entry.id;
-    record->correlation_id = call.number;
+    record->call_number = call.number;
     record->begin = thread.begin;
     record->end = end;
     record->stream = stream;
@@ -252,13 +255,14 @@ ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues 
   open.object.store(values.object, std::memory_order_relaxed);
   open.value.store(values.value, std::memory_order_relaxed);
   open.context.store(call.context_id, std::memory_order_relaxed);
-  open.correlation_id.store(call.number, std::memory_order_relaxed);
+  open.call_number.store(call.number, std::memory_order_relaxed);
   open.operation.store(thread->operation(), std::memory_order_relaxed);
   open.stack.store(thread->open_stack, std::memory_order_relaxed);
   open.call.store(entry.id, std::memory_order_relaxed);
   open.flags.store(
       static_cast<uint8_t>(((entry.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
-                           ((entry.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0)),
+                           ((entry.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0) |
+                           (call.own_number ? ring::kOwnNumber : 0)),
       std::memory_order_relaxed);
   thread->begin = ticks();
   open.begin.store(thread->begin, std::memory_order_release);
@@ -284,7 +288,7 @@ uint64_t stamp_end(ThreadState& thread) {
 // was valid.
 void report_launch(ThreadState& thread, const CallEntry& entry, const void* parameters) {
   if (!is_inside_a_call(&thread) || thread.in_collector ||
-      thread.open_entry->kind != CallKind::kLaunch || !collecting())
+      thread.open_entry->kind != CallKind::kLaunch || !collects(thread.begin))
     return;
   report_arguments(thread, entry.id, parameters, thread.open_call());
 }

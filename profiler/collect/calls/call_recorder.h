@@ -26,6 +26,7 @@ struct SeenCall {
   CUcontext context = nullptr;          // current in the thread; null: none
   uint32_t context_id = ring::kNone32;  // kNone32: none, or not known yet
   uint32_t number = 0;                  // unique in the process
+  bool own_number = false;              // not CUPTI's
   uint64_t end = 0;                     // exit only: its stamp, by stamp_end(); 0: take it
 };
 

@@ -18,7 +18,7 @@ using ring::RecordKind;
 
 constexpr uint32_t kDefaultConnections = 8;  // when CUDA_DEVICE_MAX_CONNECTIONS is unset
 
-constinit Numbering numbering{};
+constinit Numbering chosen_numbering{};
 
 // Devices, contexts and streams already reported, as mixed keys. Insert only; 0 is empty.
 constexpr size_t kKnownSlots = 1 << 13;
@@ -133,19 +133,21 @@ void describe_stream(ThreadState& thread, CUcontext context, uint32_t context_id
   if (cuda.cuStreamGetFlags != nullptr && cuda.cuStreamGetFlags(handle, &flags) == CUDA_SUCCESS)
     kind = (flags & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
   if (cuda.cuStreamGetPriority != nullptr) cuda.cuStreamGetPriority(handle, &priority);
-  report_stream(thread, context_id, stream, numbering.stream(context, handle, false), kind,
+  report_stream(thread, context_id, stream, numbering().stream(context, handle, false), kind,
                 priority, false, ticks());
 }
 
 }  // namespace
 
-void set_numbering(const Numbering& chosen) { numbering = chosen; }
+void set_numbering(const Numbering& chosen) { chosen_numbering = chosen; }
+
+const Numbering& numbering() { return chosen_numbering; }
 
 void report_context(ThreadState& thread, CUcontext context, uint32_t context_id) {
   if (!first_time(kContextKey, context_id, 0)) return;
   uint32_t device = 0;
-  if (numbering.device(context, &device)) report_device(thread, device);
-  const uint32_t null_stream = numbering.stream(context, nullptr, false);
+  if (numbering().device(context, &device)) report_device(thread, device);
+  const uint32_t null_stream = numbering().stream(context, nullptr, false);
   ring::ContextRecord record{};
   record.kind = RecordKind::kContext;
   record.context = context_id;
@@ -171,7 +173,7 @@ void report_stream_change(ThreadState& thread, CUcontext context, uint32_t conte
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   if (!destroyed) first_time(kStreamKey, context_id, handle);
   // Its number was reported when it was created.
-  const uint32_t id = destroyed ? ring::kNone32 : numbering.stream(context, stream, false);
+  const uint32_t id = destroyed ? ring::kNone32 : numbering().stream(context, stream, false);
   report_stream(thread, context_id, handle, id, kind, priority, destroyed, at);
 }
 
@@ -181,7 +183,7 @@ void report_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t c
   const Asking asking(kAllHandles, thread.begin);
   if (!asking.allowed()) return;
   thread.per_thread_contexts |= bit;
-  const uint32_t id = numbering.stream(context, nullptr, true);
+  const uint32_t id = numbering().stream(context, nullptr, true);
   if (id == ring::kNone32) return;
   report_stream(thread, context_id, reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD), id,
                 kPerThreadStream, 0, false, ticks(), thread.tid);
@@ -195,11 +197,11 @@ void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, ui
   describe_stream(thread, context, context_id, stream);
 }
 
-bool is_known_stream(ThreadState& thread, uint32_t context_id, uint64_t stream) {
+bool is_known_stream(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream) {
   if (may_be_reported(kStreamKey, context_id, stream)) return true;
   first_time(kStreamKey, context_id, stream);
   const Asking asking(stream, thread.begin);
-  if (asking.allowed()) describe_stream(thread, nullptr, context_id, stream);
+  if (asking.allowed()) describe_stream(thread, context, context_id, stream);
   return false;
 }
 

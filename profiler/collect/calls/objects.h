@@ -20,9 +20,15 @@ struct Numbering {
   uint32_t (*stream)(CUcontext context, CUstream stream, bool per_thread);
   /// Ordinal of the context's device. False if it is unknown.
   bool (*device)(CUcontext context, uint32_t* ordinal);
+  /// Numbers of a context, a graph and an executable graph, kNone32 if they are unknown. Graphs and
+  /// executable graphs share theirs.
+  uint32_t (*context)(CUcontext context);
+  uint32_t (*graph)(CUgraph graph);
+  uint32_t (*executable)(CUgraphExec executable);
 };
 /// Set before the first call is recorded.
-void set_numbering(const Numbering& numbering);
+void set_numbering(const Numbering& chosen);
+const Numbering& numbering();
 
 /// A context exists: reports it, its device and its default stream, unless they were.
 void report_context(ThreadState& thread, CUcontext context, uint32_t context_id);
@@ -40,9 +46,9 @@ void report_per_thread_stream(ThreadState& thread, CUcontext context, uint32_t c
 /// context and the stream (0: none) that it used if they are new.
 void report_used(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream);
 
-/// At the exit of a successful call on a stream with a handle: false if the stream was never
-/// reported. Then it is now.
-bool is_known_stream(ThreadState& thread, uint32_t context_id, uint64_t stream);
+/// At the exit of a successful call on a stream with a handle, which is in this context: false if
+/// the stream was never reported. Then it is now.
+bool is_known_stream(ThreadState& thread, CUcontext context, uint32_t context_id, uint64_t stream);
 
 void forget_objects_after_fork();
 

@@ -133,13 +133,13 @@ void on_sim_call(const coord_sim_call* call) {
                 call->name != nullptr ? call->name : "a call without a name");
     return;
   }
+  thread->count_call();
   if (!collecting() && !ring::changes_identity(ring::call_info(record.call).kind)) return;
-  ++thread->calls;
   record.kind = RecordKind::kCall;
   record.flags =
       static_cast<uint8_t>(ring::kVirtualTime | ((call->flags & 1) != 0 ? ring::kPerThread : 0) |
                            ((call->flags & 2) != 0 ? ring::kCapturing : 0));
-  record.correlation_id = call->correlation_id;
+  record.call_number = call->correlation_id;
   record.begin = static_cast<uint64_t>(call->begin_ns);
   record.end = static_cast<uint64_t>(call->end_ns);
   record.stream = call->stream;
@@ -300,7 +300,7 @@ void on_access(const coord_access_facts* facts) {
                            : facts->correlation_id != COORD_NONE ? ring::AccessSource::kArgument
                                                                  : ring::AccessSource::kHost);
   record.writes = facts->writes != 0 ? 1 : 0;
-  record.correlation_id = facts->correlation_id;
+  record.call_number = facts->correlation_id;
   record.begin = stamp.begin;
   record.ranges[0] = {facts->address, facts->bytes};
   record.rows = 1;

@@ -19,7 +19,7 @@ void push_run(ThreadState& thread, uint32_t queue, uint32_t run, bool ended, uin
   record.queue = queue;
   record.left_out = left_out;
   record.run = run;
-  record.correlation_id = thread.open_number;
+  record.call_number = thread.open_number;
   record.operation = thread.operation();
   thread.push(record);
 }

@@ -11,8 +11,10 @@
 #include <mutex>
 #include <new>
 
+#include "collect/calls/call_table.h"
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/decode.h"
+#include "collect/process/gate.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
@@ -61,6 +63,8 @@ constinit std::atomic<uint64_t> conflict_begin{0};
 constinit std::atomic<uint64_t> dropped_total{0};
 constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
+constinit bool correlates = false;     // CallNumbers::kOwn; written before the threads start
+constinit std::atomic<bool> correlates_coord{false};
 
 // From now on another client owns the buffers.
 void mark_taken(uint64_t begin) {
@@ -71,6 +75,22 @@ void mark_taken(uint64_t begin) {
     report_to_user("GPU times are incomplete",
                    "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
                    "do not run one inside a recorded program");
+  }
+}
+
+// Functions of the driver whose calls are reported with CUPTI's numbers.
+bool is_correlated(CallKind kind) {
+  return kind == CallKind::kEventRecord ? correlates_coord.load(std::memory_order_relaxed)
+                                        : ring::issues_work(kind);
+}
+
+// A few functions cost a record of each of their calls. All of them (CUPTI_ACTIVITY_KIND_DRIVER)
+// would cost more than callbacks.
+void correlate_calls(bool on) {
+  if (!correlates) return;
+  for (CUpti_CallbackId id = 0; id < driver_calls.size(); ++id) {
+    if (driver_calls[id].read != nullptr && is_correlated(driver_calls[id].kind))
+      cupti.cuptiActivityEnableDriverApi(id, on ? 1 : 0);
   }
 }
 
@@ -91,7 +111,13 @@ class RingSink final : public DecodeSink {
     return slot.hash;
   }
   void op(const ring::OpRecord& record) override {
-    if (!was_paused(record.correlation_id)) push(record);
+    if (correlates) {
+      ring::OpRecord joined = record;
+      joined.flags |= ring::kOwnNumber;
+      push(joined);
+    } else if (!was_paused(record.correlation_id)) {
+      push(record);
+    }
   }
   void shape(const ring::LaunchShapeRecord& record) override {
     uint32_t& slot = shapes_[record.shape % kShapeSlots];
@@ -101,6 +127,12 @@ class RingSink final : public DecodeSink {
   }
   void witness(const ring::SyncWitnessRecord& record) override { push(record); }
   void overhead(const ring::OverheadRecord& record) override { push(record); }
+  void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
+    if (!correlates) return unknown(kActivityDriver);
+    if (callback_id >= driver_calls.size() || driver_calls[callback_id].read == nullptr) return;
+    record.call = driver_calls[callback_id].id;
+    push(record);
+  }
   void unknown(uint32_t kind) override {
     ++unknown_;
     // Kinds we never enabled arrive only if another client of CUPTI enabled them.
@@ -317,10 +349,20 @@ bool enable(CUpti_ActivityKind kind) {
 
 }  // namespace
 
-int start_activities(const ring::Control& control, bool late) {
+bool can_correlate_calls() {
+  return cupti.cuptiActivityEnableDriverApi != nullptr && cupti.cuptiSetThreadIdType != nullptr;
+}
+
+void correlate_coord_calls() {
+  if (correlates_coord.exchange(true) || !usable.load(std::memory_order_acquire)) return;
+  if (!taken.load(std::memory_order_relaxed)) correlate_calls(true);
+}
+
+int start_activities(const ring::Control& control, bool late, CallNumbers numbers) {
   if (exchange == nullptr) exchange = new (exchange_memory) Exchange;
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
   if (result != CUPTI_SUCCESS) return result;
+  correlates = numbers == CallNumbers::kOwn;
   usable.store(true, std::memory_order_release);
   // The clock must be set to ours before the first kind is enabled.
   if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
@@ -336,6 +378,7 @@ int start_activities(const ring::Control& control, bool late) {
       enable(kind);
     const bool nodes =
         control.graphs == ring::GraphDetail::kNodes || (control.with & ring::kWithGraphNodes) != 0;
+    correlate_calls(true);
     if (!nodes && !late) {
       enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
     } else if (late && !nodes) {
@@ -388,7 +431,9 @@ void drain_activities() {
 }
 
 void yield_activities(uint64_t begin) {
-  if (usable.load(std::memory_order_relaxed)) mark_taken(begin);
+  if (!usable.load(std::memory_order_relaxed)) return;
+  correlate_calls(false);  // the other client did not ask for them
+  mark_taken(begin);
 }
 
 void reclaim_activities() {
@@ -402,12 +447,28 @@ void reclaim_activities() {
     if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
       cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
   }
+  correlate_calls(true);
+}
+
+void pause_activities(bool pause) {
+  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
+  for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {
+    if ((enabled_kinds >> kind & 1) == 0) continue;
+    if (pause) {
+      cupti.cuptiActivityDisable(kind);
+    } else {
+      cupti.cuptiActivityEnable(kind);
+    }
+  }
+  correlate_calls(!pause);
 }
 
 void abandon_activities() { usable.store(false, std::memory_order_relaxed); }
 
 void stop_activities() {
   if (!usable.exchange(false)) return;
+  correlate_calls(false);
   for (uint32_t kind = 0; kind < 64; ++kind) {
     if ((enabled_kinds >> kind & 1) != 0)
       cupti.cuptiActivityDisable(static_cast<CUpti_ActivityKind>(kind));
@@ -432,6 +493,7 @@ void forget_activities_after_fork() {
   dropped_total.store(0, std::memory_order_relaxed);
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;
+  correlates = false;
   exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
 }
 

@@ -16,11 +16,23 @@
 
 namespace streamscope::collect {
 
+/// How activities are tied to calls.
+enum class CallNumbers {
+  kCupti,  // callbacks tell CUPTI's number of each call
+  kOwn,    // calls have numbers of the collector: CUPTI reports the calls of the driver as well
+};
+
 /// Enables the kinds of the tier. `late`: CUDA was in use before, so graphs may exist; then graph
 /// launches get no times, because CUPTI 13.0 crashes in the launch of a graph that was created
 /// before GRAPH_TRACE was enabled. Returns CUPTI's code, 0 on success. Call once, before the
 /// program creates a graph.
-int start_activities(const ring::Control& control, bool late);
+int start_activities(const ring::Control& control, bool late, CallNumbers numbers);
+
+/// True if the loaded libcupti can report single functions of the driver, for CallNumbers::kOwn.
+bool can_correlate_calls();
+
+/// libcoord is in use: with CallNumbers::kOwn, its records of events get CUPTI's numbers too.
+void correlate_coord_calls();
 
 /// Another client of CUPTI is about to take over the buffers: their content is delivered to us
 /// first (2 s at most).
@@ -33,6 +45,10 @@ void yield_activities(uint64_t begin);
 /// The other client has left: the buffers and kinds are ours again. No effect if they were not
 /// taken over.
 void reclaim_activities();
+
+/// Stops or resumes the times of kernels, copies and memsets. Graph launches keep theirs: their
+/// kind must not be switched once there are graphs.
+void pause_activities(bool pause);
 
 /// CUPTI is gone (it reported a fatal error): it must not be called from now on.
 void abandon_activities();

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "collect/calls/call_recorder.h"
+#include "collect/calls/objects.h"
 #include "collect/cupti/activities.h"
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/resources.h"
@@ -147,6 +148,8 @@ CUptiResult switch_callbacks(bool enable) {
   return switch_resource_callbacks(subscriber, enable);
 }
 
+constexpr char kAllLost[] = "CUDA calls and GPU times are not recorded";
+
 const char* error_text(CUptiResult result) {
   const char* text = nullptr;
   if (cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || text == nullptr)
@@ -154,19 +157,19 @@ const char* error_text(CUptiResult result) {
   return text;
 }
 
-CuptiStart refuse(CUptiResult result, const char* what, const char* other) {
+// `lost`: what is missing now.
+CuptiStart refuse(const char* lost, CUptiResult result, const char* what, const char* other) {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     char cause[160];
     std::snprintf(cause, sizeof cause, "%s already uses CUPTI in this process",
                   other[0] != '\0' ? other : "another profiling tool");
-    report_to_user("CUDA calls and GPU times are not recorded", cause,
-                   "run the program without it");
+    report_to_user(lost, cause, "run the program without it");
     report_loss(ring::Loss::kOtherSubscriber, 1, other[0] != '\0' ? other : "unnamed");
     return CuptiStart::kOtherSubscriber;
   }
   char cause[160];
   std::snprintf(cause, sizeof cause, "%s: %s", what, error_text(result));
-  report_to_user("CUDA calls and GPU times are not recorded", cause, "run `streamscope doctor`");
+  report_to_user(lost, cause, "run `streamscope doctor`");
   report_loss(ring::Loss::kNoCupti, 1, cause);
   return CuptiStart::kFailed;
 }
@@ -179,27 +182,43 @@ CuptiStart start_cupti(bool late) {
   CUptiResult result = subscribe(&subscriber, on_callback, other, sizeof other);
   if (result != CUPTI_SUCCESS) {
     subscriber = nullptr;
-    return refuse(result, "cuptiSubscribe", other);
+    return refuse(kAllLost, result, "cuptiSubscribe", other);
   }
-  number_by_cupti();
+  set_numbering(cupti_numbering());
   prepare_call_recorder(late);
   const char* step = "cuptiActivityRegisterCallbacks";
   // Subscribing alone does not protect the buffers: a second copy of libcupti refuses only here.
   if (session.control->tier > Tier::kStructure || session.control->with != 0)
-    result = static_cast<CUptiResult>(start_activities(*session.control, late));
+    result =
+        static_cast<CUptiResult>(start_activities(*session.control, late, CallNumbers::kCupti));
   if (result == CUPTI_SUCCESS) {
     step = "cuptiEnableCallback";
     result = switch_callbacks(true);
   }
-  if (result == CUPTI_SUCCESS) return CuptiStart::kOk;
+  if (result == CUPTI_SUCCESS) {
+    session.pause_device_times.store(pause_activities, std::memory_order_release);
+    return CuptiStart::kOk;
+  }
   stop_cupti();
-  return refuse(result, step, other);
+  return refuse(kAllLost, result, step, other);
+}
+
+CuptiStart start_device_times() {
+  const auto result =
+      static_cast<CUptiResult>(start_activities(*session.control, false, CallNumbers::kOwn));
+  if (result == CUPTI_SUCCESS) {
+    session.pause_device_times.store(pause_activities, std::memory_order_release);
+    return CuptiStart::kOk;
+  }
+  stop_activities();
+  return refuse("GPU times are not recorded", result, "cuptiActivityRegisterCallbacks", "");
 }
 
 bool holds_cupti() { return running() && subscriber != nullptr; }
 
 void stop_cupti() {
   if (subscriber == nullptr) return;
+  session.pause_device_times.store(nullptr, std::memory_order_release);
   // Unsubscribing with callbacks enabled would leave their cost in every call of the program.
   stop_activities();
   switch_callbacks(false);

@@ -22,6 +22,7 @@ static_assert(offsetof(SynchronizationActivity, sync_id) == 40 &&
               sizeof(SynchronizationActivity) == 56);
 static_assert(offsetof(CudaEventActivity, device_timestamp) == 40 &&
               sizeof(CudaEventActivity) == 56);
+static_assert(offsetof(DriverActivity, thread) == 28 && sizeof(DriverActivity) == 40);
 static_assert(offsetof(OverheadActivity, start) == 24 && sizeof(GraphTraceActivity) == 40);
 
 enum SynchronizationType : uint32_t { kEventSynchronize = 1, kStreamWaitEvent = 2 };
@@ -128,6 +129,16 @@ void decode_event(const CudaEventActivity& activity, CuptiVersion version, Decod
   sink.witness(record);
 }
 
+void decode_driver(const DriverActivity& activity, DecodeSink& sink) {
+  ring::CorrelationRecord record{};
+  record.kind = RecordKind::kCorrelation;
+  record.correlation_id = activity.correlation_id;
+  record.begin_ns = static_cast<int64_t>(activity.start);
+  record.end_ns = static_cast<int64_t>(activity.end);
+  record.tid = activity.thread;
+  sink.correlation(record, activity.callback_id);
+}
+
 void decode_overhead(const OverheadActivity& activity, DecodeSink& sink) {
   ring::OverheadRecord record{};
   record.kind = RecordKind::kOverhead;
@@ -161,6 +172,8 @@ void decode(const void* record, CuptiVersion version, DecodeSink& sink) {
                                     sink);
     case kActivityCudaEvent:
       return decode_event(*static_cast<const CudaEventActivity*>(record), version, sink);
+    case kActivityDriver:
+      return decode_driver(*static_cast<const DriverActivity*>(record), sink);
     case kActivityOverhead:
       return decode_overhead(*static_cast<const OverheadActivity*>(record), sink);
     default:

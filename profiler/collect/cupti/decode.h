@@ -31,6 +31,8 @@ class DecodeSink {
                          record) = 0;  // called for every kernel; the sink drops repeats
   virtual void witness(const ring::SyncWitnessRecord& record) = 0;
   virtual void overhead(const ring::OverheadRecord& record) = 0;
+  /// A call of the driver, whose function is named by CUPTI's callback id.
+  virtual void correlation(ring::CorrelationRecord record, uint32_t callback_id) = 0;
   virtual void unknown(uint32_t kind) = 0;
 
  protected:
@@ -44,6 +46,7 @@ void decode(const void* record, CuptiVersion version, DecodeSink& sink);
 enum ActivityKind : uint32_t {
   kActivityMemcpy = 1,
   kActivityMemset = 2,
+  kActivityDriver = 4,
   kActivityConcurrentKernel = 10,
   kActivityOverhead = 17,
   kActivityMemcpy2 = 22,
@@ -151,6 +154,16 @@ struct MemsetActivity {  // CUpti_ActivityMemset3, 4
   uint64_t graph_node;
   uint32_t graph;
   uint32_t channel;
+};
+struct DriverActivity {  // CUpti_ActivityAPI
+  uint32_t kind;
+  uint32_t callback_id;
+  uint64_t start;
+  uint64_t end;
+  uint32_t process;
+  uint32_t thread;
+  uint32_t correlation_id;
+  uint32_t return_value;
 };
 struct SynchronizationActivity {  // CUpti_ActivitySynchronization (40 bytes), 2 (56 bytes,
                                   // since 12.8)

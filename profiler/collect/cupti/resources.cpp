@@ -29,13 +29,18 @@ uint32_t stream_number(CUcontext context, CUstream stream, bool per_thread) {
   return id;
 }
 
+uint32_t context_number(CUcontext context) {
+  uint32_t id = ring::kNone32;
+  return cupti.cuptiGetContextId(context, &id) == CUPTI_SUCCESS ? id : ring::kNone32;
+}
+
 bool device_of(CUcontext context, uint32_t* ordinal) {
   return cupti.cuptiGetDeviceId(context, ordinal) == CUPTI_SUCCESS;
 }
 
 void on_stream(ThreadState& thread, const CUpti_ResourceData& data, bool destroyed) {
-  uint32_t context_id;
-  if (cupti.cuptiGetContextId(data.context, &context_id) != CUPTI_SUCCESS) return;
+  const uint32_t context_id = context_number(data.context);
+  if (context_id == ring::kNone32) return;
   report_stream_change(thread, data.context, context_id, data.resourceHandle.stream, destroyed,
                        ticks());
 }
@@ -60,7 +65,7 @@ struct Node {
   uint8_t kind = kUnknownNodeKind;
   uint64_t original = 0;
   ring::TextHash name = 0;
-  uint32_t correlation_id = ring::kNone32;  // of the captured call
+  uint32_t call_number = ring::kNone32;  // of the captured call
 };
 
 struct Graphs {
@@ -165,7 +170,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
   if (is_new) all.nodes_of[owner].push_back(id);
   if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
   if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
-    node.correlation_id = thread.open_call().correlation_id.load(std::memory_order_relaxed);
+    node.call_number = thread.open_call().call_number.load(std::memory_order_relaxed);
   // A captured launch is still open: the node has its kernel.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kLaunch)
     node.name = thread.open_call().object.load(std::memory_order_relaxed);
@@ -174,7 +179,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
     if (auto found = all.nodes.find(original); found != all.nodes.end()) {
       node.kind = found->second.kind;
       node.name = found->second.name;
-      node.correlation_id = found->second.correlation_id;
+      node.call_number = found->second.call_number;
     }
   }
   ring::GraphNodeRecord record{};
@@ -184,7 +189,7 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
   record.node = id;
   record.original = node.original;
   record.name = node.name;
-  record.correlation_id = node.correlation_id;
+  record.call_number = node.call_number;
   thread.push(record);
   std::erase_if(all.waiting, [&](const Edge& edge) {
     if (!all.nodes.contains(edge.from) || !all.nodes.contains(edge.to)) return false;
@@ -258,7 +263,11 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
 
 }  // namespace
 
-void number_by_cupti() { set_numbering({stream_number, device_of}); }
+const Numbering& cupti_numbering() {
+  static constexpr Numbering kNumbering{stream_number, device_of, context_number, graph_id,
+                                        exec_id};
+  return kNumbering;
+}
 
 CUptiResult switch_resource_callbacks(CUpti_SubscriberHandle subscriber, bool on) {
   for (CUpti_CallbackId id :
@@ -280,12 +289,10 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
   ThreadState* thread = this_thread();
   if (thread == nullptr) return;
   switch (id) {
-    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED: {
-      uint32_t context_id;
-      if (cupti.cuptiGetContextId(data.context, &context_id) == CUPTI_SUCCESS)
-        report_context(*thread, data.context, context_id);
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      if (const uint32_t number = context_number(data.context); number != ring::kNone32)
+        report_context(*thread, data.context, number);
       break;
-    }
     case CUPTI_CBID_RESOURCE_STREAM_CREATED:
       on_stream(*thread, data, false);
       break;

@@ -7,12 +7,13 @@
 #include <cuda.h>
 #include <cupti.h>
 
+#include "collect/calls/objects.h"
 #include "collect/process/thread_state.h"
 
 namespace streamscope::collect {
 
-/// Streams and devices have CUPTI's numbers from now on. Needs load_cupti().
-void number_by_cupti();
+/// CUPTI's own numbers, which its activities have. Needs load_cupti().
+const Numbering& cupti_numbering();
 
 /// Enables or disables the resource callbacks we use. CUPTI's code, 0 on success.
 CUptiResult switch_resource_callbacks(CUpti_SubscriberHandle subscriber, bool on);

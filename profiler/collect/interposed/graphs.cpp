@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collect/calls/objects.h"
 #include "collect/process/driver.h"
 #include "collect/process/session.h"
 
@@ -31,8 +32,8 @@ struct AllGraphs {
   std::mutex mutex;
   std::unordered_map<CUgraph, KnownGraph> graphs;
   std::unordered_map<CUgraphExec, uint32_t> executables;
-  uint32_t next_graph = 1;
   uint64_t next_node = 1;
+  uint32_t unnumbered = 0;  // graphs for which CUPTI gave no number
 };
 alignas(AllGraphs) constinit unsigned char all_memory[sizeof(AllGraphs)] = {};  // never destroyed
 constinit AllGraphs* all_graphs = nullptr;
@@ -42,6 +43,12 @@ AllGraphs& all() {
   std::lock_guard lock(making_all);
   if (all_graphs == nullptr) all_graphs = new (all_memory) AllGraphs;
   return *all_graphs;
+}
+
+// Far above the numbers that are given.
+uint32_t number_or_another(AllGraphs& store, uint32_t number) {
+  constexpr uint32_t kAbove = 1u << 30;
+  return number != ring::kNone32 ? number : kAbove + store.unnumbered++;
 }
 
 struct LiveEdge {
@@ -115,7 +122,7 @@ void push_node(ThreadState& thread, uint32_t graph, uint64_t number, uint64_t or
   record.node = number;
   record.original = original;
   record.name = captured.kernel;
-  record.correlation_id = captured.number;
+  record.call_number = captured.number;
   thread.push(record);
 }
 
@@ -134,7 +141,7 @@ KnownGraph& report_live_graph(ThreadState& thread, AllGraphs& store, CUgraph gra
                               const std::vector<LiveEdge>& edges) {
   KnownGraph& known = store.graphs[graph];
   if (known.number == 0) {
-    known.number = store.next_graph++;
+    known.number = number_or_another(store, numbering().graph(graph));
     thread.push(new_graph_record(known.number, reinterpret_cast<uintptr_t>(graph), thread.begin));
   }
   std::unordered_map<CUgraphNode, bool> is_new;
@@ -177,7 +184,7 @@ void note_captured_node(const ThreadState& thread, const CallEntry& entry) {
   AllGraphs& store = all();
   std::lock_guard lock(store.mutex);
   store.graphs[graph].captured[newest[0]] = {
-      open.correlation_id.load(std::memory_order_relaxed),
+      open.call_number.load(std::memory_order_relaxed),
       entry.kind == CallKind::kLaunch ? open.object.load(std::memory_order_relaxed) : 0};
 }
 
@@ -188,7 +195,7 @@ void report_instantiated(ThreadState& thread, CUgraph graph, CUgraphExec executa
   AllGraphs& store = all();
   std::lock_guard lock(store.mutex);
   const KnownGraph& source = report_live_graph(thread, store, graph, nodes, edges);
-  const uint32_t number = store.next_graph++;
+  const uint32_t number = number_or_another(store, numbering().executable(executable));
   store.executables[executable] = number;
   ring::GraphRecord record =
       new_graph_record(number, reinterpret_cast<uintptr_t>(executable), thread.begin);

@@ -34,12 +34,12 @@ struct Numbers {
   std::mutex mutex;
   std::unordered_map<uint64_t, uint32_t> contexts;
   uint32_t next_stream = 1;
+  uint32_t next_graph = 1;
 };
 alignas(Numbers) constinit unsigned char numbers_memory[sizeof(Numbers)] = {};  // never destroyed
 constinit Numbers* numbers = nullptr;
 
-// `context` is current in this thread, and a call that used it has just succeeded.
-uint32_t number_of(CUcontext context) {
+uint32_t next_context_number(CUcontext context) {
   unsigned long long unique = reinterpret_cast<uintptr_t>(context);
   if (cuda.cuCtxGetId != nullptr && cuda.cuCtxGetId(context, &unique) != CUDA_SUCCESS)
     return ring::kNone32;
@@ -51,6 +51,12 @@ uint32_t number_of(CUcontext context) {
 uint32_t next_stream_number(CUcontext, CUstream, bool) {
   std::lock_guard lock(numbers->mutex);
   return numbers->next_stream++;
+}
+
+template <class Handle>
+uint32_t next_graph_number(Handle) {
+  std::lock_guard lock(numbers->mutex);
+  return numbers->next_graph++;
 }
 
 bool current_device(CUcontext, uint32_t* ordinal) {
@@ -177,7 +183,7 @@ bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* 
   }
   inside_another_ = false;
   named_ = named;
-  call_ = {.parameters = parameters};
+  call_ = {.parameters = parameters, .own_number = true};
   CallValues values;
   entry.read(parameters, false, values);
   find_context(thread, values.stream, call_);
@@ -239,7 +245,7 @@ void InterposedCall::note_stream() const {
   if (slot.stream == stream && slot.epoch == now) return;
   slot = {stream, call_.context, call_.context_id, now};
   if (thread.open_entry->kind != CallKind::kStreamCreate &&
-      !is_known_stream(thread, call_.context_id, stream))
+      !is_known_stream(thread, call_.context, call_.context_id, stream))
     report_loss(ring::Loss::kCallsMissing, 1);
 }
 
@@ -249,7 +255,8 @@ void InterposedCall::learn(const CallEntry& entry, bool new_context) {
   call_.end = stamp_end(thread);
   thread.in_collector = true;
   if (new_context) {
-    call_.context_id = number_of(call_.context);
+    // It is current in this thread, and a call that used it has just succeeded.
+    call_.context_id = numbering().context(call_.context);
     if (call_.context_id != ring::kNone32) {
       thread.known_context = {0, call_.context, call_.context_id, handles_epoch()};
       report_context(thread, call_.context, call_.context_id);
@@ -268,9 +275,12 @@ bool can_be_recorded() {
   return find_targets() && cuda.cuCtxGetCurrent != nullptr && cuda.cuCtxGetDevice != nullptr;
 }
 
-void start_interposed() {
+void start_interposed(const Numbering* by_cupti) {
   if (numbers == nullptr) numbers = new (numbers_memory) Numbers;
-  set_numbering({next_stream_number, current_device});
+  set_numbering(by_cupti != nullptr
+                    ? *by_cupti
+                    : Numbering{next_stream_number, current_device, next_context_number,
+                                next_graph_number<CUgraph>, next_graph_number<CUgraphExec>});
   prepare_call_recorder(false);
   session.interposing.store(true, std::memory_order_release);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "collect/calls/call_recorder.h"
+#include "collect/calls/objects.h"
 
 namespace streamscope::collect {
 
@@ -37,8 +38,10 @@ class InterposedCall {
 
 /// libcuda is in the process and has the functions that recording needs. Thread-safe.
 bool can_be_recorded();
-/// Records the calls through wrappers from now on. Needs a running session and can_be_recorded().
-void start_interposed();
+/// Records the calls through wrappers from now on. `by_cupti`: the
+/// numbers that its activities have; null: there are none. Needs a running session and
+/// can_be_recorded().
+void start_interposed(const Numbering* by_cupti);
 /// Wrappers only pass calls on.
 void stop_interposed();
 

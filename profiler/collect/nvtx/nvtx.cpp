@@ -16,6 +16,7 @@
 #include "collect/calls/bits.h"
 #include "collect/nvtx/other_tool.h"
 #include "collect/nvtx/wide_text.h"
+#include "collect/process/gate.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 
@@ -26,7 +27,7 @@ using ring::RecordKind;
 using ring::TextHash;
 
 constexpr size_t kMaxTextBytes = 4096;
-constexpr size_t kMaxMatchedStarts = 64;
+constexpr size_t kMaxOpenStarts = 64;
 
 // What nvtxDomainHandle_t and nvtxStringHandle_t point to. Never freed: programs keep handles after
 // they were destroyed.
@@ -150,8 +151,30 @@ auto with_text(const wchar_t* text, Use use) {
 
 thread_local int depth = 0;                // push/pop ranges open in this thread
 thread_local uint64_t matched_depths = 0;  // bit d: the range at depth d is the delimiting one
-constinit std::mutex matched_mutex;
-constinit uint64_t matched_starts[kMaxMatchedStarts] = {};  // ids of open start/end ranges that are
+thread_local uint64_t counted_depths = 0;  // bit d: its end shows progress
+constexpr uint64_t kCounted = 1;           // bit of our id of a start/end range: the same
+
+// Ids of open start/end ranges, as many as there is room for.
+class OpenStarts {
+ public:
+  bool add(uint64_t id) { return replace(0, id); }
+  bool remove(uint64_t id) { return replace(id, 0); }
+
+ private:
+  bool replace(uint64_t before, uint64_t after) {
+    std::lock_guard lock(mutex_);
+    for (uint64_t& slot : ids_) {
+      if (slot != before) continue;
+      slot = after;
+      return true;
+    }
+    return false;
+  }
+  std::mutex mutex_;
+  uint64_t ids_[kMaxOpenStarts] = {};
+};
+constinit OpenStarts matched_starts;  // the delimiting ones
+constinit OpenStarts counted_starts;  // whose ends show progress, where ids are another tool's
 
 bool delimits(const Act& act) {
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return false;
@@ -230,6 +253,7 @@ int range_push(const Act& act) {
     matched_depths |= uint64_t{1} << depth;
     capture_range_opened();
   }
+  if (depth < 64 && shows_progress(act.text)) counted_depths |= uint64_t{1} << depth;
   if (recording()) {
     record(RecordKind::kRangePush, act);
   } else {
@@ -244,6 +268,10 @@ int range_pop(const void* domain) {
   Act act;
   act.domain = domain;
   if (recording() || (!forget(domain) && running())) record(RecordKind::kRangePop, act);
+  if (depth < 64 && (counted_depths >> depth & 1) != 0) {
+    counted_depths &= ~(uint64_t{1} << depth);
+    session.range_ends.fetch_add(1, std::memory_order_relaxed);
+  }
   if (depth < 64 && (matched_depths >> depth & 1) != 0) {
     matched_depths &= ~(uint64_t{1} << depth);
     capture_range_closed();
@@ -254,27 +282,17 @@ int range_pop(const void* domain) {
 // Ids of ours that another tool gets too must not be its own.
 constexpr uint64_t kOursAmongOthers = uint64_t{0x5353} << 48;
 
-uint64_t new_range_id() {
-  static constinit std::atomic<uint64_t> next_id{1};
-  return next_id.fetch_add(1, std::memory_order_relaxed) |
+uint64_t new_range_id(bool counted) {
+  static constinit std::atomic<uint64_t> next_id{2};
+  return next_id.fetch_add(2, std::memory_order_relaxed) | (counted ? kCounted : 0) |
          (has_other_tool() ? kOursAmongOthers : 0);
 }
 
 nvtxRangeId_t range_start(std::optional<nvtxRangeId_t> others, const Act& act) {
-  const uint64_t id = others.value_or(0) != 0 ? *others : new_range_id();
-  if (delimits(act)) {
-    bool kept = false;
-    {
-      std::lock_guard lock(matched_mutex);
-      for (uint64_t& slot : matched_starts) {
-        if (slot != 0) continue;
-        slot = id;
-        kept = true;
-        break;
-      }
-    }
-    if (kept) capture_range_opened();
-  }
+  const bool counted = shows_progress(act.text);
+  const uint64_t id = others.value_or(0) != 0 ? *others : new_range_id(counted);
+  if (counted && has_other_tool()) counted_starts.add(id);
+  if (delimits(act) && matched_starts.add(id)) capture_range_opened();
   if (recording()) record(RecordKind::kRangeStart, act, id);
   return id;
 }
@@ -282,18 +300,11 @@ nvtxRangeId_t range_start(std::optional<nvtxRangeId_t> others, const Act& act) {
 void range_end(const void* domain, nvtxRangeId_t id) {
   Act act;
   act.domain = domain;
+  if (has_other_tool() ? counted_starts.remove(id) : (id & kCounted) != 0)
+    session.range_ends.fetch_add(1, std::memory_order_relaxed);
   if (running()) record(RecordKind::kRangeEnd, act, id);
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return;
-  bool matched = false;
-  {
-    std::lock_guard lock(matched_mutex);
-    for (uint64_t& slot : matched_starts) {
-      if (slot != id) continue;
-      slot = 0;
-      matched = true;
-    }
-  }
-  if (matched) capture_range_closed();
+  if (matched_starts.remove(id)) capture_range_closed();
 }
 
 void mark(const Act& act) {

@@ -39,40 +39,84 @@ constexpr const char* kInjectionVariables[] = {"CUDA_INJECTION64_PATH", "NVTX_IN
 constinit std::atomic<bool> cuda_started{false};
 constinit std::atomic<bool> exit_watched{false};
 constinit bool cuda_injection_taken = false;  // the variable names another tool's library
+constinit bool under_another_tool = false;    // which keeps the driver for itself
 
 #ifdef STREAMSCOPE_WITH_CUPTI
 // The source of calls that was chosen for this process.
 constinit bool started_late = false;
 constinit bool interposes = false;
-constinit const char* missing_cupti = nullptr;  // why CUPTI cannot be used
+constinit const char* missing_cupti =
+    nullptr;  // why CUPTI cannot be used; null: it can, or no need
 constinit char chosen_text[192] = {};
+
+// Another tool has the driver's injection point, and with it CUPTI.
+bool is_cupti_taken() { return cuda_injection_taken || under_another_tool; }
+
+void stop_wrappers() {
+  stop_interposed();
+  session.pause_device_times.store(nullptr, std::memory_order_release);
+  stop_activities();
+}
+
+bool needs_device_times() { return session.control->tier != Tier::kStructure; }
+
+// What only CUPTI's callbacks can record.
+bool needs_callbacks() {
+  const ring::Control& control = *session.control;
+  return control.tier > Tier::kTimes ||
+         (needs_device_times() && control.graphs == ring::GraphDetail::kNodes) ||
+         (control.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
+}
 
 // Why calls cannot be interposed here; null if they can.
 const char* obstacle() {
-  if (session.control->tier != Tier::kStructure ||
-      (session.control->with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0)
-    return "device times need CUPTI";
   if (session.control->source == ring::CallSource::kCupti) return "--source cupti";
   if (started_late) return "recording began after CUDA was in use";
   if (!can_interpose()) return "the program does not look functions up through this library";
-  return can_be_recorded() ? nullptr : "this version of the driver lacks what that needs";
+  if (!can_be_recorded()) return "this version of the driver lacks what that needs";
+  if (is_cupti_taken() || missing_cupti != nullptr) return nullptr;
+  if (needs_callbacks()) return "the times of events and graph nodes need callbacks";
+  return needs_device_times() && !can_correlate_calls()
+             ? "this version of CUPTI cannot name the calls of device work"
+             : nullptr;
 }
 
 // At cuInit: by then a CUDA runtime has fetched its functions, wrapped or not.
 const char* choose_source() {
+  missing_cupti = nullptr;
+  if (is_cupti_taken()) {
+    missing_cupti = "another tool uses CUPTI in this process";
+  } else if (needs_device_times() || needs_callbacks() || obstacle() != nullptr) {
+    const char* cause = nullptr;
+    if (!load_cupti(&cause)) missing_cupti = cause;
+  }
   const char* why = obstacle();
   interposes = why == nullptr;
-  if (interposes) {
+  const char* times = missing_cupti != nullptr ? "no cupti" : collector_text();
+  if (interposes && !needs_device_times()) {
     std::snprintf(chosen_text, sizeof chosen_text, "interposed");
-    return chosen_text;
+  } else if (interposes) {
+    std::snprintf(chosen_text, sizeof chosen_text, "interposed, %s", times);
+  } else {
+    std::snprintf(chosen_text, sizeof chosen_text, "%s (not interposed: %s)", times, why);
   }
-  missing_cupti = nullptr;
-  const char* cause = nullptr;
-  const bool has_cupti = load_cupti(&cause);
-  if (!has_cupti) missing_cupti = cause;
-  std::snprintf(chosen_text, sizeof chosen_text, "%s (not interposed: %s)",
-                has_cupti ? collector_text() : "no cupti", why);
   return chosen_text;
+}
+
+void start_wrappers() {
+  const bool has_times = needs_device_times() && missing_cupti == nullptr;
+  start_interposed(has_times ? &cupti_numbering() : nullptr);
+  session.detach.store(stop_interposed);
+  if (!needs_device_times()) return;
+  if (has_times) {
+    if (start_device_times() == CuptiStart::kOk) session.detach.store(stop_wrappers);
+    return;
+  }
+  const bool is_taken = is_cupti_taken();
+  report_to_user(
+      "GPU times are not recorded", missing_cupti,
+      is_taken ? "use --tier structure beside another tool" : "name it in STREAMSCOPE_CUPTI");
+  report_loss(is_taken ? ring::Loss::kOtherSubscriber : ring::Loss::kNoCupti, 1, missing_cupti);
 }
 #endif
 
@@ -145,6 +189,7 @@ void name_in(const char* variable, const char* path) {
   const char* value = std::getenv(variable);
   const bool is_ours = value != nullptr && *value != '\0' && same_file(value, path);
   if (is_other_tool()) {
+    under_another_tool = true;
     if (is_ours) unset_environment(variable);
   } else if (value == nullptr || *value == '\0') {
     set_environment(variable, path);
@@ -209,6 +254,9 @@ bool record_coord() {
   if (!start_session([] { return "libcoord"; })) return false;
   if (session.control->stacks != ring::StackMode::kNone) prepare_stacks();
   watch_exit();
+#ifdef STREAMSCOPE_WITH_CUPTI
+  correlate_coord_calls();
+#endif
   return true;
 }
 
@@ -223,11 +271,7 @@ void record_cuda([[maybe_unused]] bool late) {
   watch_exit();
   // libcoord may have started the session.
   if (chosen_text[0] == '\0') choose_source();
-  if (interposes) {
-    start_interposed();
-    session.detach.store(stop_interposed);
-    return;
-  }
+  if (interposes) return start_wrappers();
   if (session.control->source == ring::CallSource::kInterposed)
     report_to_user("calls are not seen by wrappers", obstacle(), "leave out --source");
   if (missing_cupti == nullptr) {
@@ -243,9 +287,7 @@ void record_cuda([[maybe_unused]] bool late) {
 void driver_initialized() {
 #ifdef STREAMSCOPE_WITH_CUPTI
   if (cuda_started.load(std::memory_order_relaxed)) return;
-  // CUPTI is the other tool's: only a recording that does without may begin here.
-  const char* tier = ::secure_getenv("STREAMSCOPE_TIER");
-  if (tier != nullptr && tier == to_string(Tier::kStructure) && can_interpose()) record_cuda(false);
+  if (can_interpose()) record_cuda(false);
 #endif
 }
 

@@ -21,6 +21,7 @@
 
 #include "collect/process/answers.h"
 #include "collect/process/bus_errors.h"
+#include "collect/process/gate.h"
 #include "collect/process/thread_state.h"
 #include "collect/process/writer_process.h"
 #include "ring/descriptor.h"
@@ -40,24 +41,12 @@ constexpr int kWatchIntervalMs =
     10;  // maximum delay until --delay, --duration and the writer's exit are noticed
 
 constinit std::mutex start_mutex;
-constinit std::mutex gate_mutex;
-constinit int open_capture_ranges = 0;
 
 struct {
   dev_t device = 0;
   ino_t file = 0;
   bool is_open = false;
 } constinit standard_error;
-
-// Correlation ids of operations issued while paused: the pauses so far, and the current one.
-struct Pause {
-  uint32_t first, last;
-};
-constexpr size_t kMaxPauses = 4096;
-constinit Pause pauses[kMaxPauses] = {};
-constinit std::atomic<size_t> pause_count{0};
-constinit std::atomic<uint32_t> pause_first{ring::kNone32};
-constinit std::atomic<uint32_t> pause_last{0};
 
 // Nothing if there is no run in the folder, or its writer is gone; `error` is then 0. Otherwise it
 // is the errno of what prevents this process from joining.
@@ -146,45 +135,19 @@ void write_process_record(ThreadState& thread, const char* collector) {
   thread.push(record);
 }
 
-bool range_lets_collect() {
-  return session.control->capture_range == ring::CaptureRange::kNone || open_capture_ranges > 0;
-}
-
-// Sets `collecting` from the writer's setting and the capture range, and marks the change.
-void update_gate() {
-  std::lock_guard lock(gate_mutex);
-  const bool on =
-      session.control->collecting.load(std::memory_order_relaxed) != 0 && range_lets_collect();
-  if (on == session.collecting.load(std::memory_order_relaxed)) return;
-  if (on) {
-    size_t count = pause_count.load(std::memory_order_relaxed);
-    uint32_t first = pause_first.exchange(ring::kNone32), last = pause_last.exchange(0);
-    if (first != ring::kNone32 && count < kMaxPauses) {
-      pauses[count] = {first, last};
-      pause_count.store(count + 1, std::memory_order_release);
-    }
-  }
-  ring::CollectingRecord record{};
-  record.kind = ring::RecordKind::kCollecting;
-  record.on = on ? 1 : 0;
-  record.begin = ticks();
-  session.collecting.store(on, std::memory_order_relaxed);
-  if (ThreadState* thread = this_thread()) thread->push(record);
-}
-
 void* watch_control(void*) {
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
   // The ring is made at the first switch: most recordings never switch, and then this thread has
   // nothing to record.
   while (running() && session.epoch.load(std::memory_order_relaxed) == epoch) {
-    timespec pause{0, kWatchIntervalMs * 1'000'000};
+    timespec pause{0, time_to_switch_ns(kWatchIntervalMs * 1'000'000)};
     ::nanosleep(&pause, nullptr);
     // Without its control file the writer cannot be reached any more.
     const bool stop = session.control->stop.load(std::memory_order_relaxed) != 0 ||
                       ring::is_lost(session.control);
     report_lost_files();
     if (stop) {
-      session.collecting.store(false, std::memory_order_relaxed);
+      session.collecting_since.store(kNever, std::memory_order_relaxed);
       session.state.store(SessionState::kEnded, std::memory_order_release);
       if (auto detach = session.detach.load()) detach();
       break;
@@ -278,9 +241,7 @@ bool start_session(const char* (*collector)()) {
     session.state.store(SessionState::kRefused, std::memory_order_release);
     return false;
   }
-  const bool collect =
-      session.control->collecting.load(std::memory_order_relaxed) != 0 && range_lets_collect();
-  session.collecting.store(collect, std::memory_order_relaxed);
+  const bool collect = open_gate();
   session.state.store(SessionState::kRunning, std::memory_order_release);
 
   ThreadState* thread = this_thread();
@@ -327,42 +288,6 @@ void report_loss(ring::Loss loss, uint64_t count, const char* detail, uint64_t f
   thread->push(record);
 }
 
-void capture_range_opened() {
-  {
-    std::lock_guard lock(gate_mutex);
-    ++open_capture_ranges;
-  }
-  update_gate();
-}
-
-void capture_range_closed() {
-  {
-    std::lock_guard lock(gate_mutex);
-    if (open_capture_ranges > 0) --open_capture_ranges;
-  }
-  update_gate();
-}
-
-void note_paused_correlation(uint32_t correlation_id) {
-  uint32_t seen = pause_first.load(std::memory_order_relaxed);
-  while (correlation_id < seen && !pause_first.compare_exchange_weak(seen, correlation_id)) {
-  }
-  seen = pause_last.load(std::memory_order_relaxed);
-  while (correlation_id > seen && !pause_last.compare_exchange_weak(seen, correlation_id)) {
-  }
-}
-
-bool was_paused(uint32_t correlation_id) {
-  if (correlation_id >= pause_first.load(std::memory_order_relaxed) &&
-      correlation_id <= pause_last.load(std::memory_order_relaxed))
-    return true;
-  for (size_t i = pause_count.load(std::memory_order_acquire); i-- > 0;) {
-    if (correlation_id >= pauses[i].first && correlation_id <= pauses[i].last) return true;
-    if (correlation_id > pauses[i].last) return false;  // pauses follow each other
-  }
-  return false;
-}
-
 void end_session(uint64_t cupti_dropped) {
   if (!running()) return;
   report_refused_threads();
@@ -378,13 +303,8 @@ void end_session(uint64_t cupti_dropped) {
 
 void forget_session_after_fork() {
   new (&start_mutex) std::mutex;
-  new (&gate_mutex) std::mutex;
-  open_capture_ranges = 0;
-  pause_count.store(0, std::memory_order_relaxed);
-  pause_first.store(ring::kNone32, std::memory_order_relaxed);
-  pause_last.store(0, std::memory_order_relaxed);
   session.epoch.fetch_add(1, std::memory_order_relaxed);
-  session.collecting.store(false, std::memory_order_relaxed);
+  forget_gate_after_fork();
   session.pid.store(0, std::memory_order_relaxed);
   session.control = nullptr;  // the mapping of the parent stays; it is read-only
   session.state.store(SessionState::kIdle, std::memory_order_release);

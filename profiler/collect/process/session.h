@@ -25,17 +25,20 @@ enum class SessionState : uint32_t {
   kEnded,    // the writer is leaving or the process is
 };
 
+inline constexpr uint64_t kNever = ~uint64_t{0};
+
 /// What every callback reads comes first, in one cache line: after a CUDA call little else of ours
 /// is left in the cache.
 struct alignas(64) Session {
   std::atomic<SessionState> state{SessionState::kIdle};
-  std::atomic<bool> collecting{false};  // false while paused (delay, duration, capture range)
   // True if more than one thread of the program is or was recorded. As long as there is only one,
   // there are no other calls to order against its own.
   std::atomic<bool> several_threads{false};
   std::atomic<bool> attached_late{false};
   std::atomic<bool> interposing{false};  // wrappers record (interposed/interposed_calls.h)
   std::atomic<bool> work_seen{false};    // the program gave the device work; see note_work()
+  // Calls that begin before this are not recorded, in ticks; kNever while paused (gate.h).
+  std::atomic<uint64_t> collecting_since{kNever};
   // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
   // whether the parameters of kernels are recorded.
   uint16_t stack_calls = 0;
@@ -58,6 +61,9 @@ struct alignas(64) Session {
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
   std::atomic<void (*)()> detach{
       nullptr};  // called once if the writer leaves before the process ends
+  // Stops or resumes the recording of device times, if there are any. Never called from callbacks.
+  std::atomic<void (*)(bool)> pause_device_times{nullptr};
+  std::atomic<uint64_t> range_ends{0};  // of the range that shows progress (--measure-cost=NAME)
   char rings_folder[4096] = {};
 };
 
@@ -66,7 +72,13 @@ extern constinit Session session;
 inline bool running() {
   return session.state.load(std::memory_order_acquire) == SessionState::kRunning;
 }
-inline bool collecting() { return session.collecting.load(std::memory_order_relaxed); }
+inline bool collecting() {
+  return session.collecting_since.load(std::memory_order_relaxed) != kNever;
+}
+/// True if a call that began then is recorded.
+inline bool collects(uint64_t begin) {
+  return begin >= session.collecting_since.load(std::memory_order_relaxed);
+}
 /// The program gave the device work. Called from callbacks.
 inline void note_work() {
   if (!session.work_seen.load(std::memory_order_relaxed))
@@ -94,15 +106,6 @@ void report_to_user(const char* what, const char* cause, const char* remedy);
 /// Writes a loss into the calling thread's ring. `first` and `last` are ticks; 0 means now.
 void report_loss(ring::Loss loss, uint64_t count, const char* detail = nullptr, uint64_t first = 0,
                  uint64_t last = 0);
-
-/// A range or profiler call that delimits the recording was entered or left.
-void capture_range_opened();
-void capture_range_closed();
-
-/// Operations issued while paused have correlation ids in one of these intervals; the decoder drops
-/// their activities.
-void note_paused_correlation(uint32_t correlation_id);
-bool was_paused(uint32_t correlation_id);
 
 /// Ends the recording: EndRecord, rings closed. The process is leaving.
 void end_session(uint64_t cupti_dropped);

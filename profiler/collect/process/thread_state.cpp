@@ -251,7 +251,8 @@ void end_submission_of_another_thread(uint32_t operation) {
 uint64_t total_calls() {
   std::lock_guard lock(pool.mutex);
   uint64_t sum = 0;
-  for (ThreadState* state = pool.all; state != nullptr; state = state->next) sum += state->calls;
+  for (ThreadState* state = pool.all; state != nullptr; state = state->next)
+    sum += state->calls.load(std::memory_order_relaxed);
   return sum;
 }
 

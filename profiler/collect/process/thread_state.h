@@ -5,6 +5,7 @@
 // caches.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -66,7 +67,7 @@ struct alignas(128) ThreadState {
   uint32_t open_number = 0;               // its number; outside, that of the latest one
   uint32_t open_stack = 0;                // of the open call
   bool in_collector = false;              // set while the collector itself calls CUDA or CUPTI
-  uint64_t calls = 0;                     // traced calls so far
+  std::atomic<uint64_t> calls{0};         // traced calls so far; only its thread counts
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
   uint64_t virtual_now = 0;  // end of its latest simulated call
@@ -86,6 +87,9 @@ struct alignas(128) ThreadState {
   ThreadState* next = nullptr;                    // all states of this process
   ThreadState* next_free = nullptr;
 
+  void count_call() {
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   ring::OpenCall& open_call() const { return ring.header().open_call; }
   ring::Submission& submission() const { return ring.header().submission; }
 

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kReadyTimeoutMs = 5000;
 constexpr size_t kStackBytes = 64 * 1024;
-constexpr int kMaxArguments = 24;
+constexpr int kMaxArguments = 32;
 constexpr int kReadyFile = STDERR_FILENO + 1;  // number of the pipe in the helper
 constexpr char kOutputVariable[] = "STREAMSCOPE_OUTPUT";
 
@@ -214,6 +214,36 @@ void remember_folder() {
     set_environment(kOutputVariable, path);
 }
 
+namespace {
+
+// The options that variables set. The words stay valid.
+template <class Add>
+void add_options(Add add) {
+  struct Option {
+    const char* variable;
+    const char* option;
+  };
+  for (Option option :
+       {Option{kOutputVariable, "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
+        Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
+        Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_SOURCE", "--source"},
+        Option{"STREAMSCOPE_DELAY", "--delay"}, Option{"STREAMSCOPE_DURATION", "--duration"},
+        Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"}}) {
+    const char* value = ::secure_getenv(option.variable);
+    if (value == nullptr || *value == '\0') continue;
+    add(option.option);
+    add(value);
+  }
+  // Its value is part of the word.
+  static constinit char measure_cost[sizeof "--measure-cost=" + 256] = {};
+  const char* progress = ::secure_getenv("STREAMSCOPE_MEASURE_COST");
+  if (progress == nullptr || *progress == '\0') return;
+  std::snprintf(measure_cost, sizeof measure_cost, "--measure-cost=%s", progress);
+  add(measure_cost);
+}
+
+}  // namespace
+
 bool start_writer(char* folder, size_t folder_size, const char** cause, const char** remedy) {
   static constinit char found[PATH_MAX] = {}, program[PATH_MAX] = {};
   // By its absolute path, as the helper may start in another folder.
@@ -240,21 +270,7 @@ bool start_writer(char* folder, size_t folder_size, const char** cause, const ch
        {static_cast<const char*>(program), "record", "--attach-writer", "--ready-fd",
         static_cast<const char*>(ready), "--target", static_cast<const char*>(target)})
     add(argument);
-  struct Option {
-    const char* variable;
-    const char* option;
-  };
-  for (Option option :
-       {Option{kOutputVariable, "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
-        Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
-        Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_SOURCE", "--source"},
-        Option{"STREAMSCOPE_DELAY", "--delay"}, Option{"STREAMSCOPE_DURATION", "--duration"},
-        Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"}}) {
-    const char* value = ::secure_getenv(option.variable);
-    if (value == nullptr || *value == '\0') continue;
-    add(option.option);
-    add(value);
-  }
+  add_options(add);
   launch.environment = helper_environment();
   if (launch.environment == nullptr) return false;
 

@@ -45,6 +45,7 @@ constexpr auto kScanGrace = 50ms;
 constexpr char kPositionsKey[] = "ring_positions";
 // Number of the file of held-back ops; 0: there is none.
 constexpr char kHeldKey[] = "held_ops";
+constexpr char kNumbersKey[] = "call_numbers";
 constexpr char kJournalFile[] = "names";
 
 /// Reads numbers that are each followed by a character, as in file names.
@@ -159,6 +160,15 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
   held_file_ = trace::meta_integer(trace, kHeldKey).value_or(0);
   if (held_file_ > 0) run_.ops.restore(held_file(held_file_));
   processes_ = restore(run_, trace, identities, IdJournal::read(rings_ / kJournalFile));
+  if (auto numbers = trace.meta.find(kNumbersKey); numbers != trace.meta.end()) {
+    std::istringstream stream(numbers->second);
+    trace::Id process = 0;
+    uint32_t correlation_id = 0, call_number = 0;
+    while (stream >> process >> correlation_id >> call_number) {
+      if (process < processes_.size())
+        processes_[process]->restore_number(correlation_id, call_number);
+    }
+  }
   run_.journal.open(rings_ / kJournalFile);
 }
 
@@ -399,6 +409,12 @@ void Drain::store_positions() {
   std::string positions;
   for (const auto& process : processes_) process->describe_positions(positions);
   writer_.set_meta(kPositionsKey, positions);
+  std::string numbers;
+  for (const auto& process : processes_) process->describe_numbers(numbers);
+  if (numbers != stored_numbers_) {
+    writer_.set_meta(kNumbersKey, numbers);
+    stored_numbers_ = std::move(numbers);
+  }
 }
 
 std::filesystem::path Drain::held_file(int64_t number) const {
@@ -440,7 +456,7 @@ bool Drain::finish() {
       const bool alive = !has_ended(*process);
       finish_process(*process,
                      alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
-      if (alive && !process->complete() && !options_.newest_only)
+      if (alive && !process->complete() && !options_.run.newest_only)
         run_.losses.add(process->row_id(), trace::kEndedEarly, 1);
     }
     complete = complete && process->complete();
@@ -448,7 +464,7 @@ bool Drain::finish() {
   run_.ops.store_all();
   // There was a ring, or there would be no trace: one could not be created.
   if (!recovering_ && processes_.empty()) run_.losses.add(trace::kNoId, "no-thread-ring", 1);
-  if (options_.newest_only) {
+  if (options_.run.newest_only) {
     run_.losses.add(trace::kNoId, "flight-recorder", 1);
   } else if (recovering_) {
     run_.losses.add(trace::kNoId, "writer-ended-abruptly", 1);
@@ -457,7 +473,7 @@ bool Drain::finish() {
     run_.losses.add(trace::kNoId, "string-missing", static_cast<int64_t>(run_.texts.missing()));
   run_.losses.store();
   run_.journal.store();
-  for (const char* key : {kPositionsKey, kHeldKey}) writer_.erase_meta(key);
+  for (const char* key : {kPositionsKey, kHeldKey, kNumbersKey}) writer_.erase_meta(key);
   writer_.finish(complete);
   std::error_code ignored;
   for (const int number : {0, 1}) std::filesystem::remove(held_file(number), ignored);

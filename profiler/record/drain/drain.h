@@ -41,7 +41,6 @@ class Drain {
     RunOptions run;
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
     int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
-    bool newest_only = false;    ///< the rings are a flight recorder's
 
     static Options of(const ring::Control& control) {
       return {.run = {control.tier, control.with},
@@ -121,8 +120,9 @@ class Drain {
   std::vector<std::string> unreadable_;                 // files that may still become rings
   std::filesystem::file_time_type scanned_at_{};
   Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
-  int64_t held_file_ = 0;  // number of the newest file of held-back ops
-  uint64_t now_ = 0;       // ticks of this cycle's anchor
+  int64_t held_file_ = 0;       // number of the newest file of held-back ops
+  std::string stored_numbers_;  // ProcessDrain::describe_numbers() as stored
+  uint64_t now_ = 0;            // ticks of this cycle's anchor
   bool recovering_ = false;
   // Held while rings are read, added and released; not while rows are stored, which can take long.
   std::mutex rings_in_use_;

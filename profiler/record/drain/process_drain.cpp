@@ -41,12 +41,14 @@ ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace
       operations_(run, objects_, row),
       stacks_(run, row),
       work_(run, objects_, row),
+      correlations_(run, work_),
       annotations_(run, objects_, operations_),
       graphs_(run, row),
       questions_(run, row),
-      calls_(run, objects_, operations_, stacks_, work_, graphs_, questions_, row),
+      calls_(run, objects_, operations_, stacks_, work_, correlations_, graphs_, questions_, row),
       accesses_(run, objects_, operations_, row),
       coord_waits_(run, objects_, operations_, row),
+      cost_windows_(run, id_),
       tasks_(run, objects_, operations_, row) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
@@ -358,6 +360,8 @@ void ProcessDrain::finish(Ending ending) {
     run_.losses.add(id_, "call-not-finished", 1);
   }
   if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
+  correlations_.finish();
+  cost_windows_.finish();
   work_.finish();
   stacks_.finish();
   count_stacks();
@@ -406,6 +410,13 @@ void ProcessDrain::describe_positions(std::string& text) const {
             std::to_string(lane->released + lane->at) + " " + std::to_string(lane->dropped) + " " +
             std::to_string(id_) + "\n";
   }
+}
+
+void ProcessDrain::describe_numbers(std::string& text) {
+  work_.each_number([&](uint32_t correlation_id, uint32_t call_number) {
+    text += std::to_string(id_) + " " + std::to_string(correlation_id) + " " +
+            std::to_string(call_number) + "\n";
+  });
 }
 
 void ProcessDrain::remove_rings() {

@@ -21,6 +21,8 @@
 #include "record/rows/annotations.h"
 #include "record/rows/call_rows.h"
 #include "record/rows/coord_waits.h"
+#include "record/rows/correlations.h"
+#include "record/rows/cost_windows.h"
 #include "record/rows/device_work.h"
 #include "record/rows/graphs.h"
 #include "record/rows/objects.h"
@@ -122,6 +124,12 @@ class ProcessDrain {
   void relieve_rings();
   /// "FILE RECORDS DROPPED PROCESS" of each ring: its RingPosition after the next flush.
   void describe_positions(std::string& text) const;
+  /// "PROCESS CORRELATION CALL" of the numbers of work that is not reported yet.
+  void describe_numbers(std::string& text);
+  /// Takes one over from an earlier writer.
+  void restore_number(uint32_t correlation_id, uint32_t call_number) {
+    work_.restore_number(correlation_id, call_number);
+  }
   void remove_rings();
 
  private:
@@ -238,12 +246,14 @@ class ProcessDrain {
   Operations operations_;
   Stacks stacks_;
   DeviceWork work_;
+  Correlations correlations_;
   Annotations annotations_;
   Graphs graphs_;
   Questions questions_;
   CallRows calls_;
   Accesses accesses_;
   CoordWaits coord_waits_;
+  CostWindows cost_windows_;
   Tasks tasks_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;

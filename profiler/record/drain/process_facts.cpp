@@ -102,18 +102,25 @@ void ProcessDrain::describe(const ring::OverheadRecord& record) {
       .end_ns = run_.device_ns(record.end_ns, record.flags)});
 }
 
-// Calls made in a pause are unknown, so earlier records of an event mean nothing afterwards.
+// Calls made while recording is off are unknown, so earlier records of an event mean nothing
+// afterwards.
 void ProcessDrain::describe(const ring::CollectingRecord& record) {
-  if (record.on == 0) {
-    paused_ = true;
+  cost_windows_.describe(record);
+  const trace::Ns at = run_.to_ns(record.begin, record.flags);
+  if (record.on != 0) {
+    calls_.lose_history(record.begin);
+    work_.resume(at);
+  } else {
+    work_.pause(at);
+  }
+  const bool pause = record.on == 0 && record.measuring == 0;
+  if (pause == paused_) return;
+  paused_ = pause;
+  if (pause) {
     paused_since_ = record.begin;
     return;
   }
-  calls_.lose_history(record.begin);
-  if (!paused_) return;
-  paused_ = false;
-  run_.losses.add_pause(id_, run_.to_ns(paused_since_, record.flags),
-                        run_.to_ns(record.begin, record.flags));
+  run_.losses.add_pause(id_, run_.to_ns(paused_since_, record.flags), at);
 }
 
 void ProcessDrain::describe(const ring::EndRecord& record) {

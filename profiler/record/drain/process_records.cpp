@@ -77,6 +77,7 @@ constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
       set(part<ring::LaunchShapeRecord, &P::work_>, {kLaunchShape});
       set(own<ring::SyncWitnessRecord>, {kSyncWitness});
       set(own<ring::OverheadRecord>, {kOverhead});
+      set(part<ring::CorrelationRecord, &P::correlations_>, {kCorrelation});
       set(part<ring::GraphRecord, &P::graphs_>, {kGraph});
       set(part<ring::GraphNodeRecord, &P::graphs_>, {kGraphNode});
       set(part<ring::GraphEdgeRecord, &P::graphs_>, {kGraphEdge});

@@ -22,7 +22,8 @@ namespace streamscope::record {
 /// The options of a run; from its control file.
 struct RunOptions {
   Tier tier = Tier::kTimes;
-  uint32_t with = 0;  ///< ring::With bits
+  uint32_t with = 0;         ///< ring::With bits
+  bool newest_only = false;  ///< the rings are a flight recorder's
 };
 
 /// A row of the trace that may still change.

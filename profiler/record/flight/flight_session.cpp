@@ -38,7 +38,7 @@ std::unique_ptr<FlightSession::Dump> FlightSession::begin_dump(const fs::path& f
   // The last dump has the name of the recording, whose folder is in use.
   RingsFolder folder = RingsFolder::create(dump_name(file), options_);
   Drain::Options wanted = Drain::Options::of(control_);
-  wanted.newest_only = true;
+  wanted.run.newest_only = true;
   std::unique_ptr<Dump> dump;
   left_.reserve(left_.size() + 2);  // of the current dump, and of this one
   try {

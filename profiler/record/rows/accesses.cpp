@@ -13,7 +13,7 @@ void Accesses::describe(const ring::AccessRecord& record, uint32_t tid) {
   row.thread_id = objects_.thread(tid);
   row.source = record.source;
   row.operation_id = operations_.id(record.operation);
-  if (record.correlation_id != ring::kNone32) row.correlation_id = record.correlation_id;
+  if (record.call_number != ring::kNone32) row.call_number = record.call_number;
   row.start_ns = run_.to_ns(record.begin, record.flags);
   for (size_t i = 0; i < std::size(record.ranges); ++i) {
     if (record.ranges[i].bytes == 0) continue;
@@ -36,7 +36,7 @@ void Accesses::describe(const ring::KernelArgumentsRecord& record, uint32_t tid)
                       .thread_id = objects_.thread(tid),
                       .source = static_cast<trace::Small>(ring::AccessSource::kParameter),
                       .address = static_cast<trace::Int>(record.values[i]),
-                      .correlation_id = record.correlation_id,
+                      .call_number = record.call_number,
                       .parameter = record.parameters[i]});
   }
 }

@@ -22,8 +22,14 @@ constexpr uint64_t kHostToHost = 0;    // cudaMemcpyKind
 CallSpan span_of(const ring::CallRecord& call, const CallPlace& place) {
   // A simulated device numbers its calls in the order in which they take effect, one at a time.
   if ((call.flags & ring::kVirtualTime) != 0)
-    return {call.correlation_id, call.correlation_id, place.lane, place.order};
+    return {call.call_number, call.call_number, place.lane, place.order};
   return {call.begin, call.end, place.lane, place.order};
+}
+
+/// CUPTI's number of a call; kNoInt if CUPTI did not see it.
+trace::Int correlation_of(const ring::CallRecord& call) {
+  return (call.flags & (ring::kVirtualTime | ring::kOwnNumber)) != 0 ? trace::kNoInt
+                                                                     : trace::Int{call.call_number};
 }
 
 /// The common columns of all tables of calls.
@@ -37,7 +43,8 @@ void fill(Row& row, RunState& run, Operations& operations, const ring::CallRecor
     row.end_ns = run.to_ns(ring::last_end(call), call.flags);
     row.result = call.result;
   }
-  row.correlation_id = call.correlation_id;
+  row.call_number = call.call_number;
+  row.correlation_id = correlation_of(call);
   row.operation_id = operations.id(call.operation);
 }
 
@@ -131,6 +138,7 @@ void CallRows::record_event(const ring::CallRecord& call, const CallPlace& place
   const bool captured = (call.flags & ring::kCapturing) != 0;
   if (captured && (call.value & kExternalFlag) != 0) event.recorded_by_graphs = true;
   const trace::Id id = run_.writer.append(row);
+  correlate(call, place, Stored<trace::EventRecord>{row, id});
   event.history.add({span_of(call, place), id, captured});
   if (!captured) questions_.recorded(row.stream_id, call.object, id, call.begin);
   if ((call.flags & ring::kVirtualTime) == 0) event.history.forget_before(horizon_);
@@ -223,7 +231,14 @@ trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& 
   if (has_value) row.value = static_cast<trace::Int>(call.value);
   const trace::Id id = put(row, place);
 
-  if (!finished || call.result != kSuccess) return id;
+  if (!finished) return id;
+  if (call.result == kSuccess) follow(call, place, kind, id, stream);
+  correlate(call, place, Stored<trace::ApiCall>{row, id});
+  return id;
+}
+
+void CallRows::follow(const ring::CallRecord& call, const CallPlace& place, CallKind kind,
+                      trace::Id id, trace::Id stream) {
   switch (kind) {
     case CallKind::kMemset:
       stream = stream_of(call, place);
@@ -246,7 +261,17 @@ trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& 
       break;
   }
   if (const auto work = work_of(kind)) issue(call, *work, id, stream);
-  return id;
+}
+
+template <class Row>
+void CallRows::correlate(const ring::CallRecord& call, const CallPlace& place,
+                         const Stored<Row>& stored) {
+  if (!is_correlated(call)) return;
+  if constexpr (requires { correlations_.keep_row(call.call_number, stored); }) {
+    if (stored.row.operation_id != trace::kNoId) correlations_.keep_row(call.call_number, stored);
+  }
+  correlations_.add(place.tid, ring::changes_identity(ring::call_info(call.call).kind),
+                    {stored.row.start_ns, stored.row.end_ns, call.call_number});
 }
 
 void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
@@ -257,7 +282,8 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
   Issue issue{.kind = kind,
               .virtual_time = (call.flags & ring::kVirtualTime) != 0,
               .unseen = may_run_unseen(kind, call.object),
-              .correlation_id = call.correlation_id,
+              .own_number = (call.flags & ring::kOwnNumber) != 0,
+              .call_number = call.call_number,
               .call = call_row,
               .stream = stream,
               .operation = operations_.id(call.operation)};
@@ -376,6 +402,7 @@ trace::Id CallRows::add_sync(const ring::CallRecord& call, const CallPlace& plac
   }
   if (kind == CallKind::kMemcpy && finished && call.result == kSuccess)
     issue(call, trace::kMemcpy, trace::kNoId, row.stream_id);
+  if (finished) correlate(call, place, Stored<trace::HostSync>{row});
   if (!on_event) return put(row, place);
   const uint32_t event = objects_.event(call.object, call.context, call.begin);
   row.event_id = objects_[event].id;
@@ -415,18 +442,18 @@ void CallRows::restore(EarlierRows& rows) {
 
 // Calls whose device work is not in the trace yet. Captured calls have none.
 void CallRows::restore_issues(EarlierRows& rows) {
-  std::set<trace::Int> reported;         // correlation ids
+  std::set<trace::Int> reported;         // call numbers
   std::map<trace::Id, trace::Id> shown;  // call -> op that has its row, but no times yet
   rows.each<trace::Op>(process_, [&](trace::Id id, const trace::Op& op) {
     if (op.start_ns == trace::kUnknownNs) {
       shown[op.api_call_id] = id;
     } else {
-      reported.insert(op.correlation_id);
+      reported.insert(op.call_number);
     }
   });
   for (const OpOrder::Held& held : run_.ops.held()) {
     if (rows.process_of(rows.trace().api_call, held.op.api_call_id) == process_)
-      reported.insert(held.op.correlation_id);
+      reported.insert(held.op.call_number);
   }
   int capturing = 0;
   rows.each<trace::ApiCall>(process_, [&](trace::Id id, const trace::ApiCall& call) {
@@ -435,11 +462,12 @@ void CallRows::restore_issues(EarlierRows& rows) {
     if (kind == CallKind::kCaptureBegin) ++capturing;
     if (kind == CallKind::kCaptureEnd) --capturing;
     const auto work = work_of(kind);
-    if (!work || capturing > 0 || reported.contains(call.correlation_id)) return;
+    if (!work || capturing > 0 || reported.contains(call.call_number)) return;
     Issue issue{.kind = *work,
                 .virtual_time = rows.is_virtual(process_),
                 .unseen = may_run_unseen(*work, static_cast<uint64_t>(call.object)),
-                .correlation_id = static_cast<uint32_t>(call.correlation_id),
+                .own_number = call.correlation_id == trace::kNoInt,
+                .call_number = static_cast<uint32_t>(call.call_number),
                 .call = id,
                 .stream = call.stream_id,
                 .operation = call.operation_id};
@@ -447,6 +475,9 @@ void CallRows::restore_issues(EarlierRows& rows) {
     issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
     if (const auto row = shown.find(id); row != shown.end()) issue.row = row->second;
     work_.restore(issue);
+    if (issue.own_number && run_.options.tier != Tier::kStructure)
+      correlations_.add(static_cast<uint32_t>(rows.trace().thread.os_tid[call.thread_id]), false,
+                        {call.start_ns, call.end_ns, issue.call_number});
   });
 }
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "correlations.h"
 #include "device_work.h"
 #include "event_binding.h"
 #include "graphs.h"
@@ -44,12 +45,14 @@ struct CallPlace {
 class CallRows {
  public:
   CallRows(RunState& run, Objects& objects, Operations& operations, Stacks& stacks,
-           DeviceWork& work, const Graphs& graphs, Questions& questions, trace::Id process)
+           DeviceWork& work, Correlations& correlations, const Graphs& graphs, Questions& questions,
+           trace::Id process)
       : run_(run),
         objects_(objects),
         operations_(operations),
         stacks_(stacks),
         work_(work),
+        correlations_(correlations),
         graphs_(graphs),
         questions_(questions),
         process_(process) {}
@@ -115,6 +118,17 @@ class CallRows {
   template <class Row>
   trace::Id put_look(const Row& row, const ring::CallRecord& call, const CallPlace& place,
                      uint32_t event, bool now, std::vector<Look<Row>>& deferred);
+  /// CUPTI will report the call by a number of its own.
+  bool is_correlated(const ring::CallRecord& call) const {
+    return (call.flags & ring::kOwnNumber) != 0 && run_.options.tier != Tier::kStructure &&
+           ring::issues_work(ring::call_info(call.call).kind);
+  }
+  /// `stored`: the row of the call; that of an operation of libcoord gets CUPTI's number.
+  template <class Row>
+  void correlate(const ring::CallRecord& call, const CallPlace& place, const Stored<Row>& stored);
+  /// What a successful call of table api_call does: row `id`, on `stream`.
+  void follow(const ring::CallRecord& call, const CallPlace& place, CallKind kind, trace::Id id,
+              trace::Id stream);
   void issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id call_row,
              trace::Id stream);
   bool may_run_unseen(trace::OpKind kind, uint64_t graph) const {
@@ -130,6 +144,7 @@ class CallRows {
   Operations& operations_;
   Stacks& stacks_;
   DeviceWork& work_;
+  Correlations& correlations_;
   const Graphs& graphs_;
   Questions& questions_;
   trace::Id process_;

@@ -12,7 +12,9 @@ trace::Op op_of(const Issue& issue) {
   return {.kind = issue.kind,
           .stream_id = issue.stream,
           .name_id = issue.name,
-          .correlation_id = issue.correlation_id,
+          .call_number = issue.call_number,
+          .correlation_id = issue.virtual_time || issue.own_number ? trace::kNoInt
+                                                                   : trace::Int{issue.call_number},
           .api_call_id = issue.call,
           .detail = issue.detail,
           .bytes = issue.bytes};
@@ -30,11 +32,26 @@ bool DeviceWork::expects_report(const Issue& issue) const {
 
 void DeviceWork::issue(const Issue& issue) {
   if (expects_report(issue)) {
-    pending_.get(issue.correlation_id) = {issue, false};
-    if (issue.silent) forget_later(recent_, issue.correlation_id);
-    take_early(issue.correlation_id);
+    pending_.get(issue.call_number) = {issue, false};
+    if (issue.silent) forget_later(recent_, issue.call_number);
+    if (!issue.own_number) take_early(issue.call_number);
   } else if (issue.bytes != 0) {  // the device never reports a copy of 0 bytes
     run_.ops.store_now(op_of(issue), issue.operation);
+  }
+}
+
+void DeviceWork::correlate(uint32_t correlation_id, uint32_t call_number, trace::Ns at) {
+  if (Pending* pending = pending_.find(call_number);
+      call_number != ring::kNone32 && pending != nullptr) {
+    pending->correlation_id = correlation_id;
+    numbers_.insert_or_assign(correlation_id, call_number);
+    take_early(correlation_id);
+  } else if (call_number == ring::kNone32) {
+    unissued_.insert_or_assign(correlation_id, at);
+    oldest_unissued_.push_back(correlation_id);
+    if (oldest_unissued_.size() <= kMostUnissued) return;
+    unissued_.erase(oldest_unissued_.front());
+    oldest_unissued_.pop_front();
   }
 }
 
@@ -109,7 +126,12 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
   } else {
     ++not_ended_;
   }
-  op.correlation_id = record.correlation_id;
+  if (issue != nullptr) {
+    op.call_number = issue->call_number;
+  } else if ((record.flags & ring::kOwnNumber) == 0) {
+    op.call_number = record.correlation_id;
+  }
+  if ((record.flags & ring::kVirtualTime) == 0) op.correlation_id = record.correlation_id;
   if (record.graph_node != 0) op.graph_node = static_cast<trace::Int>(record.graph_node);
   if (record.channel != 0xffff) op.channel = record.channel;
   if (issue != nullptr) op.api_call_id = issue->call;
@@ -124,21 +146,33 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
 }
 
 bool DeviceWork::match(const ring::OpRecord& record) {
-  Pending* pending = pending_.find(record.correlation_id);
+  uint32_t number = record.correlation_id;
+  if ((record.flags & ring::kOwnNumber) != 0) {
+    const uint32_t* const known = numbers_.find(record.correlation_id);
+    if (known == nullptr) return false;
+    number = *known;
+  }
+  Pending* pending = pending_.find(number);
   if (pending == nullptr) return false;
   const bool first = !pending->reported;
   pending->reported = true;
   store(record, &pending->issue);
-  if (first) forget_later(record.graph_node != 0 ? recent_graphs_ : recent_, record.correlation_id);
+  if (first) forget_later(record.graph_node != 0 ? recent_graphs_ : recent_, number);
   return true;
 }
 
-void DeviceWork::forget_later(Recent& recent, uint32_t correlation_id) {
+void DeviceWork::erase(uint32_t call_number) {
+  if (const Pending* old = pending_.find(call_number); old->correlation_id != ring::kNone32)
+    numbers_.erase(old->correlation_id);
+  pending_.erase(call_number);
+}
+
+void DeviceWork::forget_later(Recent& recent, uint32_t call_number) {
   uint32_t& oldest = recent.ids[recent.next++ % kRecent];
   if (const Pending* old = pending_.find(oldest);
       old != nullptr && (old->reported || old->issue.silent))
-    pending_.erase(oldest);
-  oldest = correlation_id;
+    erase(oldest);
+  oldest = call_number;
 }
 
 void DeviceWork::describe(const ring::OpRecord& record) {
@@ -163,8 +197,19 @@ void DeviceWork::give_up_unmatched(trace::Ns read) {
 void DeviceWork::store_unmatched(uint32_t correlation_id) {
   const std::vector<ring::OpRecord>* early = early_.find(correlation_id);
   if (early == nullptr) return;  // its call has arrived
-  for (const ring::OpRecord& record : *early) store(record, nullptr);
+  const trace::Ns* const issued = unissued_.find(correlation_id);
+  if (issued == nullptr || is_missed(*issued)) {
+    missed_ += issued != nullptr;
+    for (const ring::OpRecord& record : *early) store(record, nullptr);
+  }
   early_.erase(correlation_id);
+}
+
+bool DeviceWork::is_missed(trace::Ns at) const {
+  // A call that was in progress when a pause began is not recorded either.
+  constexpr trace::Ns kLongestNs = 1'000'000;
+  const auto after = std::ranges::upper_bound(pauses_, at + kLongestNs, {}, &Pause::from);
+  return after == pauses_.begin() || std::prev(after)->until < at;
 }
 
 void DeviceWork::finish() {
@@ -176,8 +221,12 @@ void DeviceWork::finish() {
   const auto lost =
       std::ranges::count_if(missing, [](const Issue* issue) { return !issue->unseen; });
   if (lost != 0) run_.losses.add(process_, "times-not-delivered", lost);
+  // A flight recorder has forgotten the calls before its oldest records.
+  if (missed_ != 0 && !run_.options.newest_only)
+    run_.losses.add(process_, "calls-missing", missed_);
   if (not_ended_ != 0) run_.losses.add(process_, "work-not-ended", not_ended_);
   pending_.clear();
+  numbers_.clear();
 }
 
 std::vector<Issue*> DeviceWork::unreported() {
@@ -185,7 +234,7 @@ std::vector<Issue*> DeviceWork::unreported() {
   pending_.for_each([&](uint32_t, Pending& pending) {
     if (!pending.reported && !pending.issue.silent) found.push_back(&pending.issue);
   });
-  std::ranges::sort(found, {}, &Issue::correlation_id);
+  std::ranges::sort(found, {}, &Issue::call_number);
   return found;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The ops of one process: work that calls put on streams, combined with the device's reports by
-// correlation id.
+// The ops of one process: work that calls put on streams, combined with the device's reports.
+//
+// A report names its call by CUPTI's number. Calls that callbacks told have the same number; for
+// those that wrappers recorded, correlate() leads to the collector's.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <vector>
 
 #include "objects.h"
@@ -27,7 +30,8 @@ struct Issue {
   /// Nothing is missing if the device never reports it, although it ran (a graph that only
   /// allocates, reported node by node).
   bool unseen = false;
-  uint32_t correlation_id = 0;
+  bool own_number = false;  ///< `call_number` is not CUPTI's
+  uint32_t call_number = 0;
   trace::Id call = trace::kNoId;  ///< row of api_call
   trace::Id stream = trace::kNoId;
   trace::Id operation = trace::kNoId;
@@ -45,6 +49,16 @@ class DeviceWork {
 
   void issue(const Issue& issue);
   void describe(const ring::OpRecord& record);
+  /// CUPTI's number of work that a call of the driver issued at `at` is that of this call; kNone32:
+  /// no call was recorded. After issue().
+  void correlate(uint32_t correlation_id, uint32_t call_number, trace::Ns at);
+  /// Recording pauses: calls until resume() are not missing.
+  void pause(trace::Ns from) {
+    if (pauses_.empty() || pauses_.back().until != kStillOn) pauses_.push_back({from, kStillOn});
+  }
+  void resume(trace::Ns until) {
+    if (!pauses_.empty()) pauses_.back().until = until;
+  }
   /// False if it names no shape.
   bool describe(const ring::LaunchShapeRecord& record);
 
@@ -61,6 +75,17 @@ class DeviceWork {
 
   /// Take over from an earlier writer: the row of a shape, and what may not be reported yet.
   void restore_shape(uint32_t shape, trace::Id row) { shapes_.insert_or_assign(shape, row); }
+  void restore_number(uint32_t correlation_id, uint32_t call_number) {
+    correlate(correlation_id, call_number, 0);
+  }
+  /// Calls take(correlation id, call number) for the work that is not reported yet.
+  template <class Take>
+  void each_number(Take take) {
+    numbers_.for_each([&](uint32_t correlation_id, uint32_t call_number) {
+      const Pending* pending = pending_.find(call_number);
+      if (pending != nullptr && !pending->reported) take(correlation_id, call_number);
+    });
+  }
   void restore(const Issue& issued) {
     if (expects_report(issued)) issue(issued);
   }
@@ -72,10 +97,18 @@ class DeviceWork {
   // A report arrives with its call or later, or the call was never traced.
   static constexpr trace::Ns kPatienceNs = 1'000'000'000;
 
+  // Work that no recorded call issued is known for this many reports.
+  static constexpr size_t kMostUnissued = 1 << 16;
+
   struct Pending {
     Issue issue;
     bool reported = false;
+    uint32_t correlation_id = ring::kNone32;  // with a number of its own
   };
+  struct Pause {
+    trace::Ns from, until;
+  };
+  static constexpr trace::Ns kStillOn = std::numeric_limits<trace::Ns>::max();
   struct Unmatched {
     uint32_t correlation_id;
     trace::Ns since;
@@ -87,10 +120,13 @@ class DeviceWork {
   };
   /// True if the device will report it.
   bool expects_report(const Issue& issue) const;
-  void forget_later(Recent& recent, uint32_t correlation_id);
+  void forget_later(Recent& recent, uint32_t call_number);
   /// Stores an op, or adds the times to its existing row.
   void store(const ring::OpRecord& record, Issue* issue);
   bool match(const ring::OpRecord& record);
+  void erase(uint32_t call_number);
+  /// Work was issued at `at` by a call that was not recorded: whether it should have been.
+  bool is_missed(trace::Ns at) const;
   /// Processes what the device reported before the call was read.
   void take_early(uint32_t correlation_id);
   void store_unmatched(uint32_t correlation_id);
@@ -99,9 +135,14 @@ class DeviceWork {
   RunState& run_;
   Objects& objects_;
   trace::Id process_;
-  SequenceMap<Pending> pending_;  // by correlation id
-  Recent recent_;
-  Recent recent_graphs_;   // reported node by node, which may take long
+  SequenceMap<Pending> pending_;           // by call number
+  Recent recent_;                          // call numbers
+  Recent recent_graphs_;                   // reported node by node, which may take long
+  FlatMap<uint32_t, uint32_t> numbers_;    // call numbers of pending_ by correlation id
+  FlatMap<uint32_t, trace::Ns> unissued_;  // when work was issued without a call, by the same
+  std::deque<uint32_t> oldest_unissued_;   // its keys, in order of arrival
+  std::vector<Pause> pauses_;
+  int64_t missed_ = 0;     ///< work of calls that were not recorded
   int64_t not_ended_ = 0;  ///< work for which the device reported no end
   FlatMap<uint32_t, std::vector<ring::OpRecord>> early_;  // reports without a call, by its id
   std::deque<Unmatched> unmatched_;                       // their ids, in order of arrival

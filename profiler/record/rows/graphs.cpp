@@ -42,7 +42,7 @@ void Graphs::describe(const ring::GraphNodeRecord& record) {
   row.kind = record.node_kind;
   if (record.original != 0) row.original_native_id = static_cast<trace::Int>(record.original);
   row.name_id = run_.texts.id(record.name);
-  if (record.correlation_id != ring::kNone32) row.correlation_id = record.correlation_id;
+  if (record.call_number != ring::kNone32) row.call_number = record.call_number;
   run_.writer.update(node(record.graph, record.node), row);
   learn_node(record.graph, row.kind);
 }

@@ -375,7 +375,7 @@ void Objects::restore_events(EarlierRows& rows) {
     Event& event = events_[*life];
     CallSpan span;
     span.begin =
-        is_virtual ? static_cast<uint64_t>(row.correlation_id) : rows.stamp(process_, row.start_ns);
+        is_virtual ? static_cast<uint64_t>(row.call_number) : rows.stamp(process_, row.start_ns);
     span.end = is_virtual ? span.begin : rows.stamp(process_, row.end_ns);
     const bool captured = row.flags != trace::kNoSmall && (row.flags & trace::kCapturedRecord) != 0;
     event.history.add({span, id, captured});

@@ -54,7 +54,7 @@ bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
   call.object = open.object.load(std::memory_order_relaxed);
   call.value = open.value.load(std::memory_order_relaxed);
   call.context = open.context.load(std::memory_order_relaxed);
-  call.correlation_id = open.correlation_id.load(std::memory_order_relaxed);
+  call.call_number = open.call_number.load(std::memory_order_relaxed);
   call.operation = open.operation.load(std::memory_order_relaxed);
   call.stack = open.stack.load(std::memory_order_relaxed);
   call.call = open.call.load(std::memory_order_relaxed);

@@ -32,7 +32,7 @@ void Tasks::describe(const ring::TaskRunRecord& record, uint32_t tid) {
   Run& run = known_run(record.queue, record.run);
   if (record.ended == 0) {
     run.row.thread_id = objects_.thread(tid);
-    if (record.correlation_id != 0) run.row.correlation_id = record.correlation_id;
+    if (record.call_number != 0) run.row.call_number = record.call_number;
     run.row.operation_id = operations_.id(record.operation);
   } else {
     run.row.left_out = static_cast<trace::Int>(record.left_out);

@@ -264,6 +264,10 @@ Child::Variables variables_of(const Options& options, const std::string& preload
   } else if (options.capture_range == ring::CaptureRange::kNvtx) {
     variables.emplace_back("STREAMSCOPE_CAPTURE_RANGE", "nvtx:" + options.capture_range_name);
   }
+  if (options.measure_cost) {
+    variables.emplace_back("STREAMSCOPE_MEASURE_COST",
+                           options.measure_cost_range.empty() ? "1" : options.measure_cost_range);
+  }
   return variables;
 }
 

@@ -35,6 +35,7 @@ namespace fs = std::filesystem;
 // 130 ms; the writer polls every few.
 constexpr uint64_t kRingRecords = uint64_t{1} << 17;
 constexpr uint32_t kFlushIntervalMs = 100;
+constexpr uint32_t kCostWindowMs = 50;
 
 /// File systems on which a shared mapping is refused, incoherent or slow.
 bool shares_badly(const fs::path& folder) {
@@ -207,6 +208,8 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   facts->trace_start_ns = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
   options.capture_range_name.copy(facts->capture_range_name, sizeof facts->capture_range_name - 1);
+  facts->measure_cost_window_ms = options.measure_cost ? kCostWindowMs : 0;
+  options.measure_cost_range.copy(facts->measure_cost_range, sizeof facts->measure_cost_range - 1);
   trace.native().copy(facts->trace_file, sizeof facts->trace_file - 1);
   facts->collecting.store(options.delay_s.value_or(0) > 0 ? 0 : 1, std::memory_order_release);
   return folder;

@@ -130,7 +130,7 @@ class ChromeWriter {
       const bool driver = name.starts_with("cu") && !name.starts_with("cuda");
       begin_slice(driver ? R"("cuda_driver")" : R"("cuda_runtime")", text(table.name_id[id]),
                   lane_of_thread(table.thread_id[id]), table.start_ns[id], table.end_ns[id]);
-      const trace::Int correlation = table.correlation_id[id];
+      const trace::Int correlation = table.call_number[id];
       text_ += fmt::format(R"(, "args": {{"correlation": {}}}}})",
                            correlation == trace::kNoInt ? -1 : correlation);
     }
@@ -158,9 +158,9 @@ class ChromeWriter {
           bound && records.stream_id[record] < trace_.stream.size()
               ? stream_number(records.stream_id[record])
               : -1,
-          bound ? records.correlation_id[record] : -1,
+          bound ? records.call_number[record] : -1,
           waits.event_id[id] == kNoId ? -1 : int64_t{waits.event_id[id]},
-          place(waits.stream_id[id]), waits.correlation_id[id]);
+          place(waits.stream_id[id]), waits.call_number[id]);
     }
   }
   void write_syncs() {
@@ -174,7 +174,7 @@ class ChromeWriter {
                   syncs.start_ns[id], syncs.end_ns[id]);
       text_ +=
           fmt::format(R"(, "args": {{"cuda_sync_kind": "Stream Sync", {}, "correlation": {}}}}})",
-                      place(syncs.stream_id[id]), syncs.correlation_id[id]);
+                      place(syncs.stream_id[id]), syncs.call_number[id]);
     }
   }
 
@@ -202,8 +202,9 @@ class ChromeWriter {
       const bool is_known = op.kind[id] >= 0 && op.kind[id] < 3;
       begin_slice(is_known ? kKinds[op.kind[id]] : R"("gpu_other")", op_name(id),
                   lane_of_stream(op.stream_id[id]), op.start_ns[id], op.end_ns[id]);
+      const trace::Int correlation = op.call_number[id];
       text_ += fmt::format(R"(, "args": {{{}, "correlation": {})", place(op.stream_id[id]),
-                           op.correlation_id[id] == trace::kNoInt ? -1 : op.correlation_id[id]);
+                           correlation == trace::kNoInt ? -1 : correlation);
       if (op.bytes[id] != trace::kNoInt) text_ += fmt::format(R"(, "bytes": {})", op.bytes[id]);
       if (op.graph_node[id] != trace::kNoInt)
         text_ += fmt::format(R"(, "graph node id": {})", op.graph_node[id]);

@@ -141,8 +141,8 @@ class PerfettoWriter {
       }
       add_fact(event, "op", std::to_string(id));
       if (op.bytes[id] != trace::kNoInt) add_fact(event, "bytes", std::to_string(op.bytes[id]));
-      if (op.correlation_id[id] != trace::kNoInt)
-        add_fact(event, "correlation", std::to_string(op.correlation_id[id]));
+      if (const trace::Int correlation = op.call_number[id]; correlation != trace::kNoInt)
+        add_fact(event, "correlation", std::to_string(correlation));
       ++events_;
     }
   }
@@ -163,7 +163,7 @@ class PerfettoWriter {
     for (Id id = 0; id < table.size(); ++id) {
       if (!is_wanted(options_, table.start_ns[id], table.end_ns[id])) continue;
       trace::Int correlation = trace::kNoInt;
-      if constexpr (requires { table.correlation_id; }) correlation = table.correlation_id[id];
+      if constexpr (requires { table.correlation_id; }) correlation = table.call_number[id];
       slices_.push_back({table.start_ns[id], table.end_ns[id], table.thread_id[id],
                          table.name_id[id], category, correlation});
     }

@@ -11,7 +11,6 @@
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
-#include "recording_cost.h"
 #include "report/formats/json.h"
 #include "trace/checks.h"
 #include "trace/loss.h"
@@ -87,7 +86,7 @@ Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   info.counts = counts;
   info.coordination = coordination_of(trace);
   info.losses = losses_of(trace);
-  info.recording_cost = recording_cost(trace);
+  info.recording_cost = recording_cost(trace, counts.graph_launch);
   for (const LossFact& loss : info.losses) {
     if (loss.severity >= Severity::kDataLoss) info.counts.dropped += loss.count;
   }
@@ -136,7 +135,7 @@ std::string headline(const Trace& trace, const Info& info) {
   }
   parts.push_back(format_duration(info.duration_ns));
   parts.push_back(verdict(info));
-  if (!info.recording_cost.empty()) parts.push_back(info.recording_cost);
+  if (!info.recording_cost.text.empty()) parts.push_back(info.recording_cost.text);
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
@@ -208,11 +207,17 @@ Json to_json(const std::vector<LossFact>& losses) {
 }
 
 Json cost_json(const Info& info) {
-  if (info.recording_cost.empty()) return nullptr;
-  Json cost{{"measured", false}, {"reported_by_tools_ns", info.overhead_ns}};
-  if (const TypicalCost* typical = typical_cost(info.tier))
-    cost["typical"] = {{"pytorch_step", typical->pytorch}, {"per_call", typical->call}};
-  return cost;
+  const RecordingCost& cost = info.recording_cost;
+  if (cost.text.empty()) return nullptr;
+  const auto percent = [&](double value) { return cost.is_measured() ? Json(value) : Json(); };
+  return Json{{"measured", cost.is_measured()},
+              {"percent", percent(cost.measured.percent)},
+              {"low", percent(cost.measured.low_percent)},
+              {"high", percent(cost.measured.high_percent)},
+              {"windows", cost.measured.windows},
+              {"off_windows", cost.off_windows},
+              {"graphs", cost.has_graphs},
+              {"reported_by_tools_ns", info.overhead_ns}};
 }
 
 std::string info_json(const Info& info) {
@@ -242,13 +247,8 @@ std::string info_text(const Trace& trace, const Info& info) {
                       info.tier.empty() ? "" : ", tier " + info.tier);
   if (!info.collector.empty()) text += "  calls seen by: " + info.collector + "\n";
   if (info.stack_count > 0) text += "  " + stack_cost(info) + "\n";
-  if (const TypicalCost* typical = typical_cost(info.tier);
-      typical && !info.recording_cost.empty()) {
-    text += fmt::format(
-        "  typical cost of tier {}: {} of a host-bound PyTorch step, {} per call in a launch loop; "
-        "less if device-bound\n",
-        info.tier, typical->pytorch, typical->call);
-  }
+  if (const std::string remark = cost_remark(info.recording_cost); !remark.empty())
+    text += "  " + remark + "\n";
   if (info.overhead_ns > 0) {
     text += fmt::format("  the recording tools reported an overhead of {}, only part of the cost\n",
                         format_duration(info.overhead_ns));

@@ -9,6 +9,7 @@
 
 #include "analysis/counts.h"
 #include "coordination.h"
+#include "recording_cost.h"
 #include "trace/read/reader.h"
 
 namespace streamscope::report {
@@ -33,9 +34,9 @@ struct Info {
   trace::Ns duration_ns = 0;
   /// The overhead reported by the recording tools: only part of the cost, not the slowdown.
   trace::Ns overhead_ns = 0;
-  std::string recording_cost;  ///< see recording_cost.h; "" if free
-  uint64_t stack_count = 0;    ///< call stacks taken
-  trace::Ns stack_ns = 0;      ///< what they cost the program
+  RecordingCost recording_cost;
+  uint64_t stack_count = 0;  ///< call stacks taken
+  trace::Ns stack_ns = 0;    ///< what they cost the program
   Counts counts;
   Coordination coordination;
   std::vector<LossFact> losses;  ///< most severe first; one entry per kind and process

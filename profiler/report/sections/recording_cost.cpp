@@ -7,33 +7,62 @@
 
 #include <algorithm>
 
+#include "analysis/units.h"
 #include "vocabulary/tier.h"
 
 namespace streamscope::report {
 namespace {
 
-// docs/performance.md, "What recording costs a program"; a test compares them.
-constexpr TypicalCost kTypical[] = {{to_string(Tier::kStructure), "0 to 9 %", "0.3 µs"},
-                                    {to_string(Tier::kTimes), "13 to 25 %", "0.6 µs"},
-                                    {to_string(Tier::kEvents), "32 %", "more than 0.6 µs"}};
+std::string text_of(const trace::Trace& trace, const RecordingCost& cost) {
+  const analysis::MeasuredCost& measured = cost.measured;
+  if (cost.is_measured()) {
+    return fmt::format("recording cost {:+.1f} % ({:.1f} to {:.1f} %, {}){}", measured.percent,
+                       measured.low_percent, measured.high_percent,
+                       analysis::format_count(measured.windows, "window"),
+                       cost.has_callbacks ? " plus callbacks" : "");
+  }
+  if (cost.off_windows > 0) {
+    return cost.has_graphs
+               ? "recording cost not measured (graphs)"
+               : fmt::format("recording cost not measured (not enough windows: {} of {})",
+                             measured.windows, analysis::MeasuredCost::kFewestWindows);
+  }
+  const bool is_ours = trace.meta.contains("tier") && !trace.meta.contains("imported_from");
+  return is_ours ? "recording cost not measured (record with --measure-cost)"
+                 : "recording cost not measured";
+}
 
 }  // namespace
 
-const TypicalCost* typical_cost(std::string_view tier) {
-  const auto* found = std::ranges::find(kTypical, tier, &TypicalCost::tier);
-  return found == std::end(kTypical) ? nullptr : found;
-}
-
-std::string recording_cost(const trace::Trace& trace) {
+RecordingCost recording_cost(const trace::Trace& trace, uint64_t graph_launches) {
+  RecordingCost cost;
   const bool is_virtual = std::ranges::all_of(
       trace.process.clock, [](trace::Small clock) { return clock == trace::kVirtualClock; });
-  if (is_virtual) return "";
+  if (is_virtual) return cost;
   const auto tier = trace.meta.find("tier");
-  const TypicalCost* typical = trace.meta.contains("imported_from") || tier == trace.meta.end()
-                                   ? nullptr
-                                   : typical_cost(tier->second);
-  if (!typical) return "recording cost not measured";
-  return fmt::format("recording cost not measured (typically {} if host-bound)", typical->pytorch);
+  const bool has_times = tier == trace.meta.end() || tier_named(tier->second) != Tier::kStructure;
+  cost.measured = analysis::measured_cost(trace);
+  cost.off_windows = analysis::count_off_windows(trace);
+  cost.has_graphs = cost.off_windows > 0 && has_times && graph_launches > 0;
+  cost.has_callbacks = std::ranges::any_of(trace.process.collector_id, [&](trace::Id text) {
+    return trace.text(text).starts_with("cupti");
+  });
+  cost.text = text_of(trace, cost);
+  return cost;
+}
+
+std::string cost_remark(const RecordingCost& cost) {
+  if (cost.off_windows == 0) return "";
+  const std::string off = fmt::format("recording was off in {} to measure its cost",
+                                      analysis::format_count(cost.off_windows, "window"));
+  if (cost.has_graphs) {
+    return off +
+           ", but graphs are traced from the start or never: compare runs with and without "
+           "recording";
+  }
+  return cost.is_measured() && cost.has_callbacks
+             ? off + "; callbacks ran in them as well, so what they cost is not included"
+             : off;
 }
 
 }  // namespace streamscope::report

@@ -1,31 +1,33 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The cost of recording, as reports show it. It is not measured in a run. This is the only place
-// that defines the typical figures for report, info and HTML page; they are those of
-// docs/performance.md.
+// The cost of recording, as reports show it. It is measured only with record --measure-cost.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <string_view>
 
+#include "analysis/usage/cost_windows.h"
 #include "trace/read/reader.h"
 
 namespace streamscope::report {
 
-/// The cost of recording at a tier for host-bound programs. It is lower, down to zero, if the host
-/// is ahead of the device.
-struct TypicalCost {
-  std::string_view tier;     ///< as in meta and --tier
-  std::string_view pytorch;  ///< share of a host-bound PyTorch step
-  std::string_view call;     ///< per call in a loop that only launches, records and waits
+struct RecordingCost {
+  std::string text;  ///< for the headline; "" in virtual time, where recording costs nothing
+  analysis::MeasuredCost measured;
+  /// The windows say nothing: device times of graphs were recorded in all of them.
+  bool has_graphs = false;
+  size_t off_windows = 0;
+  bool has_callbacks = false;  ///< CUPTI called the collector in these windows too
+
+  bool is_measured() const { return measured.is_known() && !has_graphs; }
 };
 
-/// nullptr for a tier without measurements.
-const TypicalCost* typical_cost(std::string_view tier);
+/// "recording cost +1.2 % (0.4 to 2.0 %, 58 windows)", or why it is not known.
+/// `graph_launches`: of the whole trace.
+RecordingCost recording_cost(const trace::Trace& trace, uint64_t graph_launches);
 
-/// "recording cost not measured (typically 13 to 25 % if host-bound)"; "" in virtual time, where
-/// recording costs nothing.
-std::string recording_cost(const trace::Trace& trace);
+/// What was measured, or why it was not: a line of `info`. "" if the run had no windows.
+std::string cost_remark(const RecordingCost& cost);
 
 }  // namespace streamscope::report

@@ -9,6 +9,7 @@
 --
 -- globalPid is VM 1, then the process id: (1 << 48) | pid << 24; globalTid adds the thread id in the low 24 bits.
 -- eventId is event.id; eventSyncId is event_record.id + 1, so that 0 means none, as in the export.
+-- correlationId is call_number: it serves to join calls with what they caused, and every call has one.
 
 CREATE VIEW StringIds (id, value) AS
   -- Every text of the trace.
@@ -91,7 +92,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL (
   clusterZ, clusterSchedulingPolicy, maxPotentialClusterSize, maxActiveClusters, sharedMemoryRequestedPercentage,
   tensorSizeMinusOneElements) AS
   -- Kernels. The mangled name is the demangled one, and so is the short name until the recording is finished.
-  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.correlation_id,
+  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.call_number,
          1 << 48 | (process.os_pid & 0xffffff) << 24, op.name_id, coalesce(kernel_name.short_id, op.name_id),
          op.name_id, 0, NULL, shape.registers,
          shape.grid_x, shape.grid_y, shape.grid_z, shape.block_x, shape.block_y, shape.block_z, shape.static_shared_bytes,
@@ -108,7 +109,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_MEMCPY (
   srcKind, dstKind, srcDeviceId, srcContextId, dstDeviceId, dstContextId, migrationCause, graphNodeId, virtualAddress,
   copyCount) AS
   -- Copies; copyKind as in ENUM_CUDA_MEMCPY_OPER, srcKind and dstKind as in ENUM_CUDA_MEM_KIND.
-  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.correlation_id,
+  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.call_number,
          1 << 48 | (process.os_pid & 0xffffff) << 24, op.bytes, op.detail, NULL,
          CASE WHEN op.memory_kinds >> 4 BETWEEN 1 AND 7 THEN (op.memory_kinds >> 4) - 1 ELSE 7 END,
          CASE WHEN op.memory_kinds & 15 BETWEEN 1 AND 7 THEN (op.memory_kinds & 15) - 1 ELSE 7 END,
@@ -121,7 +122,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET (
   start, "end", deviceId, contextId, greenContextId, streamId, correlationId, globalPid, value, bytes, graphNodeId,
   memKind) AS
   -- Memsets; memKind as in ENUM_CUDA_MEM_KIND.
-  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.correlation_id,
+  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.call_number,
          1 << 48 | (process.os_pid & 0xffffff) << 24, NULL, op.bytes, op.graph_node,
          CASE WHEN op.detail BETWEEN 1 AND 7 THEN op.detail - 1 ELSE 7 END
     FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
@@ -131,7 +132,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET (
 CREATE VIEW CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
   start, "end", deviceId, contextId, greenContextId, streamId, correlationId, globalPid, graphId, graphExecId) AS
   -- Whole launches of graphs.
-  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.correlation_id,
+  SELECT op.start_ns, op.end_ns, device.ordinal, context.native_id, NULL, stream.native_id, op.call_number,
          1 << 48 | (process.os_pid & 0xffffff) << 24, source.native_id, executable.native_id
     FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
     JOIN process ON process.id = context.process_id LEFT JOIN device ON device.id = context.device_id
@@ -148,12 +149,12 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME (
   -- Every traced call that returned, of the runtime API (eventClass 0) and of the driver API (1); names are those that
   -- the program called, without the version suffixes of an export.
   SELECT call.start_ns, call.end_ns, CASE WHEN name.value GLOB 'cu[A-Z]*' THEN 1 ELSE 0 END,
-         1 << 48 | (process.os_pid & 0xffffff) << 24 | (thread.os_tid & 0xffffff), call.correlation_id, call.name_id,
+         1 << 48 | (process.os_pid & 0xffffff) << 24 | (thread.os_tid & 0xffffff), call.call_number, call.name_id,
          call.result, call.stack_id
-    FROM (SELECT thread_id, name_id, start_ns, end_ns, result, correlation_id, stack_id FROM api_call
-          UNION ALL SELECT thread_id, name_id, start_ns, end_ns, result, correlation_id, NULL FROM event_record
-          UNION ALL SELECT thread_id, name_id, start_ns, end_ns, result, correlation_id, NULL FROM event_wait
-          UNION ALL SELECT thread_id, name_id, start_ns, end_ns, result, correlation_id, stack_id FROM host_sync) AS call
+    FROM (SELECT thread_id, name_id, start_ns, end_ns, result, call_number, stack_id FROM api_call
+          UNION ALL SELECT thread_id, name_id, start_ns, end_ns, result, call_number, NULL FROM event_record
+          UNION ALL SELECT thread_id, name_id, start_ns, end_ns, result, call_number, NULL FROM event_wait
+          UNION ALL SELECT thread_id, name_id, start_ns, end_ns, result, call_number, stack_id FROM host_sync) AS call
     JOIN thread ON thread.id = call.thread_id JOIN process ON process.id = thread.process_id
     LEFT JOIN string AS name ON name.id = call.name_id
    WHERE call.start_ns IS NOT NULL AND call.end_ns IS NOT NULL;
@@ -164,7 +165,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
   -- Stream waits and host synchronizations with the host time of their calls; syncType as in ENUM_CUPTI_SYNC_TYPE. Event
   -- queries are event syncs, as CUPTI reports them; stream queries and synchronous copies have no rows.
   SELECT event_wait.start_ns, event_wait.end_ns, device.ordinal, context.native_id, NULL, stream.native_id,
-         event_wait.correlation_id, 1 << 48 | (process.os_pid & 0xffffff) << 24, NULL, 2, event_wait.event_id,
+         event_wait.call_number, 1 << 48 | (process.os_pid & 0xffffff) << 24, NULL, 2, event_wait.event_id,
          coalesce(event_wait.record_id + 1, 0)
     FROM event_wait JOIN thread ON thread.id = event_wait.thread_id JOIN process ON process.id = thread.process_id
     LEFT JOIN stream ON stream.id = event_wait.stream_id LEFT JOIN context ON context.id = stream.context_id
@@ -172,7 +173,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
    WHERE event_wait.end_ns IS NOT NULL
   UNION ALL
   SELECT host_sync.start_ns, host_sync.end_ns, device.ordinal, context.native_id, NULL,
-         CASE host_sync.kind WHEN 1 THEN stream.native_id ELSE 4294967295 END, host_sync.correlation_id,
+         CASE host_sync.kind WHEN 1 THEN stream.native_id ELSE 4294967295 END, host_sync.call_number,
          1 << 48 | (process.os_pid & 0xffffff) << 24, NULL, CASE host_sync.kind WHEN 0 THEN 4 WHEN 1 THEN 3 ELSE 1 END,
          coalesce(host_sync.event_id, 4294967295), coalesce(host_sync.record_id + 1, 0)
     FROM host_sync JOIN thread ON thread.id = host_sync.thread_id JOIN process ON process.id = thread.process_id
@@ -187,7 +188,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_CUDA_EVENT (
   -- were requested.
   SELECT coalesce((SELECT device_ns FROM sync_witness WHERE act = 0 AND sync_witness.process_id = thread.process_id
                       AND sync_witness.correlation_id = event_record.correlation_id), 0),
-         device.ordinal, context.native_id, NULL, stream.native_id, event_record.correlation_id,
+         device.ordinal, context.native_id, NULL, stream.native_id, event_record.call_number,
          1 << 48 | (process.os_pid & 0xffffff) << 24, event_record.event_id, event_record.id + 1
     FROM event_record JOIN thread ON thread.id = event_record.thread_id JOIN process ON process.id = thread.process_id
     LEFT JOIN stream ON stream.id = event_record.stream_id LEFT JOIN context ON context.id = stream.context_id

@@ -166,7 +166,8 @@ CREATE TABLE api_call (
   start_ns INTEGER,                                    -- entry
   end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success
-  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  call_number INTEGER,                                 -- number of the call, unique in the process
+  correlation_id INTEGER,                              -- CUPTI's number of the call; NULL where CUPTI did not see it
   object INTEGER,                                      -- by kind: event, executable graph, pointer, copy kind of the runtime API
   value INTEGER,                                       -- by kind: bytes, creation flags, value waited for or written
   operation_id INTEGER REFERENCES operation(id),       -- libcoord operation whose function made the call
@@ -184,7 +185,8 @@ CREATE TABLE event_record (
   start_ns INTEGER,                                    -- entry
   end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success
-  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  call_number INTEGER,                                 -- number of the call, unique in the process
+  correlation_id INTEGER,                              -- CUPTI's number of the call; NULL where CUPTI did not see it
   flags INTEGER,                                       -- 1 captured into a graph, 2 external (cudaEventRecordExternal); NULL none
   operation_id INTEGER REFERENCES operation(id)        -- libcoord operation whose function made the call
 );
@@ -204,7 +206,8 @@ CREATE TABLE event_wait (
   start_ns INTEGER,                                    -- entry
   end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success
-  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  call_number INTEGER,                                 -- number of the call, unique in the process
+  correlation_id INTEGER,                              -- CUPTI's number of the call; NULL where CUPTI did not see it
   flags INTEGER,                                       -- the call's own flags, 1 external; NULL none
   operation_id INTEGER REFERENCES operation(id)        -- libcoord operation whose function made the call
 );
@@ -233,11 +236,12 @@ CREATE TABLE host_sync (
   start_ns INTEGER,                                    -- entry
   end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
   result INTEGER,                                      -- CUDA's result code, 0 success, 600 not ready (queries)
-  correlation_id INTEGER,                              -- CUPTI's number of the call, unique in the process
+  call_number INTEGER,                                 -- number of the call, unique in the process
+  correlation_id INTEGER,                              -- CUPTI's number of the call; NULL where CUPTI did not see it
   operation_id INTEGER REFERENCES operation(id),       -- libcoord operation whose function made the call
   stack_id INTEGER REFERENCES stack(id),               -- where in the program
-  polls INTEGER                                        -- how many queries the row stands for; binding, record and correlation
-                                                       -- id are those of the first; NULL: one call
+  polls INTEGER                                        -- how many queries the row stands for; binding, record and numbers
+                                                       -- are those of the first; NULL: one call
 );
 
 CREATE TABLE sync_witness (
@@ -245,7 +249,7 @@ CREATE TABLE sync_witness (
   -- check bindings; where threads race they may be wrong.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  correlation_id INTEGER,                              -- the call that it is about
+  correlation_id INTEGER,                              -- CUPTI's number of the call that it is about
   act INTEGER,                                         -- 0 record, 1 wait, 2 query, 3 synchronize
   sync_id INTEGER,                                     -- equal numbers mean the same record; 0 never recorded or captured
   device_ns INTEGER                                    -- device time of a record, only if requested
@@ -262,7 +266,8 @@ CREATE TABLE op (
   name_id INTEGER REFERENCES string(id),               -- kernel name; NULL for most others
   start_ns INTEGER,                                    -- start on the device; NULL: not known (tier structure, or lost)
   end_ns INTEGER,                                      -- end on the device; NULL: not known, or it never ended
-  correlation_id INTEGER,                              -- number of the call that issued it, unique in the process
+  call_number INTEGER,                                 -- number of the call that issued it, unique in the process
+  correlation_id INTEGER,                              -- CUPTI's number of that call; NULL: not from CUPTI
   api_call_id INTEGER REFERENCES api_call(id),         -- that call; NULL if it was not traced
   detail INTEGER,                                      -- memcpy: direction, 0 unknown, 1 HtoD, 2 DtoH, 3 HtoA, 4 AtoH, 5 AtoA,
                                                        -- 6 AtoD, 7 DtoA, 8 DtoD, 9 HtoH, 10 PtoP; pages of managed memory
@@ -322,7 +327,7 @@ CREATE TABLE graph_node (
                                                        -- 12 batch of memory operations, 13 conditional
   original_native_id INTEGER,                          -- node it was cloned from; NULL if none
   name_id INTEGER REFERENCES string(id),               -- kernel name or label
-  correlation_id INTEGER                               -- of the call that was captured; NULL: not captured
+  call_number INTEGER                                  -- of the call that was captured; NULL: not captured
 );
 
 CREATE TABLE graph_edge (
@@ -454,7 +459,7 @@ CREATE TABLE task_run (
   task_queue_id INTEGER REFERENCES task_queue(id),     -- its queue
   native_id INTEGER,                                   -- its number in the queue, from 0
   thread_id INTEGER REFERENCES thread(id),             -- thread that started it
-  correlation_id INTEGER,                              -- launch of its workers, as in op; NULL if not traced
+  call_number INTEGER,                                 -- launch of its workers, as in op; NULL if not traced
   operation_id INTEGER REFERENCES operation(id),       -- operation that started it, if any
   left_out INTEGER                                     -- tasks that ran without a row: the buffer was full, or they ran where
                                                        -- they were spawned; NULL: the end of the run was not observed
@@ -508,7 +513,7 @@ CREATE TABLE access (
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
   pitch_bytes INTEGER,                                 -- from row to row; NULL: one row
   rows INTEGER,                                        -- rows; NULL: one
-  correlation_id INTEGER,                              -- call that issued the work, as in op and graph_node; NULL for sources 1 and 2
+  call_number INTEGER,                                 -- call that issued the work, as in op and graph_node; NULL for sources 1 and 2
   operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
   parameter INTEGER,                                   -- index of the kernel parameter that contains the word, from 0 (source 3)
   start_ns INTEGER                                     -- source 2: when host code touched it; else when it was declared or issued
@@ -570,6 +575,17 @@ CREATE TABLE overhead (
   name_id INTEGER REFERENCES string(id),               -- what it was, e.g. "buffer flush"
   start_ns INTEGER,                                    -- start
   end_ns INTEGER                                       -- end
+);
+
+CREATE TABLE cost_window (
+  -- A part of a run of record --measure-cost: recording is switched off and on in turns, and the program's progress with
+  -- it shows the cost. While it is off, only calls that create or destroy objects are in the trace.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- its process
+  start_ns INTEGER,                                    -- when recording was switched
+  end_ns INTEGER,                                      -- when it was switched again; NULL: not before the end of the process
+  recorded INTEGER,                                    -- 1: recording was on, 0: it was off
+  progress INTEGER                                     -- calls made in it, or ends of the named range; NULL if not known
 );
 
 -- == Hangs ==
@@ -713,7 +729,7 @@ CREATE TABLE lod (
 -- Views are stable: they keep their columns and meaning; new columns are added at the end.
 
 CREATE VIEW v_op (
-  id, kind, name, process, device, context, stream, stream_name, start_ns, end_ns, correlation_id, operation) AS
+  id, kind, name, process, device, context, stream, stream_name, start_ns, end_ns, correlation_id, operation, call_number) AS
   -- Every op with names instead of numbers. kind is text; name is the op's name, or the direction of a copy without a
   -- name; process, device, context and stream are ids of those tables; operation is the libcoord operation whose
   -- function issued the op.
@@ -730,7 +746,7 @@ CREATE VIEW v_op (
                                WHEN 5 THEN 'memory write' WHEN 6 THEN 'graph launch' END),
          context.process_id, context.device_id, stream.context_id, op.stream_id, stream_name.value,
          op.start_ns, op.end_ns, op.correlation_id,
-         (SELECT operation_id FROM api_call WHERE api_call.id = op.api_call_id)
+         (SELECT operation_id FROM api_call WHERE api_call.id = op.api_call_id), op.call_number
     FROM op
     LEFT JOIN stream ON stream.id = op.stream_id
     LEFT JOIN context ON context.id = stream.context_id
@@ -738,11 +754,11 @@ CREATE VIEW v_op (
     LEFT JOIN string AS stream_name ON stream_name.id = stream.name_id;
 
 CREATE VIEW v_api_call (
-  source, id, kind, name, process, thread, stream, start_ns, end_ns, result, correlation_id, operation) AS
+  source, id, kind, name, process, thread, stream, start_ns, end_ns, result, correlation_id, operation, call_number) AS
   -- Every traced call. source is its table and id its row there; kind is text; name is the function as the program
   -- called it; process, thread, stream and operation are ids of those tables.
   SELECT call.source, call.id, call.kind, string.value, thread.process_id, call.thread_id, call.stream_id, call.start_ns,
-         call.end_ns, call.result, call.correlation_id, call.operation_id
+         call.end_ns, call.result, call.correlation_id, call.operation_id, call.call_number
     FROM (SELECT 'api_call' AS source, id,
                  CASE kind WHEN 0 THEN 'other' WHEN 1 THEN 'launch' WHEN 2 THEN 'memcpy' WHEN 3 THEN 'memcpy_async'
                            WHEN 4 THEN 'memset' WHEN 5 THEN 'memset_async' WHEN 6 THEN 'host_function'
@@ -756,21 +772,21 @@ CREATE VIEW v_api_call (
                            WHEN 28 THEN 'graph_instantiate' WHEN 29 THEN 'graph_launch' WHEN 30 THEN 'graph_destroy'
                            WHEN 31 THEN 'capture_begin' WHEN 32 THEN 'capture_end' WHEN 33 THEN 'profiler_start'
                            WHEN 34 THEN 'profiler_stop' WHEN 35 THEN 'device_reset' WHEN 36 THEN 'module_load' END AS kind,
-                 name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id
+                 name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id, call_number
             FROM api_call
           UNION ALL
           SELECT 'event_record', id, 'event_record', name_id, thread_id, stream_id, start_ns, end_ns, result,
-                 correlation_id, operation_id
+                 correlation_id, operation_id, call_number
             FROM event_record
           UNION ALL
           SELECT 'event_wait', id, 'stream_wait', name_id, thread_id, stream_id, start_ns, end_ns, result,
-                 correlation_id, operation_id
+                 correlation_id, operation_id, call_number
             FROM event_wait
           UNION ALL
           SELECT 'host_sync', id,
                  CASE kind WHEN 0 THEN 'device_synchronize' WHEN 1 THEN 'stream_synchronize' WHEN 2 THEN 'event_synchronize'
                            WHEN 3 THEN 'stream_query' WHEN 4 THEN 'event_query' WHEN 5 THEN 'memcpy' END,
-                 name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id
+                 name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id, call_number
             FROM host_sync) AS call
     LEFT JOIN thread ON thread.id = call.thread_id
     LEFT JOIN string ON string.id = call.name_id;
@@ -855,10 +871,10 @@ CREATE VIEW v_task (
     LEFT JOIN (SELECT task_run.id, task_run.operation_id, op.id AS op, op.start_ns
                  FROM task_run
                  JOIN thread ON thread.id = task_run.thread_id
-                 LEFT JOIN (SELECT op.id, op.start_ns, op.correlation_id, context.process_id
+                 LEFT JOIN (SELECT op.id, op.start_ns, op.call_number, context.process_id
                               FROM op JOIN stream ON stream.id = op.stream_id JOIN context ON context.id = stream.context_id
-                             WHERE op.kind = 0 AND op.correlation_id IN (SELECT correlation_id FROM task_run)) AS op
-                   ON op.correlation_id = task_run.correlation_id AND op.process_id = thread.process_id) AS run
+                             WHERE op.kind = 0 AND op.call_number IN (SELECT call_number FROM task_run)) AS op
+                   ON op.call_number = task_run.call_number AND op.process_id = thread.process_id) AS run
       ON run.id = task.task_run_id;
 
 CREATE VIEW v_critical_path (step, kind, name, stream, op, host_sync, start_ns, end_ns) AS

@@ -29,6 +29,7 @@ struct State {
   void* userdata = nullptr;
   std::set<std::pair<int, CUpti_CallbackId>> callbacks;
   std::set<CUpti_ActivityKind> kinds;
+  std::set<CUpti_CallbackId> driver_calls;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete{nullptr};
   CUpti_TimestampCallbackFunc timestamp = nullptr;
@@ -193,6 +194,16 @@ FAKE_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   state().kinds.erase(kind);
   return CUPTI_SUCCESS;
 }
+FAKE_API CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t on) {
+  if (std::getenv("FAKE_NO_DRIVER_CALLS") != nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
+  std::lock_guard lock(state().mutex);
+  if (on != 0) {
+    state().driver_calls.insert(id);
+  } else {
+    state().driver_calls.erase(id);
+  }
+  return CUPTI_SUCCESS;
+}
 FAKE_API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
   log("timestamp");
   state().timestamp = function;
@@ -327,7 +338,11 @@ FAKE_API void fake_activity(const void* record, size_t size, bool foreign) {
   uint32_t kind;
   std::memcpy(&kind, record, sizeof kind);
   std::lock_guard lock(state().mutex);
-  if (!foreign && !state().kinds.contains(static_cast<CUpti_ActivityKind>(kind))) return;
+  const bool enabled =
+      kind == CUPTI_ACTIVITY_KIND_DRIVER
+          ? state().driver_calls.contains(static_cast<const CUpti_ActivityAPI*>(record)->cbid)
+          : state().kinds.contains(static_cast<CUpti_ActivityKind>(kind));
+  if (!foreign && !enabled) return;
   std::vector<char> bytes(record_size(kind),
                           '\xee');  // what a version does not have must not be read
   std::memcpy(bytes.data(), record, std::min(size, bytes.size()));

@@ -34,7 +34,7 @@ struct Hold {
 };
 
 struct Item {
-  trace::Int correlation_id;
+  trace::Int call_number;
   int stream, is_work, is_memory_wait;
   Ns called_ns, reached_ns, begin_ns, end_ns;
   std::vector<Hold> holds;
@@ -111,7 +111,7 @@ std::vector<Item> read_truth(const char* path) {
   for (std::string line; std::getline(file, line);) {
     std::istringstream fields(line);
     Item item;
-    fields >> item.correlation_id >> item.stream >> item.is_work >> item.is_memory_wait >>
+    fields >> item.call_number >> item.stream >> item.is_work >> item.is_memory_wait >>
         item.called_ns >> item.reached_ns >> item.begin_ns >> item.end_ns;
     for (Hold hold; fields >> hold.event >> hold.by >> hold.until_ns;) item.holds.push_back(hold);
     items.push_back(std::move(item));
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
     unknown += part.cause == WaitCause::kUnknown ? part.duration_ns : 0;
   }
   std::map<trace::Int, Id> op_of;
-  for (Id op = 0; op < trace.op.size(); ++op) op_of[trace.op.correlation_id[op]] = op;
+  for (Id op = 0; op < trace.op.size(); ++op) op_of[trace.op.call_number[op]] = op;
   const Threads threads(trace);
   std::map<int, std::vector<const Item*>> waits;  // by stream: since its last work
   std::map<int, Ns> busy_until;
@@ -194,9 +194,9 @@ int main(int argc, char** argv) {
       waits[item.stream].push_back(&item);
       continue;
     }
-    const auto known = op_of.find(item.correlation_id);
+    const auto known = op_of.find(item.call_number);
     if (known == op_of.end()) {
-      std::printf("work %lld is not in the trace\n", static_cast<long long>(item.correlation_id));
+      std::printf("work %lld is not in the trace\n", static_cast<long long>(item.call_number));
       return 1;
     }
     const Id op = known->second;

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/process/gate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include "collect/process/session.h"
+#include "collect/process/thread_state.h"
+
+namespace streamscope::collect {
+
+namespace {
+
+enum class State : uint8_t {
+  kOn,
+  kPaused,     // the writer or the capture range does not allow recording
+  kWindowOff,  // off only to measure what recording costs
+};
+
+constinit std::mutex mutex;  // guards the next four
+constinit State state = State::kPaused;
+constinit int open_capture_ranges = 0;
+constinit bool window_off = false;           // wanted by the watching thread
+constinit bool device_times_paused = false;  // only that thread pauses and resumes them
+
+// Of the watching thread alone.
+constinit int64_t window_ends_ns = 0;  // 0: no window has begun
+constinit uint64_t random_state = 0;
+
+// Correlation ids of operations issued while paused: the newest pauses, as first << 32 | last, and
+// the current one.
+constexpr size_t kMaxPauses = 4096;
+constinit std::atomic<uint64_t> pauses[kMaxPauses] = {};
+constinit std::atomic<size_t> pause_count{0};
+constinit std::atomic<uint32_t> pause_first{ring::kNone32};
+constinit std::atomic<uint32_t> pause_last{0};
+
+// At each switch: calls that still note their ids afterwards must not make the interval span more
+// than themselves.
+void close_interval() {
+  const uint32_t first = pause_first.exchange(ring::kNone32), last = pause_last.exchange(0);
+  if (first == ring::kNone32) return;
+  const size_t count = pause_count.load(std::memory_order_relaxed);
+  pauses[count % kMaxPauses].store(uint64_t{first} << 32 | last, std::memory_order_relaxed);
+  pause_count.store(count + 1, std::memory_order_release);
+}
+
+bool is_measuring() { return session.control->measure_cost_window_ms != 0; }
+
+bool is_allowed() {
+  const ring::Control& control = *session.control;
+  return control.collecting.load(std::memory_order_relaxed) != 0 &&
+         (control.capture_range == ring::CaptureRange::kNone || open_capture_ranges > 0);
+}
+
+uint64_t progress() {
+  return session.control->measure_cost_range[0] != '\0'
+             ? session.range_ends.load(std::memory_order_relaxed)
+             : total_calls();
+}
+
+// Marks the change, if there is one. `mutex` is held. While device times are paused, recording can
+// only be off: work would lack its times.
+void switch_state() {
+  const State next = !is_allowed()                       ? State::kPaused
+                     : window_off || device_times_paused ? State::kWindowOff
+                                                         : State::kOn;
+  if (next == state) return;
+  close_interval();
+  ring::CollectingRecord record{};
+  record.kind = ring::RecordKind::kCollecting;
+  record.on = next == State::kOn ? 1 : 0;
+  record.measuring = next == State::kWindowOff || state == State::kWindowOff ? 1 : 0;
+  // A pause is one, even if a window ends with it.
+  if (next == State::kPaused) record.measuring = 0;
+  if (record.measuring != 0) record.progress = progress();
+  record.begin = ticks();
+  // A call that begins in a window has no device times, so it is not recorded even if it ends
+  // later.
+  const uint64_t since = next != State::kOn ? kNever : record.measuring != 0 ? record.begin : 0;
+  session.collecting_since.store(since, std::memory_order_relaxed);
+  state = next;
+  if (ThreadState* thread = this_thread()) thread->push(record);
+}
+
+// 80 to 120 % of the length that the writer wants, so that windows do not follow a period of the
+// program.
+int64_t next_window_ns() {
+  if (random_state == 0) random_state = static_cast<uint64_t>(monotonic_ns()) | 1;
+  random_state ^= random_state << 13;  // xorshift
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  const int64_t length_ns = int64_t{session.control->measure_cost_window_ms} * 1'000'000;
+  return length_ns * static_cast<int64_t>(80 + random_state % 41) / 100;
+}
+
+// CUPTI may wait for calls of the program, which may wait for `mutex`: it is not held here.
+void pause_device_times(bool pause) {
+  if (auto* const function = session.pause_device_times.load(std::memory_order_acquire))
+    function(pause);
+}
+
+void change_capture_ranges(int change) {
+  std::lock_guard lock(mutex);
+  open_capture_ranges = std::max(open_capture_ranges + change, 0);
+  switch_state();
+}
+
+}  // namespace
+
+bool open_gate() {
+  std::lock_guard lock(mutex);
+  state = is_allowed() ? State::kOn : State::kPaused;
+  session.collecting_since.store(state == State::kOn ? 0 : kNever, std::memory_order_relaxed);
+  return state == State::kOn;
+}
+
+void capture_range_opened() { change_capture_ranges(1); }
+void capture_range_closed() { change_capture_ranges(-1); }
+
+int64_t time_to_switch_ns(int64_t limit_ns) {
+  if (window_ends_ns == 0) return limit_ns;
+  return std::clamp(window_ends_ns - monotonic_ns(), int64_t{0}, limit_ns);
+}
+
+void update_gate() {
+  bool resume = false, pause = false;
+  {
+    std::lock_guard lock(mutex);
+    if (is_measuring()) {
+      const bool allowed = is_allowed();
+      const int64_t now_ns = monotonic_ns();
+      const bool over = allowed && window_ends_ns != 0 && now_ns >= window_ends_ns;
+      if (!allowed) window_ends_ns = 0;
+      if (over || (allowed && window_ends_ns == 0)) window_ends_ns = now_ns + next_window_ns();
+      window_off = allowed && window_off != over;
+      resume = device_times_paused && !window_off;
+      pause = window_off && !device_times_paused;
+      // Calls must no longer be recorded when their work loses its times.
+      if (pause) device_times_paused = true;
+    }
+    if (!resume) switch_state();
+  }
+  if (pause) pause_device_times(true);
+  if (!resume) return;
+  pause_device_times(false);
+  std::lock_guard lock(mutex);
+  device_times_paused = false;
+  switch_state();
+}
+
+bool shows_progress(std::string_view range) {
+  if (!running() || !is_measuring()) return false;
+  const std::string_view wanted = session.control->measure_cost_range;
+  return !wanted.empty() && range == wanted;
+}
+
+void note_paused_correlation(uint32_t correlation_id) {
+  uint32_t seen = pause_first.load(std::memory_order_relaxed);
+  while (correlation_id < seen && !pause_first.compare_exchange_weak(seen, correlation_id)) {
+  }
+  seen = pause_last.load(std::memory_order_relaxed);
+  while (correlation_id > seen && !pause_last.compare_exchange_weak(seen, correlation_id)) {
+  }
+}
+
+bool was_paused(uint32_t correlation_id) {
+  if (correlation_id >= pause_first.load(std::memory_order_relaxed) &&
+      correlation_id <= pause_last.load(std::memory_order_relaxed))
+    return true;
+  const size_t count = pause_count.load(std::memory_order_acquire);
+  for (size_t i = count; i > 0 && count - i < kMaxPauses; --i) {
+    const uint64_t pause = pauses[(i - 1) % kMaxPauses].load(std::memory_order_relaxed);
+    const auto first = static_cast<uint32_t>(pause >> 32), last = static_cast<uint32_t>(pause);
+    if (correlation_id >= first && correlation_id <= last) return true;
+    if (correlation_id > last) return false;  // pauses follow each other
+  }
+  return false;
+}
+
+void forget_gate_after_fork() {
+  new (&mutex) std::mutex;
+  state = State::kPaused;
+  open_capture_ranges = 0;
+  window_off = device_times_paused = false;
+  window_ends_ns = 0;
+  pause_count.store(0, std::memory_order_relaxed);
+  pause_first.store(ring::kNone32, std::memory_order_relaxed);
+  pause_last.store(0, std::memory_order_relaxed);
+  session.collecting_since.store(kNever, std::memory_order_relaxed);
+  session.pause_device_times.store(nullptr, std::memory_order_relaxed);
+  session.range_ends.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether the program is recorded at this moment: the writer's setting, the capture range, and the
+// windows in which recording is off to measure its cost.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace streamscope::collect {
+
+/// Opens the gate of a new session if writer and capture range allow it, and returns that.
+bool open_gate();
+
+/// A range or profiler call that delimits the recording was entered or left.
+void capture_range_opened();
+void capture_range_closed();
+
+/// For the thread that watches the writer: how long it may sleep, at most `limit_ns`, and what it
+/// does then. Only update_gate() begins and ends windows.
+int64_t time_to_switch_ns(int64_t limit_ns);
+void update_gate();
+
+/// True if ends of NVTX ranges of this name are counted as the program's progress.
+bool shows_progress(std::string_view range);
+
+/// Operations issued while paused have correlation ids in one of these intervals; the decoder drops
+/// their activities.
+void note_paused_correlation(uint32_t correlation_id);
+bool was_paused(uint32_t correlation_id);
+
+void forget_gate_after_fork();
+
+}  // namespace streamscope::collect

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "correlations.h"
+
+#include <algorithm>
+
+namespace streamscope::record {
+
+void Correlations::add(uint32_t tid, bool is_identity, const Call& call) {
+  Thread& of = thread(tid, is_identity);
+  of.calls.push_back(call);
+  if (of.calls.size() > (is_identity ? kMostIdentities : kMostCalls)) of.calls.pop_front();
+  while (!of.waiting.empty() && resolve(of, of.waiting.front())) of.waiting.pop_front();
+}
+
+bool Correlations::describe(const ring::CorrelationRecord& record) {
+  if (record.call >= ring::call_count()) return false;
+  const trace::Ns begin = run_.clock.from_monotonic(record.begin_ns);
+  const trace::Ns end = run_.clock.from_monotonic(record.end_ns);
+  const Number number{begin + (end - begin) / 2, record.correlation_id};
+  Thread& of = thread(record.tid, ring::changes_identity(ring::call_info(record.call).kind));
+  if (!resolve(of, number)) of.waiting.push_back(number);
+  return true;
+}
+
+bool Correlations::resolve(Thread& thread, const Number& number) {
+  std::deque<Call>& calls = thread.calls;
+  const auto after = std::ranges::upper_bound(calls, number.middle, {}, &Call::begin);
+  if (after == calls.begin()) {
+    if (calls.empty()) return false;
+    correlate(number, ring::kNone32);
+    return true;
+  }
+  const auto call = std::prev(after);
+  if (number.middle <= call->end) {
+    correlate(number, call->number);
+    if (const auto known = call - calls.begin(); known > static_cast<ptrdiff_t>(2 * kKept))
+      calls.erase(calls.begin(), call - static_cast<ptrdiff_t>(kKept));
+    return true;
+  }
+  if (after == calls.end()) return false;
+  correlate(number, ring::kNone32);
+  return true;
+}
+
+void Correlations::correlate(const Number& number, uint32_t call_number) {
+  work_.correlate(number.correlation_id, call_number, number.middle);
+  if (call_number == ring::kNone32) return;
+  number_row(calls_, call_number, number.correlation_id);
+  number_row(records_, call_number, number.correlation_id);
+}
+
+template <class Row>
+void Correlations::number_row(Rows<Row>& rows, uint32_t call_number, uint32_t correlation_id) {
+  Stored<Row>* const kept = rows.find(call_number);
+  if (kept == nullptr) return;
+  kept->row.correlation_id = correlation_id;
+  run_.update(*kept);
+  rows.erase(call_number);
+}
+
+void Correlations::finish() {
+  threads_.for_each([&](uint64_t, Thread& thread) {
+    for (const Number& number : thread.waiting) {
+      if (!resolve(thread, number)) correlate(number, ring::kNone32);
+    }
+    thread = {};
+  });
+}
+
+}  // namespace streamscope::record
