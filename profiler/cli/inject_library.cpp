@@ -4,12 +4,23 @@
 #include "inject_library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "traces.h"
 
 namespace streamscope::cli {
+namespace {
+
+constexpr int kDriverTimeoutMs = 10'000;
+
+}  // namespace
 
 std::filesystem::path inject_library() {
   std::error_code error;
@@ -38,11 +49,30 @@ std::filesystem::path calls_library() {
   return std::filesystem::is_regular_file(beside, error) ? beside : std::filesystem::path();
 }
 
+// A child of ours loads it, so that the driver and what it starts never are in this process.
 bool has_driver() {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) return false;
-  ::dlclose(driver);
-  return true;
+  int answer[2];
+  if (::pipe2(answer, O_CLOEXEC) != 0) return false;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const char found = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr ? 1 : 0;
+    (void)!::write(answer[1], &found, sizeof found);
+    ::_exit(0);
+  }
+  ::close(answer[1]);
+  char found = 0;
+  if (child > 0) {
+    pollfd wait{answer[0], POLLIN, 0};
+    int ready = 0;
+    while ((ready = ::poll(&wait, 1, kDriverTimeoutMs)) < 0 && errno == EINTR) {
+    }
+    if (ready <= 0 || ::read(answer[0], &found, sizeof found) != sizeof found) found = 0;
+    ::kill(child, SIGKILL);  // it may hang in the driver, or in its exit handlers
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  ::close(answer[0]);
+  return found != 0;
 }
 
 }  // namespace streamscope::cli

@@ -55,9 +55,13 @@ INSTANTIATE_TEST_SUITE_P(Ways, Lookups,
                          ::testing::Values("linked", "dlsym", "dlvsym", "default", "address"),
                          [](const auto& way) { return std::string(way.param); });
 
+class RuntimeLookups : public Interposed, public ::testing::WithParamInterface<bool> {};
+
 // Calls of the driver inside are not recorded.
-TEST_F(Interposed, EveryFunctionOfASharedRuntimeIsRecordedOnceUnderItsName) {
-  ASSERT_EQ(run_.run({COLLECT_RUNTIME_CHILD}), 0) << run_.output_text() << run_.error_text();
+TEST_P(RuntimeLookups, EveryFunctionOfASharedRuntimeIsRecordedOnceUnderItsName) {
+  std::vector<std::string> command = {COLLECT_RUNTIME_CHILD};
+  if (GetParam()) command.push_back("dlsym");
+  ASSERT_EQ(run_.run(command), 0) << run_.output_text() << run_.error_text();
   std::istringstream lines(run_.output_text());
   std::string name;
   int result = 0;
@@ -74,6 +78,8 @@ TEST_F(Interposed, EveryFunctionOfASharedRuntimeIsRecordedOnceUnderItsName) {
   EXPECT_EQ(next, calls.size());
   EXPECT_GT(next, 100u);
 }
+INSTANTIATE_TEST_SUITE_P(Ways, RuntimeLookups, ::testing::Bool(),
+                         [](const auto& way) { return way.param ? "dlsym" : "linked"; });
 
 TEST_F(Interposed, ACallLeftByLongjmpDoesNotHideTheNext) {
   ASSERT_EQ(run("longjmp"), 0) << run_.error_text();

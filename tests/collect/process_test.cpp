@@ -34,7 +34,8 @@ std::string shell(const std::string& command) {
 TEST(Library, ShowsOnlyItsEntryPoints) {
   NEEDS_PRELOADING();
   EXPECT_EQ(shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
-            "InitializeInjection\nInitializeInjectionNvtx2\n_Exit\n__sysv_signal\n_exit\n"
+            "InitializeInjection\nInitializeInjectionNvtx\nInitializeInjectionNvtx2\n"
+            "InitializeInjectionNvtxExtension\n_Exit\n__sysv_signal\n_exit\n"
             "cuptiActivityDisable\ncuptiActivityEnable\n"
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
             "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n"
@@ -57,6 +58,17 @@ TEST(Library, KeepsToTheStatedGlibcFloor) {
   const std::string newest = shell("objdump -T " COLLECT_LIBRARY
                                    " | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -1 | cut -d. -f2");
   EXPECT_LE(std::stoi(newest), 36);
+}
+
+TEST(Library, NeedsAnOlderGlibcExceptInTheCompilersRuntimes) {
+  NEEDS_PRELOADING();
+  const std::string newer = shell("objdump -T " COLLECT_LIBRARY
+                                  " | sed -n 's/.*(GLIBC_2\\.\\([0-9]*\\).*) \\(.*\\)/\\1 \\2/p'"
+                                  " | awk '$1 > 34 {print $2}' | sort");
+  std::istringstream lines(newer);
+  for (std::string name; lines >> name;)  // of libgcc and libstdc++
+    EXPECT_THAT(name, ::testing::AnyOf("_dl_find_object", "arc4random"));
+  EXPECT_EQ(shell("objdump -T " COLLECT_CALLS_LIBRARY " | grep GLIBC_"), "");
 }
 
 TEST(Library, UsesNoInitialExecStorage) {

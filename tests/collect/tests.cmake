@@ -68,6 +68,53 @@ if(STREAMSCOPE_HAVE_CUDA)
   target_link_libraries(collect_driverless_child PRIVATE ${CMAKE_DL_LIBS})
   set_target_properties(collect_driverless_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
 
+  # Unusual programs (collect/programs/), recorded by preloaded libraries.
+  function(collect_unusual_program target)
+    add_executable(${target} ${ARGN})
+    streamscope_flags(${target})
+    target_link_libraries(${target} PRIVATE streamscope::cuda_headers Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests
+      BUILD_RPATH ${fake_folder})
+  endfunction()
+  function(collect_plugin target)
+    add_library(${target} SHARED ${ARGN})
+    streamscope_flags(${target})
+    target_link_libraries(${target} PRIVATE streamscope::cuda_headers)
+    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  endfunction()
+  collect_unusual_program(collect_loader ${collect}/programs/loader.cpp)
+  add_dependencies(collect_loader fake_cuda)
+  collect_plugin(collect_driver_plugin ${collect}/programs/plugin.cpp)
+  target_link_libraries(collect_driver_plugin PRIVATE fake_cuda)
+  collect_unusual_program(collect_interposed_linked_child ${collect}/interposed_child.cpp)
+  target_include_directories(collect_interposed_linked_child PRIVATE ${call_table})
+  target_link_libraries(collect_interposed_linked_child PRIVATE streamscope::collect_calls fake_cuda)
+
+  collect_unusual_program(collect_nvtx ${collect}/programs/nvtx.cpp)
+  target_link_libraries(collect_nvtx PRIVATE fake_cuda)
+  collect_plugin(collect_nvtx_tool ${collect}/fake/fake_nvtx_tool.cpp)
+
+  # Sanitized programs, where neither this build nor the compiler prevents it.
+  include(CheckCXXSourceCompiles)
+  foreach(sanitizer address thread)
+    set(CMAKE_REQUIRED_FLAGS -fsanitize=${sanitizer})
+    check_cxx_source_compiles("int main() { return 0; }" STREAMSCOPE_HAVE_${sanitizer}_SANITIZER)
+    unset(CMAKE_REQUIRED_FLAGS)
+    set(sanitized_${sanitizer} "")
+    if(STREAMSCOPE_HAVE_${sanitizer}_SANITIZER AND NOT STREAMSCOPE_SANITIZE)
+      collect_unusual_program(collect_${sanitizer}_sanitized ${collect}/programs/sanitized.cpp)
+      target_compile_options(collect_${sanitizer}_sanitized PRIVATE -fsanitize=${sanitizer})
+      target_link_options(collect_${sanitizer}_sanitized PRIVATE -fsanitize=${sanitizer})
+      target_link_libraries(collect_${sanitizer}_sanitized PRIVATE fake_cuda)
+      set(sanitized_${sanitizer} $<TARGET_FILE:collect_${sanitizer}_sanitized>)
+    endif()
+  endforeach()
+  find_file(STREAMSCOPE_JEMALLOC libjemalloc.so.2 PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib64 /usr/lib)
+  set(jemalloc "")
+  if(STREAMSCOPE_JEMALLOC)
+    set(jemalloc ${STREAMSCOPE_JEMALLOC})
+  endif()
+
   add_library(collect_python_scene SHARED ${collect}/python_scene.cpp)
   streamscope_flags(collect_python_scene)
   target_link_libraries(collect_python_scene PRIVATE streamscope::cuda_headers fake_cuda fake_cupti)
@@ -88,6 +135,19 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
     COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
+  streamscope_names(SOURCES collect/robustness_test.cpp NAMES COLLECT_LOADER="$<TARGET_FILE:collect_loader>"
+    COLLECT_PLUGIN="$<TARGET_FILE:collect_driver_plugin>" COLLECT_RUNTIME="$<TARGET_FILE:fake_cudart>"
+    COLLECT_INTERPOSED_LINKED_CHILD="$<TARGET_FILE:collect_interposed_linked_child>"
+    COLLECT_ADDRESS_SANITIZED="${sanitized_address}" COLLECT_THREAD_SANITIZED="${sanitized_thread}"
+    COLLECT_JEMALLOC="${jemalloc}")
+  streamscope_names(SOURCES collect/nvtx_chain_test.cpp NAMES COLLECT_NVTX_PROGRAM="$<TARGET_FILE:collect_nvtx>"
+    COLLECT_NVTX_TOOL="$<TARGET_FILE:collect_nvtx_tool>" COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>")
+  foreach(program collect_loader collect_driver_plugin collect_nvtx collect_nvtx_tool collect_interposed_linked_child
+      collect_address_sanitized collect_thread_sanitized)
+    if(TARGET ${program})
+      add_dependencies(collect_test ${program})
+    endif()
+  endforeach()
   streamscope_bench(interposed LINK streamscope::collect_calls streamscope::collect streamscope::ring
     streamscope::cuda_headers fake_cuda fake_cupti)
   streamscope_bench(collect LINK streamscope::ring streamscope::cuda_headers fake_cuda fake_cupti streamscope::collect)

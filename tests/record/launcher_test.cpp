@@ -234,6 +234,25 @@ TEST_F(Recording, PreloadsItsLibraryBeforeTheUsersOwn) {
   unsetenv("LD_PRELOAD");
 }
 
+// Else a program with the address sanitizer would refuse to start.
+TEST_F(Recording, LetsTheAddressSanitizersRuntimeComeAfterItsLibrary) {
+  const char* before = std::getenv("ASAN_OPTIONS");
+  const std::string restored = before != nullptr ? before : "";
+  options_.inject_library = kProgram;  // any file will do
+  setenv("LD_PRELOAD", "", 1);
+  setenv("ASAN_OPTIONS", "halt_on_error=0", 1);
+  EXPECT_EQ(run(options_, {"/bin/sh", "-c",
+                           "test \"$ASAN_OPTIONS\" = verify_asan_link_order=0:halt_on_error=0"})
+                .exit_code,
+            0);
+  if (before != nullptr) {
+    setenv("ASAN_OPTIONS", restored.c_str(), 1);
+  } else {
+    unsetenv("ASAN_OPTIONS");
+  }
+  unsetenv("LD_PRELOAD");
+}
+
 TEST_F(Recording, PassesSignalsOn) {
   int output = -1;
   const pid_t launcher = in_child([&] { return record({"signal"}).exit_code; }, &output);

@@ -191,6 +191,9 @@ bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* 
     thread->launched = kernel;
     if (named != nullptr) call_.kernel = known_kernel(*thread, named);
     call_.number = take_number(*thread);
+    // From here on a call of a signal handler is inside this one.
+    thread->interposed = this;
+    alive_ = this;
   }
   thread_ = begin_call(thread, entry, values, call_);
   if (thread_ == nullptr) return false;
@@ -207,8 +210,6 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
     return;
   }
   if (thread.open_entry != &entry || thread.interposed != this) return;
-  thread.interposed = nullptr;
-  alive_ = nullptr;
   // The process is ending, and the driver is gone: nothing happened.
   if (result == CUDA_ERROR_DEINITIALIZED) return forget_open_call(thread);
   if (result == 0) {
@@ -228,6 +229,8 @@ void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32
       report_launch(thread, entry, parameters);
   }
   end_call(thread, call_, result);
+  thread.interposed = nullptr;
+  alive_ = nullptr;
 }
 
 // A successful call on a stream with a handle shows in which context it is, unless it ends it.

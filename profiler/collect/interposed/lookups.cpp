@@ -15,6 +15,7 @@
 
 #include "collect/interposed/graphs.h"
 #include "collect/interposed/interposed.h"
+#include "collect/interposed/runtime_wrappers.h"
 #include "collect/interposed/wrappers.h"
 #include "collect/process/driver.h"
 #include "collect/process/inject.h"
@@ -26,11 +27,13 @@ namespace streamscope::collect {
 namespace {
 
 constinit std::atomic<bool> handed_out{false};
+constinit std::atomic<bool> initialized{false};  // through our cuInit
 
 // dlsym as it is without us.
 //
 // Every ordinary way to find it ends at our own definition, so the symbol tables of the loaded
-// libraries are read.
+// libraries are read. A sanitizer may ask before it has found the functions that it replaces, so
+// none of libc's that one replaces is called.
 
 struct Symbols {
   const ElfW(Sym) * symbols = nullptr;
@@ -39,21 +42,22 @@ struct Symbols {
   ElfW(Addr) base = 0;
 };
 
-Symbols symbols_of(const dl_phdr_info& info) {
+Symbols symbols_of(const link_map& library) {
   Symbols table;
-  table.base = info.dlpi_addr;
-  for (ElfW(Half) i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    auto* entry = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      // glibc has relocated these already.
-      const auto* at = reinterpret_cast<const void*>(entry->d_un.d_ptr);
-      if (entry->d_tag == DT_SYMTAB) table.symbols = static_cast<const ElfW(Sym)*>(at);
-      if (entry->d_tag == DT_STRTAB) table.names = static_cast<const char*>(at);
-      if (entry->d_tag == DT_GNU_HASH) table.hash = static_cast<const uint32_t*>(at);
-    }
+  table.base = library.l_addr;
+  for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
+    // glibc has relocated these already.
+    const auto* at = reinterpret_cast<const void*>(entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SYMTAB) table.symbols = static_cast<const ElfW(Sym)*>(at);
+    if (entry->d_tag == DT_STRTAB) table.names = static_cast<const char*>(at);
+    if (entry->d_tag == DT_GNU_HASH) table.hash = static_cast<const uint32_t*>(at);
   }
   return table;
+}
+
+bool is_same(const char* one, const char* other) {
+  while (*one != '\0' && *one == *other) ++one, ++other;
+  return *one == *other;
 }
 
 void* find_symbol(const Symbols& table, const char* name) {
@@ -69,39 +73,10 @@ void* find_symbol(const Symbols& table, const char* name) {
     const uint32_t entry = chain[index - first];
     const ElfW(Sym)& symbol = table.symbols[index];
     if ((entry | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF &&
-        std::strcmp(table.names + symbol.st_name, name) == 0)
+        is_same(table.names + symbol.st_name, name))
       return reinterpret_cast<void*>(table.base + symbol.st_value);
     if ((entry & 1) != 0) return nullptr;
   }
-}
-
-// True if the object contains this address.
-bool contains(const dl_phdr_info& info, const void* address) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  for (ElfW(Half) i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info.dlpi_phdr[i];
-    const uintptr_t begin = info.dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && at >= begin && at < begin + part.p_memsz) return true;
-  }
-  return false;
-}
-
-// Objects come in the order in which names are searched: the first ones behind this library that
-// have them, but for the stubs. They are libc's, or those of another library that wraps them.
-int find_lookups(dl_phdr_info* info, size_t, void* passed) {
-  bool& is_behind = *static_cast<bool*>(passed);
-  if (contains(*info, reinterpret_cast<const void*>(&find_lookups))) is_behind = true;
-  if (!is_behind) return 0;
-  const Symbols table = symbols_of(*info);
-  if (find_symbol(table, "streamscope_stubs") != nullptr) return 0;
-  auto& lookups = streamscope_lookups;
-  void* dlsym = lookups.real_dlsym.load(std::memory_order_relaxed);
-  void* dlvsym = lookups.real_dlvsym.load(std::memory_order_relaxed);
-  if (dlsym == nullptr) dlsym = find_symbol(table, "dlsym");
-  if (dlvsym == nullptr) dlvsym = find_symbol(table, "dlvsym");
-  lookups.real_dlvsym.store(dlvsym, std::memory_order_relaxed);
-  lookups.real_dlsym.store(dlsym, std::memory_order_release);
-  return dlsym != nullptr && dlvsym != nullptr ? 1 : 0;
 }
 
 using Dlsym = void*(void*, const char*);
@@ -115,6 +90,14 @@ bool starts_with_any(std::string_view file, std::initializer_list<std::string_vi
   for (const std::string_view prefix : prefixes)
     if (file.starts_with(prefix)) return true;
   return false;
+}
+
+// The file name of the library that contains this address; empty if that is unknown.
+std::string_view file_of(const void* address) {
+  Dl_info facts{};
+  if (::dladdr(address, &facts) == 0 || facts.dli_fname == nullptr) return {};
+  const std::string_view file = facts.dli_fname;
+  return file.substr(file.rfind('/') + 1);
 }
 
 // The driver, this library, and tools that need the driver's own functions.
@@ -162,6 +145,8 @@ Function* followed(FollowedIndex index) {
 
 // What a program gets that asked for `name` and would have got `function`.
 void* answer(const char* name, void* function) {
+  if (std::string_view(name).starts_with("cuda") && file_of(function).starts_with("libcudart"))
+    return runtime_pointer(name, function);
   if (function == nullptr || !find_all()) return function;
   void* wrapper = nullptr;
   for (int i = 0; i < kAllFollowed; ++i)
@@ -205,6 +190,7 @@ CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version
 CUresult CUDAAPI init(unsigned flags) {
   auto* real = followed<decltype(init)>(kInit);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  initialized.store(true, std::memory_order_relaxed);
   const CUresult result = real(flags);
   if (result == CUDA_SUCCESS) driver_initialized();
   return result;
@@ -233,9 +219,24 @@ bool is_stub(const void* function) {
          stub.dli_fbase == own.dli_fbase;
 }
 
+// Called by the stubs. Libraries come in the order in which names are searched: the first ones
+// behind the stubs that have the functions. They are libc's, or those of another library that wraps
+// them. All up to libc are there as long as the process.
 void prepare() {
-  bool is_behind = false;
-  ::dl_iterate_phdr(find_lookups, &is_behind);
+  Dl_info facts{};
+  link_map* library = nullptr;
+  if (::dladdr1(__builtin_return_address(0), &facts, reinterpret_cast<void**>(&library),
+                RTLD_DL_LINKMAP) == 0)
+    return;
+  void *dlsym = nullptr, *dlvsym = nullptr;
+  for (; library != nullptr && (dlsym == nullptr || dlvsym == nullptr); library = library->l_next) {
+    const Symbols table = symbols_of(*library);
+    if (find_symbol(table, "streamscope_stubs") != nullptr) continue;
+    if (dlsym == nullptr) dlsym = find_symbol(table, "dlsym");
+    if (dlvsym == nullptr) dlvsym = find_symbol(table, "dlvsym");
+  }
+  streamscope_lookups.real_dlvsym.store(dlvsym, std::memory_order_relaxed);
+  streamscope_lookups.real_dlsym.store(dlsym, std::memory_order_release);
 }
 
 // A name that begins with "cu"; not RTLD_NEXT, which needs the caller's own place in the order.
@@ -264,10 +265,12 @@ void* find_versioned_call(void* library, const char* name, const char* version) 
 
 bool can_interpose() {
   const void* stub = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
-  // Another library may wrap dlsym before us; if it asks us, wrappers were handed out.
+  // Another library may wrap dlsym before us; if it asks us, wrappers were handed out. A library
+  // that was opened with RTLD_DEEPBIND reaches the driver and libc without us.
   return stub != nullptr && real_dlsym() != nullptr &&
          (handed_out.load(std::memory_order_relaxed) ||
-          real_dlsym()(RTLD_DEFAULT, "dlsym") == stub);
+          (initialized.load(std::memory_order_relaxed) &&
+           real_dlsym()(RTLD_DEFAULT, "dlsym") == stub));
 }
 
 }  // namespace streamscope::collect

@@ -11,7 +11,8 @@
 
 namespace streamscope::collect {
 
-/// True if libstreamscope_calls.so is preloaded and its dlsym is the one that programs reach.
+/// True if libstreamscope_calls.so is preloaded and programs reach its functions: what initializes
+/// CUDA at this moment, or has looked up functions before, does.
 bool can_interpose();
 
 }  // namespace streamscope::collect

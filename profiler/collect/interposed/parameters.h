@@ -14,6 +14,7 @@ template <class... Args>
 class Parameters {
  public:
   explicit Parameters(Args... args) {
+    if constexpr (sizeof...(Args) == 0) bytes_[0] = 0;
     [[maybe_unused]] size_t at = 0;
     (put(at, args), ...);
   }

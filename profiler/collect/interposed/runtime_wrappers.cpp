@@ -6,6 +6,9 @@
 // driver is inside and not recorded.
 //
 // A process may have several runtimes, so the function behind a wrapper depends on who calls.
+// Pointers that a program looks up have wrappers of their own, as any library may call them.
+#include "collect/interposed/runtime_wrappers.h"
+
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #include <cupti_runtime_cbid.h>
@@ -13,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "collect/interposed/interposed.h"
@@ -93,14 +97,19 @@ constexpr CUpti_runtime_api_trace_cbid known_as(CUpti_runtime_api_trace_cbid id)
   }
 }
 
-template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, class Function>
+// What a program found by looking a function up; the first one stays.
+constinit std::atomic<void*> found_targets[kRuntimeFunctions] = {};
+
+template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, bool kFound, class Function>
 struct RuntimeWrapper;
-template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, class... Args>
-struct RuntimeWrapper<kIndex, kId, cudaError_t(Args...)> {
+template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, bool kFound, class... Args>
+struct RuntimeWrapper<kIndex, kId, kFound, cudaError_t(Args...)> {
   static cudaError_t CUDARTAPI call(Args... args) {
     using Function = cudaError_t(CUDARTAPI*)(Args...);
     auto target = reinterpret_cast<Function>(
-        target_of(kIndex, streamscope_wrapped_runtime[kIndex].name, __builtin_return_address(0)));
+        kFound ? found_targets[kIndex].load(std::memory_order_acquire)
+               : target_of(kIndex, streamscope_wrapped_runtime[kIndex].name,
+                           __builtin_return_address(0)));
     if (target == nullptr) return cudaErrorInitializationError;
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
     const Parameters<Args...> parameters(args...);
@@ -122,11 +131,39 @@ struct RuntimeWrapper<kIndex, kId, cudaError_t(Args...)> {
 }  // namespace streamscope::collect
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // programs may call them
+#define STREAMSCOPE_RUNTIME_WRAPPER(exported, name, cbid, found)                             \
+  {#exported,                                                                                \
+   reinterpret_cast<void*>(                                                                  \
+       &streamscope::collect::RuntimeWrapper<streamscope::collect::kRuntimeIndex_##exported, \
+                                             CUPTI_RUNTIME_TRACE_CBID_##cbid, found,         \
+                                             decltype(::name)>::call)},
 constinit const StreamscopeWrapped streamscope_wrapped_runtime[] = {
-#define WRAPPED_RUNTIME(exported, name, cbid)                                         \
-  {#exported, reinterpret_cast<void*>(&streamscope::collect::RuntimeWrapper<          \
-                                      streamscope::collect::kRuntimeIndex_##exported, \
-                                      CUPTI_RUNTIME_TRACE_CBID_##cbid, decltype(::name)>::call)},
+#define WRAPPED_RUNTIME(exported, name, cbid) \
+  STREAMSCOPE_RUNTIME_WRAPPER(exported, name, cbid, false)
 #include "wrapped_runtime.inc"
 #undef WRAPPED_RUNTIME
 };
+
+namespace streamscope::collect {
+namespace {
+
+constinit const StreamscopeWrapped found_wrappers[] = {
+#define WRAPPED_RUNTIME(exported, name, cbid) \
+  STREAMSCOPE_RUNTIME_WRAPPER(exported, name, cbid, true)
+#include "wrapped_runtime.inc"
+#undef WRAPPED_RUNTIME
+};
+
+}  // namespace
+
+void* runtime_pointer(const char* name, void* function) {
+  for (size_t i = 0; i < kRuntimeFunctions; ++i) {
+    if (std::strcmp(found_wrappers[i].name, name) != 0) continue;
+    void* first = nullptr;
+    const bool is_first = found_targets[i].compare_exchange_strong(first, function);
+    return is_first || first == function ? found_wrappers[i].wrapper : function;
+  }
+  return function;
+}
+
+}  // namespace streamscope::collect

@@ -11,8 +11,11 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "collect/calls/bits.h"
+#include "collect/nvtx/other_tool.h"
+#include "collect/nvtx/wide_text.h"
 #include "collect/process/gate.h"
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
@@ -24,7 +27,7 @@ using ring::RecordKind;
 using ring::TextHash;
 
 constexpr size_t kMaxTextBytes = 4096;
-constexpr size_t kMaxMatchedStarts = 64;
+constexpr size_t kMaxOpenStarts = 64;
 
 // What nvtxDomainHandle_t and nvtxStringHandle_t point to. Never freed: programs keep handles after
 // they were destroyed.
@@ -42,45 +45,29 @@ Name* new_name(std::string_view text) {
   return name;
 }
 
-std::string_view text_of(const void* handle) {
+// Where another tool made the handle, ours is kept for it. Domains have no owner.
+constexpr char kNoOwner = 0;
+
+template <class Handle>
+Handle new_handle(const void* owner, std::optional<Handle> others, std::string_view text) {
+  Name* name = new_name(text);
+  const auto handle = others.value_or(reinterpret_cast<Handle>(name));
+  if (has_other_tool() && name != nullptr && handle != nullptr)
+    keep_for_handle(owner, handle, name);
+  return handle;
+}
+
+std::string_view text_of(const void* owner, const void* handle) {
+  if (handle != nullptr && has_other_tool()) handle = kept_for_handle(owner, handle);
   const auto* name = static_cast<const Name*>(handle);
   return name != nullptr ? std::string_view(name->text, name->bytes) : std::string_view();
 }
+std::string_view name_of_domain(const void* domain) { return text_of(&kNoOwner, domain); }
 
 std::string_view bounded(const char* text) {
   return text != nullptr ? std::string_view(text, ::strnlen(text, kMaxTextBytes))
                          : std::string_view();
 }
-
-// Wide texts are UTF-32 on Linux.
-struct Narrow {
-  char bytes[1024];
-  size_t size = 0;
-  explicit Narrow(const wchar_t* text) {
-    for (; text != nullptr && *text != 0 && size + 4 < sizeof bytes; ++text) {
-      const auto point = static_cast<uint32_t>(*text);
-      if (point < 0x80) {
-        bytes[size++] = static_cast<char>(point);
-      } else if (point < 0x800) {
-        put(0xc0 | point >> 6, point, 1);
-      } else if (point < 0x10000) {
-        put(0xe0 | point >> 12, point, 2);
-      } else if (point < 0x110000) {
-        put(0xf0 | point >> 18, point, 3);
-      } else {
-        bytes[size++] = '?';
-      }
-    }
-  }
-  std::string_view view() const { return {bytes, size}; }
-
- private:
-  void put(uint32_t lead, uint32_t point, int following) {
-    bytes[size++] = static_cast<char>(lead);
-    for (int shift = 6 * (following - 1); shift >= 0; shift -= 6)
-      bytes[size++] = static_cast<char>(0x80 | (point >> shift & 0x3f));
-  }
-};
 
 // NVTX_PAYLOAD_TYPE_EXT and nvtxPayloadData_t of nvToolsExtPayload.h, which older toolkits lack.
 constexpr auto kStructuredPayload = static_cast<int32_t>(0xDFBD0009);
@@ -138,7 +125,7 @@ auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes
       return use(act);
     }
     case NVTX_MESSAGE_TYPE_REGISTERED:
-      act.text = text_of(attributes->message.registered);
+      act.text = text_of(domain, attributes->message.registered);
       return use(act);
     default:
       return use(act);
@@ -165,9 +152,29 @@ auto with_text(const wchar_t* text, Use use) {
 thread_local int depth = 0;                // push/pop ranges open in this thread
 thread_local uint64_t matched_depths = 0;  // bit d: the range at depth d is the delimiting one
 thread_local uint64_t counted_depths = 0;  // bit d: its end shows progress
-constexpr uint64_t kCounted = 1;           // bit of the id of a start/end range: the same
-constinit std::mutex matched_mutex;
-constinit uint64_t matched_starts[kMaxMatchedStarts] = {};  // ids of open start/end ranges that are
+constexpr uint64_t kCounted = 1;           // bit of our id of a start/end range: the same
+
+// Ids of open start/end ranges, as many as there is room for.
+class OpenStarts {
+ public:
+  bool add(uint64_t id) { return replace(0, id); }
+  bool remove(uint64_t id) { return replace(id, 0); }
+
+ private:
+  bool replace(uint64_t before, uint64_t after) {
+    std::lock_guard lock(mutex_);
+    for (uint64_t& slot : ids_) {
+      if (slot != before) continue;
+      slot = after;
+      return true;
+    }
+    return false;
+  }
+  std::mutex mutex_;
+  uint64_t ids_[kMaxOpenStarts] = {};
+};
+constinit OpenStarts matched_starts;  // the delimiting ones
+constinit OpenStarts counted_starts;  // whose ends show progress, where ids are another tool's
 
 bool delimits(const Act& act) {
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return false;
@@ -175,7 +182,7 @@ bool delimits(const Act& act) {
   if (act.text == wanted) return true;
   const size_t at = wanted.rfind('@');
   return at != wanted.npos && act.text == wanted.substr(0, at) &&
-         text_of(act.domain) == wanted.substr(at + 1);
+         name_of_domain(act.domain) == wanted.substr(at + 1);
 }
 
 // Records.
@@ -190,10 +197,10 @@ void push_record(RecordKind kind, const Act& act, uint64_t begin, uint64_t id,
   record.color = act.color;
   record.begin = begin;
   record.name = send_text(thread, act.text);
-  record.domain = send_text(thread, text_of(act.domain));
+  record.domain = send_text(thread, name_of_domain(act.domain));
   record.id = id;
   record.tid = thread.tid;
-  record.operation = text_of(act.domain) == "coord" ? thread.operation() : ring::kNone32;
+  record.operation = name_of_domain(act.domain) == "coord" ? thread.operation() : ring::kNone32;
   record.payload = act.payload;
   thread.push(record);
 }
@@ -272,23 +279,20 @@ int range_pop(const void* domain) {
   return depth;
 }
 
-nvtxRangeId_t range_start(const Act& act) {
+// Ids of ours that another tool gets too must not be its own.
+constexpr uint64_t kOursAmongOthers = uint64_t{0x5353} << 48;
+
+uint64_t new_range_id(bool counted) {
   static constinit std::atomic<uint64_t> next_id{2};
-  const uint64_t id =
-      next_id.fetch_add(2, std::memory_order_relaxed) | (shows_progress(act.text) ? kCounted : 0);
-  if (delimits(act)) {
-    bool kept = false;
-    {
-      std::lock_guard lock(matched_mutex);
-      for (uint64_t& slot : matched_starts) {
-        if (slot != 0) continue;
-        slot = id;
-        kept = true;
-        break;
-      }
-    }
-    if (kept) capture_range_opened();
-  }
+  return next_id.fetch_add(2, std::memory_order_relaxed) | (counted ? kCounted : 0) |
+         (has_other_tool() ? kOursAmongOthers : 0);
+}
+
+nvtxRangeId_t range_start(std::optional<nvtxRangeId_t> others, const Act& act) {
+  const bool counted = shows_progress(act.text);
+  const uint64_t id = others.value_or(0) != 0 ? *others : new_range_id(counted);
+  if (counted && has_other_tool()) counted_starts.add(id);
+  if (delimits(act) && matched_starts.add(id)) capture_range_opened();
   if (recording()) record(RecordKind::kRangeStart, act, id);
   return id;
 }
@@ -296,19 +300,11 @@ nvtxRangeId_t range_start(const Act& act) {
 void range_end(const void* domain, nvtxRangeId_t id) {
   Act act;
   act.domain = domain;
-  if ((id & kCounted) != 0) session.range_ends.fetch_add(1, std::memory_order_relaxed);
+  if (has_other_tool() ? counted_starts.remove(id) : (id & kCounted) != 0)
+    session.range_ends.fetch_add(1, std::memory_order_relaxed);
   if (running()) record(RecordKind::kRangeEnd, act, id);
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return;
-  bool matched = false;
-  {
-    std::lock_guard lock(matched_mutex);
-    for (uint64_t& slot : matched_starts) {
-      if (slot != id) continue;
-      slot = 0;
-      matched = true;
-    }
-  }
-  if (matched) capture_range_closed();
+  if (matched_starts.remove(id)) capture_range_closed();
 }
 
 void mark(const Act& act) {
@@ -329,7 +325,7 @@ void name_object(ring::ObjectKind kind, uint64_t object, std::string_view text) 
   thread->push(name);
 }
 
-// Handlers.
+// Handlers. Where a result is an id or a handle, the first parameter is what another tool answered.
 
 void NVTX_API mark_ex(const nvtxEventAttributes_t* attributes) {
   with_act(nullptr, attributes, mark);
@@ -338,12 +334,13 @@ template <class Char>
 void NVTX_API mark_text(const Char* text) {
   with_text(text, mark);
 }
-nvtxRangeId_t NVTX_API range_start_ex(const nvtxEventAttributes_t* attributes) {
-  return with_act(nullptr, attributes, range_start);
+nvtxRangeId_t range_start_ex(std::optional<nvtxRangeId_t> others,
+                             const nvtxEventAttributes_t* attributes) {
+  return with_act(nullptr, attributes, [&](const Act& act) { return range_start(others, act); });
 }
 template <class Char>
-nvtxRangeId_t NVTX_API range_start_text(const Char* text) {
-  return with_text(text, range_start);
+nvtxRangeId_t range_start_text(std::optional<nvtxRangeId_t> others, const Char* text) {
+  return with_text(text, [&](const Act& act) { return range_start(others, act); });
 }
 void NVTX_API range_end_plain(nvtxRangeId_t id) { range_end(nullptr, id); }
 int NVTX_API range_push_ex(const nvtxEventAttributes_t* attributes) {
@@ -362,9 +359,9 @@ void NVTX_API name_text(Handle handle, const Char* text) {
 void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   with_act(domain, attributes, mark);
 }
-nvtxRangeId_t NVTX_API domain_range_start(nvtxDomainHandle_t domain,
-                                          const nvtxEventAttributes_t* attributes) {
-  return with_act(domain, attributes, range_start);
+nvtxRangeId_t domain_range_start(std::optional<nvtxRangeId_t> others, nvtxDomainHandle_t domain,
+                                 const nvtxEventAttributes_t* attributes) {
+  return with_act(domain, attributes, [&](const Act& act) { return range_start(others, act); });
 }
 void NVTX_API domain_range_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
   range_end(domain, id);
@@ -375,16 +372,18 @@ int NVTX_API domain_range_push(nvtxDomainHandle_t domain, const nvtxEventAttribu
 int NVTX_API domain_range_pop(nvtxDomainHandle_t domain) { return range_pop(domain); }
 
 // A resource that represents a stream, event or other CUDA object is a way of naming it.
-nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t,
-                                              nvtxResourceAttributes_t* attributes) {
-  if (attributes == nullptr) return nullptr;
+nvtxResourceHandle_t resource_create(std::optional<nvtxResourceHandle_t> others,
+                                     nvtxDomainHandle_t domain,
+                                     nvtxResourceAttributes_t* attributes) {
+  const nvtxResourceHandle_t handle = others.value_or(nullptr);
+  if (attributes == nullptr) return handle;
   constexpr uint32_t kCudaClass = 4, kCudaRuntimeClass = 5;
   const auto type = static_cast<uint32_t>(attributes->identifierType);
   const uint32_t resource_class = type >> 16, index = type & 0xffff;
   std::string_view text;
   if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII) text = bounded(attributes->message.ascii);
   if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
-    text = text_of(attributes->message.registered);
+    text = text_of(domain, attributes->message.registered);
   const uint64_t object = attributes->identifier.ullValue;
   if (resource_class == kCudaClass && index == 3)
     name_object(ring::ObjectKind::kStream, object, text);
@@ -394,33 +393,61 @@ nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t,
     name_object(ring::ObjectKind::kStream, object, text);
   if (resource_class == kCudaRuntimeClass && index == 2)
     name_object(ring::ObjectKind::kEvent, object, text);
-  return nullptr;
+  return handle;
 }
 void NVTX_API resource_destroy(nvtxResourceHandle_t) {}
 template <class Char>
 void NVTX_API domain_name_category(nvtxDomainHandle_t, uint32_t category, const Char* text) {
   name_text<ring::ObjectKind::kCategory>(category, text);
 }
-template <class Handle, class Char>
-Handle NVTX_API keep_name(const Char* text) {
-  return with_text(text,
-                   [](const Act& act) { return reinterpret_cast<Handle>(new_name(act.text)); });
+template <class Char>
+nvtxDomainHandle_t domain_create(std::optional<nvtxDomainHandle_t> others, const Char* text) {
+  return with_text(text, [&](const Act& act) { return new_handle(&kNoOwner, others, act.text); });
 }
 template <class Char>
-nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const Char* text) {
-  return keep_name<nvtxStringHandle_t>(text);
+nvtxStringHandle_t register_string(std::optional<nvtxStringHandle_t> others,
+                                   nvtxDomainHandle_t domain, const Char* text) {
+  return with_text(text, [&](const Act& act) { return new_handle(domain, others, act.text); });
 }
 void NVTX_API domain_destroy(nvtxDomainHandle_t) {}
 void NVTX_API initialize(const void*) {}
+
+// What NVTX calls: a handler, and the other tool's function, whose result the program gets.
+template <NvtxCallbackModule kModule, unsigned kId, auto kHandler>
+struct Callback;
+template <NvtxCallbackModule kModule, unsigned kId, class... Args, void (*kHandler)(Args...)>
+struct Callback<kModule, kId, kHandler> {
+  static void NVTX_API call(Args... args) {
+    kHandler(args...);
+    if (auto* other = other_function<void NVTX_API(Args...)>(kModule, kId)) other(args...);
+  }
+};
+template <NvtxCallbackModule kModule, unsigned kId, class... Args, int (*kHandler)(Args...)>
+struct Callback<kModule, kId, kHandler> {
+  static int NVTX_API call(Args... args) {
+    const int own = kHandler(args...);
+    auto* other = other_function<int NVTX_API(Args...)>(kModule, kId);
+    return other != nullptr ? other(args...) : own;
+  }
+};
+template <NvtxCallbackModule kModule, unsigned kId, class Result, class... Args,
+          Result (*kHandler)(std::optional<Result>, Args...)>
+struct Callback<kModule, kId, kHandler> {
+  static Result NVTX_API call(Args... args) {
+    auto* other = other_function<Result NVTX_API(Args...)>(kModule, kId);
+    return kHandler(other != nullptr ? std::optional<Result>(other(args...)) : std::nullopt,
+                    args...);
+  }
+};
 
 struct Handler {
   unsigned id;
   NvtxFunctionPointer function;
 };
 
-template <class Function>
-Handler handler(unsigned id, Function* function) {
-  return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
+template <NvtxCallbackModule kModule, unsigned kId, auto kHandler>
+Handler handler() {
+  return {kId, reinterpret_cast<NvtxFunctionPointer>(&Callback<kModule, kId, kHandler>::call)};
 }
 
 template <size_t kCount>
@@ -437,62 +464,76 @@ bool install(const NvtxExportTableCallbacks& exports, NvtxCallbackModule module,
 
 bool install_all(const NvtxExportTableCallbacks& exports) {
   using ring::ObjectKind;
+  constexpr NvtxCallbackModule kCore = NVTX_CB_MODULE_CORE, kCore2 = NVTX_CB_MODULE_CORE2,
+                               kCuda = NVTX_CB_MODULE_CUDA, kRuntime = NVTX_CB_MODULE_CUDART;
   const Handler core[] = {
-      handler(NVTX_CBID_CORE_MarkEx, mark_ex),
-      handler(NVTX_CBID_CORE_MarkA, mark_text<char>),
-      handler(NVTX_CBID_CORE_MarkW, mark_text<wchar_t>),
-      handler(NVTX_CBID_CORE_RangeStartEx, range_start_ex),
-      handler(NVTX_CBID_CORE_RangeStartA, range_start_text<char>),
-      handler(NVTX_CBID_CORE_RangeStartW, range_start_text<wchar_t>),
-      handler(NVTX_CBID_CORE_RangeEnd, range_end_plain),
-      handler(NVTX_CBID_CORE_RangePushEx, range_push_ex),
-      handler(NVTX_CBID_CORE_RangePushA, range_push_text<char>),
-      handler(NVTX_CBID_CORE_RangePushW, range_push_text<wchar_t>),
-      handler(NVTX_CBID_CORE_RangePop, range_pop_plain),
-      handler(NVTX_CBID_CORE_NameCategoryA, name_text<ObjectKind::kCategory, uint32_t, char>),
-      handler(NVTX_CBID_CORE_NameCategoryW, name_text<ObjectKind::kCategory, uint32_t, wchar_t>),
-      handler(NVTX_CBID_CORE_NameOsThreadA, name_text<ObjectKind::kThread, uint32_t, char>),
-      handler(NVTX_CBID_CORE_NameOsThreadW, name_text<ObjectKind::kThread, uint32_t, wchar_t>),
+      handler<kCore, NVTX_CBID_CORE_MarkEx, mark_ex>(),
+      handler<kCore, NVTX_CBID_CORE_MarkA, mark_text<char>>(),
+      handler<kCore, NVTX_CBID_CORE_MarkW, mark_text<wchar_t>>(),
+      handler<kCore, NVTX_CBID_CORE_RangeStartEx, range_start_ex>(),
+      handler<kCore, NVTX_CBID_CORE_RangeStartA, range_start_text<char>>(),
+      handler<kCore, NVTX_CBID_CORE_RangeStartW, range_start_text<wchar_t>>(),
+      handler<kCore, NVTX_CBID_CORE_RangeEnd, range_end_plain>(),
+      handler<kCore, NVTX_CBID_CORE_RangePushEx, range_push_ex>(),
+      handler<kCore, NVTX_CBID_CORE_RangePushA, range_push_text<char>>(),
+      handler<kCore, NVTX_CBID_CORE_RangePushW, range_push_text<wchar_t>>(),
+      handler<kCore, NVTX_CBID_CORE_RangePop, range_pop_plain>(),
+      handler<kCore, NVTX_CBID_CORE_NameCategoryA,
+              name_text<ObjectKind::kCategory, uint32_t, char>>(),
+      handler<kCore, NVTX_CBID_CORE_NameCategoryW,
+              name_text<ObjectKind::kCategory, uint32_t, wchar_t>>(),
+      handler<kCore, NVTX_CBID_CORE_NameOsThreadA,
+              name_text<ObjectKind::kThread, uint32_t, char>>(),
+      handler<kCore, NVTX_CBID_CORE_NameOsThreadW,
+              name_text<ObjectKind::kThread, uint32_t, wchar_t>>(),
   };
   const Handler core2[] = {
-      handler(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),
-      handler(NVTX_CBID_CORE2_DomainRangeStartEx, domain_range_start),
-      handler(NVTX_CBID_CORE2_DomainRangeEnd, domain_range_end),
-      handler(NVTX_CBID_CORE2_DomainRangePushEx, domain_range_push),
-      handler(NVTX_CBID_CORE2_DomainRangePop, domain_range_pop),
-      handler(NVTX_CBID_CORE2_DomainResourceCreate, resource_create),
-      handler(NVTX_CBID_CORE2_DomainResourceDestroy, resource_destroy),
-      handler(NVTX_CBID_CORE2_DomainNameCategoryA, domain_name_category<char>),
-      handler(NVTX_CBID_CORE2_DomainNameCategoryW, domain_name_category<wchar_t>),
-      handler(NVTX_CBID_CORE2_DomainRegisterStringA, register_string<char>),
-      handler(NVTX_CBID_CORE2_DomainRegisterStringW, register_string<wchar_t>),
-      handler(NVTX_CBID_CORE2_DomainCreateA, keep_name<nvtxDomainHandle_t, char>),
-      handler(NVTX_CBID_CORE2_DomainCreateW, keep_name<nvtxDomainHandle_t, wchar_t>),
-      handler(NVTX_CBID_CORE2_DomainDestroy, domain_destroy),
-      handler(NVTX_CBID_CORE2_Initialize, initialize),
+      handler<kCore2, NVTX_CBID_CORE2_DomainMarkEx, domain_mark>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainRangeStartEx, domain_range_start>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainRangeEnd, domain_range_end>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainRangePushEx, domain_range_push>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainRangePop, domain_range_pop>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainResourceCreate, resource_create>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainResourceDestroy, resource_destroy>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainNameCategoryA, domain_name_category<char>>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainNameCategoryW, domain_name_category<wchar_t>>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainRegisterStringA, register_string<char>>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainRegisterStringW, register_string<wchar_t>>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainCreateA, domain_create<char>>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainCreateW, domain_create<wchar_t>>(),
+      handler<kCore2, NVTX_CBID_CORE2_DomainDestroy, domain_destroy>(),
+      handler<kCore2, NVTX_CBID_CORE2_Initialize, initialize>(),
   };
   const Handler cuda[] = {
-      handler(NVTX_CBID_CUDA_NameCuDeviceA, name_text<ObjectKind::kDevice, int, char>),
-      handler(NVTX_CBID_CUDA_NameCuDeviceW, name_text<ObjectKind::kDevice, int, wchar_t>),
-      handler(NVTX_CBID_CUDA_NameCuContextA, name_text<ObjectKind::kContext, void*, char>),
-      handler(NVTX_CBID_CUDA_NameCuContextW, name_text<ObjectKind::kContext, void*, wchar_t>),
-      handler(NVTX_CBID_CUDA_NameCuStreamA, name_text<ObjectKind::kStream, void*, char>),
-      handler(NVTX_CBID_CUDA_NameCuStreamW, name_text<ObjectKind::kStream, void*, wchar_t>),
-      handler(NVTX_CBID_CUDA_NameCuEventA, name_text<ObjectKind::kEvent, void*, char>),
-      handler(NVTX_CBID_CUDA_NameCuEventW, name_text<ObjectKind::kEvent, void*, wchar_t>),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuDeviceA, name_text<ObjectKind::kDevice, int, char>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuDeviceW, name_text<ObjectKind::kDevice, int, wchar_t>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuContextA, name_text<ObjectKind::kContext, void*, char>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuContextW,
+              name_text<ObjectKind::kContext, void*, wchar_t>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuStreamA, name_text<ObjectKind::kStream, void*, char>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuStreamW,
+              name_text<ObjectKind::kStream, void*, wchar_t>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuEventA, name_text<ObjectKind::kEvent, void*, char>>(),
+      handler<kCuda, NVTX_CBID_CUDA_NameCuEventW, name_text<ObjectKind::kEvent, void*, wchar_t>>(),
   };
   const Handler runtime[] = {
-      handler(NVTX_CBID_CUDART_NameCudaDeviceA, name_text<ObjectKind::kDevice, int, char>),
-      handler(NVTX_CBID_CUDART_NameCudaDeviceW, name_text<ObjectKind::kDevice, int, wchar_t>),
-      handler(NVTX_CBID_CUDART_NameCudaStreamA, name_text<ObjectKind::kStream, void*, char>),
-      handler(NVTX_CBID_CUDART_NameCudaStreamW, name_text<ObjectKind::kStream, void*, wchar_t>),
-      handler(NVTX_CBID_CUDART_NameCudaEventA, name_text<ObjectKind::kEvent, void*, char>),
-      handler(NVTX_CBID_CUDART_NameCudaEventW, name_text<ObjectKind::kEvent, void*, wchar_t>),
+      handler<kRuntime, NVTX_CBID_CUDART_NameCudaDeviceA,
+              name_text<ObjectKind::kDevice, int, char>>(),
+      handler<kRuntime, NVTX_CBID_CUDART_NameCudaDeviceW,
+              name_text<ObjectKind::kDevice, int, wchar_t>>(),
+      handler<kRuntime, NVTX_CBID_CUDART_NameCudaStreamA,
+              name_text<ObjectKind::kStream, void*, char>>(),
+      handler<kRuntime, NVTX_CBID_CUDART_NameCudaStreamW,
+              name_text<ObjectKind::kStream, void*, wchar_t>>(),
+      handler<kRuntime, NVTX_CBID_CUDART_NameCudaEventA,
+              name_text<ObjectKind::kEvent, void*, char>>(),
+      handler<kRuntime, NVTX_CBID_CUDART_NameCudaEventW,
+              name_text<ObjectKind::kEvent, void*, wchar_t>>(),
   };
-  const bool installed = install(exports, NVTX_CB_MODULE_CORE, core);
-  install(exports, NVTX_CB_MODULE_CORE2, core2);
-  install(exports, NVTX_CB_MODULE_CUDA, cuda);
-  install(exports, NVTX_CB_MODULE_CUDART, runtime);
+  const bool installed = install(exports, kCore, core);
+  install(exports, kCore2, core2);
+  install(exports, kCuda, cuda);
+  install(exports, kRuntime, runtime);
   return installed;
 }
 
@@ -524,5 +565,20 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   const auto* exports =
       static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (exports == nullptr || exports->struct_size < sizeof *exports) return 0;
+  streamscope::collect::attach_other_tool(get_table);
   return streamscope::collect::install_all(*exports) ? 1 : 0;
+}
+
+/// Entry points for NVTX's extensions and for its version 2, of which we record nothing.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    void* module) {
+  auto* other = reinterpret_cast<int (*)(void*)>(
+      streamscope::collect::other_entry_point("InitializeInjectionNvtxExtension"));
+  return other != nullptr ? other(module) : 0;
+}
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx(
+    NvtxGetExportTableFunc_t get_table) {
+  auto* other = reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(
+      streamscope::collect::other_entry_point("InitializeInjectionNvtx"));
+  return other != nullptr ? other(get_table) : 0;
 }

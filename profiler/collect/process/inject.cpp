@@ -26,6 +26,7 @@
 #include "collect/cupti/resources.h"
 #include "collect/interposed/interposed_calls.h"
 #include "collect/interposed/lookups.h"
+#include "collect/nvtx/other_tool.h"
 #include "collect/process/asking.h"
 #include "collect/process/driver.h"
 #endif
@@ -145,6 +146,7 @@ void in_child_after_fork() {
   forget_activities_after_fork();
   forget_resources_after_fork();
   forget_questions_after_fork();
+  forget_other_tool_after_fork();
 #endif
   forget_bus_errors_after_fork();
   forget_stacks_after_fork();
@@ -193,7 +195,32 @@ void name_in(const char* variable, const char* path) {
     set_environment(variable, path);
   } else if (variable == kInjectionVariables[0]) {
     cuda_injection_taken = !is_ours;
+#ifdef STREAMSCOPE_WITH_CUPTI
+  } else if (!is_ours) {
+    // NVTX loads one library: ours, which then loads the other.
+    set_environment(kOtherNvtxVariable, value);
+    set_environment(variable, path);
+#endif
   }
+}
+
+// Another tool must find the variable as it is without us.
+void restore_other_nvtx() {
+  const char* other = std::getenv(kOtherNvtxVariable);
+  if (other == nullptr || !is_other_tool()) return;
+  if (std::getenv(kInjectionVariables[1]) == nullptr)
+    set_environment(kInjectionVariables[1], other);
+  unset_environment(kOtherNvtxVariable);
+}
+
+// True if this is a second copy of the library, which the driver has loaded into a link namespace
+// of its own: a process has one recorder.
+[[maybe_unused]] bool is_second_copy() {
+  Lmid_t own = LM_ID_BASE;
+  void* library = ::dlopen(library_path(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr || ::dlinfo(library, RTLD_DI_LMID, &own) != 0 || own == LM_ID_BASE)
+    return false;
+  return ::dlmopen(LM_ID_BASE, library_path(), RTLD_LAZY | RTLD_NOLOAD) != nullptr;
 }
 
 __attribute__((constructor)) void loaded() {
@@ -202,6 +229,7 @@ __attribute__((constructor)) void loaded() {
   const char* path = library_path();
   if (path[0] == '\0') return;
   for (const char* variable : kInjectionVariables) name_in(variable, path);
+  restore_other_nvtx();
   reserve_environment(ring::kRingsVariable);
   remember_folder();
   ::pthread_atfork(nullptr, nullptr, in_child_after_fork);
@@ -235,6 +263,9 @@ bool record_coord() {
 void record_cuda([[maybe_unused]] bool late) {
 #ifdef STREAMSCOPE_WITH_CUPTI
   if (cuda_started.exchange(true)) return;
+  if (is_second_copy())
+    return report_to_user("calls of a library are not recorded",
+                          "it was opened in a namespace of its own", "open it with dlopen");
   started_late = late;
   if (!start_session(choose_source)) return;
   watch_exit();
@@ -264,6 +295,9 @@ void driver_initialized() {
 
 /// The CUDA driver calls this from cuInit when CUDA_INJECTION64_PATH names this library.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
-  streamscope::collect::record_cuda(false);
+  using namespace streamscope::collect;
+  // A tool that was loaded after us may have named its own.
+  name_in(kInjectionVariables[1], library_path());
+  record_cuda(false);
   return 1;
 }

@@ -138,8 +138,8 @@ char** helper_environment() {
   size_t kept = 0;
   for (size_t i = 0; i < count; ++i) {
     bool drop = false;
-    for (const char* name :
-         {"LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", ring::kRingsVariable})
+    for (const char* name : {"LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
+                             kOtherNvtxVariable, ring::kRingsVariable})
       drop = drop || names_variable(environ[i], name);
     if (!drop) copy[kept++] = environ[i];
   }

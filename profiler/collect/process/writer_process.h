@@ -8,6 +8,9 @@
 
 namespace streamscope::collect {
 
+/// Names the NVTX library of another tool, which had the place of ours (nvtx/other_tool.h).
+inline constexpr char kOtherNvtxVariable[] = "STREAMSCOPE_OTHER_NVTX";
+
 /// Starts `streamscope record --attach-writer` as a detached helper and waits, 5 s at most, for the
 /// folder of its rings. The helper is not a child of the program: neither wait() nor SIGCHLD
 /// reports it, and it has none of the program's files open except stderr. False with `cause` and

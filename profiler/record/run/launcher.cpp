@@ -252,6 +252,12 @@ Child::Variables variables_of(const Options& options, const std::string& preload
     const char* theirs = std::getenv("LD_PRELOAD");
     variables.emplace_back("LD_PRELOAD",
                            theirs != nullptr && *theirs != '\0' ? preload + ":" + theirs : preload);
+    // A program with the address sanitizer would refuse to start, as its runtime is not the first
+    // library. It needs to be first only to replace functions that we do not have.
+    const char* sanitizer = std::getenv("ASAN_OPTIONS");
+    variables.emplace_back(
+        "ASAN_OPTIONS",
+        "verify_asan_link_order=0" + (sanitizer != nullptr ? std::string(":") + sanitizer : ""));
   }
   if (options.capture_range == ring::CaptureRange::kCudaProfilerApi) {
     variables.emplace_back("STREAMSCOPE_CAPTURE_RANGE", "cudaProfilerApi");

@@ -159,6 +159,13 @@ FAKE_API CUresult cuFuncGetName(const char** name, CUfunction function) {
   return CUDA_SUCCESS;
 }
 
+// One table, which nobody reads.
+FAKE_API CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  *table = reinterpret_cast<const void*>(uintptr_t{0xe00e});
+  return CUDA_SUCCESS;
+}
+FAKE_API void* fake_get_export_table() { return reinterpret_cast<void*>(&cuGetExportTable); }
+
 #undef cuGetProcAddress
 #undef cuGetProcAddress_v2
 static void* own_library() {
