@@ -20,6 +20,7 @@ class Interposed : public ::testing::Test {
     NEEDS_PRELOADING();
     run_.control().tier = Tier::kStructure;
     run_.set("LD_PRELOAD", COLLECT_CALLS_LIBRARY ":" COLLECT_LIBRARY);
+    run_.set("STREAMSCOPE_CUPTI", COLLECT_FAKE_CUPTI);
   }
   std::string collector() {
     const auto process = run_.all<ring::ProcessRecord>(ring::RecordKind::kProcess);

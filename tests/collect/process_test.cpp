@@ -358,8 +358,7 @@ TEST(Process, SwitchesRecordingOffAndOnToMeasureItsCost) {
     std::set<uint32_t> launches;
     for (const ring::CallRecord& call : run.calls()) {
       created += ring::call_info(call.call).kind == CallKind::kEventCreate;
-      if (ring::call_info(call.call).kind == CallKind::kLaunch)
-        launches.insert(call.correlation_id);
+      if (ring::call_info(call.call).kind == CallKind::kLaunch) launches.insert(call.call_number);
     }
     EXPECT_EQ(created, steps) << "handles are always followed";
     EXPECT_LT(launches.size(), steps);

@@ -130,6 +130,7 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
     COLLECT_CALLS_LIBRARY="$<TARGET_FILE:streamscope_collect_calls>"
+    COLLECT_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>"
     COLLECT_INTERPOSED_CHILD="$<TARGET_FILE:collect_interposed_child>"
     COLLECT_RUNTIME_CHILD="$<TARGET_FILE:collect_runtime_child>"
     COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
