@@ -124,7 +124,8 @@ TEST(CostWindows, HaveNoCauseForWhatTheHostDid) {
       trace::CostWindow{.process_id = 0, .start_ns = 100'000, .end_ns = 400'000, .recorded = 0});
   const trace::Trace trace = builder.trace();
   Ns unknown = 0, all = 0;
-  for (const WaitPart& part : Analyses(trace).waits()) {
+  Analyses analyses(trace);
+  for (const WaitPart& part : analyses.waits()) {
     if (part.op != 1) continue;
     all += part.duration_ns;
     if (part.cause == WaitCause::kUnknown) unknown += part.duration_ns;

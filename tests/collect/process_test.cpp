@@ -142,7 +142,8 @@ TEST(Process, FactsComeFirst) {
   EXPECT_THAT(run.text(processes[0].environment), HasSubstr("NCCL_DEBUG=INFO"));
   EXPECT_THAT(run.text(processes[0].environment), ::testing::Not(HasSubstr("hush")));
   EXPECT_EQ(run.text(processes[0].collector),
-            "cupti 130001 (not interposed: device times need CUPTI)");
+            "cupti 130001 (not interposed: the program does not look functions up through this "
+            "library)");
   EXPECT_THAT(run.all<ring::EndRecord>(RecordKind::kEnd), SizeIs(1));
 }
 

@@ -189,6 +189,17 @@ void add_cost_windows(test::TraceBuilder& builder, int count, double cost) {
   }
 }
 
+TEST(RecordingCost, OfCallbacksThemselvesIsNotMeasured) {
+  test::TraceBuilder builder = test::pipeline();
+  add_cost_windows(builder, 65, 0.25);
+  trace::Trace trace = builder.trace();
+  trace.strings.emplace_back("cupti 130001");
+  trace.process.collector_id[0] = static_cast<trace::Id>(trace.strings.size() - 1);
+  EXPECT_THAT(written("text", trace), HasSubstr("(25.0 to 25.0 %, 30 windows) plus callbacks"));
+  EXPECT_THAT(info_text(trace, info_of(trace)),
+              HasSubstr("\n  recording was off in 33 windows to measure its cost; callbacks ran"));
+}
+
 TEST(RecordingCost, IsReportedWithItsInterval) {
   test::TraceBuilder builder = test::pipeline();
   add_cost_windows(builder, 65, 0.25);
@@ -198,7 +209,7 @@ TEST(RecordingCost, IsReportedWithItsInterval) {
                 HasSubstr("recording cost +25.0 % (25.0 to 25.0 %, 30 windows)"));
   }
   EXPECT_THAT(info_text(builder.trace(), info),
-              HasSubstr("\n  recording was off in 33 windows to measure its cost; callbacks ran"));
+              HasSubstr("\n  recording was off in 33 windows to measure its cost\n"));
   EXPECT_THAT(info.losses, testing::IsEmpty());
   const json cost = json::parse(info_json(info))["recording_cost"];
   EXPECT_EQ(cost["measured"], true);

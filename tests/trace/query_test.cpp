@@ -176,8 +176,8 @@ TEST_F(QueryTest, RefusesEverythingButReading) {
 
 TEST_F(QueryTest, AllowsReadOnlyStatements) {
   EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre(std::to_string(kFormatVersion)));
-  EXPECT_EQ(rows("PRAGMA table_info(op)").size(), 14u);
-  EXPECT_EQ(rows("SELECT name FROM pragma_table_info('op')").size(), 14u);
+  EXPECT_EQ(rows("PRAGMA table_info(op)").size(), 15u);
+  EXPECT_EQ(rows("SELECT name FROM pragma_table_info('op')").size(), 15u);
   EXPECT_FALSE(rows("EXPLAIN QUERY PLAN SELECT * FROM v_op").empty());
   EXPECT_THAT(rows("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) "
                    "SELECT sum(i) FROM n"),

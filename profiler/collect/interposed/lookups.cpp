@@ -109,9 +109,9 @@ bool gets_own_functions(void* caller) {
   Dl_info ours{};
   ::dladdr(reinterpret_cast<void*>(&gets_own_functions), &ours);
   return facts.dli_fbase == ours.dli_fbase ||
-         starts_with_any(file, {"libcuda.so", "libcudadebugger", "libcupti", "libnvperf",
-                                "libsanitizer-", "libInterceptorInjection", "libToolsInjection",
-                                "libnvidia-", "libnsys", "libnvtx"});
+         starts_with_any(file, {"libcuda.so", "libcuda-injection", "libcudadebugger", "libcupti",
+                                "libnvperf", "libsanitizer-", "libInterceptorInjection",
+                                "libToolsInjection", "libnvidia-", "libnsys", "libnvtx"});
 }
 
 // Answers.
@@ -143,6 +143,23 @@ Function* followed(FollowedIndex index) {
   return reinterpret_cast<Function*>(real);
 }
 
+// A library that ncu puts in the driver's place exports the driver's names: from then on our
+// wrappers call its functions. Null if `function` is not one of these.
+void* wrapper_around_stand_in(std::string_view name, void* function) {
+  if (!file_of(function).starts_with("libcuda-injection")) return nullptr;
+  for (int i = 0; i < kAllFollowed; ++i) {
+    if (streamscope_followed[i].name != name) continue;
+    streamscope_followed[i].real.store(function, std::memory_order_release);
+    return streamscope_followed[i].wrapper;
+  }
+  for (size_t i = 0; i < wrapped_count; ++i) {
+    if (streamscope_wrapped[i].name != name) continue;
+    replace_target(i, function);
+    return streamscope_wrapped[i].wrapper;
+  }
+  return nullptr;
+}
+
 // What a program gets that asked for `name` and would have got `function`.
 void* answer(const char* name, void* function) {
   if (std::string_view(name).starts_with("cuda") && file_of(function).starts_with("libcudart"))
@@ -160,9 +177,18 @@ void* answer(const char* name, void* function) {
         wrapper = streamscope_wrapped[i].wrapper;
     }
   }
+  if (wrapper == nullptr) wrapper = wrapper_around_stand_in(name, function);
   if (wrapper == nullptr) return function;
   handed_out.store(true, std::memory_order_relaxed);
   return wrapper;
+}
+
+// The exported name of what cuGetProcAddress finds, where that matters.
+const char* exported_name(const char* symbol, int version) {
+  constexpr int kFirstWithStatus = 12000;
+  return version >= kFirstWithStatus && std::strcmp(symbol, "cuGetProcAddress") == 0
+             ? "cuGetProcAddress_v2"
+             : symbol;
 }
 
 CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version,
@@ -172,7 +198,7 @@ CUresult CUDAAPI get_address_v1(const char* symbol, void** function, int version
   const CUresult result = real(symbol, function, version, flags);
   if (result == CUDA_SUCCESS && function != nullptr &&
       !gets_own_functions(__builtin_return_address(0)))
-    *function = answer(symbol, *function);
+    *function = answer(exported_name(symbol, version), *function);
   return result;
 }
 
@@ -183,7 +209,7 @@ CUresult CUDAAPI get_address_v2(const char* symbol, void** function, int version
   const CUresult result = real(symbol, function, version, flags, status);
   if (result == CUDA_SUCCESS && function != nullptr &&
       !gets_own_functions(__builtin_return_address(0)))
-    *function = answer(symbol, *function);
+    *function = answer(exported_name(symbol, version), *function);
   return result;
 }
 

@@ -92,6 +92,10 @@ bool find_targets() {
   return true;
 }
 
+void replace_target(size_t index, void* function) {
+  targets[index].store(function, std::memory_order_release);
+}
+
 void* wrapped_target(size_t index) { return targets[index].load(std::memory_order_acquire); }
 
 void forget_wrappers_after_fork() { new (&finding_targets) std::mutex; }
