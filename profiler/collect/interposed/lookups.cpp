@@ -4,7 +4,6 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
 #include <atomic>
@@ -20,6 +19,7 @@
 #include "collect/process/driver.h"
 #include "collect/process/inject.h"
 #include "collect/process/next_function.h"
+#include "collect/process/symbols.h"
 
 #undef cuGetProcAddress
 
@@ -29,56 +29,7 @@ namespace {
 constinit std::atomic<bool> handed_out{false};
 constinit std::atomic<bool> initialized{false};  // through our cuInit
 
-// dlsym as it is without us.
-//
-// Every ordinary way to find it ends at our own definition, so the symbol tables of the loaded
-// libraries are read. A sanitizer may ask before it has found the functions that it replaces, so
-// none of libc's that one replaces is called.
-
-struct Symbols {
-  const ElfW(Sym) * symbols = nullptr;
-  const char* names = nullptr;
-  const uint32_t* hash = nullptr;  // DT_GNU_HASH
-  ElfW(Addr) base = 0;
-};
-
-Symbols symbols_of(const link_map& library) {
-  Symbols table;
-  table.base = library.l_addr;
-  for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
-    // glibc has relocated these already.
-    const auto* at = reinterpret_cast<const void*>(entry->d_un.d_ptr);
-    if (entry->d_tag == DT_SYMTAB) table.symbols = static_cast<const ElfW(Sym)*>(at);
-    if (entry->d_tag == DT_STRTAB) table.names = static_cast<const char*>(at);
-    if (entry->d_tag == DT_GNU_HASH) table.hash = static_cast<const uint32_t*>(at);
-  }
-  return table;
-}
-
-bool is_same(const char* one, const char* other) {
-  while (*one != '\0' && *one == *other) ++one, ++other;
-  return *one == *other;
-}
-
-void* find_symbol(const Symbols& table, const char* name) {
-  if (table.symbols == nullptr || table.names == nullptr || table.hash == nullptr) return nullptr;
-  uint32_t hash = 5381;
-  for (const char* c = name; *c != '\0'; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
-  const uint32_t buckets = table.hash[0], first = table.hash[1], filter_words = table.hash[2];
-  const uint32_t* bucket = table.hash + 4 + filter_words * (sizeof(ElfW(Addr)) / 4);
-  const uint32_t* chain = bucket + buckets;
-  uint32_t index = bucket[hash % buckets];
-  if (index < first) return nullptr;
-  for (;; ++index) {
-    const uint32_t entry = chain[index - first];
-    const ElfW(Sym)& symbol = table.symbols[index];
-    if ((entry | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF &&
-        is_same(table.names + symbol.st_name, name))
-      return reinterpret_cast<void*>(table.base + symbol.st_value);
-    if ((entry & 1) != 0) return nullptr;
-  }
-}
-
+// dlsym as it is without us. Every ordinary way to find it ends at our own definition.
 using Dlsym = void*(void*, const char*);
 Dlsym* real_dlsym() {
   return reinterpret_cast<Dlsym*>(streamscope_lookups.real_dlsym.load(std::memory_order_acquire));
@@ -126,25 +77,44 @@ enum FollowedIndex {
 };
 
 bool find_all() {
+  static constinit std::atomic<bool> found{false};
+  if (found.load(std::memory_order_acquire)) return true;
   if (!find_targets()) return false;
-  if (streamscope_followed[kGetAddressV1].real.load(std::memory_order_acquire) != nullptr)
-    return true;
-  for (int i = kAllFollowed; i-- > 0;)
-    streamscope_followed[i].real.store(driver_function(streamscope_followed[i].name),
-                                       std::memory_order_release);
+  for (int i = 0; i < kAllFollowed; ++i) {
+    void* none = nullptr;
+    streamscope_followed[i].real.compare_exchange_strong(
+        none, driver_function(streamscope_followed[i].name));
+  }
+  found.store(true, std::memory_order_release);
   return true;
 }
 
 // The driver's own function; null if there is no driver.
 template <class Function>
 Function* followed(FollowedIndex index) {
-  void* real =
-      find_all() ? streamscope_followed[index].real.load(std::memory_order_acquire) : nullptr;
-  return reinterpret_cast<Function*>(real);
+  find_all();
+  return reinterpret_cast<Function*>(
+      streamscope_followed[index].real.load(std::memory_order_acquire));
 }
 
-// A library that ncu puts in the driver's place exports the driver's names: from then on our
-// wrappers call its functions. Null if `function` is not one of these.
+// The wrapper of a function of the driver; null if there is none.
+void* wrapper_of(const char* name, void* function) {
+  for (int i = 0; i < kAllFollowed; ++i) {
+    if (streamscope_followed[i].real.load(std::memory_order_relaxed) == function)
+      return streamscope_followed[i].wrapper;
+  }
+  void* wrapper = nullptr;
+  // Several names may share a function: the one that was asked for wins.
+  for (size_t i = 0; i < wrapped_count; ++i) {
+    if (wrapped_target(i) != function) continue;
+    if (wrapper == nullptr || std::strcmp(streamscope_wrapped[i].name, name) == 0)
+      wrapper = streamscope_wrapped[i].wrapper;
+  }
+  return wrapper;
+}
+
+// A library that ncu puts in the driver's place exports the driver's names, before the driver is
+// loaded: from then on our wrappers call its functions. Null if `function` is not one of these.
 void* wrapper_around_stand_in(std::string_view name, void* function) {
   if (!file_of(function).starts_with("libcuda-injection")) return nullptr;
   for (int i = 0; i < kAllFollowed; ++i) {
@@ -164,19 +134,8 @@ void* wrapper_around_stand_in(std::string_view name, void* function) {
 void* answer(const char* name, void* function) {
   if (std::string_view(name).starts_with("cuda") && file_of(function).starts_with("libcudart"))
     return runtime_pointer(name, function);
-  if (function == nullptr || !find_all()) return function;
-  void* wrapper = nullptr;
-  for (int i = 0; i < kAllFollowed; ++i)
-    if (streamscope_followed[i].real.load(std::memory_order_relaxed) == function)
-      wrapper = streamscope_followed[i].wrapper;
-  if (wrapper == nullptr) {
-    // Several names may share a function: the one that was asked for wins.
-    for (size_t i = 0; i < wrapped_count; ++i) {
-      if (wrapped_target(i) != function) continue;
-      if (wrapper == nullptr || std::strcmp(streamscope_wrapped[i].name, name) == 0)
-        wrapper = streamscope_wrapped[i].wrapper;
-    }
-  }
+  if (function == nullptr) return function;
+  void* wrapper = find_all() ? wrapper_of(name, function) : nullptr;
   if (wrapper == nullptr) wrapper = wrapper_around_stand_in(name, function);
   if (wrapper == nullptr) return function;
   handed_out.store(true, std::memory_order_relaxed);
@@ -256,7 +215,7 @@ void prepare() {
     return;
   void *dlsym = nullptr, *dlvsym = nullptr;
   for (; library != nullptr && (dlsym == nullptr || dlvsym == nullptr); library = library->l_next) {
-    const Symbols table = symbols_of(*library);
+    const Symbols table = symbols_of(library->l_addr, library->l_ld);
     if (find_symbol(table, "streamscope_stubs") != nullptr) continue;
     if (dlsym == nullptr) dlsym = find_symbol(table, "dlsym");
     if (dlvsym == nullptr) dlvsym = find_symbol(table, "dlvsym");

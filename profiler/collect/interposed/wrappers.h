@@ -19,7 +19,7 @@ extern const size_t wrapped_count;
 bool find_targets();
 /// The driver's own function behind a wrapper; null: not found yet, or not in this driver.
 void* wrapped_target(size_t index);
-/// Lets a wrapper call this function instead. After find_targets().
+/// Lets a wrapper call this function instead.
 void replace_target(size_t index, void* function);
 
 void forget_wrappers_after_fork();

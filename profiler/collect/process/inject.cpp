@@ -270,7 +270,7 @@ void record_cuda([[maybe_unused]] bool late) {
   if (!start_session(choose_source)) return;
   watch_exit();
   // libcoord may have started the session.
-  if (chosen_text[0] == '\0') choose_source();
+  if (chosen_text[0] == '\0') report_collector(choose_source());
   if (interposes) return start_wrappers();
   if (session.control->source == ring::CallSource::kInterposed)
     report_to_user("calls are not seen by wrappers", obstacle(), "leave out --source");

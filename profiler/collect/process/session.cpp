@@ -205,6 +205,10 @@ int64_t monotonic_ns() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
+void report_collector(const char* text) {
+  if (ThreadState* thread = this_thread()) write_process_record(*thread, text);
+}
+
 void note_standard_error() {
   struct stat facts {};
   if (::fstat(STDERR_FILENO, &facts) != 0) return;

@@ -95,6 +95,10 @@ int64_t monotonic_ns();
 /// known, and names what records, for ProcessRecord.
 bool start_session(const char* (*collector)());
 
+/// What records is known only now: libcoord has started the session. Replaces what `collector` of
+/// start_session() returned.
+void report_collector(const char* text);
+
 /// Remembers which file standard error is. Called when the library is loaded.
 void note_standard_error();
 /// True while standard error is still that file: a program that closed it may have opened a file of

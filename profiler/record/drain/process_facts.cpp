@@ -41,7 +41,9 @@ std::string_view overhead_name(uint16_t kind) {
 
 void ProcessDrain::describe(const ring::ProcessRecord& record) {
   row_.parent_os_pid = static_cast<trace::Small>(record.parent_pid);
-  if (row_.clock != trace::kVirtualClock) row_.start_ns = run_.to_ns(record.begin, record.flags);
+  // Comes again if what records is known only later.
+  if (row_.clock != trace::kVirtualClock && row_.start_ns == trace::kUnknownNs)
+    row_.start_ns = run_.to_ns(record.begin, record.flags);
   run_.writer.update(id_, row_);
   texts_to_come_ = record;
   texts_complete_ = false;
