@@ -170,6 +170,28 @@ TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
   EXPECT_TRUE(losses(trace).empty());
 }
 
+// CUPTI puts the executable graph where the report of a node has that node.
+TEST_F(DrainTest, ALaunchThatIsReportedAsAWholeIsNoNode) {
+  FakeThread& a = thread(0);
+  a.context(1);
+  const uint32_t launch = a.call("cudaGraphLaunch", 0xaa, 0x66);
+  auto record = a.make<ring::OpRecord>(ring::RecordKind::kGraphLaunch);
+  record.correlation_id = launch;
+  record.context = 1;
+  record.stream = 13;
+  record.begin_ns = static_cast<int64_t>(a.now());
+  record.end_ns = record.begin_ns + 10;
+  record.shape = ring::kNone32;
+  record.graph_node = uint64_t{2} << 32;
+  a.ring.push(record);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.kind, ElementsAre(trace::kGraphLaunch));
+  EXPECT_THAT(trace.op.graph_node, ElementsAre(trace::kNoInt));
+  EXPECT_THAT(trace.op.api_call_id, ElementsAre(0));
+  EXPECT_NE(trace.stream.kind[trace.op.stream_id[0]], trace::kGraphStream);
+}
+
 TEST_F(DrainTest, MissesNoTimesOfAGraphWithoutTracedNodes) {
   constexpr int kKernelNode = 0, kEmptyNode = 5, kAllocationNode = 10, kFreeNode = 11;
   options_.run.with |= ring::kWithGraphNodes;

@@ -20,6 +20,11 @@ trace::Op op_of(const Issue& issue) {
           .bytes = issue.bytes};
 }
 
+/// The report of a whole launch has its executable graph in place of a node.
+bool is_node(const ring::OpRecord& record) {
+  return record.graph_node != 0 && record.kind != ring::RecordKind::kGraphLaunch;
+}
+
 }  // namespace
 
 // CUPTI reports kernels, copies, memsets and graphs; the simulator reports everything.
@@ -112,11 +117,12 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
       op.kind = record.detail <= trace::kGraphLaunch ? record.detail : trace::kNoSmall;
       break;
   }
-  if (issue != nullptr && record.graph_node == 0)
+  const bool of_node = is_node(record);
+  if (issue != nullptr && !of_node)
     objects_.learn_native(issue->stream, record.context, record.stream);
-  op.stream_id = objects_.native_stream(record.context, record.stream, record.graph_node != 0);
+  op.stream_id = objects_.native_stream(record.context, record.stream, of_node);
   op.name_id = run_.texts.id(record.name);
-  if (op.name_id == trace::kNoId && issue != nullptr && record.graph_node == 0)
+  if (op.name_id == trace::kNoId && issue != nullptr && !of_node)
     op.name_id = issue->name;
   const bool unfinished = (record.flags & ring::kUnfinished) != 0;
   if (!unfinished || record.begin_ns != 0)
@@ -132,7 +138,7 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
     op.call_number = record.correlation_id;
   }
   if ((record.flags & ring::kVirtualTime) == 0) op.correlation_id = record.correlation_id;
-  if (record.graph_node != 0) op.graph_node = static_cast<trace::Int>(record.graph_node);
+  if (of_node) op.graph_node = static_cast<trace::Int>(record.graph_node);
   if (record.channel != 0xffff) op.channel = record.channel;
   if (issue != nullptr) op.api_call_id = issue->call;
   const trace::Id operation = issue != nullptr ? issue->operation : trace::kNoId;
@@ -157,7 +163,7 @@ bool DeviceWork::match(const ring::OpRecord& record) {
   const bool first = !pending->reported;
   pending->reported = true;
   store(record, &pending->issue);
-  if (first) forget_later(record.graph_node != 0 ? recent_graphs_ : recent_, number);
+  if (first) forget_later(is_node(record) ? recent_graphs_ : recent_, number);
   return true;
 }
 

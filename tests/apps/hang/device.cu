@@ -111,7 +111,7 @@ void wait_behind_event() {
 
 constexpr Program kPrograms[] = {
     {"stuck-kernel", "stuck-kernel", "spin on stream .* does not end", stuck_kernel},
-    {"free-under-spin", "implicit-sync", "cudaFree .* waits for all work", free_under_spin},
+    {"free-under-spin", "implicit-sync", "cu(da|Mem)Free.* waits for all work", free_under_spin},
     {"persistent-kernels", "stuck-kernel", "persistent on stream .* does not end",
      persistent_kernels},
     {"wait-behind-event", "stuck-kernel", "spin on stream .* does not end", wait_behind_event},

@@ -99,7 +99,7 @@ constexpr Program kPrograms[] = {
     {"full-queue", "launch-queue-full", "the queue of stream .* is full", full_queue},
     {"graph-behind-record", "lost-signal", "waits for a value that is never written",
      graph_behind_record},
-    {"endless-poll", "lost-signal", "in cudaEventQuery", endless_poll},
+    {"endless-poll", "lost-signal", "in cu(da)?EventQuery", endless_poll},
 };
 
 }  // namespace
