@@ -11,7 +11,8 @@ set(without_handles
   cuptiActivityRegisterCallbacks cuptiActivityEnable cuptiActivityDisable cuptiActivityFlushAll cuptiActivityGetNextRecord
   cuptiActivityGetNumDroppedRecords # queried without a context
   cuptiActivityRegisterTimestampCallback cuptiActivityEnableAllSyncRecords
-  cuptiActivityEnableCudaEventDeviceTimestamps cuptiActivityEnableDriverApi cuptiSetThreadIdType
+  cuptiActivityEnableCudaEventDeviceTimestamps cuptiActivityEnableDriverApi
+  cuptiActivityEnableRuntimeApi cuptiSetThreadIdType
   cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceGetAttribute cuDeviceGetUuid cuDeviceTotalMem
   cuThreadExchangeStreamCaptureMode cuCtxGetCurrent cuCtxGetDevice)
 

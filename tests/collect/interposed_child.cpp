@@ -209,7 +209,7 @@ void report_launch(uint32_t correlation, uint64_t begin, uint64_t end) {
   using Activity = void(const void* record, size_t size, bool foreign);
   static auto* const cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
   static auto* const report = reinterpret_cast<Activity*>(dlsym(cupti, "fake_activity"));
-  collect::DriverActivity call{};
+  collect::CallActivity call{};
   call.kind = collect::kActivityDriver;
   call.callback_id = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
   call.start = begin;

@@ -82,6 +82,25 @@ TEST_F(DrainTest, TurnsOneThreadsRecordsIntoRows) {
   EXPECT_EQ(trace.op.end_ns[0], ns(static_cast<uint64_t>(at)) + 500);
 }
 
+TEST_F(DrainTest, AStreamKeepsTheContextThatItsDestructionDoesNotName) {
+  FakeThread& a = thread(0);
+  a.context(1);
+  a.stream(0xaa, 13);
+  auto destroyed = a.make<ring::StreamRecord>(ring::RecordKind::kStream);
+  destroyed.destroyed = 1;
+  destroyed.context = ring::kNone32;
+  destroyed.handle = 0xaa;
+  destroyed.stream = ring::kNone32;
+  destroyed.begin = a.now();
+  a.ring.push(destroyed);
+  a.end();
+  const Trace trace = finish();
+  const auto at = std::ranges::find(trace.stream.handle, 0xaa) - trace.stream.handle.begin();
+  ASSERT_LT(static_cast<size_t>(at), trace.stream.size());
+  EXPECT_EQ(trace.stream.context_id[static_cast<size_t>(at)], 0u);
+  EXPECT_NE(trace.stream.destroyed_ns[static_cast<size_t>(at)], trace::kUnknownNs);
+}
+
 TEST_F(DrainTest, StoresEachCallInOneTable) {
   FakeThread& a = program_thread();
   a.context(1);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <span>
 
 #include "collect/calls/call_table.h"
 #include "collect/cupti/cupti_library.h"
@@ -65,6 +66,8 @@ constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
 constinit bool correlates = false;     // CallNumbers::kOwn; written before the threads start
 constinit std::atomic<bool> correlates_coord{false};
+constinit std::atomic<bool> another_came{false};      // another client was there
+constinit std::atomic<bool> correlates_kinds{false};  // see correlate_calls_again()
 
 // From now on another client owns the buffers.
 void mark_taken(uint64_t begin) {
@@ -92,6 +95,41 @@ void correlate_calls(bool on) {
     if (driver_calls[id].read != nullptr && is_correlated(driver_calls[id].kind))
       cupti.cuptiActivityEnableDriverApi(id, on ? 1 : 0);
   }
+}
+
+using SwitchCall = CUptiResult(CUPTIAPI*)(CUpti_CallbackId id, uint8_t on);
+void leave_out_others(std::span<const CallEntry> calls, SwitchCall switch_call) {
+  for (CUpti_CallbackId id = 1; id < calls.size(); ++id) {
+    if (calls[id].read == nullptr || !is_correlated(calls[id].kind)) switch_call(id, 0);
+  }
+}
+
+// After another client has enabled and disabled the kinds DRIVER and RUNTIME, single functions can
+// no longer be enabled (CUPTI 13.0), and calls of the driver by the runtime are not reported: the
+// kinds are, without the other functions.
+void correlate_calls_again() {
+  if (!correlates) return;
+  if (cupti.cuptiActivityEnableRuntimeApi == nullptr) return correlate_calls(true);
+  cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
+  leave_out_others(driver_calls, cupti.cuptiActivityEnableDriverApi);
+  cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  leave_out_others(runtime_calls, cupti.cuptiActivityEnableRuntimeApi);
+  correlates_kinds.store(true, std::memory_order_relaxed);
+}
+
+void start_correlating() {
+  if (another_came.load(std::memory_order_relaxed)) {
+    correlate_calls_again();
+  } else {
+    correlate_calls(true);
+  }
+}
+
+void stop_correlating() {
+  correlate_calls(false);
+  if (!correlates_kinds.exchange(false)) return;
+  cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);
+  cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
 }
 
 // Decoding.
@@ -127,10 +165,11 @@ class RingSink final : public DecodeSink {
   }
   void witness(const ring::SyncWitnessRecord& record) override { push(record); }
   void overhead(const ring::OverheadRecord& record) override { push(record); }
-  void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
-    if (!correlates) return unknown(kActivityDriver);
-    if (callback_id >= driver_calls.size() || driver_calls[callback_id].read == nullptr) return;
-    record.call = driver_calls[callback_id].id;
+  void correlation(ring::CorrelationRecord record, uint32_t kind, uint32_t callback_id) override {
+    if (!correlates) return unknown(kind);
+    const std::span<const CallEntry> calls = kind == kActivityDriver ? driver_calls : runtime_calls;
+    if (callback_id >= calls.size() || calls[callback_id].read == nullptr) return;
+    record.call = calls[callback_id].id;
     push(record);
   }
   void unknown(uint32_t kind) override {
@@ -355,7 +394,7 @@ bool can_correlate_calls() {
 
 void correlate_coord_calls() {
   if (correlates_coord.exchange(true) || !usable.load(std::memory_order_acquire)) return;
-  if (!taken.load(std::memory_order_relaxed)) correlate_calls(true);
+  if (!taken.load(std::memory_order_relaxed)) start_correlating();
 }
 
 int start_activities(const ring::Control& control, bool late, CallNumbers numbers) {
@@ -378,7 +417,7 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
       enable(kind);
     const bool nodes =
         control.graphs == ring::GraphDetail::kNodes || (control.with & ring::kWithGraphNodes) != 0;
-    correlate_calls(true);
+    start_correlating();
     if (!nodes && !late) {
       enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
     } else if (late && !nodes) {
@@ -432,7 +471,8 @@ void drain_activities() {
 
 void yield_activities(uint64_t begin) {
   if (!usable.load(std::memory_order_relaxed)) return;
-  correlate_calls(false);  // the other client did not ask for them
+  stop_correlating();  // the other client did not ask for these records
+  another_came.store(true, std::memory_order_relaxed);
   mark_taken(begin);
 }
 
@@ -447,7 +487,7 @@ void reclaim_activities() {
     if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
       cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
   }
-  correlate_calls(true);
+  start_correlating();
 }
 
 void pause_activities(bool pause) {
@@ -461,14 +501,18 @@ void pause_activities(bool pause) {
       cupti.cuptiActivityEnable(kind);
     }
   }
-  correlate_calls(!pause);
+  if (pause) {
+    stop_correlating();
+  } else {
+    start_correlating();
+  }
 }
 
 void abandon_activities() { usable.store(false, std::memory_order_relaxed); }
 
 void stop_activities() {
   if (!usable.exchange(false)) return;
-  correlate_calls(false);
+  stop_correlating();
   for (uint32_t kind = 0; kind < 64; ++kind) {
     if ((enabled_kinds >> kind & 1) != 0)
       cupti.cuptiActivityDisable(static_cast<CUpti_ActivityKind>(kind));
@@ -494,6 +538,8 @@ void forget_activities_after_fork() {
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;
   correlates = false;
+  another_came.store(false, std::memory_order_relaxed);
+  correlates_kinds.store(false, std::memory_order_relaxed);
   exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
 }
 

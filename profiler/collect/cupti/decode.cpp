@@ -22,7 +22,7 @@ static_assert(offsetof(SynchronizationActivity, sync_id) == 40 &&
               sizeof(SynchronizationActivity) == 56);
 static_assert(offsetof(CudaEventActivity, device_timestamp) == 40 &&
               sizeof(CudaEventActivity) == 56);
-static_assert(offsetof(DriverActivity, thread) == 28 && sizeof(DriverActivity) == 40);
+static_assert(offsetof(CallActivity, thread) == 28 && sizeof(CallActivity) == 40);
 static_assert(offsetof(OverheadActivity, start) == 24 && sizeof(GraphTraceActivity) == 40);
 
 enum SynchronizationType : uint32_t { kEventSynchronize = 1, kStreamWaitEvent = 2 };
@@ -129,14 +129,14 @@ void decode_event(const CudaEventActivity& activity, CuptiVersion version, Decod
   sink.witness(record);
 }
 
-void decode_driver(const DriverActivity& activity, DecodeSink& sink) {
+void decode_call(const CallActivity& activity, DecodeSink& sink) {
   ring::CorrelationRecord record{};
   record.kind = RecordKind::kCorrelation;
   record.correlation_id = activity.correlation_id;
   record.begin_ns = static_cast<int64_t>(activity.start);
   record.end_ns = static_cast<int64_t>(activity.end);
   record.tid = activity.thread;
-  sink.correlation(record, activity.callback_id);
+  sink.correlation(record, activity.kind, activity.callback_id);
 }
 
 void decode_overhead(const OverheadActivity& activity, DecodeSink& sink) {
@@ -173,7 +173,8 @@ void decode(const void* record, CuptiVersion version, DecodeSink& sink) {
     case kActivityCudaEvent:
       return decode_event(*static_cast<const CudaEventActivity*>(record), version, sink);
     case kActivityDriver:
-      return decode_driver(*static_cast<const DriverActivity*>(record), sink);
+    case kActivityRuntime:
+      return decode_call(*static_cast<const CallActivity*>(record), sink);
     case kActivityOverhead:
       return decode_overhead(*static_cast<const OverheadActivity*>(record), sink);
     default:

@@ -100,8 +100,11 @@ Function* followed(FollowedIndex index) {
 // The wrapper of a function of the driver; null if there is none.
 void* wrapper_of(const char* name, void* function) {
   for (int i = 0; i < kAllFollowed; ++i) {
-    if (streamscope_followed[i].real.load(std::memory_order_relaxed) == function)
-      return streamscope_followed[i].wrapper;
+    const StreamscopeFollowed& followed = streamscope_followed[i];
+    // A tool's function may stand before the driver's, which it finds itself.
+    if (followed.real.load(std::memory_order_relaxed) == function ||
+        driver_function(followed.name) == function)
+      return followed.wrapper;
   }
   void* wrapper = nullptr;
   // Several names may share a function: the one that was asked for wins.

@@ -17,29 +17,31 @@ bool Correlations::describe(const ring::CorrelationRecord& record) {
   if (record.call >= ring::call_count()) return false;
   const trace::Ns begin = run_.clock.from_monotonic(record.begin_ns);
   const trace::Ns end = run_.clock.from_monotonic(record.end_ns);
-  const Number number{begin + (end - begin) / 2, record.correlation_id};
-  Thread& of = thread(record.tid, ring::changes_identity(ring::call_info(record.call).kind));
+  const ring::CallInfo& info = ring::call_info(record.call);
+  const Number number{begin, begin + (end - begin) / 2, end, record.correlation_id,
+                      info.name.starts_with("cuda")};
+  Thread& of = thread(record.tid, ring::changes_identity(info.kind));
   if (!resolve(of, number)) of.waiting.push_back(number);
   return true;
 }
 
 bool Correlations::resolve(Thread& thread, const Number& number) {
   std::deque<Call>& calls = thread.calls;
-  const auto after = std::ranges::upper_bound(calls, number.middle, {}, &Call::begin);
-  if (after == calls.begin()) {
-    if (calls.empty()) return false;
+  if (calls.empty()) return false;
+  // The first call that is not over before; they end in the order in which they begin. The runtime
+  // does something before and after the driver's call, so that a part of the interval is enough.
+  const trace::Ns length = number.end - number.begin;
+  const trace::Ns since = number.is_runtime ? number.begin + length / 8 : number.middle;
+  const auto call = std::ranges::lower_bound(calls, since, {}, &Call::end);
+  if (call == calls.end()) return false;
+  const trace::Ns until = number.is_runtime ? number.end : number.middle;
+  if (call->begin > until) {
     correlate(number, ring::kNone32);
     return true;
   }
-  const auto call = std::prev(after);
-  if (number.middle <= call->end) {
-    correlate(number, call->number);
-    if (const auto known = call - calls.begin(); known > static_cast<ptrdiff_t>(2 * kKept))
-      calls.erase(calls.begin(), call - static_cast<ptrdiff_t>(kKept));
-    return true;
-  }
-  if (after == calls.end()) return false;
-  correlate(number, ring::kNone32);
+  correlate(number, call->number);
+  if (const auto known = call - calls.begin(); known > static_cast<ptrdiff_t>(2 * kKept))
+    calls.erase(calls.begin(), call - static_cast<ptrdiff_t>(kKept));
   return true;
 }
 

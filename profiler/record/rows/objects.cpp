@@ -169,7 +169,8 @@ void Objects::describe(const ring::StreamRecord& record) {
     if (row.created_ns == trace::kUnknownNs && row.kind != trace::kUnknownStream)
       row.created_ns = at;
   }
-  row.context_id = context(record.context);
+  // Which context is current is not known everywhere where a stream is destroyed.
+  if (record.context != kNone) row.context_id = context(record.context);
   if (record.name != 0) row.name_id = run_.texts.id(record.name);
   if (record.stream != kNone) {
     set_native(index, record.context, record.stream);
