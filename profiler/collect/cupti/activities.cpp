@@ -380,6 +380,14 @@ void* flush_once(void*) {
   return nullptr;
 }
 
+// Our clock and the system's thread ids. The clock must be set before the first kind is enabled.
+void use_our_units() {
+  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
+    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
+  if (cupti.cuptiSetThreadIdType != nullptr)
+    cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+}
+
 bool enable(CUpti_ActivityKind kind) {
   if (cupti.cuptiActivityEnable(kind) != CUPTI_SUCCESS) return false;
   enabled_kinds |= uint64_t{1} << kind;
@@ -403,11 +411,7 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
   if (result != CUPTI_SUCCESS) return result;
   correlates = numbers == CallNumbers::kOwn;
   usable.store(true, std::memory_order_release);
-  // The clock must be set to ours before the first kind is enabled.
-  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
-    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
-  if (cupti.cuptiSetThreadIdType != nullptr)
-    cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  use_our_units();
 
   if (control.tier >= Tier::kTimes) {
     // KIND_KERNEL would serialize kernels; CONCURRENT_KERNEL does not.
@@ -481,6 +485,7 @@ void reclaim_activities() {
   report_loss(ring::Loss::kProfilerConflict, 1, "until the other profiler stopped",
               conflict_begin.load(std::memory_order_relaxed));
   cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+  use_our_units();  // Kineto has a clock of its own
   // The other client disabled kinds for everyone. GRAPH_TRACE stayed on the whole time, or it stays
   // off: enabling it again after a graph was created without it crashes the graph's next launch.
   for (uint32_t kind = 0; kind < 64; ++kind) {

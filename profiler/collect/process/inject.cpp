@@ -176,19 +176,20 @@ bool same_file(const char* one, const char* other) {
   return same;
 }
 
-// A tool that starts the program to record, or (ncu) a program under one, which refuses to go on
-// where a library is named that would share the driver. Under nsys the program has nsys's own.
+// A tool that starts the program to record. Under nsys the program has nsys's own variables.
 bool is_other_tool() {
-  if (std::getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") != nullptr) return true;
   for (const char* name : {"ncu", "nv-nsight-cu-cli", "nsys", "compute-sanitizer"})
     if (std::strcmp(program_invocation_short_name, name) == 0) return true;
   return false;
 }
 
+// Then the program refuses to go on where a library is named that would share the driver.
+bool is_under_ncu() { return std::getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") != nullptr; }
+
 void name_in(const char* variable, const char* path) {
   const char* value = std::getenv(variable);
   const bool is_ours = value != nullptr && *value != '\0' && same_file(value, path);
-  if (is_other_tool()) {
+  if (is_other_tool() || (variable == kInjectionVariables[0] && is_under_ncu())) {
     under_another_tool = true;
     if (is_ours) unset_environment(variable);
   } else if (value == nullptr || *value == '\0') {
