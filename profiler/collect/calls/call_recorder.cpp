@@ -17,8 +17,10 @@
 namespace streamscope::collect {
 namespace {
 
-[[gnu::noinline]] void remember(ThreadState& thread, KernelNameSlot& slot, const char* name) {
-  slot = {name, send_text(thread, name), session.names_epoch.load(std::memory_order_relaxed)};
+[[gnu::noinline]] ring::TextHash send_kernel_name(ThreadState& thread, const char* name) {
+  const ring::TextHash hash = send_text(thread, name);
+  keep_kernel(thread, name, hash);
+  return hash;
 }
 
 // Our queries must be finished when a handle is destroyed, even by a thread without a ring.
@@ -225,10 +227,8 @@ void prepare_call_recorder(bool late) {
 
 ring::TextHash kernel_name(ThreadState& thread, const char* name) {
   if (name == nullptr) return 0;
-  KernelNameSlot& slot = kernel_slot(thread, name);
-  if (slot.text != name || slot.epoch != session.names_epoch.load(std::memory_order_relaxed))
-    remember(thread, slot, name);
-  return slot.hash;
+  const KernelNameSlot* const known = find_kernel(thread, name);
+  return known != nullptr ? known->hash : send_kernel_name(thread, name);
 }
 
 ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues values,

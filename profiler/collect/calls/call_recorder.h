@@ -12,9 +12,9 @@
 #include <cuda.h>
 
 #include <cstdint>
-#include <iterator>
 
 #include "collect/calls/call_table.h"
+#include "collect/process/session.h"
 #include "collect/process/thread_state.h"
 
 namespace streamscope::collect {
@@ -58,9 +58,25 @@ void report_launch(ThreadState& thread, const CallEntry& entry, const void* para
 ring::TextHash kernel_name(ThreadState& thread, const char* name);
 
 /// Where the thread keeps the name of the kernel that this address stands for.
-inline KernelNameSlot& kernel_slot(ThreadState& thread, const void* address) {
-  return thread
-      .kernel_names[(reinterpret_cast<uintptr_t>(address) >> 4) % std::size(thread.kernel_names)];
+inline KernelNameSlot* kernel_set(ThreadState& thread, const void* address) {
+  static_assert(kKernelSets == 256);
+  const uint64_t hash = reinterpret_cast<uintptr_t>(address) * 0x9e3779b97f4a7c15ull;
+  return &thread.kernel_names[hash >> 56 << 1];
+}
+/// The name as far as it is known, null if not.
+inline const KernelNameSlot* find_kernel(ThreadState& thread, const void* address) {
+  const KernelNameSlot* const set = kernel_set(thread, address);
+  const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
+  for (const KernelNameSlot* slot : {set, set + 1})
+    if (slot->text == address && slot->epoch == epoch) return slot;
+  return nullptr;
+}
+/// Keeps a name, in place of the older one of its set.
+inline void keep_kernel(ThreadState& thread, const void* address, ring::TextHash hash) {
+  KernelNameSlot* const set = kernel_set(thread, address);
+  set[1] = set[0];
+  set[0] = {static_cast<const char*>(address), hash,
+            session.names_epoch.load(std::memory_order_relaxed)};
 }
 
 /// A stream is about to be destroyed.

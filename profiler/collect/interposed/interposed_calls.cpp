@@ -66,7 +66,6 @@ bool current_device(CUcontext, uint32_t* ordinal) {
   return true;
 }
 
-uint32_t epoch() { return session.names_epoch.load(std::memory_order_relaxed); }
 uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
 
 // A stream with a handle, not one of the default streams.
@@ -93,12 +92,6 @@ void find_context(ThreadState* thread, uint64_t stream, SeenCall& call) {
   if (slot.context == call.context && slot.epoch == handles_epoch()) call.context_id = slot.id;
 }
 
-// The name of a kernel that was used before, else 0.
-ring::TextHash known_kernel(ThreadState& thread, const void* kernel) {
-  const KernelNameSlot& slot = kernel_slot(thread, kernel);
-  return slot.text == kernel && slot.epoch == epoch() ? slot.hash : 0;
-}
-
 // `kernel` was launched with success, and the program named it by `named`. Where no module was
 // loaded as a whole, it is a CUkernel.
 ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel) {
@@ -107,9 +100,9 @@ ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel
       (cuda.cuKernelGetName == nullptr || cuda.cuKernelGetName(&name, kernel) != CUDA_SUCCESS))
     return 0;
   if (name == nullptr) return 0;
-  KernelNameSlot& slot = kernel_slot(thread, named);
-  slot = {static_cast<const char*>(named), send_text(thread, name), epoch()};
-  return slot.hash;
+  const ring::TextHash hash = send_text(thread, name);
+  keep_kernel(thread, named, hash);
+  return hash;
 }
 
 void forget_open_call(ThreadState& thread) {
@@ -189,7 +182,9 @@ bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* 
   find_context(thread, values.stream, call_);
   if (thread != nullptr) {
     thread->launched = kernel;
-    if (named != nullptr) call_.kernel = known_kernel(*thread, named);
+    if (named != nullptr) {
+      if (const KernelNameSlot* known = find_kernel(*thread, named)) call_.kernel = known->hash;
+    }
     call_.number = take_number(*thread);
     // From here on a call of a signal handler is inside this one.
     thread->interposed = this;

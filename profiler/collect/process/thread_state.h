@@ -31,6 +31,9 @@ struct PendingRange {
 
 inline constexpr uint32_t kMaxPendingRanges = 32;
 
+/// Sets of two names by address: frameworks launch hundreds of kernels in turn.
+inline constexpr size_t kKernelSets = 256;
+
 struct alignas(32) KernelNameSlot {
   const char* text = nullptr;
   ring::TextHash hash = 0;
@@ -80,7 +83,7 @@ struct alignas(128) ThreadState {
   ContextSlot stream_contexts[16];             // by stream
   uint32_t next_number = 0;                    // numbers of calls that the thread has taken
   uint32_t end_of_numbers = 0;
-  KernelNameSlot kernel_names[64];
+  KernelNameSlot kernel_names[2 * kKernelSets];  // kernel_slot()
   CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // created at the first launch, with --with args
   PythonNames* python_names = nullptr;            // created at the first Python frame
