@@ -117,7 +117,7 @@ TEST(CostWindows, AreComparedWithinTheirProcess) {
 
 TEST(CostWindows, HaveNoCauseForWhatTheHostDid) {
   test::TraceBuilder builder;
-  builder.process("one").thread("main");
+  builder.thread("main");
   builder.at(0).stream("a").kernel("before", 10'000, 20'000);
   builder.at(900'000).stream("a").kernel("after", 901'000, 910'000);
   builder.add(
