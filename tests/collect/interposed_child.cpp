@@ -246,6 +246,24 @@ int launch_with_device_times() {
   return 0;
 }
 
+// A library that stands for the driver has been loaded in its place.
+int call_a_stand_in(const char* path) {
+  void* const stand_in = dlopen(path, RTLD_NOW);
+  check(stand_in != nullptr, "not loaded", path);
+  using GetAddress =
+      CUresult(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
+  auto* const get = reinterpret_cast<GetAddress*>(dlsym(stand_in, "cuGetProcAddress_v2"));
+  void* found = nullptr;
+  get("cuLaunchKernel", &found, 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr);
+  reinterpret_cast<decltype(&cuLaunchKernel)>(found)(kFirstKernel, 1, 1, 1, 1, 1, 1, 0, kStream,
+                                                     nullptr, nullptr);
+  auto* const record = reinterpret_cast<decltype(&cuEventRecord)>(dlsym(stand_in, "cuEventRecord"));
+  record(kEvent, kStream);
+  auto* const records = reinterpret_cast<int (*)()>(dlsym(stand_in, "fake_injected_records"));
+  check(records() == 1, "not called once", "the stand-in");
+  return 0;
+}
+
 // CUDA does not survive a fork, but the child may call it and get an error.
 int call_in_a_forked_child() {
   cuEventRecord(kEvent, kStream);
@@ -273,6 +291,7 @@ int main(int count, char** arguments) {
   if (scenario == "longjmp") return leave_by_longjmp();
   if (scenario == "exception") return leave_by_exception();
   if (scenario == "nested") return call_inside_a_call();
+  if (scenario == "stand-in") return call_a_stand_in(arguments[2]);
   if (scenario == "times") return launch_with_device_times();
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();

@@ -145,6 +145,13 @@ TEST_F(Interposed, AStreamThatNoCallCreatedIsReportedAsLossOnce) {
               ::testing::UnorderedElementsAre(kLegacyStream, kBlockingStream, kNonBlockingStream));
 }
 
+// ncu puts such a library in the driver's place.
+TEST_F(Interposed, ALibraryThatStandsForTheDriverIsCalledAndRecorded) {
+  ASSERT_EQ(run_.run({COLLECT_INTERPOSED_CHILD, "stand-in", COLLECT_FAKE_INJECTION}), 0)
+      << run_.output_text() << run_.error_text();
+  EXPECT_EQ(run_.call_names(), "cuLaunchKernel cuEventRecord");
+}
+
 TEST_F(Interposed, LookupsAnswerAsWithoutUs) {
   EXPECT_EQ(run("errors"), 0) << run_.output_text() << run_.error_text();
 }

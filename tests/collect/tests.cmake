@@ -29,6 +29,9 @@ if(STREAMSCOPE_HAVE_CUDA)
   collect_fake(fake_cupti libcupti.so.13 ${collect}/fake/fake_cupti.cpp)
   target_link_libraries(fake_cupti PRIVATE fake_cuda)
 
+  collect_fake(fake_injection libcuda-injection.so ${collect}/fake/fake_injection.cpp)
+  target_link_libraries(fake_injection PRIVATE ${CMAKE_DL_LIBS})
+
   collect_fake(fake_cudart libcudart.so.13 ${collect}/fake/fake_runtime.cpp)
   target_include_directories(fake_cudart PRIVATE ${call_table})
   target_link_libraries(fake_cudart PRIVATE ${CMAKE_DL_LIBS})
@@ -130,7 +133,7 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"
     COLLECT_CALLS_LIBRARY="$<TARGET_FILE:streamscope_collect_calls>"
-    COLLECT_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>"
+    COLLECT_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>" COLLECT_FAKE_INJECTION="$<TARGET_FILE:fake_injection>"
     COLLECT_INTERPOSED_CHILD="$<TARGET_FILE:collect_interposed_child>"
     COLLECT_RUNTIME_CHILD="$<TARGET_FILE:collect_runtime_child>"
     COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
@@ -155,7 +158,7 @@ if(STREAMSCOPE_HAVE_CUDA)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test streamscope_collect streamscope_collect_calls collect_interposed_child collect_runtime_child collect_driverless_child
+  add_dependencies(collect_test fake_injection streamscope_collect streamscope_collect_calls collect_interposed_child collect_runtime_child collect_driverless_child
     collect_child collect_linked_child collect_plain_child collect_python_scene
     collect_slow_library)
 endif()

@@ -77,7 +77,7 @@ void mark_taken(uint64_t begin) {
   if (!reported.exchange(true)) {
     report_to_user("GPU times are incomplete",
                    "another CUDA profiler (such as torch.profiler) took over CUPTI's buffers",
-                   "do not run one inside a recorded program");
+                   "use --tier structure, which leaves CUPTI to it");
   }
 }
 
