@@ -14,14 +14,14 @@ namespace streamscope::collect {
 
 namespace {
 
-enum class State : uint8_t {
+enum class GateState : uint8_t {
   kOn,
   kPaused,     // the writer or the capture range does not allow recording
   kWindowOff,  // off only to measure what recording costs
 };
 
-constinit std::mutex mutex;  // guards the next four
-constinit State state = State::kPaused;
+constinit std::mutex gate_mutex;  // guards the next four
+constinit GateState gate_state = GateState::kPaused;
 constinit int open_capture_ranges = 0;
 constinit bool window_off = false;           // wanted by the watching thread
 constinit bool device_times_paused = false;  // only that thread pauses and resumes them
@@ -62,27 +62,27 @@ uint64_t progress() {
              : total_calls();
 }
 
-// Marks the change, if there is one. `mutex` is held. While device times are paused, recording can
-// only be off: work would lack its times.
+// Marks the change, if there is one. `gate_mutex` is held. While device times are paused, recording
+// can only be off: work would lack its times.
 void switch_state() {
-  const State next = !is_allowed()                       ? State::kPaused
-                     : window_off || device_times_paused ? State::kWindowOff
-                                                         : State::kOn;
-  if (next == state) return;
+  const GateState next = !is_allowed()                       ? GateState::kPaused
+                         : window_off || device_times_paused ? GateState::kWindowOff
+                                                             : GateState::kOn;
+  if (next == gate_state) return;
   close_interval();
   ring::CollectingRecord record{};
   record.kind = ring::RecordKind::kCollecting;
-  record.on = next == State::kOn ? 1 : 0;
-  record.measuring = next == State::kWindowOff || state == State::kWindowOff ? 1 : 0;
+  record.on = next == GateState::kOn ? 1 : 0;
+  record.measuring = next == GateState::kWindowOff || gate_state == GateState::kWindowOff ? 1 : 0;
   // A pause is one, even if a window ends with it.
-  if (next == State::kPaused) record.measuring = 0;
+  if (next == GateState::kPaused) record.measuring = 0;
   if (record.measuring != 0) record.progress = progress();
   record.begin = ticks();
   // A call that begins in a window has no device times, so it is not recorded even if it ends
   // later.
-  const uint64_t since = next != State::kOn ? kNever : record.measuring != 0 ? record.begin : 0;
+  const uint64_t since = next != GateState::kOn ? kNever : record.measuring != 0 ? record.begin : 0;
   session.collecting_since.store(since, std::memory_order_relaxed);
-  state = next;
+  gate_state = next;
   if (ThreadState* thread = this_thread()) thread->push(record);
 }
 
@@ -97,14 +97,14 @@ int64_t next_window_ns() {
   return length_ns * static_cast<int64_t>(80 + random_state % 41) / 100;
 }
 
-// CUPTI may wait for calls of the program, which may wait for `mutex`: it is not held here.
+// CUPTI may wait for calls of the program, which may wait for `gate_mutex`: it is not held here.
 void pause_device_times(bool pause) {
   if (auto* const function = session.pause_device_times.load(std::memory_order_acquire))
     function(pause);
 }
 
 void change_capture_ranges(int change) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(gate_mutex);
   open_capture_ranges = std::max(open_capture_ranges + change, 0);
   switch_state();
 }
@@ -112,10 +112,11 @@ void change_capture_ranges(int change) {
 }  // namespace
 
 bool open_gate() {
-  std::lock_guard lock(mutex);
-  state = is_allowed() ? State::kOn : State::kPaused;
-  session.collecting_since.store(state == State::kOn ? 0 : kNever, std::memory_order_relaxed);
-  return state == State::kOn;
+  std::lock_guard lock(gate_mutex);
+  gate_state = is_allowed() ? GateState::kOn : GateState::kPaused;
+  session.collecting_since.store(gate_state == GateState::kOn ? 0 : kNever,
+                                 std::memory_order_relaxed);
+  return gate_state == GateState::kOn;
 }
 
 void capture_range_opened() { change_capture_ranges(1); }
@@ -129,7 +130,7 @@ int64_t time_to_switch_ns(int64_t limit_ns) {
 void update_gate() {
   bool resume = false, pause = false;
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(gate_mutex);
     if (is_measuring()) {
       const bool allowed = is_allowed();
       const int64_t now_ns = monotonic_ns();
@@ -147,7 +148,7 @@ void update_gate() {
   if (pause) pause_device_times(true);
   if (!resume) return;
   pause_device_times(false);
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(gate_mutex);
   device_times_paused = false;
   switch_state();
 }
@@ -182,8 +183,8 @@ bool was_paused(uint32_t correlation_id) {
 }
 
 void forget_gate_after_fork() {
-  new (&mutex) std::mutex;
-  state = State::kPaused;
+  new (&gate_mutex) std::mutex;
+  gate_state = GateState::kPaused;
   open_capture_ranges = 0;
   window_off = device_times_paused = false;
   window_ends_ns = 0;
