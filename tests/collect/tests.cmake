@@ -9,6 +9,11 @@ if(STREAMSCOPE_HAVE_CUDA)
   add_test(NAME collect.functions_with_handles_are_traced
     COMMAND ${Python3_EXECUTABLE} ${collect}/check_wrapped.py ${PROJECT_SOURCE_DIR} ${STREAMSCOPE_CUDA_INCLUDE_DIR})
   set_tests_properties(collect.functions_with_handles_are_traced PROPERTIES LABELS unit)
+  if(NOT STREAMSCOPE_SANITIZE)
+    add_test(NAME collect.compiles_for_aarch64
+      COMMAND ${collect}/aarch64.sh ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/profiler/collect ${STREAMSCOPE_CUDA_INCLUDE_DIR})
+    set_tests_properties(collect.compiles_for_aarch64 PROPERTIES LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 1200)
+  endif()
   # Stand-ins for the driver and for CUPTI, in a separate folder that no other program searches.
   set(fake_folder ${CMAKE_BINARY_DIR}/tests/fake)
   function(collect_fake target soname)
