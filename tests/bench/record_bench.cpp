@@ -4,9 +4,9 @@
 // From full rings to the closed trace: how fast the writer is on the mix of the cost loop (launch,
 // record, wait on four streams, and the kernels that the device reports), beside one prepared
 // INSERT per row of the same rows to the same state; and how large a record is in the file. Then
-// programs that do nothing but launch, or copy on more than a thousand streams, each of which they
-// make and destroy. Then a program that runs: threads that launch 100,000 times a second each while
-// the writer keeps up, without a loss.
+// programs that do nothing but launch, recorded by callbacks and by wrappers, or copy on more than
+// a thousand streams, each of which they make and destroy. Then a program that runs: threads that
+// launch 100,000 times a second each while the writer keeps up, without a loss.
 #include <sqlite3.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ double seconds_since(Clock::time_point begin) {
   std::exit(2);
 }
 
-enum class Mix { kCostLoop, kLaunches, kStreams };
+enum class Mix { kCostLoop, kLaunches, kWrappedLaunches, kStreams };
 
 // The recorded program: one ring per calling thread and one for the device's reports.
 class Program {
@@ -76,6 +76,7 @@ class Program {
     for (uint64_t step = 0; step < steps; ++step) {
       if (mix == Mix::kCostLoop) loop(step);
       if (mix == Mix::kLaunches) launch(step);
+      if (mix == Mix::kWrappedLaunches) launch_wrapped(step);
       if (mix == Mix::kStreams) copy(step, steps);
     }
     ring::EndRecord end{};
@@ -125,6 +126,22 @@ class Program {
     time_ += 2'000;
     report(ring::RecordKind::kKernel, launch, 0, 0);
   }
+  // CUPTI's number of the call is another one, and reported first.
+  void launch_wrapped(uint64_t step) {
+    call_.flags = ring::kOwnNumber;
+    const auto thread = static_cast<uint32_t>(step % threads_);
+    call(thread, "cuLaunchKernel", 0xa000, 0, 1'900);
+    ring::CorrelationRecord number{};
+    number.kind = ring::RecordKind::kCorrelation;
+    number.call = call_.call;
+    number.tid = 100 + thread;
+    number.correlation_id = correlation_ + 1'000'000;
+    number.begin_ns = static_cast<int64_t>(call_.begin + 100);
+    number.end_ns = static_cast<int64_t>(call_.end - 100);
+    rings_.back().push(number);
+    time_ += 2'000;
+    report(ring::RecordKind::kKernel, number.correlation_id, 0, 0, ring::kOwnNumber);
+  }
   void copy(uint64_t step, uint64_t steps) {
     const uint64_t number = step * kManyStreams / steps;
     const uint64_t stream = 0xa000 + 16 * number;
@@ -136,9 +153,11 @@ class Program {
     time_ += 2'000;
     report(ring::RecordKind::kMemcpy, copy, static_cast<uint32_t>(number), 0);
   }
-  void report(ring::RecordKind kind, uint32_t correlation, uint32_t stream, uint64_t late_ns) {
+  void report(ring::RecordKind kind, uint32_t correlation, uint32_t stream, uint64_t late_ns,
+              uint8_t flags = 0) {
     ring::OpRecord op{};
     op.kind = kind;
+    op.flags = flags;
     op.correlation_id = correlation;
     op.context = 1;
     op.stream = 13 + stream;
@@ -439,6 +458,7 @@ int main() {
   measure(pattern, 1);
   measure(pattern, 2);
   measure_plain(pattern, Mix::kLaunches, "writer_launches_records_per_s");
+  measure_plain(pattern, Mix::kWrappedLaunches, "writer_wrapped_launches_records_per_s");
   measure_plain(pattern, Mix::kStreams, "writer_streams_records_per_s");
   measure_load(pattern);
   fs::remove_all(pattern);
