@@ -328,11 +328,10 @@ struct SyncWitnessRecord : RecordStart {
   uint64_t unused[3];
 };
 
-/// The number that CUPTI gave one call, by which its reports of work name that call. The recorded
-/// call of the thread at the middle of the interval contains it, or is inside it if it is one of
-/// the runtime and the runtime's calls are not recorded.
+/// The number that CUPTI gave one call of the driver, by which its reports name that call. The call
+/// of the thread that contains the middle of the interval made it.
 struct CorrelationRecord : RecordStart {
-  CallId call;  // its function
+  CallId call;  // function of the driver
   uint32_t correlation_id;
   int64_t begin_ns;  // CLOCK_MONOTONIC
   int64_t end_ns;

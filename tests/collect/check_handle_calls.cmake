@@ -11,8 +11,7 @@ set(without_handles
   cuptiActivityRegisterCallbacks cuptiActivityEnable cuptiActivityDisable cuptiActivityFlushAll cuptiActivityGetNextRecord
   cuptiActivityGetNumDroppedRecords # queried without a context
   cuptiActivityRegisterTimestampCallback cuptiActivityEnableAllSyncRecords
-  cuptiActivityEnableCudaEventDeviceTimestamps cuptiActivityEnableDriverApi
-  cuptiActivityEnableRuntimeApi cuptiSetThreadIdType
+  cuptiActivityEnableCudaEventDeviceTimestamps cuptiActivityEnableDriverApi cuptiSetThreadIdType
   cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceGetAttribute cuDeviceGetUuid cuDeviceTotalMem
   cuThreadExchangeStreamCaptureMode cuCtxGetCurrent cuCtxGetDevice)
 

@@ -22,7 +22,7 @@ struct Collected final : DecodeSink {
   void shape(const ring::LaunchShapeRecord& record) override { shapes.push_back(record); }
   void witness(const ring::SyncWitnessRecord& record) override { witnesses.push_back(record); }
   void overhead(const ring::OverheadRecord& record) override { overheads.push_back(record); }
-  void correlation(ring::CorrelationRecord record, uint32_t, uint32_t callback_id) override {
+  void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
     correlations.emplace_back(record, callback_id);
   }
   void unknown(uint32_t kind) override { unknowns.push_back(kind); }

@@ -90,24 +90,6 @@ TEST_F(DrainNumbersTest, TheMiddleOfTheDriversCallDecides) {
   EXPECT_THAT(finish().op.call_number, ElementsAre(1, 2));
 }
 
-// As CUPTI reports them after another profiler has used it.
-TEST_F(DrainNumbersTest, ACallOfTheRuntimeLeadsToTheRecordedCallInsideIt) {
-  FakeThread& a = calling_thread(0);
-  a.context(1);
-  const uint64_t at = a.now();
-  for (const uint64_t begin : {at, at + 1000, at + 2000})
-    a.call_at(begin + 700, begin + 900, "cuLaunchKernel", 0xaa, 0);
-  for (uint32_t i = 0; i < 3; ++i) {
-    report_call(kFirstTid, 80 + i, at + 1000 * i, at + 1000 * i + 920, "cudaLaunchKernel");
-    report_kernel(80 + i, at + 4000 + 100 * i);
-  }
-  a.end();
-  const Trace trace = finish();
-  EXPECT_THAT(trace.op.correlation_id, ElementsAre(80, 81, 82));
-  EXPECT_THAT(trace.op.call_number, ElementsAre(1, 2, 3));
-  EXPECT_EQ(losses(trace).size(), 0u);
-}
-
 TEST_F(DrainNumbersTest, SeveralDriverCallsBelongToTheCallAroundThem) {
   FakeThread& a = calling_thread(0);
   a.context(1);

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <span>
 
 #include "collect/calls/call_table.h"
 #include "collect/cupti/cupti_library.h"
@@ -66,8 +65,6 @@ constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
 constinit bool correlates = false;     // CallNumbers::kOwn; written before the threads start
 constinit std::atomic<bool> correlates_coord{false};
-constinit std::atomic<bool> another_came{false};      // another client was there
-constinit std::atomic<bool> correlates_kinds{false};  // see correlate_calls_again()
 
 // From now on another client owns the buffers.
 void mark_taken(uint64_t begin) {
@@ -95,41 +92,6 @@ void correlate_calls(bool on) {
     if (driver_calls[id].read != nullptr && is_correlated(driver_calls[id].kind))
       cupti.cuptiActivityEnableDriverApi(id, on ? 1 : 0);
   }
-}
-
-using SwitchCall = CUptiResult(CUPTIAPI*)(CUpti_CallbackId id, uint8_t on);
-void leave_out_others(std::span<const CallEntry> calls, SwitchCall switch_call) {
-  for (CUpti_CallbackId id = 1; id < calls.size(); ++id) {
-    if (calls[id].read == nullptr || !is_correlated(calls[id].kind)) switch_call(id, 0);
-  }
-}
-
-// After another client has enabled and disabled the kinds DRIVER and RUNTIME, single functions can
-// no longer be enabled (CUPTI 13.0), and calls of the driver by the runtime are not reported: the
-// kinds are, without the other functions.
-void correlate_calls_again() {
-  if (!correlates) return;
-  if (cupti.cuptiActivityEnableRuntimeApi == nullptr) return correlate_calls(true);
-  cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
-  leave_out_others(driver_calls, cupti.cuptiActivityEnableDriverApi);
-  cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  leave_out_others(runtime_calls, cupti.cuptiActivityEnableRuntimeApi);
-  correlates_kinds.store(true, std::memory_order_relaxed);
-}
-
-void start_correlating() {
-  if (another_came.load(std::memory_order_relaxed)) {
-    correlate_calls_again();
-  } else {
-    correlate_calls(true);
-  }
-}
-
-void stop_correlating() {
-  correlate_calls(false);
-  if (!correlates_kinds.exchange(false)) return;
-  cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);
-  cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
 }
 
 // Decoding.
@@ -165,11 +127,10 @@ class RingSink final : public DecodeSink {
   }
   void witness(const ring::SyncWitnessRecord& record) override { push(record); }
   void overhead(const ring::OverheadRecord& record) override { push(record); }
-  void correlation(ring::CorrelationRecord record, uint32_t kind, uint32_t callback_id) override {
-    if (!correlates) return unknown(kind);
-    const std::span<const CallEntry> calls = kind == kActivityDriver ? driver_calls : runtime_calls;
-    if (callback_id >= calls.size() || calls[callback_id].read == nullptr) return;
-    record.call = calls[callback_id].id;
+  void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
+    if (!correlates) return unknown(kActivityDriver);
+    if (callback_id >= driver_calls.size() || driver_calls[callback_id].read == nullptr) return;
+    record.call = driver_calls[callback_id].id;
     push(record);
   }
   void unknown(uint32_t kind) override {
@@ -380,12 +341,11 @@ void* flush_once(void*) {
   return nullptr;
 }
 
-// Our clock and the system's thread ids. The clock must be set before the first kind is enabled.
-void use_our_units() {
-  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
-    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
-  if (cupti.cuptiSetThreadIdType != nullptr)
-    cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+void disable_all() {
+  for (uint32_t kind = 0; kind < 64; ++kind) {
+    if ((enabled_kinds >> kind & 1) != 0)
+      cupti.cuptiActivityDisable(static_cast<CUpti_ActivityKind>(kind));
+  }
 }
 
 bool enable(CUpti_ActivityKind kind) {
@@ -402,7 +362,7 @@ bool can_correlate_calls() {
 
 void correlate_coord_calls() {
   if (correlates_coord.exchange(true) || !usable.load(std::memory_order_acquire)) return;
-  if (!taken.load(std::memory_order_relaxed)) start_correlating();
+  if (!taken.load(std::memory_order_relaxed)) correlate_calls(true);
 }
 
 int start_activities(const ring::Control& control, bool late, CallNumbers numbers) {
@@ -411,7 +371,11 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
   if (result != CUPTI_SUCCESS) return result;
   correlates = numbers == CallNumbers::kOwn;
   usable.store(true, std::memory_order_release);
-  use_our_units();
+  // The clock must be set to ours before the first kind is enabled.
+  if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
+    cupti.cuptiActivityRegisterTimestampCallback(timestamp);
+  if (cupti.cuptiSetThreadIdType != nullptr)
+    cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 
   if (control.tier >= Tier::kTimes) {
     // KIND_KERNEL would serialize kernels; CONCURRENT_KERNEL does not.
@@ -421,7 +385,7 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
       enable(kind);
     const bool nodes =
         control.graphs == ring::GraphDetail::kNodes || (control.with & ring::kWithGraphNodes) != 0;
-    start_correlating();
+    correlate_calls(true);
     if (!nodes && !late) {
       enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
     } else if (late && !nodes) {
@@ -475,24 +439,27 @@ void drain_activities() {
 
 void yield_activities(uint64_t begin) {
   if (!usable.load(std::memory_order_relaxed)) return;
-  stop_correlating();  // the other client did not ask for these records
-  another_came.store(true, std::memory_order_relaxed);
+  correlate_calls(false);  // the other client did not ask for these records
   mark_taken(begin);
 }
 
 void reclaim_activities() {
+  if (correlates) {
+    // Once another client has used the kind DRIVER, CUPTI 13.0 reports no single functions any
+    // more, and Kineto leaves its own clock behind: the times are lost until the end.
+    if (taken.load(std::memory_order_relaxed)) disable_all();
+    return;
+  }
   if (!taken.exchange(false) || !usable.load(std::memory_order_relaxed)) return;
   report_loss(ring::Loss::kProfilerConflict, 1, "until the other profiler stopped",
               conflict_begin.load(std::memory_order_relaxed));
   cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
-  use_our_units();  // Kineto has a clock of its own
   // The other client disabled kinds for everyone. GRAPH_TRACE stayed on the whole time, or it stays
   // off: enabling it again after a graph was created without it crashes the graph's next launch.
   for (uint32_t kind = 0; kind < 64; ++kind) {
     if ((enabled_kinds >> kind & 1) != 0 && kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
       cupti.cuptiActivityEnable(static_cast<CUpti_ActivityKind>(kind));
   }
-  start_correlating();
 }
 
 void pause_activities(bool pause) {
@@ -506,22 +473,15 @@ void pause_activities(bool pause) {
       cupti.cuptiActivityEnable(kind);
     }
   }
-  if (pause) {
-    stop_correlating();
-  } else {
-    start_correlating();
-  }
+  correlate_calls(!pause);
 }
 
 void abandon_activities() { usable.store(false, std::memory_order_relaxed); }
 
 void stop_activities() {
   if (!usable.exchange(false)) return;
-  stop_correlating();
-  for (uint32_t kind = 0; kind < 64; ++kind) {
-    if ((enabled_kinds >> kind & 1) != 0)
-      cupti.cuptiActivityDisable(static_cast<CUpti_ActivityKind>(kind));
-  }
+  correlate_calls(false);
+  disable_all();
 }
 
 void finish_activities() {
@@ -543,8 +503,6 @@ void forget_activities_after_fork() {
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;
   correlates = false;
-  another_came.store(false, std::memory_order_relaxed);
-  correlates_kinds.store(false, std::memory_order_relaxed);
   exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
 }
 

@@ -42,8 +42,8 @@ void drain_activities();
 /// interval until reclaim_activities() as lost.
 void yield_activities(uint64_t begin);
 
-/// The other client has left: the buffers and kinds are ours again. No effect if they were not
-/// taken over.
+/// The other client has left: the buffers and kinds are ours again, but not with CallNumbers::kOwn,
+/// where they cannot be used any more. No effect if they were not taken over.
 void reclaim_activities();
 
 /// Stops or resumes the times of kernels, copies and memsets. Graph launches keep theirs: their

@@ -33,7 +33,6 @@ namespace streamscope::collect {
   X(cuptiActivityEnableAllSyncRecords, uint8_t)                    \
   X(cuptiActivityEnableCudaEventDeviceTimestamps, uint8_t)         \
   X(cuptiActivityEnableDriverApi, CUpti_CallbackId, uint8_t)       \
-  X(cuptiActivityEnableRuntimeApi, CUpti_CallbackId, uint8_t)      \
   X(cuptiSetThreadIdType, CUpti_ActivityThreadIdType)              \
   X(cuptiGetGraphId, CUgraph, uint32_t*)                           \
   X(cuptiGetGraphExecId, CUgraphExec, uint32_t*)                   \

@@ -136,7 +136,7 @@ void decode_call(const CallActivity& activity, DecodeSink& sink) {
   record.begin_ns = static_cast<int64_t>(activity.start);
   record.end_ns = static_cast<int64_t>(activity.end);
   record.tid = activity.thread;
-  sink.correlation(record, activity.kind, activity.callback_id);
+  sink.correlation(record, activity.callback_id);
 }
 
 void decode_overhead(const OverheadActivity& activity, DecodeSink& sink) {
@@ -173,7 +173,6 @@ void decode(const void* record, CuptiVersion version, DecodeSink& sink) {
     case kActivityCudaEvent:
       return decode_event(*static_cast<const CudaEventActivity*>(record), version, sink);
     case kActivityDriver:
-    case kActivityRuntime:
       return decode_call(*static_cast<const CallActivity*>(record), sink);
     case kActivityOverhead:
       return decode_overhead(*static_cast<const OverheadActivity*>(record), sink);

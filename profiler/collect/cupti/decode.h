@@ -31,8 +31,8 @@ class DecodeSink {
                          record) = 0;  // called for every kernel; the sink drops repeats
   virtual void witness(const ring::SyncWitnessRecord& record) = 0;
   virtual void overhead(const ring::OverheadRecord& record) = 0;
-  /// A call of the driver or the runtime, as `kind` says, and CUPTI's callback id of its function.
-  virtual void correlation(ring::CorrelationRecord record, uint32_t kind, uint32_t callback_id) = 0;
+  /// A call of the driver, whose function is named by CUPTI's callback id.
+  virtual void correlation(ring::CorrelationRecord record, uint32_t callback_id) = 0;
   virtual void unknown(uint32_t kind) = 0;
 
  protected:
@@ -47,7 +47,6 @@ enum ActivityKind : uint32_t {
   kActivityMemcpy = 1,
   kActivityMemset = 2,
   kActivityDriver = 4,
-  kActivityRuntime = 5,
   kActivityConcurrentKernel = 10,
   kActivityOverhead = 17,
   kActivityMemcpy2 = 22,

@@ -17,29 +17,18 @@ bool Correlations::describe(const ring::CorrelationRecord& record) {
   if (record.call >= ring::call_count()) return false;
   const trace::Ns begin = run_.clock.from_monotonic(record.begin_ns);
   const trace::Ns end = run_.clock.from_monotonic(record.end_ns);
-  const ring::CallInfo& info = ring::call_info(record.call);
-  const Number number{begin, begin + (end - begin) / 2, end, record.correlation_id,
-                      info.name.starts_with("cuda")};
-  Thread& of = thread(record.tid, ring::changes_identity(info.kind));
+  const Number number{begin + (end - begin) / 2, record.correlation_id};
+  Thread& of = thread(record.tid, ring::changes_identity(ring::call_info(record.call).kind));
   if (!resolve(of, number)) of.waiting.push_back(number);
   return true;
 }
 
 bool Correlations::resolve(Thread& thread, const Number& number) {
   std::deque<Call>& calls = thread.calls;
-  if (calls.empty()) return false;
-  // The first call that is not over before; they end in the order in which they begin. The runtime
-  // does something before and after the driver's call, so that a part of the interval is enough.
-  const trace::Ns length = number.end - number.begin;
-  const trace::Ns since = number.is_runtime ? number.begin + length / 8 : number.middle;
-  const auto call = std::ranges::lower_bound(calls, since, {}, &Call::end);
+  // The first call that is not over before; they end in the order in which they begin.
+  const auto call = std::ranges::lower_bound(calls, number.middle, {}, &Call::end);
   if (call == calls.end()) return false;
-  const trace::Ns until = number.is_runtime ? number.end : number.middle;
-  if (call->begin > until) {
-    correlate(number, ring::kNone32);
-    return true;
-  }
-  correlate(number, call->number);
+  correlate(number, call->begin <= number.middle ? call->number : ring::kNone32);
   if (const auto known = call - calls.begin(); known > static_cast<ptrdiff_t>(2 * kKept))
     calls.erase(calls.begin(), call - static_cast<ptrdiff_t>(kKept));
   return true;

@@ -7,8 +7,6 @@
 // that call, with its thread and its interval, and one thread makes one call at a time: so it is
 // the recorded call of that thread that contains the middle of the interval. The middle, because
 // the recorded stamps are converted from another clock, with an error of some ten nanoseconds.
-// While CUPTI reports calls of the runtime instead, and only the driver's are recorded, it is the
-// first recorded call that ends within the interval.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +51,8 @@ class Correlations {
   static constexpr size_t kMostRows = 1 << 16;
 
   struct Number {
-    trace::Ns begin, middle, end;
+    trace::Ns middle;
     uint32_t correlation_id;
-    bool is_runtime;
   };
   struct Thread {
     std::deque<Call> calls;

@@ -204,9 +204,6 @@ FAKE_API CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t o
   }
   return CUPTI_SUCCESS;
 }
-FAKE_API CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, uint8_t) {
-  return CUPTI_SUCCESS;
-}
 FAKE_API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
   log("timestamp");
   state().timestamp = function;
