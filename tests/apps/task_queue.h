@@ -76,12 +76,17 @@ class Array {
   }
   explicit Array(const std::vector<T>& values) : Array(values.size()) {
     CALL(cudaMemcpy, data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice);
+    CALL(cudaStreamSynchronize, nullptr);
   }
   ~Array() { cudaFree(data_); }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
   [[nodiscard]] T* get() const { return data_; }
-  void clear() { CALL(cudaMemset, data_, 0, count_ * sizeof(T)); }
+  /// Also for streams that do not wait for the default stream.
+  void clear() {
+    CALL(cudaMemset, data_, 0, count_ * sizeof(T));
+    CALL(cudaStreamSynchronize, nullptr);
+  }
   [[nodiscard]] std::vector<T> read() const {
     std::vector<T> values(count_);
     CALL(cudaMemcpy, values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost);

@@ -226,6 +226,9 @@ GpuTaskGraph<Work>::GpuTaskGraph(const TaskDependencies& dependencies,
   world_.counts = runs_.counts();
   world_.log = runs_.log();
   check_cuda(cudaMemset(words_.get(), 0, order.count * sizeof(std::uint32_t)), "cudaMemset");
+  // A run may be on a stream that does not wait for the default stream, where this and the copies
+  // of the dependencies are still under way.
+  check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
 }
 
 template <typename Work>
