@@ -135,7 +135,7 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
               {.one_of = {ring::kStackModeNames.begin(), ring::kStackModeNames.end()}});
   line.option("--source", &choices->source,
               "what sees the calls: wrappers around the driver's functions (interposed), CUPTI's "
-              "callbacks (cupti), or wrappers where no device times are recorded (auto, default)",
+              "callbacks (cupti), or wrappers in tiers structure and times (auto, default)",
               {.one_of = {ring::kCallSourceNames.begin(), ring::kCallSourceNames.end()}});
   line.option("--delay", &choices->delay_s, "seconds until recording begins",
               {.takes = "SECONDS", .not_negative = true});
