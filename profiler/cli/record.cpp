@@ -32,10 +32,7 @@ struct Choices {
 // Whether the driver's functions can be wrapped. Where there is no driver, its names must not be
 // there either.
 void choose_source(record::Options& options) {
-  const bool needs_callbacks =
-      options.tier > Tier::kTimes ||
-      (options.tier == Tier::kTimes && options.graphs == ring::GraphDetail::kNodes) ||
-      (options.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
+  const bool needs_callbacks = ring::needs_callbacks(options.tier, options.graphs, options.with);
   if (options.source == ring::CallSource::kInterposed && needs_callbacks) {
     throw Error("record", "--source interposed records no times of events and graph nodes",
                 "leave out --source, or the option that asks for these times");

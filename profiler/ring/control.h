@@ -29,8 +29,8 @@ enum class StackMode : uint32_t { kNone = 0, kSyncs = 1, kAll = 2 };
 /// By number; the names are those of `record --stacks` and STREAMSCOPE_STACKS.
 inline constexpr std::array<std::string_view, 3> kStackModeNames = {"none", "syncs", "all"};
 
-/// What sees the program's calls. kAuto: wrappers where they can be reached and no device times are
-/// recorded, else CUPTI's callbacks.
+/// What sees the program's calls. kAuto: wrappers where they can be reached and needs_callbacks()
+/// is false, else CUPTI's callbacks.
 enum class CallSource : uint32_t { kAuto = 0, kInterposed = 1, kCupti = 2 };
 /// By number; the names are those of `record --source` and STREAMSCOPE_SOURCE.
 inline constexpr std::array<std::string_view, 3> kCallSourceNames = {"auto", "interposed", "cupti"};
@@ -41,6 +41,12 @@ enum With : uint32_t {
   kWithGraphNodes = 1 << 2,
   kWithEventTimes = 1 << 3,
 };
+
+/// True if only CUPTI's callbacks can record this: times of events and of graph nodes.
+constexpr bool needs_callbacks(Tier tier, GraphDetail graphs, uint32_t with) {
+  return tier > Tier::kTimes || (tier == Tier::kTimes && graphs == GraphDetail::kNodes) ||
+         (with & (kWithGraphNodes | kWithEventTimes)) != 0;
+}
 
 enum class CaptureRange : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2 };
 

@@ -122,12 +122,17 @@ def take_turns(harness, ways):
         pass  # of `failed`
     finally:
         ended = {runner: runner.finish() for runner in runners}
+    return found if all_ended_well(harness, "cost loop", ended, failed) else None
+
+
+def all_ended_well(harness, name, ended, failed):
+    """Reports the first of {runner: ended well} that did not, or `failed`. False if there is one."""
     for runner, well in ended.items():
-        # nsys reports that it cannot make its report here; what counts is that the loop ran.
+        # nsys reports that it cannot make its report here; what counts is that the program ran.
         if runner is failed or not (well or runner.way.startswith("nsys")):
-            harness.check(f"cost loop, {runner.way}", False, runner.why())
-            return None
-    return found
+            harness.check(f"{name}, {runner.way}", False, runner.why())
+            return False
+    return True
 
 
 def recording(harness, tier, *options, name=None):

@@ -354,6 +354,21 @@ bool enable(CUpti_ActivityKind kind) {
   return true;
 }
 
+// Graph launches keep their times: their kind must not be switched once there are graphs.
+void pause_activities(bool pause) {
+  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
+  for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {
+    if ((enabled_kinds >> kind & 1) == 0) continue;
+    if (pause) {
+      cupti.cuptiActivityDisable(kind);
+    } else {
+      cupti.cuptiActivityEnable(kind);
+    }
+  }
+  correlate_calls(!pause);
+}
+
 }  // namespace
 
 bool can_correlate_calls() {
@@ -407,6 +422,7 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
     stop_activities();
     return CUPTI_ERROR_OUT_OF_MEMORY;
   }
+  session.pause_device_times.store(pause_activities, std::memory_order_release);
   return CUPTI_SUCCESS;
 }
 
@@ -462,24 +478,11 @@ void reclaim_activities() {
   }
 }
 
-void pause_activities(bool pause) {
-  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
-  for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                                  CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {
-    if ((enabled_kinds >> kind & 1) == 0) continue;
-    if (pause) {
-      cupti.cuptiActivityDisable(kind);
-    } else {
-      cupti.cuptiActivityEnable(kind);
-    }
-  }
-  correlate_calls(!pause);
-}
-
 void abandon_activities() { usable.store(false, std::memory_order_relaxed); }
 
 void stop_activities() {
   if (!usable.exchange(false)) return;
+  session.pause_device_times.store(nullptr, std::memory_order_release);
   correlate_calls(false);
   disable_all();
 }

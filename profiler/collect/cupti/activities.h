@@ -46,10 +46,6 @@ void yield_activities(uint64_t begin);
 /// where they cannot be used any more. No effect if they were not taken over.
 void reclaim_activities();
 
-/// Stops or resumes the times of kernels, copies and memsets. Graph launches keep theirs: their
-/// kind must not be switched once there are graphs.
-void pause_activities(bool pause);
-
 /// CUPTI is gone (it reported a fatal error): it must not be called from now on.
 void abandon_activities();
 

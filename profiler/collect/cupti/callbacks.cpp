@@ -195,30 +195,23 @@ CuptiStart start_cupti(bool late) {
     step = "cuptiEnableCallback";
     result = switch_callbacks(true);
   }
-  if (result == CUPTI_SUCCESS) {
-    session.pause_device_times.store(pause_activities, std::memory_order_release);
-    return CuptiStart::kOk;
-  }
+  if (result == CUPTI_SUCCESS) return CuptiStart::kOk;
   stop_cupti();
   return refuse(kAllLost, result, step, other);
 }
 
-CuptiStart start_device_times() {
+void start_device_times() {
   const auto result =
       static_cast<CUptiResult>(start_activities(*session.control, false, CallNumbers::kOwn));
-  if (result == CUPTI_SUCCESS) {
-    session.pause_device_times.store(pause_activities, std::memory_order_release);
-    return CuptiStart::kOk;
-  }
+  if (result == CUPTI_SUCCESS) return;
   stop_activities();
-  return refuse("GPU times are not recorded", result, "cuptiActivityRegisterCallbacks", "");
+  refuse("GPU times are not recorded", result, "cuptiActivityRegisterCallbacks", "");
 }
 
 bool holds_cupti() { return running() && subscriber != nullptr; }
 
 void stop_cupti() {
   if (subscriber == nullptr) return;
-  session.pause_device_times.store(nullptr, std::memory_order_release);
   // Unsubscribing with callbacks enabled would leave their cost in every call of the program.
   stop_activities();
   switch_callbacks(false);

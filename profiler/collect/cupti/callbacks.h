@@ -25,7 +25,7 @@ CuptiStart start_cupti(bool late);
 
 /// Enables the tier's activities without subscribing, for calls that wrappers record. If that
 /// fails, only the times are missing. Needs a running session and load_cupti(). Call once.
-CuptiStart start_device_times();
+void start_device_times();
 
 /// True if we are CUPTI's subscriber; then it refuses every other one.
 bool holds_cupti();

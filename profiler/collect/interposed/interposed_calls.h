@@ -38,9 +38,8 @@ class InterposedCall {
 
 /// libcuda is in the process and has the functions that recording needs. Thread-safe.
 bool can_be_recorded();
-/// Records the calls through wrappers from now on. `by_cupti`: the
-/// numbers that its activities have; null: there are none. Needs a running session and
-/// can_be_recorded().
+/// Records the calls through wrappers from now on. `by_cupti`: the numbers that its activities
+/// have; null: there are none. Needs a running session and can_be_recorded().
 void start_interposed(const Numbering* by_cupti);
 /// Wrappers only pass calls on.
 void stop_interposed();

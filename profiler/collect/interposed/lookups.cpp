@@ -43,26 +43,28 @@ bool starts_with_any(std::string_view file, std::initializer_list<std::string_vi
   return false;
 }
 
-// The file name of the library that contains this address; empty if that is unknown.
-std::string_view file_of(const void* address) {
+// The library that contains an address: where it is loaded, and its file name. Empty if that is
+// unknown. Takes as long as the library has symbols.
+struct Owner {
+  const void* base = nullptr;
+  std::string_view file;
+};
+Owner owner_of(const void* address) {
   Dl_info facts{};
   if (::dladdr(address, &facts) == 0 || facts.dli_fname == nullptr) return {};
   const std::string_view file = facts.dli_fname;
-  return file.substr(file.rfind('/') + 1);
+  return {facts.dli_fbase, file.substr(file.rfind('/') + 1)};
 }
 
 // The driver, this library, and tools that need the driver's own functions.
 bool gets_own_functions(void* caller) {
-  Dl_info facts{};
-  if (::dladdr(caller, &facts) == 0 || facts.dli_fname == nullptr) return false;
-  std::string_view file = facts.dli_fname;
-  file = file.substr(file.rfind('/') + 1);
-  Dl_info ours{};
-  ::dladdr(reinterpret_cast<void*>(&gets_own_functions), &ours);
-  return facts.dli_fbase == ours.dli_fbase ||
-         starts_with_any(file, {"libcuda.so", "libcuda-injection", "libcudadebugger", "libcupti",
-                                "libnvperf", "libsanitizer-", "libInterceptorInjection",
-                                "libToolsInjection", "libnvidia-", "libnsys", "libnvtx"});
+  static const void* const ours = owner_of(reinterpret_cast<void*>(&gets_own_functions)).base;
+  const Owner owner = owner_of(caller);
+  return owner.base == ours ||
+         starts_with_any(owner.file,
+                         {"libcuda.so", "libcuda-injection", "libcudadebugger", "libcupti",
+                          "libnvperf", "libsanitizer-", "libInterceptorInjection",
+                          "libToolsInjection", "libnvidia-", "libnsys", "libnvtx"});
 }
 
 // Answers.
@@ -119,14 +121,16 @@ void* wrapper_of(const char* name, void* function) {
 // A library that ncu puts in the driver's place exports the driver's names, before the driver is
 // loaded: from then on our wrappers call its functions. Null if `function` is not one of these.
 void* wrapper_around_stand_in(std::string_view name, void* function) {
-  if (!file_of(function).starts_with("libcuda-injection")) return nullptr;
+  const auto is_stand_in = [&] { return owner_of(function).file.starts_with("libcuda-injection"); };
   for (int i = 0; i < kAllFollowed; ++i) {
     if (streamscope_followed[i].name != name) continue;
+    if (!is_stand_in()) return nullptr;
     streamscope_followed[i].real.store(function, std::memory_order_release);
     return streamscope_followed[i].wrapper;
   }
   for (size_t i = 0; i < wrapped_count; ++i) {
     if (streamscope_wrapped[i].name != name) continue;
+    if (!is_stand_in()) return nullptr;
     replace_target(i, function);
     return streamscope_wrapped[i].wrapper;
   }
@@ -135,7 +139,8 @@ void* wrapper_around_stand_in(std::string_view name, void* function) {
 
 // What a program gets that asked for `name` and would have got `function`.
 void* answer(const char* name, void* function) {
-  if (std::string_view(name).starts_with("cuda") && file_of(function).starts_with("libcudart"))
+  if (std::string_view(name).starts_with("cuda") &&
+      owner_of(function).file.starts_with("libcudart"))
     return runtime_pointer(name, function);
   if (function == nullptr) return function;
   void* wrapper = find_all() ? wrapper_of(name, function) : nullptr;
@@ -201,10 +206,9 @@ CUresult CUDAAPI destroy_node(CUgraphNode node) {
 
 // True if `function` is exported by the library of the stubs.
 bool is_stub(const void* function) {
-  Dl_info stub{}, own{};
   const void* own_dlsym = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
-  return own_dlsym != nullptr && ::dladdr(function, &stub) != 0 && ::dladdr(own_dlsym, &own) != 0 &&
-         stub.dli_fbase == own.dli_fbase;
+  const void* base = owner_of(function).base;
+  return own_dlsym != nullptr && base != nullptr && base == owner_of(own_dlsym).base;
 }
 
 // Called by the stubs. Libraries come in the order in which names are searched: the first ones

@@ -54,18 +54,14 @@ bool is_cupti_taken() { return cuda_injection_taken || under_another_tool; }
 
 void stop_wrappers() {
   stop_interposed();
-  session.pause_device_times.store(nullptr, std::memory_order_release);
   stop_activities();
 }
 
 bool needs_device_times() { return session.control->tier != Tier::kStructure; }
 
-// What only CUPTI's callbacks can record.
 bool needs_callbacks() {
   const ring::Control& control = *session.control;
-  return control.tier > Tier::kTimes ||
-         (needs_device_times() && control.graphs == ring::GraphDetail::kNodes) ||
-         (control.with & (ring::kWithGraphNodes | ring::kWithEventTimes)) != 0;
+  return ring::needs_callbacks(control.tier, control.graphs, control.with);
 }
 
 // Why calls cannot be interposed here; null if they can.
@@ -106,12 +102,9 @@ const char* choose_source() {
 void start_wrappers() {
   const bool has_times = needs_device_times() && missing_cupti == nullptr;
   start_interposed(has_times ? &cupti_numbering() : nullptr);
-  session.detach.store(stop_interposed);
+  session.detach.store(stop_wrappers);
   if (!needs_device_times()) return;
-  if (has_times) {
-    if (start_device_times() == CuptiStart::kOk) session.detach.store(stop_wrappers);
-    return;
-  }
+  if (has_times) return start_device_times();
   const bool is_taken = is_cupti_taken();
   report_to_user(
       "GPU times are not recorded", missing_cupti,

@@ -466,7 +466,7 @@ void CallRows::restore_issues(EarlierRows& rows) {
     Issue issue{.kind = *work,
                 .virtual_time = rows.is_virtual(process_),
                 .unseen = may_run_unseen(*work, static_cast<uint64_t>(call.object)),
-                .own_number = call.correlation_id == trace::kNoInt,
+                .own_number = !rows.is_virtual(process_) && call.correlation_id != call.call_number,
                 .call_number = static_cast<uint32_t>(call.call_number),
                 .call = id,
                 .stream = call.stream_id,

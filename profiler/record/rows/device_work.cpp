@@ -46,17 +46,16 @@ void DeviceWork::issue(const Issue& issue) {
 }
 
 void DeviceWork::correlate(uint32_t correlation_id, uint32_t call_number, trace::Ns at) {
-  if (Pending* pending = pending_.find(call_number);
-      call_number != ring::kNone32 && pending != nullptr) {
-    pending->correlation_id = correlation_id;
-    numbers_.insert_or_assign(correlation_id, call_number);
-    take_early(correlation_id);
-  } else if (call_number == ring::kNone32) {
+  if (call_number == ring::kNone32) {
     unissued_.insert_or_assign(correlation_id, at);
     oldest_unissued_.push_back(correlation_id);
     if (oldest_unissued_.size() <= kMostUnissued) return;
     unissued_.erase(oldest_unissued_.front());
     oldest_unissued_.pop_front();
+  } else if (Pending* pending = pending_.find(call_number); pending != nullptr) {
+    pending->correlation_id = correlation_id;
+    numbers_.insert_or_assign(correlation_id, call_number);
+    take_early(correlation_id);
   }
 }
 
@@ -122,8 +121,7 @@ void DeviceWork::store(const ring::OpRecord& record, Issue* issue) {
     objects_.learn_native(issue->stream, record.context, record.stream);
   op.stream_id = objects_.native_stream(record.context, record.stream, of_node);
   op.name_id = run_.texts.id(record.name);
-  if (op.name_id == trace::kNoId && issue != nullptr && !of_node)
-    op.name_id = issue->name;
+  if (op.name_id == trace::kNoId && issue != nullptr && !of_node) op.name_id = issue->name;
   const bool unfinished = (record.flags & ring::kUnfinished) != 0;
   if (!unfinished || record.begin_ns != 0)
     op.start_ns = run_.device_ns(record.begin_ns, record.flags);
