@@ -49,6 +49,14 @@ class QuietHarness(Harness):
         return [name for _, name, verdict, _ in self.results if verdict == "FAIL"]
 
 
+def new_trace(path):
+    """A database with the tables of a trace and no rows."""
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA synchronous = OFF")
+    database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+    return database
+
+
 def insert(database, table, **columns):
     """A row; its id is the number of rows before it."""
     row = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -103,9 +111,7 @@ class Checks(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             harness = QuietHarness(pathlib.Path(folder))
             path = pathlib.Path(folder) / "trace.sqlite"
-            database = sqlite3.connect(path)
-            database.execute("PRAGMA synchronous = OFF")
-            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+            database = new_trace(path)
             line = handover(database, 5)
             if spoil:
                 database.execute(spoil)
@@ -157,8 +163,7 @@ class Kept(unittest.TestCase):
             folder = pathlib.Path(name)
             harness = QuietHarness(folder)
             path = folder / "trace.sqlite"
-            database = sqlite3.connect(path)
-            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+            database = new_trace(path)
             texts = {f"{harness.build}/bin/examples/pipeline --device cuda": "/opt/streamscope/bin/examples/pipeline --device cuda",
                      f"STREAMSCOPE_RINGS={folder}/a.rings\0CUDA_HOME=/usr/local/cuda":
                          "STREAMSCOPE_RINGS=/tmp/streamscope/a.rings\0CUDA_HOME=/usr/local/cuda",
@@ -253,9 +258,7 @@ class Race(unittest.TestCase):
     def failures_after(self, spoil=None):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.sqlite"
-            database = sqlite3.connect(path)
-            database.execute("PRAGMA synchronous = OFF")
-            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+            database = new_trace(path)
             line = race(database)
             if spoil:
                 database.execute(spoil)
@@ -325,8 +328,7 @@ class Kineto(unittest.TestCase):
         """A program of two steps in two traces: as ours and as an import without the range; then one of them spoiled."""
         def steps(folder, name, with_range, spoil=""):
             path = pathlib.Path(folder) / name
-            database = sqlite3.connect(path)
-            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+            database = new_trace(path)
             if with_range:
                 insert(database, "range", name_id=text(database, "measured"), start_ns=100, end_ns=5_000)
             insert(database, "host_sync", kind=0, start_ns=50, end_ns=90)
@@ -376,9 +378,7 @@ class Join(unittest.TestCase):
     def failures_after(self, spoil="", mark="shape"):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.sqlite"
-            database = sqlite3.connect(path)
-            database.execute("PRAGMA synchronous = OFF")
-            database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+            database = new_trace(path)
             line = many_threads(database)
             database.executescript(spoil)
             database.commit()
@@ -436,8 +436,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(self.compared({"node names": {"k": 1}}, more_names), ([], ["expected", "expected"]))
 
     def test_queries_fit_the_schema(self):
-        database = sqlite3.connect(":memory:")
-        database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+        database = new_trace(":memory:")
         for sql in (*sources.FACTS.values(), *sources.FACTS_OF_TIMES.values(), sources.WITHOUT_CALL, *corpus_sources.FACTS.values()):
             database.execute(sql).fetchall()
         self.assertGreater(len(sources.torch_cases()), 10)
