@@ -101,28 +101,30 @@ class Turns:
         return f"code {self.process.returncode}: {self.log.read_text(errors='replace')[-800:]}"
 
 
-def take_turns(harness, ways):
-    """{way: [ns per call, one per turn]} of one set of processes; None after a failed check."""
-    runners = [Turns(harness, way, *how) for way, how in ways.items()]
+def take_turns(harness, name, runners, warm_up, turns, start_s=0):
+    """{way: [what each turn measured]} of one set of processes (Turns), without the turns to warm up; None after a failed check.
+    `start_s`: programs say first that they are ready, after this many seconds at most."""
     found = {runner.way: [] for runner in runners}
     failed = None
     try:
-        for turn in range(WARM_UP_TURNS + TURNS):
+        for failed in runners if start_s else ():
+            failed.answer(start_s)
+        for turn in range(warm_up + turns):
             first = turn % len(runners)  # none always follows the same neighbor
             for runner in runners[first:] + runners[:first]:
                 failed = runner
                 value = runner.take()
-                if turn >= WARM_UP_TURNS:
+                if turn >= warm_up:
                     found[runner.way].append(value)
         failed = None
         for runner in runners:
-            if runner.way.startswith(("structure", "times")):
+            if runner.way.startswith(("structure", "times", "flight")):
                 harness.log(f"  recorder of {runner.way}: {runner.processor_s():.2f} s of processor time")
     except (OSError, ValueError):
         pass  # of `failed`
     finally:
         ended = {runner: runner.finish() for runner in runners}
-    return found if all_ended_well(harness, "cost loop", ended, failed) else None
+    return found if all_ended_well(harness, name, ended, failed) else None
 
 
 def all_ended_well(harness, name, ended, failed):
@@ -167,7 +169,8 @@ def measure(harness):
         if harness.is_over():
             harness.log(f"  time is over after {len(sets)} sets")
             break
-        found = take_turns(harness, ways)
+        runners = [Turns(harness, way, *how) for way, how in ways.items()]
+        found = take_turns(harness, "cost loop", runners, WARM_UP_TURNS, TURNS)
         if found is None:
             break
         sets.append(found)

@@ -23,11 +23,6 @@ def interval(values):
     return values[outside - 1], statistics.median(values), values[count - outside]
 
 
-def percents(ways, way, base="bare"):
-    """What a way adds to the bare one of the same round, in percent. `ways`: {way: [value of each round]}."""
-    return [100 * (value / bare - 1) for value, bare in zip(ways[way], ways[base])]
-
-
 def verdict(low, median, high, limit):
     """"ok" or "miss" if the whole interval is on one side of the limit, else "not resolved"."""
     if high <= limit:

@@ -66,7 +66,7 @@ MORE_APPS = {
 }
 TORCH_PROGRAMS = REPOSITORY / "tests/gpu/programs/torch_programs.py"
 TORCH_TIMEOUT_S = 150
-
+ON_TWO_DEVICES = ("torch nccl", "torch two_devices")
 
 
 
@@ -155,7 +155,8 @@ def torch_cases():
     """{name: command behind the interpreter} of the PyTorch programs."""
     listed = re.search(r"^CASES = \[(.*?)\]", TORCH_PROGRAMS.read_text(), re.M | re.S).group(1)
     cases = {f"torch {case}": [TORCH_PROGRAMS, case] for case in re.findall(r"\w+", listed)}
-    cases["torch distributed"] = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", 2, *cases["torch distributed"]]
+    for name in ("torch distributed", "torch nccl"):
+        cases[name] = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", 2, *cases[name]]
     cases["torch streams"] = [SCRIPT, "--steps", 10]
     return cases
 
@@ -187,7 +188,12 @@ def run(harness):
         harness.skip(f"tier {tier}", "this build does not record it by wrappers")
     found = programs(harness)
     if any(wanted.search(name) for name in torch_cases()) and is_available(harness):
-        found += [(name, [harness.python, *words], [], TORCH_TIMEOUT_S) for name, words in torch_cases().items()]
+        two_devices = harness.run(["nvidia-smi", "--list-gpus"], 30).out.count("GPU ") > 1
+        for name, words in torch_cases().items():
+            if name in ON_TWO_DEVICES and not two_devices:
+                harness.skip(name, "needs two GPUs")
+            else:
+                found.append((name, [harness.python, *words], [], TORCH_TIMEOUT_S))
     tasks = [(compare, harness, name, command, tier, options, timeout)
              for tier in tiers for name, command, options, timeout in found if wanted.search(name)]
     harness.log(f"  {len(tasks)} comparisons")

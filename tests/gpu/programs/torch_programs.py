@@ -206,8 +206,39 @@ def distributed():
     return result
 
 
+def nccl():
+    """Collectives of NCCL between two devices, beside work; run by torch.distributed.run."""
+    os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # shared hosts may not offer NVLink multicast
+    rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(rank)
+    torch.distributed.init_process_group("nccl", device_id=torch.device("cuda", rank))
+    size = torch.distributed.get_world_size()
+    model = torch.nn.parallel.DistributedDataParallel(network())
+    part = torch.full((1 << 16,), float(rank), device="cuda")
+    whole, mine = torch.empty(size << 16, device="cuda"), torch.empty(1 << 16, device="cuda")
+    for _ in range(10):
+        model(torch.ones(32, 256, device="cuda")).sum().backward()
+        gathering = torch.distributed.all_gather_into_tensor(whole, part, async_op=True)
+        part.mul(2).sum()
+        gathering.wait()
+        torch.distributed.reduce_scatter_tensor(mine, whole)
+    torch.cuda.synchronize()
+    torch.distributed.destroy_process_group()
+    return mine.sum().item()
+
+
+def two_devices():
+    """One process with work on two devices and copies between them."""
+    first, second = (torch.randn(1 << 18, device=f"cuda:{device}") for device in range(2))
+    for _ in range(20):
+        with torch.cuda.device(1):
+            second.mul_(0.5).add_(first.to("cuda:1", non_blocking=True))
+        first.add_(second.to("cuda:0", non_blocking=True)).mul_(0.5)
+    return first.isfinite().all().item()
+
+
 CASES = [train, host_bound, graph, forked_graph, graphed_callables, compiled, pipeline, threads, attention, libraries, events, loader,
-         shared_tensor, distributed]
+         shared_tensor, distributed, nccl, two_devices]
 
 if __name__ == "__main__":
     print(sys.argv[1], {case.__name__: case for case in CASES}[sys.argv[1]]())

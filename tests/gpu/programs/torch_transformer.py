@@ -3,8 +3,8 @@
 """A training step of a small transformer in eager PyTorch: hundreds of short kernels, so that the host is the limit.
 
   torch_transformer.py [--steps N]             N steps inside the NVTX range "measured"; prints a JSON line
-  torch_transformer.py GO DONE [--kineto]      two named pipes: writes 0 to DONE when it is warm; each line on GO asks for 120
-                                               steps, whose ms per step (median without the first 20) is the answer on DONE;
+  torch_transformer.py GO DONE [--kineto]      two named pipes: writes 0 to DONE when it is warm; each line on GO asks for 50
+                                               steps, whose ms per step (median without the first 10) is the answer on DONE;
                                                the end of GO ends the program. --kineto: under torch.profiler
 """
 
@@ -22,7 +22,7 @@ import torch
 LAYERS, WIDTH, HEADS = 12, 128, 4
 BATCH, LENGTH, WORDS = 4, 64, 512
 WARM_UP = 30
-FIRST, STEPS = 20, 120  # of a turn: steps FIRST to STEPS count
+FIRST, STEPS = 10, 50  # of a turn: steps FIRST to STEPS count
 
 
 class Block(torch.nn.Module):
