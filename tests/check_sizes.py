@@ -21,7 +21,6 @@ SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 
 # What may be larger, and why.
 EXCEPTIONS = {
-    "profiler/collect/calls/call_recorder.cpp: record_end": "the exit of every call: expanded twice, its steps share what is in registers",
     "profiler/ring/record.h": "the one list of fixed-size records, which collector and writer read side by side",
 }
 

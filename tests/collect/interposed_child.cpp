@@ -246,6 +246,23 @@ int launch_with_device_times() {
   return 0;
 }
 
+// Prints how often it went round, with four calls each and one inside another.
+int call_for_a_while() {
+  const uint64_t end_ns = now_ns() + 300'000'000;
+  int rounds = 0;
+  for (; now_ns() < end_ns; ++rounds) {
+    CUevent event = nullptr;
+    cuEventCreate(&event, 0);
+    fake_run_inside([] { cuEventRecord(kEvent, kStream); });
+    launch(kFirstKernel);
+    cuStreamWaitEvent(kStream, kEvent, 0);
+    cuEventDestroy(event);
+    usleep(500);
+  }
+  std::printf("%d\n", rounds);
+  return 0;
+}
+
 // A library that stands for the driver has been loaded in its place.
 int call_a_stand_in(const char* path) {
   void* const stand_in = dlopen(path, RTLD_NOW);
@@ -297,6 +314,7 @@ int main(int count, char** arguments) {
   if (scenario == "graphs") return instantiate_two_graphs();
   if (scenario == "streams") return use_streams();
   if (scenario == "errors") return look_up_with_errors();
+  if (scenario == "for-a-while") return call_for_a_while();
   if (scenario == "threads") return call_in_threads();
   if (scenario == "fork") return call_in_a_forked_child();
   std::printf("no scenario %s\n", std::string(scenario).c_str());

@@ -97,6 +97,29 @@ TEST_F(Interposed, ACallInsideACallIsPartOfIt) {
   EXPECT_EQ(run_.call_names(), "cuLaunchKernel cuStreamWaitEvent");
 }
 
+TEST_F(Interposed, CallsPassWhereRecordingIsOffToMeasureItsCost) {
+  run_.control().measure_cost_window_ms = 20;
+  ASSERT_EQ(run("for-a-while"), 0) << run_.error_text();
+  const uint64_t rounds = std::stoull(run_.output_text());
+  const auto switches = run_.all<ring::CollectingRecord>(ring::RecordKind::kCollecting);
+  ASSERT_GE(switches.size(), 6u);
+  for (size_t i = 1; i < switches.size(); ++i)
+    EXPECT_GT(switches[i].progress, switches[i - 1].progress) << "in both kinds of windows";
+  const auto ends = run_.all<ring::EndRecord>(ring::RecordKind::kEnd);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].callbacks, 4 * rounds) << "each is counted once, with what is inside it";
+
+  std::map<std::string, uint64_t> recorded;
+  for (const ring::CallRecord& call : run_.calls()) ++recorded[name_of(call)];
+  EXPECT_EQ(recorded["cuEventCreate"], rounds) << "handles are always followed";
+  EXPECT_EQ(recorded["cuEventDestroy"], rounds);
+  EXPECT_EQ(recorded["cuEventRecord"], 0u) << "inside the launch";
+  EXPECT_GT(recorded["cuLaunchKernel"], 0u);
+  EXPECT_LT(recorded["cuLaunchKernel"], rounds);
+  EXPECT_GT(recorded["cuStreamWaitEvent"], 0u);
+  EXPECT_LT(recorded["cuStreamWaitEvent"], rounds);
+}
+
 TEST_F(Interposed, KernelsHaveTheNamesThatTheDriverKnows) {
   ASSERT_EQ(run("kernels"), 0) << run_.error_text();
   std::vector<std::string> names;

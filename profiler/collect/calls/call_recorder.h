@@ -16,6 +16,7 @@
 #include "collect/calls/call_table.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
+#include "collect/stacks/stacks.h"
 
 namespace streamscope::collect {
 
@@ -38,13 +39,13 @@ inline bool is_inside_a_call(const ThreadState* thread) {
   return thread != nullptr && thread->open_entry != nullptr;
 }
 
-/// Entry of an outermost call with these values. `thread`: null if it has no state yet. Returns the
-/// state in which the call is open now, null if it is not recorded.
-ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallValues values,
-                        const SeenCall& call);
+/// Entry of an outermost call with these values; `facts` are those of `entry`. `thread`: null if it
+/// has no state yet. Returns the state in which the call is open now, null if it is not recorded.
+ThreadState* begin_call(ThreadState* thread, const CallEntry& entry, CallFacts facts,
+                        CallValues values, const SeenCall& call);
 
 /// Exit of the thread's open call, which is `call`.
-void end_call(ThreadState& thread, const SeenCall& call, int32_t result);
+void end_call(ThreadState& thread, CallFacts facts, const SeenCall& call, int32_t result);
 
 /// Stamp for the exit of the thread's open call, for a source that has more to do before
 /// end_call().
@@ -67,9 +68,9 @@ inline KernelNameSlot* kernel_set(ThreadState& thread, const void* address) {
 inline const KernelNameSlot* find_kernel(ThreadState& thread, const void* address) {
   const KernelNameSlot* const set = kernel_set(thread, address);
   const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
-  for (const KernelNameSlot* slot : {set, set + 1})
-    if (slot->text == address && slot->epoch == epoch) return slot;
-  return nullptr;
+  if (__builtin_expect(set->text == address && set->epoch == epoch, 1)) return set;
+  const KernelNameSlot* const older = set + 1;
+  return older->text == address && older->epoch == epoch ? older : nullptr;
 }
 /// Keeps a name, in place of the older one of its set.
 inline void keep_kernel(ThreadState& thread, const void* address, ring::TextHash hash) {
@@ -83,5 +84,120 @@ inline void keep_kernel(ThreadState& thread, const void* address, ring::TextHash
 void end_captured_stream(uint64_t handle);
 
 void forget_calls_after_fork();
+
+// Both ends of a call follow here, so that each source has them in one piece: between two calls of
+// a program the driver uses the caches, and every line of code and memory less is some ns.
+
+/// The parts of begin_call() and end_call() that few calls need.
+void before_end(CallKind kind, const CallValues& values);
+void before_capture();
+void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t result);
+
+[[gnu::always_inline]] inline ThreadState* begin_call(ThreadState* thread, const CallEntry& entry,
+                                                      CallFacts facts, CallValues values,
+                                                      const SeenCall& call) {
+  if (__builtin_expect((facts.flags & kEntryEnds) != 0, 0)) before_end(facts.kind, values);
+  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
+  if (__builtin_expect(thread == nullptr || thread->in_collector, 0)) return nullptr;
+  if (__builtin_expect(facts.kind == CallKind::kCaptureBegin, 0)) before_capture();
+  if (facts.kind == CallKind::kLaunch) values.object = call.kernel;
+  thread->open_entry = &entry;
+  const bool legacy = (facts.flags & kEntryWork) != 0 && values.stream <= 1 &&
+                      (values.stream == 1 || (facts.flags & kEntryPerThread) == 0);
+  const uint16_t stack_calls = session.stack_calls;
+  const bool stack = (facts.flags & stack_calls) != 0 ||
+                     (legacy && stack_calls != 0 && is_early_legacy_call(*thread));
+  thread->open_stack = __builtin_expect(stack, 0) ? take_stack(*thread) : 0;
+  thread->open_number = call.number;
+
+  ring::OpenCall& open = thread->open_call();
+  open.stream.store(values.stream, std::memory_order_relaxed);
+  open.object.store(values.object, std::memory_order_relaxed);
+  open.value.store(values.value, std::memory_order_relaxed);
+  open.context.store(call.context_id, std::memory_order_relaxed);
+  open.call_number.store(call.number, std::memory_order_relaxed);
+  open.operation.store(thread->operation(), std::memory_order_relaxed);
+  open.stack.store(thread->open_stack, std::memory_order_relaxed);
+  open.call.store(facts.id, std::memory_order_relaxed);
+  open.flags.store(
+      static_cast<uint8_t>(((facts.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
+                           ((facts.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0) |
+                           (call.own_number ? ring::kOwnNumber : 0)),
+      std::memory_order_relaxed);
+  thread->begin = ticks();
+  open.begin.store(thread->begin, std::memory_order_release);
+  return thread;
+}
+
+/// The writer orders calls by their end. From here until the record is published, it must not
+/// assume that this thread will report nothing older than now.
+inline void begin_leaving(ring::OpenCall& open) {
+  open.leaving.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// The exit stamp. A single thread needs none that orders its calls against those of other threads.
+inline uint64_t exit_ticks(ring::ClockKind clock) {
+  return session.several_threads.load(std::memory_order_relaxed) ? ring::read_clock_after(clock)
+                                                                 : ring::read_clock(clock);
+}
+
+/// The record of the thread's open call; what its entry stored, but for these arguments.
+inline void fill_record(const ThreadState& thread, ring::CallId id, const SeenCall& call,
+                        uint64_t stream, uint64_t object, uint8_t flags, uint64_t end,
+                        int32_t result, ring::CallRecord& record) {
+  const ring::OpenCall& open = thread.open_call();
+  record.kind = ring::RecordKind::kCall;
+  record.flags = flags;
+  record.call = id;
+  record.call_number = call.number;
+  record.begin = thread.begin;
+  record.end = end;
+  record.stream = stream;
+  record.object = object;
+  record.value = open.value.load(std::memory_order_relaxed);
+  record.context = call.context_id;
+  record.result = result;
+  record.operation = open.operation.load(std::memory_order_relaxed);
+  record.stack = thread.open_stack;
+}
+
+/// The open call is recorded, or is not to be.
+inline void close_call(ThreadState& thread, CallFacts facts) {
+  ring::OpenCall& open = thread.open_call();
+  if ((facts.flags & kEntryWork) != 0) note_work();
+  open.begin.store(0, std::memory_order_release);
+  open.leaving.store(0, std::memory_order_release);
+  thread.open_entry = nullptr;
+}
+
+/// True if the exit of the thread's open call only has to record it, which is nearly always so.
+inline bool ends_plainly(const ThreadState& thread, CallFacts facts, const SeenCall& call,
+                         int32_t result) {
+  constexpr uint16_t kMore =
+      kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates | kEntryFollowed;
+  return (facts.flags & kMore) == 0 && result != ring::kNotReady && call.end == 0 &&
+         collects(thread.begin) && session.clock == ring::ClockKind::kTimeStampCounter &&
+         session.active_captures.load(std::memory_order_relaxed) == 0 &&
+         !session.attached_late.load(std::memory_order_relaxed) && thread.ring.has_room() &&
+         thread.open_call().stream.load(std::memory_order_relaxed) !=
+             reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+}
+
+[[gnu::always_inline]] inline void end_call(ThreadState& thread, CallFacts facts,
+                                            const SeenCall& call, int32_t result) {
+  if (__builtin_expect(!ends_plainly(thread, facts, call, result), 0))
+    return end_call_with_more(thread, call, result);
+  ring::OpenCall& open = thread.open_call();
+  begin_leaving(open);
+  const uint64_t end = exit_ticks(ring::ClockKind::kTimeStampCounter);
+  thread.count_call();
+  auto* const record = thread.ring.claim_room<ring::CallRecord>();
+  fill_record(thread, facts.id, call, open.stream.load(std::memory_order_relaxed),
+              open.object.load(std::memory_order_relaxed),
+              open.flags.load(std::memory_order_relaxed), end, result, *record);
+  thread.ring.publish(record);
+  close_call(thread, facts);
+}
 
 }  // namespace streamscope::collect

@@ -5,8 +5,11 @@
 // the toolkit.
 #pragma once
 
+#include <cupti_driver_cbid.h>
+#include <cupti_runtime_cbid.h>
+
+#include <array>
 #include <cstdint>
-#include <span>
 
 #include "ring/calls.h"
 
@@ -49,20 +52,25 @@ enum CallEntryFlags : uint16_t {
   kEntryAccesses = 1 << 7,   // a copy or memset: see `accesses`
   kEntryEnds = 1 << 8,       // destroys a stream, an event, or everything in a context or a module
   kEntryAllocates = 1 << 9,  // gives the program memory: `object` is its address, `value` its size
+  kEntryFollowed = 1 << 10,  // begins or ends the recording, with --capture-range cudaProfilerApi
 };
 
-struct CallEntry {
+struct CallFacts {
+  ring::CallId id = 0;
+  CallKind kind = CallKind::kOther;
+  uint16_t flags = 0;  // CallEntryFlags
+};
+
+struct CallEntry : CallFacts {
   /// Reads the parameters; `exit`: the call has succeeded and its outputs are valid. Null: not
   /// traced.
   void (*read)(const void* parameters, bool exit, CallValues& values) = nullptr;
   /// Reports which memory the work accesses; not null with kEntryAccesses.
   void (*accesses)(const void* parameters, AccessSink& sink) = nullptr;
-  ring::CallId id = 0;
-  CallKind kind = CallKind::kOther;
-  uint16_t flags = 0;
 };
 
 /// Tables by callback id.
-extern const std::span<const CallEntry> runtime_calls, driver_calls;
+extern const std::array<CallEntry, CUPTI_RUNTIME_TRACE_CBID_SIZE> runtime_calls;
+extern const std::array<CallEntry, CUPTI_DRIVER_TRACE_CBID_SIZE> driver_calls;
 
 }  // namespace streamscope::collect

@@ -40,8 +40,10 @@ ThreadState* unpack(uint64_t word, uint32_t correlation_id) {
 
 // The table's size is checked too: a newer libcupti knows more ids.
 const CallEntry* entry_of(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  const auto table = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
-  return id < table.size() && table[id].read != nullptr ? &table[id] : nullptr;
+  const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (id >= (runtime ? runtime_calls.size() : driver_calls.size())) return nullptr;
+  const CallEntry& entry = runtime ? runtime_calls[id] : driver_calls[id];
+  return entry.read != nullptr ? &entry : nullptr;
 }
 
 SeenCall seen(const CUpti_CallbackData& call) {
@@ -63,7 +65,7 @@ SeenCall seen(const CUpti_CallbackData& call) {
   }
   CallValues values;
   entry->read(call.functionParams, false, values);
-  thread = begin_call(thread, *entry, values, entered);
+  thread = begin_call(thread, *entry, *entry, values, entered);
   if (thread != nullptr) *call.correlationData = pack(thread, call.correlationId);
 }
 
@@ -88,7 +90,7 @@ int32_t result_of(const CUpti_CallbackData& call) {
 [[gnu::noinline]] void on_exit(const CUpti_CallbackData& call) {
   ThreadState* thread = unpack(*call.correlationData, call.correlationId);
   if (is_inside_a_call(thread) && thread->open_number == call.correlationId)
-    end_call(*thread, seen(call), result_of(call));
+    end_call(*thread, *thread->open_entry, seen(call), result_of(call));
 }
 
 void on_state(CUpti_CallbackId id, const CUpti_StateData& data) {

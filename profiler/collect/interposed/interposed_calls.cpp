@@ -21,14 +21,6 @@ namespace {
 constexpr uint32_t kNumbersAtOnce = 256;
 constinit std::atomic<uint32_t> next_numbers{1};
 
-uint32_t take_number(ThreadState& thread) {
-  if (thread.next_number == thread.end_of_numbers) {
-    thread.next_number = next_numbers.fetch_add(kNumbersAtOnce, std::memory_order_relaxed);
-    thread.end_of_numbers = thread.next_number + kNumbersAtOnce;
-  }
-  return thread.next_number++;
-}
-
 // Contexts by the driver's own number, which is never used again, and streams by handle.
 struct Numbers {
   std::mutex mutex;
@@ -38,6 +30,7 @@ struct Numbers {
 };
 alignas(Numbers) constinit unsigned char numbers_memory[sizeof(Numbers)] = {};  // never destroyed
 constinit Numbers* numbers = nullptr;
+constinit std::atomic<uint32_t> context_count{0};  // 0 also if CUPTI numbers them
 
 uint32_t next_context_number(CUcontext context) {
   unsigned long long unique = reinterpret_cast<uintptr_t>(context);
@@ -45,7 +38,9 @@ uint32_t next_context_number(CUcontext context) {
     return ring::kNone32;
   std::lock_guard lock(numbers->mutex);
   const auto next = static_cast<uint32_t>(numbers->contexts.size() + 1);
-  return numbers->contexts.try_emplace(unique, next).first->second;
+  const uint32_t number = numbers->contexts.try_emplace(unique, next).first->second;
+  context_count.store(static_cast<uint32_t>(numbers->contexts.size()), std::memory_order_relaxed);
+  return number;
 }
 
 uint32_t next_stream_number(CUcontext, CUstream, bool) {
@@ -66,31 +61,19 @@ bool current_device(CUcontext, uint32_t* ordinal) {
   return true;
 }
 
+}  // namespace
+
+void take_numbers(ThreadState& thread) {
+  thread.next_number = next_numbers.fetch_add(kNumbersAtOnce, std::memory_order_relaxed);
+  thread.end_of_numbers = thread.next_number + kNumbersAtOnce;
+}
+
+namespace {
+
 uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
 
 // A stream with a handle, not one of the default streams.
 bool is_created(uint64_t stream) { return stream > 2; }
-
-ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {
-  return thread.stream_contexts[(stream >> 4) % std::size(thread.stream_contexts)];
-}
-
-// The context of a call on `stream`, as far as it is known: that of the stream, else the current
-// one, which only the driver knows (12 ns on an H100 machine, a third of what a wrapper adds).
-void find_context(ThreadState* thread, uint64_t stream, SeenCall& call) {
-  if (thread != nullptr && is_created(stream)) {
-    const ContextSlot& slot = stream_slot(*thread, stream);
-    if (slot.stream == stream && slot.epoch == handles_epoch()) {
-      call.context = static_cast<CUcontext>(slot.context);
-      call.context_id = slot.id;
-      return;
-    }
-  }
-  if (cuda.cuCtxGetCurrent(&call.context) != CUDA_SUCCESS) call.context = nullptr;
-  if (thread == nullptr || call.context == nullptr) return;
-  const ContextSlot& slot = thread->known_context;
-  if (slot.context == call.context && slot.epoch == handles_epoch()) call.context_id = slot.id;
-}
 
 // `kernel` was launched with success, and the program named it by `named`. Where no module was
 // loaded as a whole, it is a CUkernel.
@@ -123,18 +106,144 @@ bool changes_objects(CallKind kind) {
   }
 }
 
-void report_objects(ThreadState& thread, const CallEntry& entry, const SeenCall& call) {
+}  // namespace
+
+// True if a frame that begins at `top` is below this one, which has not been overwritten. Else the
+// open call was left by longjmp or an exception.
+bool InterposedCall::contains(const void* top) const {
+  return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
+}
+
+// The thread has an open call. True if this one is inside it.
+bool InterposedCall::is_inside_another(ThreadState& thread, const void* top) {
+  if (thread.interposed == nullptr || !thread.interposed->contains(top)) {
+    forget_open_call(thread);
+    return false;
+  }
+  thread_ = &thread;
+  inside_another_ = true;
+  return true;
+}
+
+// While recording is off only to measure its cost: true if nothing follows from this call that must
+// be known later. It is not stamped, so a hang does not show it; calls that wait are.
+bool InterposedCall::can_pass() const {
+  constexpr uint16_t kSeen =
+      kEntryOutput | kEntryIdentity | kEntryEnds | kEntryStack | kEntryAllocates | kEntryFollowed;
+  return (facts_.flags & kSeen) == 0 && facts_.kind != CallKind::kCaptureBegin &&
+         session.active_captures.load(std::memory_order_relaxed) == 0 && !session.tells_arguments;
+}
+
+void InterposedCall::pass(ThreadState& thread) {
+  passes_ = true;
+  thread_ = &thread;
+  mark_open(thread);
+  thread.open_entry = entry_;
+  thread.count_call();
+}
+
+// Asks the driver for it (12 ns on an H100 machine).
+void InterposedCall::find_current_context() {
+  call_.context_id = ring::kNone32;
+  if (cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS) call_.context = nullptr;
+  const ContextSlot& slot = thread_->known_context;
+  if (call_.context != nullptr && slot.context == call_.context && slot.epoch == handles_epoch())
+    call_.context_id = slot.id;
+}
+
+// The context of a call whose stream does not tell. While the process has one context only, the
+// driver is asked after the call, when the caches have what it needs for the answer.
+void InterposedCall::find_context(ThreadState& thread) {
+  stream_is_new_ = is_created(values_.stream);
+  thread_ = &thread;
+  const ContextSlot& latest = thread.known_context;
+  needs_context_ = latest.epoch == handles_epoch() &&
+                   context_count.load(std::memory_order_relaxed) == 1 &&
+                   (facts_.flags & kEntryEnds) == 0;
+  if (!needs_context_) return find_current_context();
+  call_.context_id = latest.id;
+}
+
+// The exit of a call that is not recorded: inside another, passed on, or left by longjmp or an
+// exception.
+void InterposedCall::leave_unrecorded(int32_t result) {
+  if (!running()) return;
+  ThreadState& thread = *thread_;
+  if (inside_another_) {
+    if (result == 0) report_launch(thread, *entry_, call_.parameters);
+    return;
+  }
+  if (thread.open_entry != entry_ || thread.interposed != this) return;
+  if (!passes_) return forget_open_call(thread);  // the process is ending, and the driver is gone
+  thread.open_entry = nullptr;
+  mark_closed();
+}
+
+[[gnu::noinline]] void InterposedCall::learn_more() {
+  if (stream_is_new_) note_stream();
+  // The runtime makes a context in the first call that needs one.
+  if (call_.context == nullptr && cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS)
+    call_.context = nullptr;
+  const bool ends = (facts_.flags & kEntryEnds) != 0;
+  const bool new_context = call_.context != nullptr && call_.context_id == ring::kNone32 && !ends;
+  const bool new_kernel = facts_.kind == CallKind::kLaunch && call_.kernel == 0;
+  if (new_context || new_kernel || changes_objects(facts_.kind) ||
+      session.active_captures.load(std::memory_order_relaxed) > 0)
+    learn(new_context);
+  if (session.tells_arguments && facts_.kind == CallKind::kLaunch &&
+      (facts_.flags & kEntryDriver) != 0)
+    report_launch(*thread_, *entry_, call_.parameters);
+}
+
+// A successful call on a stream with a handle shows in which context it is, unless it ends it.
+void InterposedCall::note_stream() const {
+  ThreadState& thread = *thread_;
+  const uint64_t stream = values_.stream;
+  if (call_.context_id == ring::kNone32 || (facts_.flags & kEntryEnds) != 0) return;
+  ContextSlot& slot = stream_slot(thread, stream);
+  const uint32_t now = handles_epoch();
+  if (slot.stream == stream && slot.epoch == now) return;
+  slot = {stream, call_.context, call_.context_id, now};
+  if (facts_.kind != CallKind::kStreamCreate &&
+      !is_known_stream(thread, call_.context, call_.context_id, stream))
+    report_loss(ring::Loss::kCallsMissing, 1);
+}
+
+// What this successful call shows of contexts, kernels, streams and graphs.
+void InterposedCall::learn(bool new_context) {
+  ThreadState& thread = *thread_;
+  call_.end = stamp_end(thread);
+  thread.in_collector = true;
+  if (new_context) {
+    // It is current in this thread, and a call that used it has just succeeded.
+    call_.context_id = numbering().context(call_.context);
+    if (call_.context_id != ring::kNone32) {
+      thread.known_context = {0, call_.context, call_.context_id, handles_epoch()};
+      report_context(thread, call_.context, call_.context_id);
+    }
+  }
+  if (facts_.kind == CallKind::kLaunch && call_.kernel == 0 && thread.launched != nullptr)
+    thread.open_call().object.store(learn_kernel(thread, named_, thread.launched),
+                                    std::memory_order_relaxed);
+  if (changes_objects(facts_.kind)) report_objects();
+  if (session.active_captures.load(std::memory_order_relaxed) > 0)
+    note_captured_node(thread, *entry_);
+  thread.in_collector = false;
+}
+
+void InterposedCall::report_objects() {
+  ThreadState& thread = *thread_;
   CallValues values;
-  entry.read(call.parameters, true, values);
-  switch (entry.kind) {
+  entry_->read(call_.parameters, true, values);
+  switch (facts_.kind) {
     case CallKind::kStreamCreate:
-      report_stream_change(thread, call.context, call.context_id,
-                           reinterpret_cast<CUstream>(values.stream), false, call.end);
+      report_stream_change(thread, call_.context, call_.context_id,
+                           reinterpret_cast<CUstream>(values.stream), false, call_.end);
       break;
     case CallKind::kStreamDestroy:
       // As of the entry: the handle may be in use again.
       end_captured_stream(values.stream);
-      report_stream_change(thread, call.context, call.context_id,
+      report_stream_change(thread, call_.context, call_.context_id,
                            reinterpret_cast<CUstream>(values.stream), true, thread.begin);
       break;
     case CallKind::kGraphInstantiate:
@@ -147,123 +256,6 @@ void report_objects(ThreadState& thread, const CallEntry& entry, const SeenCall&
     default:
       break;
   }
-}
-
-}  // namespace
-
-// True if a frame that begins at `top` is below this one, which has not been overwritten. Else the
-// open call was left by longjmp or an exception.
-bool InterposedCall::contains(const void* top) const {
-  return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
-}
-
-bool InterposedCall::enter(const void* top, const CallEntry& entry, const void* parameters,
-                           const void* named, void* kernel) {
-  if (!running()) return false;
-  ThreadState* thread = existing_thread();
-  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
-  if (thread != nullptr) {
-    if (thread->in_collector) return false;
-    if (__builtin_expect(thread->open_entry != nullptr, 0)) {
-      if (thread->interposed != nullptr && thread->interposed->contains(top)) {
-        if (kernel != nullptr) thread->launched = kernel;
-        thread_ = thread;
-        inside_another_ = true;
-        return kernel != nullptr && session.tells_arguments;
-      }
-      forget_open_call(*thread);
-    }
-  }
-  inside_another_ = false;
-  named_ = named;
-  call_ = {.parameters = parameters, .own_number = true};
-  CallValues values;
-  entry.read(parameters, false, values);
-  find_context(thread, values.stream, call_);
-  if (thread != nullptr) {
-    thread->launched = kernel;
-    if (named != nullptr) {
-      if (const KernelNameSlot* known = find_kernel(*thread, named)) call_.kernel = known->hash;
-    }
-    call_.number = take_number(*thread);
-    // From here on a call of a signal handler is inside this one.
-    thread->interposed = this;
-    alive_ = this;
-  }
-  thread_ = begin_call(thread, entry, values, call_);
-  if (thread_ == nullptr) return false;
-  thread_->interposed = this;
-  alive_ = this;
-  return true;
-}
-
-void InterposedCall::leave(const CallEntry& entry, const void* parameters, int32_t result) {
-  if (!running()) return;
-  ThreadState& thread = *thread_;
-  if (inside_another_) {
-    if (result == 0) report_launch(thread, entry, parameters);
-    return;
-  }
-  if (thread.open_entry != &entry || thread.interposed != this) return;
-  // The process is ending, and the driver is gone: nothing happened.
-  if (result == CUDA_ERROR_DEINITIALIZED) return forget_open_call(thread);
-  if (result == 0) {
-    note_stream();
-    // The runtime makes a context in the first call that needs one.
-    if (__builtin_expect(call_.context == nullptr, 0) &&
-        cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS)
-      call_.context = nullptr;
-    const bool ends = (entry.flags & kEntryEnds) != 0;
-    const bool new_context = call_.context != nullptr && call_.context_id == ring::kNone32 && !ends;
-    const bool new_kernel = entry.kind == CallKind::kLaunch && call_.kernel == 0;
-    if (__builtin_expect(new_context || new_kernel || changes_objects(entry.kind), 0) ||
-        session.active_captures.load(std::memory_order_relaxed) > 0)
-      learn(entry, new_context);
-    if (session.tells_arguments && entry.kind == CallKind::kLaunch &&
-        (entry.flags & kEntryDriver) != 0)
-      report_launch(thread, entry, parameters);
-  }
-  end_call(thread, call_, result);
-  thread.interposed = nullptr;
-  alive_ = nullptr;
-}
-
-// A successful call on a stream with a handle shows in which context it is, unless it ends it.
-void InterposedCall::note_stream() const {
-  ThreadState& thread = *thread_;
-  const uint64_t stream = thread.open_call().stream.load(std::memory_order_relaxed);
-  if (!is_created(stream) || call_.context_id == ring::kNone32 ||
-      (thread.open_entry->flags & kEntryEnds) != 0)
-    return;
-  ContextSlot& slot = stream_slot(thread, stream);
-  const uint32_t now = handles_epoch();
-  if (slot.stream == stream && slot.epoch == now) return;
-  slot = {stream, call_.context, call_.context_id, now};
-  if (thread.open_entry->kind != CallKind::kStreamCreate &&
-      !is_known_stream(thread, call_.context, call_.context_id, stream))
-    report_loss(ring::Loss::kCallsMissing, 1);
-}
-
-// What this successful call shows of contexts, kernels, streams and graphs.
-void InterposedCall::learn(const CallEntry& entry, bool new_context) {
-  ThreadState& thread = *thread_;
-  call_.end = stamp_end(thread);
-  thread.in_collector = true;
-  if (new_context) {
-    // It is current in this thread, and a call that used it has just succeeded.
-    call_.context_id = numbering().context(call_.context);
-    if (call_.context_id != ring::kNone32) {
-      thread.known_context = {0, call_.context, call_.context_id, handles_epoch()};
-      report_context(thread, call_.context, call_.context_id);
-    }
-  }
-  if (entry.kind == CallKind::kLaunch && call_.kernel == 0 && thread.launched != nullptr)
-    thread.open_call().object.store(learn_kernel(thread, named_, thread.launched),
-                                    std::memory_order_relaxed);
-  if (changes_objects(entry.kind)) report_objects(thread, entry, call_);
-  if (session.active_captures.load(std::memory_order_relaxed) > 0)
-    note_captured_node(thread, entry);
-  thread.in_collector = false;
 }
 
 bool can_be_recorded() {
@@ -286,6 +278,7 @@ void forget_interposed_after_fork() {
   session.interposing.store(false, std::memory_order_relaxed);
   numbers = nullptr;
   next_numbers.store(1, std::memory_order_relaxed);
+  context_count.store(0, std::memory_order_relaxed);
   forget_wrappers_after_fork();
   forget_graphs_after_fork();
 }

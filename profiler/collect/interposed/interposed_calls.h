@@ -7,34 +7,154 @@
 // the calls, and from questions to the driver about handles that a call has just used with success.
 #pragma once
 
+#include <cstdint>
+#include <iterator>
+
 #include "collect/calls/call_recorder.h"
 #include "collect/calls/objects.h"
 
 namespace streamscope::collect {
 
+/// Gives the thread numbers for its next calls.
+void take_numbers(ThreadState& thread);
+
+/// The parameters of such a call are read again at its exit.
+inline bool needs_parameters(CallFacts facts) {
+  return (facts.flags & (kEntryOutput | kEntryAccesses | kEntryIdentity)) != 0 ||
+         (facts.kind == CallKind::kLaunch && session.tells_arguments);
+}
+
 /// One call through a wrapper; lives in the wrapper's stack frame.
 class InterposedCall {
  public:
-  /// Before the function itself. Launches: `named` is the address that stands for the kernel in the
-  /// program, `kernel` the driver's handle, null in the runtime. If false, the call is not recorded
-  /// and leave() must not be called. `top`: where the frame of the wrapper begins, its
-  /// __builtin_dwarf_cfa().
-  bool enter(const void* top, const CallEntry& entry, const void* parameters, const void* named,
-             void* kernel);
+  /// `facts` are those of `entry`, and `values` what it reads at entry; `parameters` if
+  /// needs_parameters(). Launches: `named` is the address that stands for the kernel in the
+  /// program, `kernel` the driver's handle, null in the runtime. enter() finds the context.
+  InterposedCall(const CallEntry& entry, CallFacts facts, const void* parameters,
+                 const CallValues& values, const void* named, void* kernel)
+      : entry_(&entry),
+        facts_(facts),
+        values_(values),
+        named_(named),
+        kernel_(kernel),
+        call_{.parameters = parameters, .context_id = 0, .own_number = true} {}
+
+  // Both ends exist once for each kind of call, so that only what concerns it is executed.
+
+  /// Before the function itself. If false, the call is not recorded and leave() must not be called.
+  /// `top`: where the frame of the wrapper begins, its __builtin_dwarf_cfa().
+  template <CallKind kKind, uint16_t kFlags>
+  bool enter(const void* top);
   /// After it.
-  void leave(const CallEntry& entry, const void* parameters, int32_t result);
+  template <CallKind kKind, uint16_t kFlags>
+  void leave(int32_t result);
 
  private:
   bool contains(const void* top) const;
+  bool is_inside_another(ThreadState& thread, const void* top);
+  bool can_pass() const;
+  void pass(ThreadState& thread);
+  void find_context(ThreadState& thread);
+  void find_current_context();
+  void mark_open(ThreadState& thread) {
+    thread.interposed = this;
+    alive_ = this;
+  }
+  void mark_closed() {
+    thread_->interposed = nullptr;
+    alive_ = nullptr;
+  }
+  void leave_unrecorded(int32_t result);
+  void learn_more();
   void note_stream() const;
-  void learn(const CallEntry& entry, bool new_context);
+  void learn(bool new_context);
+  void report_objects();
 
-  ThreadState* thread_;
-  const void* alive_;  // `this`, as long as the frame is in use
+  const CallEntry* entry_;
+  CallFacts facts_;
+  bool inside_another_ = false;
+  bool passes_ = false;         // it is only counted
+  bool stream_is_new_ = false;  // no call has shown its context yet
+  bool needs_context_ = false;  // `call_` has only a guess
+  CallValues values_;
   const void* named_;
+  void* kernel_;
+  ThreadState* thread_ = nullptr;
+  const void* alive_ = nullptr;  // `this`, as long as the frame is in use
   SeenCall call_;
-  bool inside_another_;
 };
+
+/// Number of the thread's next call.
+inline uint32_t take_number(ThreadState& thread) {
+  if (__builtin_expect(thread.next_number == thread.end_of_numbers, 0)) take_numbers(thread);
+  return thread.next_number++;
+}
+
+/// What is known of the stream's context, if calls have shown it.
+inline ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {
+  return thread.stream_contexts[(stream >> 4) % std::size(thread.stream_contexts)];
+}
+
+template <CallKind kKind, uint16_t kFlags>
+[[gnu::noinline]] bool InterposedCall::enter(const void* top) {
+  const CallFacts facts{facts_.id, kKind, kFlags};
+  if (__builtin_expect(!running(), 0)) return false;
+  ThreadState* thread = existing_thread();
+  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
+  if (__builtin_expect(thread == nullptr, 0)) {  // there is no ring for it
+    if ((kFlags & kEntryEnds) != 0) before_end(kKind, values_);
+    return false;
+  }
+  if (__builtin_expect(thread->in_collector, 0)) return false;
+  if (thread->open_entry != nullptr && is_inside_another(*thread, top)) {
+    if (kernel_ != nullptr) thread->launched = kernel_;
+    return kernel_ != nullptr && session.tells_arguments;
+  }
+  if (__builtin_expect(session.window_off.load(std::memory_order_relaxed), 0) && can_pass()) {
+    pass(*thread);
+    return true;
+  }
+  // A stream with a handle, and calls have shown where it is.
+  const ContextSlot& slot = stream_slot(*thread, values_.stream);
+  if (__builtin_expect(values_.stream > 2 && slot.stream == values_.stream &&
+                           slot.epoch == session.handles_epoch.load(std::memory_order_relaxed),
+                       1)) {
+    call_.context = static_cast<CUcontext>(slot.context);
+    call_.context_id = slot.id;
+  } else {
+    find_context(*thread);
+  }
+  if constexpr (kKind == CallKind::kLaunch) {
+    thread->launched = kernel_;
+    if (const KernelNameSlot* known = find_kernel(*thread, named_)) call_.kernel = known->hash;
+  }
+  call_.number = take_number(*thread);
+  mark_open(*thread);  // from here on a call of a signal handler is inside this one
+  thread_ = begin_call(thread, *entry_, facts, values_, call_);
+  mark_open(*thread);  // one may have been before it
+  return true;
+}
+
+template <CallKind kKind, uint16_t kFlags>
+[[gnu::noinline]] void InterposedCall::leave(int32_t result) {
+  const CallFacts facts{facts_.id, kKind, kFlags};
+  ThreadState& thread = *thread_;
+  if (__builtin_expect(!running() || inside_another_ || passes_ || thread.open_entry != entry_ ||
+                           thread.interposed != this || result == CUDA_ERROR_DEINITIALIZED,
+                       0))
+    return leave_unrecorded(result);
+  if (__builtin_expect(needs_context_, 0)) find_current_context();
+  // Nearly every successful call shows nothing new beside itself.
+  if (__builtin_expect(stream_is_new_ || call_.context_id == ring::kNone32 ||
+                           (kKind == CallKind::kLaunch && call_.kernel == 0) ||
+                           (kFlags & kEntryIdentity) != 0 || session.tells_arguments ||
+                           session.active_captures.load(std::memory_order_relaxed) > 0,
+                       0) &&
+      result == 0)
+    learn_more();
+  end_call(thread, facts, call_, result);
+  mark_closed();
+}
 
 /// libcuda is in the process and has the functions that recording needs. Thread-safe.
 bool can_be_recorded();

@@ -7,18 +7,21 @@
 #include <cstddef>
 #include <cstring>
 
+#include "collect/calls/call_table.h"
+
 namespace streamscope::collect {
 
 /// Arguments in memory as in CUPTI's parameter structs: members of these types, in this order.
 template <class... Args>
 class Parameters {
  public:
-  explicit Parameters(Args... args) {
+  /// Returns their address.
+  const void* set(Args... args) {
     if constexpr (sizeof...(Args) == 0) bytes_[0] = 0;
     [[maybe_unused]] size_t at = 0;
     (put(at, args), ...);
+    return bytes_;
   }
-  const void* address() const { return bytes_; }
 
  private:
   template <class A>
@@ -29,5 +32,14 @@ class Parameters {
   }
   alignas(16) unsigned char bytes_[(1 + ... + (sizeof(Args) + alignof(Args)))];
 };
+
+/// What the rule of a call (calls/call_rules.h) reads at its entry.
+template <class Call, class... Args>
+CallValues values_of(Args... args) {
+  Parameters<Args...> parameters;
+  CallValues values;
+  Call::RuleOf::template read<typename Call::Parameters>(parameters.set(args...), false, values);
+  return values;
+}
 
 }  // namespace streamscope::collect

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "collect/calls/call_rules.h"
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/interposed_calls.h"
 #include "collect/interposed/parameters.h"
@@ -112,17 +113,19 @@ struct RuntimeWrapper<kIndex, kId, kFound, cudaError_t(Args...)> {
                            __builtin_return_address(0)));
     if (target == nullptr) return cudaErrorInitializationError;
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
-    const Parameters<Args...> parameters(args...);
-    const CallEntry& entry = runtime_calls[known_as(kId)];
+    using Call = rules::RuntimeCall<known_as(kId)>;
     const void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) {
-      if (entry.kind == CallKind::kLaunch) kernel = kernel_of(args...);
+      if (Call::kFacts.kind == CallKind::kLaunch) kernel = kernel_of(args...);
     }
-    InterposedCall call;
-    if (!call.enter(__builtin_dwarf_cfa(), entry, parameters.address(), kernel, nullptr))
+    Parameters<Args...> parameters;
+    const void* at_exit = needs_parameters(Call::kFacts) ? parameters.set(args...) : nullptr;
+    InterposedCall call(runtime_calls[known_as(kId)], Call::kFacts, at_exit,
+                        values_of<Call>(args...), kernel, nullptr);
+    if (!call.enter<Call::kFacts.kind, Call::kFacts.flags>(__builtin_dwarf_cfa()))
       return target(args...);
     const cudaError_t result = target(args...);
-    call.leave(entry, parameters.address(), result);
+    call.leave<Call::kFacts.kind, Call::kFacts.flags>(result);
     return result;
   }
 };

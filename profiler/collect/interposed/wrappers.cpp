@@ -14,6 +14,7 @@
 #include <new>
 #include <type_traits>
 
+#include "collect/calls/call_rules.h"
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/interposed_calls.h"
 #include "collect/interposed/parameters.h"
@@ -63,15 +64,17 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
       if (target == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
     }
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
-    const Parameters<Args...> parameters(args...);
-    const CallEntry& entry = driver_calls[kId];
+    using Call = rules::DriverCall<kId>;
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
-    InterposedCall call;
-    if (!call.enter(__builtin_dwarf_cfa(), entry, parameters.address(), kernel, kernel))
+    Parameters<Args...> parameters;
+    const void* at_exit = needs_parameters(Call::kFacts) ? parameters.set(args...) : nullptr;
+    InterposedCall call(driver_calls[kId], Call::kFacts, at_exit, values_of<Call>(args...), kernel,
+                        kernel);
+    if (!call.enter<Call::kFacts.kind, Call::kFacts.flags>(__builtin_dwarf_cfa()))
       return target(args...);
     const CUresult result = target(args...);
-    call.leave(entry, parameters.address(), result);
+    call.leave<Call::kFacts.kind, Call::kFacts.flags>(result);
     return result;
   }
 };

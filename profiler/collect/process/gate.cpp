@@ -82,6 +82,7 @@ void switch_state() {
   // later.
   const uint64_t since = next != GateState::kOn ? kNever : record.measuring != 0 ? record.begin : 0;
   session.collecting_since.store(since, std::memory_order_relaxed);
+  session.window_off.store(next == GateState::kWindowOff, std::memory_order_relaxed);
   gate_state = next;
   if (ThreadState* thread = this_thread()) thread->push(record);
 }
@@ -192,6 +193,7 @@ void forget_gate_after_fork() {
   pause_first.store(ring::kNone32, std::memory_order_relaxed);
   pause_last.store(0, std::memory_order_relaxed);
   session.collecting_since.store(kNever, std::memory_order_relaxed);
+  session.window_off.store(false, std::memory_order_relaxed);
   session.pause_device_times.store(nullptr, std::memory_order_relaxed);
   session.range_ends.store(0, std::memory_order_relaxed);
 }

@@ -41,7 +41,7 @@ struct alignas(32) KernelNameSlot {
 };
 
 /// A context and its number, as of an epoch of handles; with the stream that is known to be in it.
-struct ContextSlot {
+struct alignas(32) ContextSlot {
   uint64_t stream = 0;
   void* context = nullptr;
   uint32_t id = 0;
@@ -73,17 +73,17 @@ struct alignas(128) ThreadState {
   std::atomic<uint64_t> calls{0};         // traced calls so far; only its thread counts
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
-  uint64_t virtual_now = 0;  // end of its latest simulated call
+  // Of the source `interposed`; see interposed/interposed_calls.cpp.
+  alignas(64) const InterposedCall* interposed = nullptr;  // the open call
+  void* launched = nullptr;  // latest kernel that the open call launched
+  uint32_t next_number = 0;  // numbers of calls that the thread has taken
+  uint32_t end_of_numbers = 0;
+  ContextSlot known_context;        // the latest current one
+  ContextSlot stream_contexts[16];  // by stream
+  uint64_t virtual_now = 0;         // end of its latest simulated call
   uint64_t per_thread_contexts =
       0;  // contexts (bit = id % 64) whose per-thread stream was reported
-  // Of the source `interposed`; see interposed/interposed_calls.cpp.
-  const InterposedCall* interposed = nullptr;  // the open call
-  void* launched = nullptr;                    // latest kernel that the open call launched
-  ContextSlot known_context;                   // the latest current one
-  ContextSlot stream_contexts[16];             // by stream
-  uint32_t next_number = 0;                    // numbers of calls that the thread has taken
-  uint32_t end_of_numbers = 0;
-  KernelNameSlot kernel_names[2 * kKernelSets];  // kernel_slot()
+  alignas(64) KernelNameSlot kernel_names[2 * kKernelSets];  // kernel_slot()
   CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // created at the first launch, with --with args
   PythonNames* python_names = nullptr;            // created at the first Python frame

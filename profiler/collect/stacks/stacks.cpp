@@ -185,11 +185,6 @@ uint32_t take_stack(ThreadState& thread) {
   return stack;
 }
 
-bool is_early_legacy_call(ThreadState& thread) {
-  constexpr uint32_t kEarly = 64;
-  return thread.legacy_calls < kEarly && ++thread.legacy_calls <= kEarly;
-}
-
 void forget_stacks_after_fork() {
   for (std::atomic<uint64_t>& slot : sent_stacks) {
     if (slot.load(std::memory_order_relaxed) != 0) slot.store(0, std::memory_order_relaxed);

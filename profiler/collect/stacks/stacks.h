@@ -22,7 +22,10 @@ uint32_t take_stack(ThreadState& thread);
 /// Counts a call that puts work on the legacy default stream, which implicitly blocks other
 /// streams. True for the first 64 of a thread: these name the places of a loop, and a program that
 /// uses no other stream does not pay for all of its calls.
-bool is_early_legacy_call(ThreadState& thread);
+inline bool is_early_legacy_call(ThreadState& thread) {
+  constexpr uint32_t kEarly = 64;
+  return thread.legacy_calls < kEarly && ++thread.legacy_calls <= kEarly;
+}
 
 void forget_stacks_after_fork();
 
