@@ -44,10 +44,6 @@ void choose_source(record::Options& options) {
 // Without a name, calls show the program's progress.
 void choose_measurement(const Choices& choices, record::Options& options) {
   if (choices.measure_cost.empty()) return;
-  if (choices.flight_recorder_mib) {
-    throw Error("record", "--flight-recorder keeps too little to measure the cost",
-                "leave out --measure-cost, or record without --flight-recorder");
-  }
   options.measure_cost = true;
   // As a flag without a value, and as the variable.
   if (choices.measure_cost != "true" && choices.measure_cost != "1")

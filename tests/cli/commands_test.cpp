@@ -100,7 +100,6 @@ TEST_F(Usage, ErrorsAreOneLineAndCodeTwo) {
       {"record", "--capture-range", "nvtx:", "--", "true"},
       {"record", "--delay", "-1", "--", "true"},
       {"record", "--duration", "0", "--", "true"},
-      {"record", "--measure-cost", "--flight-recorder", "1", "--", "true"},
       {"record", "--attach-writer"},
       {"demo", "frobnicate"},
       {"demo", "--iterations", "0"},

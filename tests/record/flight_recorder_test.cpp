@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/flight/flight_recorder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_program.h"
@@ -90,6 +91,30 @@ TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
   ASSERT_EQ(trace.event_wait.size(), 2u);
   EXPECT_EQ(trace.event_wait.binding[0], trace::kUnknownHistory);
   EXPECT_EQ(trace.event_wait.binding[1], trace::kBindingExact);
+}
+
+// The thread that switches has a ring of its own, so no window is overwritten.
+TEST_F(FlightRecording, KeepsTheWindowsThatMeasureItsCost) {
+  FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
+  FakeThread watching(folder_ / "rings", 1, 64, ring::best_clock());
+  thread.ring.header().overwrites = watching.ring.header().overwrites = 1;
+  thread.thread(static_cast<uint32_t>(getpid()));
+  FlightRecorder recorder(folder_ / "rings");
+  for (uint64_t i = 0; i < 6; ++i) {
+    auto turn = watching.make<ring::CollectingRecord>(ring::RecordKind::kCollecting);
+    turn.on = i % 2;
+    turn.measuring = 1;
+    turn.progress = 100 * i;
+    turn.begin = watching.now();
+    watching.ring.push(turn);
+    for (int call = 0; call < 100; ++call) thread.call("cudaLaunchKernel", 0xa, 0);
+    recorder.step();
+  }
+  const trace::Trace trace = dump(recorder);
+  using testing::ElementsAre;
+  EXPECT_THAT(trace.cost_window.recorded, ElementsAre(0, 1, 0, 1, 0, 1));
+  // The history of the other thread begins in the last one, which is cut there.
+  EXPECT_THAT(trace.cost_window.progress, ElementsAre(100, 100, 100, 100, 100, trace::kNoInt));
 }
 
 TEST(KnownFactsTest, KeepsTheNewestOfEachWithinItsLimit) {

@@ -189,15 +189,23 @@ void add_cost_windows(test::TraceBuilder& builder, int count, double cost) {
   }
 }
 
-TEST(RecordingCost, OfCallbacksThemselvesIsNotMeasured) {
+TEST(RecordingCost, OfWhatRanInAllWindowsIsNotMeasured) {
   test::TraceBuilder builder = test::pipeline();
   add_cost_windows(builder, 65, 0.25);
-  trace::Trace trace = builder.trace();
-  trace.strings.emplace_back("cupti 130001");
-  trace.process.collector_id[0] = static_cast<trace::Id>(trace.strings.size() - 1);
-  EXPECT_THAT(written("text", trace), HasSubstr("(25.0 to 25.0 %, 30 windows) plus callbacks"));
-  EXPECT_THAT(info_text(trace, info_of(trace)),
-              HasSubstr("\n  recording was off in 33 windows to measure its cost; callbacks ran"));
+  const auto written_for = [&](const char* collector, const char* format) {
+    trace::Trace trace = builder.trace();
+    trace.strings.emplace_back(collector);
+    trace.process.collector_id[0] = static_cast<trace::Id>(trace.strings.size() - 1);
+    return *format == 'i' ? info_text(trace, info_of(trace)) : written(format, trace);
+  };
+  const std::string off = "\n  recording was off in 33 windows to measure its cost";
+  EXPECT_THAT(written_for("cupti 130001", "text"), HasSubstr("30 windows) plus callbacks"));
+  EXPECT_THAT(written_for("cupti 130001", "info"), HasSubstr(off + "; callbacks ran"));
+  EXPECT_THAT(written_for("interposed, cupti 130001", "text"), HasSubstr("30 windows) plus CUPTI"));
+  EXPECT_THAT(written_for("interposed, cupti 130001", "info"),
+              HasSubstr(off + "; CUPTI was loaded"));
+  EXPECT_THAT(written_for("interposed", "text"), Not(HasSubstr("windows) plus")));
+  EXPECT_THAT(written_for("interposed", "info"), HasSubstr(off + "\n"));
 }
 
 TEST(RecordingCost, IsReportedWithItsInterval) {

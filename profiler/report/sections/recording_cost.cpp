@@ -16,10 +16,10 @@ namespace {
 std::string text_of(const trace::Trace& trace, const RecordingCost& cost) {
   const analysis::MeasuredCost& measured = cost.measured;
   if (cost.is_measured()) {
-    return fmt::format("recording cost {:+.1f} % ({:.1f} to {:.1f} %, {}){}", measured.percent,
+    return fmt::format("recording cost {:+.1f} % ({:.1f} to {:.1f} %, {}){}{}", measured.percent,
                        measured.low_percent, measured.high_percent,
                        analysis::format_count(measured.windows, "window"),
-                       cost.has_callbacks ? " plus callbacks" : "");
+                       cost.not_measured.empty() ? "" : " plus ", cost.not_measured);
   }
   if (cost.off_windows > 0) {
     return cost.has_graphs
@@ -44,9 +44,16 @@ RecordingCost recording_cost(const trace::Trace& trace, uint64_t graph_launches)
   cost.measured = analysis::measured_cost(trace);
   cost.off_windows = analysis::count_off_windows(trace);
   cost.has_graphs = cost.off_windows > 0 && has_times && graph_launches > 0;
-  cost.has_callbacks = std::ranges::any_of(trace.process.collector_id, [&](trace::Id text) {
-    return trace.text(text).starts_with("cupti");
-  });
+  const auto some_process = [&](auto matches) {
+    return std::ranges::any_of(trace.process.collector_id,
+                               [&](trace::Id text) { return matches(trace.text(text)); });
+  };
+  if (some_process([](std::string_view source) { return source.starts_with("cupti"); }))
+    cost.not_measured = "callbacks";
+  else if (has_times && some_process([](std::string_view source) {
+             return source.find("cupti") != source.npos;
+           }))
+    cost.not_measured = "CUPTI";
   cost.text = text_of(trace, cost);
   return cost;
 }
@@ -60,9 +67,12 @@ std::string cost_remark(const RecordingCost& cost) {
            ", but graphs are traced from the start or never: compare runs with and without "
            "recording";
   }
-  return cost.is_measured() && cost.has_callbacks
-             ? off + "; callbacks ran in them as well, so what they cost is not included"
-             : off;
+  if (!cost.is_measured() || cost.not_measured.empty()) return off;
+  return off +
+         (cost.not_measured == "CUPTI"
+              ? "; CUPTI was loaded in them as well, so what it costs without recording times is "
+                "not included"
+              : "; callbacks ran in them as well, so what they cost is not included");
 }
 
 }  // namespace streamscope::report

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "analysis/usage/cost_windows.h"
 #include "trace/read/reader.h"
@@ -18,7 +19,9 @@ struct RecordingCost {
   /// The windows say nothing: device times of graphs were recorded in all of them.
   bool has_graphs = false;
   size_t off_windows = 0;
-  bool has_callbacks = false;  ///< CUPTI called the collector in these windows too
+  /// What ran in these windows too, so that its cost is not measured: "callbacks", "CUPTI" (which
+  /// recorded no times, but was loaded), or nothing.
+  std::string_view not_measured;
 
   bool is_measured() const { return measured.is_known() && !has_graphs; }
 };
