@@ -95,7 +95,7 @@ struct cuMemHostAlloc_v2_params {
 
 // What the expressions of calls.def can use.
 
-constexpr uint64_t none = 0;
+constexpr uint64_t none = 0;  // NOLINT(readability-identifier-naming)
 
 uint64_t stream_facts(unsigned flags, int priority) {
   return flags | static_cast<uint64_t>(static_cast<uint32_t>(priority)) << 32;
@@ -140,7 +140,7 @@ uint64_t copy_kind(const T* copy) {
 
 // What the statements of accesses.def can use.
 
-constexpr MemoryEnd nothing{};
+constexpr MemoryEnd nothing{};  // NOLINT(readability-identifier-naming)
 
 template <class T>
 MemoryEnd bytes_at(T address, uint64_t bytes) {
@@ -372,11 +372,11 @@ constexpr int kind_flags(CallKind kind) {
 
 template <class Rule, class P>
 constexpr CallEntry entry(CallId line, int flags) {
-  constexpr auto accesses = RuleAccesses<Rule>::template read<P>();
+  constexpr auto kAccesses = RuleAccesses<Rule>::template read<P>();
   const LineFacts& facts = kLines[line];
-  return {&Rule::template read<P>, accesses, line, facts.kind,
+  return {&Rule::template read<P>, kAccesses, line, facts.kind,
           static_cast<uint16_t>(flags | kind_flags(facts.kind) | kEntryTraced |
-                                (accesses != nullptr ? kEntryAccesses : 0) |
+                                (kAccesses != nullptr ? kEntryAccesses : 0) |
                                 (facts.ends_many ? kEntryEnds : 0) |
                                 (facts.has_output ? kEntryOutput : 0))};
 }

@@ -21,6 +21,7 @@ class Parameters {
   const void* address() const { return bytes_; }
 
  private:
+  // NOLINTBEGIN(bugprone-sizeof-expression): an argument may be a pointer
   template <class A>
   void put(size_t& at, A argument) {
     at = (at + alignof(A) - 1) / alignof(A) * alignof(A);
@@ -28,6 +29,7 @@ class Parameters {
     at += sizeof argument;
   }
   alignas(16) unsigned char bytes_[(1 + ... + (sizeof(Args) + alignof(Args)))];
+  // NOLINTEND(bugprone-sizeof-expression)
 };
 
 }  // namespace streamscope::collect
