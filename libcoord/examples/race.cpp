@@ -28,8 +28,10 @@ int run_race(const example::Arguments& arguments) {
   const coord::DeviceBuffer<float> batch = device.allocate<float>(kElements);
   const coord::DeviceBuffer<float> sum = device.allocate<float>(kElements);
   const coord::HostBuffer<float> result = device.allocate_host<float>(kElements);
-  for (std::size_t i = 0; i < batches.size(); ++i)
-    batches[i] = static_cast<float>(i / kElements + 1);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const std::size_t number = i / kElements;
+    batches[i] = static_cast<float>(number + 1);
+  }
 
   example::Counts counts;
   coord::Coordinator coordinator(device);

@@ -164,7 +164,7 @@ std::string process_label(const Trace& trace, Id process) {
 
 std::string device_label(const Trace& trace, Id device) {
   if (device >= trace.device.size()) return "unknown device";
-  const std::string name = printable(trace.text(trace.device.name_id[device]));
+  std::string name = printable(trace.text(trace.device.name_id[device]));
   if (!name.empty()) return name;
   const trace::Small ordinal = trace.device.ordinal[device];
   return fmt::format("device {}",

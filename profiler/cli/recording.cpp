@@ -30,8 +30,9 @@ std::string short_path(const std::filesystem::path& file) {
 
 // One line with everything a user needs if, say, the disk fills up during recording. `ending`
 // describes how the program ended.
-std::string failure_line(const record::Outcome& outcome, const std::string& ending) {
-  std::string line = one_line(outcome.failure->what()) + "; the program was not affected" + ending;
+std::string failure_line(const record::Outcome& outcome, const Error& failure,
+                         const std::string& ending) {
+  std::string line = one_line(failure.what()) + "; the program was not affected" + ending;
   const std::filesystem::path rings = record::rings_path(outcome.trace);
   std::error_code error;
   if (std::filesystem::exists(rings, error)) {
@@ -95,8 +96,8 @@ record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
   record::Outcome outcome = record::run(options, program);
   if (outcome.failure) {
-    message("{}",
-            failure_line(outcome, fmt::format(" and ended with exit code {}", outcome.exit_code)));
+    message("{}", failure_line(outcome, *outcome.failure,
+                               fmt::format(" and ended with exit code {}", outcome.exit_code)));
     // An error of the program takes precedence over ours.
     if (outcome.exit_code == 0) outcome.exit_code = kUnusable;
   } else if (outcome.trace_written) {
@@ -128,7 +129,7 @@ void watch_for_hangs(record::Options& options, double timeout_s) {
 
 void finish_trace(const record::Outcome& outcome, const record::Options& options) {
   if (outcome.failure) {
-    message("{}", failure_line(outcome, ""));
+    message("{}", failure_line(outcome, *outcome.failure, ""));
     return;
   }
   try {

@@ -110,7 +110,7 @@ double callback_delay_us(const coord::Device& device, std::size_t count, Clock::
     Clock::time_point called;
     std::atomic<bool> was_called{false};
     gate.hold(stream);
-    waiter.when_reached(stream, [&](coord::WaitOutcome) {
+    waiter.when_reached(stream, [&](const coord::WaitOutcome&) {
       called = Clock::now();
       was_called.store(true, std::memory_order_release);
     });
@@ -128,7 +128,7 @@ double idle_percent(const coord::Device& device) {
   const coord::Stream stream = device.create_stream();
   Gate gate(device);
   gate.hold(stream);
-  waiter.when_reached(stream, [](coord::WaitOutcome) {});
+  waiter.when_reached(stream, [](const coord::WaitOutcome&) {});
   std::this_thread::sleep_for(50ms);
   const double processor = process_seconds();
   const auto begin = Clock::now();

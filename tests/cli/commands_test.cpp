@@ -139,7 +139,7 @@ TEST_F(WrongInput, IsOneLineThatNamesFileCauseAndRemedy) {
        {"missing", "folder", "empty", "text", "truncated", "header", "foreign", "newer"}) {
     const std::string file = name + ".sqlite";
     const std::string before = name == "missing" || name == "folder" ? "" : content(folder_ / file);
-    for (std::vector<std::string> arguments :
+    for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{"info", file},
           {"info", "--json", file},
           {"report", file},

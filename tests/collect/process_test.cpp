@@ -269,7 +269,7 @@ TEST(Process, WithoutAWriterRunsOnAndReportsWhy) {
 // A stand-in for `streamscope`: writes its arguments and environment to a file and prints where the
 // rings are.
 std::filesystem::path fake_writer(const Observed& run, const std::string& answer) {
-  const std::filesystem::path path = run.folder() / "writer";
+  std::filesystem::path path = run.folder() / "writer";
   std::ofstream(path) << "#!/bin/sh\necho \"$@\" > " << run.folder().string()
                       << "/arguments\nenv > " << run.folder().string()
                       << "/environment\nls -l /proc/$$/fd > " << run.folder().string() << "/files\n"

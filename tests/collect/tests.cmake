@@ -163,7 +163,7 @@ if(STREAMSCOPE_HAVE_CUDA)
   if(STREAMSCOPE_SANITIZE)
     target_compile_definitions(collect_test PRIVATE COLLECT_SANITIZED)
   endif()
-  add_dependencies(collect_test fake_injection streamscope_collect streamscope_collect_calls collect_interposed_child collect_runtime_child collect_driverless_child
-    collect_child collect_linked_child collect_plain_child collect_python_scene
-    collect_slow_library)
+  add_dependencies(collect_test fake_injection streamscope_collect streamscope_collect_calls collect_interposed_child
+    collect_runtime_child collect_driverless_child collect_child collect_linked_child collect_plain_child
+    collect_python_scene collect_slow_library)
 endif()

@@ -95,7 +95,7 @@ TEST_P(UpperParts, CoordinatorReportsTheEndAndTheFailureOfOperations) {
   Gate gate(device());
   std::atomic<int> completed{0}, failed{0};
   Coordinator coordinator(device());
-  const auto count = [&](coord::Outcome outcome) {
+  const auto count = [&](const coord::Outcome& outcome) {
     ++(outcome.state == coord::OperationState::kCompleted ? completed : failed);
   };
   coordinator.on_complete(

@@ -32,7 +32,7 @@ TEST_P(Waiting, CallsOnceThePointIsReachedFromAThreadThatMayUseTheDevice) {
   coord::AsyncWaiter waiter(device());
   std::atomic<int> called{0};
   gate.close(stream);
-  waiter.when_reached(stream, [&](coord::WaitOutcome outcome) {
+  waiter.when_reached(stream, [&](const coord::WaitOutcome& outcome) {
     EXPECT_EQ(outcome.result, coord::WaitResult::kReached);
     const coord::Event event = device().create_event();
     stream.record(event);
@@ -49,7 +49,7 @@ TEST_P(Waiting, CancelsTimesOutAndEnds) {
   Gate gate(device());
   const coord::Stream stream = this->stream();
   std::atomic<int> cancelled{0}, timed_out{0};
-  const auto count = [&](coord::WaitOutcome outcome) {
+  const auto count = [&](const coord::WaitOutcome& outcome) {
     if (outcome.result == coord::WaitResult::kCancelled) ++cancelled;
     if (outcome.result == coord::WaitResult::kTimedOut) ++timed_out;
   };
@@ -77,7 +77,7 @@ TEST_P(Waiting, FunctionsOfAStreamAreCalledInItsOrder) {
   gate.close(stream);
   for (int i = 0; i < 50; ++i) {
     stream.launch({});
-    waiter.when_reached(stream, [&, i](coord::WaitOutcome) {
+    waiter.when_reached(stream, [&, i](const coord::WaitOutcome&) {
       order.push_back(i);
       ++called;
     });
@@ -94,7 +94,7 @@ TEST_P(Waiting, PollingForCallbacksBreaksNoCapture) {
   coord::AsyncWaiter waiter(device());
   std::atomic<bool> called{false};
   gate.close(waited);
-  waiter.when_reached(waited, [&](coord::WaitOutcome) { called = true; });
+  waiter.when_reached(waited, [&](const coord::WaitOutcome&) { called = true; });
   captured.begin_capture();
   set(captured, cell.data(), 3);
   std::this_thread::sleep_for(5ms);  // many polls

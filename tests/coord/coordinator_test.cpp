@@ -180,7 +180,7 @@ TEST(Completion, CallbacksRunInWaitAndPollOnTheCallersThread) {
   const auto second = coordinator.submit({.stream = b}, launch);
   std::vector<coord::OperationId> called;
   std::thread::id thread;
-  const auto note = [&](coord::Outcome outcome) {
+  const auto note = [&](const coord::Outcome& outcome) {
     EXPECT_EQ(outcome.state, coord::OperationState::kCompleted);
     EXPECT_EQ(outcome.error, nullptr);
     called.push_back(outcome.operation.id());
@@ -223,7 +223,7 @@ TEST(Completion, TheDestructorLosesNoCallback) {
     for (int i = 0; i < 3; ++i) {
       const auto operation = coordinator.submit(
           {.stream = stream}, [](coord::StreamRef to) { to.launch({.duration = 1ms}); });
-      coordinator.on_complete(operation, [&](coord::Outcome) { ++called; });
+      coordinator.on_complete(operation, [&](const coord::Outcome&) { ++called; });
     }
   }
   EXPECT_EQ(called, 3);
@@ -252,7 +252,7 @@ TEST(Failure, OfTheDeviceReachesEveryWaiterAndCallback) {
   const auto follower = coordinator.submit({.stream = b, .after = {faulty}}, kNothing);
   std::vector<coord::OperationState> states;
   for (const auto& operation : {faulty, follower}) {
-    coordinator.on_complete(operation, [&](coord::Outcome outcome) {
+    coordinator.on_complete(operation, [&](const coord::Outcome& outcome) {
       states.push_back(outcome.state);
       EXPECT_NE(outcome.error, nullptr);
     });
@@ -313,7 +313,7 @@ TEST(Submission, ManyThreadsOnTheirOwnStreams) {
       for (int i = 0; i < 200; ++i) {
         const auto first = coordinator.submit({.stream = mine, .after = {shared}}, kNothing);
         const auto second = coordinator.submit({.stream = other, .after = {first}}, kNothing);
-        coordinator.on_complete(second, [&](coord::Outcome) { ++callbacks; });
+        coordinator.on_complete(second, [&](const coord::Outcome&) { ++callbacks; });
         if (i % 10 == 0) coordinator.wait(second);
         if (i % 3 == 0) coordinator.poll();
       }

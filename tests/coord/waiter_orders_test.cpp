@@ -42,7 +42,7 @@ void run(const std::string& order) {
   Ending cancelled, timed, plain;
   auto waiter = std::make_unique<AsyncWaiter>(device);
   const auto note = [](Ending& ending) {
-    return [&ending](coord::WaitOutcome outcome) {
+    return [&ending](const coord::WaitOutcome& outcome) {
       ending.result = outcome.result;
       ++ending.times;
     };
@@ -115,7 +115,7 @@ TEST(AsyncWaiter, EndsEachWaitOnceHoweverCancellingRaces) {
     for (std::size_t i = 0; i < waits.size(); ++i) {
       waits[i] = waiter->when_reached(
           stream,
-          [&ending = endings[i]](coord::WaitOutcome outcome) {
+          [&ending = endings[i]](const coord::WaitOutcome& outcome) {
             ending.result = outcome.result;
             ++ending.times;
           },

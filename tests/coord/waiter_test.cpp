@@ -27,7 +27,7 @@ using coord::WaitResult;
 class Outcomes {
  public:
   std::function<void(WaitOutcome)> add() {
-    return [this](WaitOutcome outcome) {
+    return [this](const WaitOutcome& outcome) {
       const std::lock_guard lock(mutex_);
       ++counts_[outcome.result];
       last_ = outcome;
@@ -135,7 +135,8 @@ TEST(AsyncWaiter, AFunctionMayUseTheWaiter) {
   const Stream stream = device.create_stream();
   Outcomes outcomes;
   AsyncWaiter waiter(device);
-  waiter.when_reached(stream, [&](WaitOutcome) { waiter.when_reached(stream, outcomes.add()); });
+  waiter.when_reached(stream,
+                      [&](const WaitOutcome&) { waiter.when_reached(stream, outcomes.add()); });
   EXPECT_TRUE(outcomes.reach(1));
 }
 

@@ -18,8 +18,9 @@ if(Python3_Interpreter_FOUND)
   add_test(NAME house.sizes_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/sizes_test.py)
   add_test(NAME house.language COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_language.py ${PROJECT_SOURCE_DIR})
   add_test(NAME house.language_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/language_test.py)
+  add_test(NAME house.coverage_counts COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/coverage_test.py)
   add_test(NAME docs.picture_of_includes_is_current COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/draw_includes.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/images/includes.svg)
   set_tests_properties(docs.picture_of_includes_is_current house.sizes house.sizes_notices house.language house.language_notices
-    PROPERTIES LABELS unit)
+    house.coverage_counts PROPERTIES LABELS unit)
 endif()

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <map>
+#include <random>
 #include <set>
 #include <thread>
 

@@ -391,7 +391,7 @@ TEST_F(DrainTest, ReportsWhichRingFilesItCannotRead) {
 TEST_F(DrainTest, TreatsAPartlyCreatedRingAsEmpty) {
   thread(0).end();
   std::ofstream(rings_ / "1-2-3.ring") << std::string(5000, '\0');
-  std::ofstream(rings_ / "1-2-4.ring");
+  std::ofstream(rings_ / "1-2-4.ring") << "";
   const Trace trace = finish();
   EXPECT_EQ(losses(trace)["ring-torn"], 0);
 }

@@ -22,7 +22,7 @@ CallSpan span(uint64_t begin, uint64_t end, uint32_t lane = 0, uint64_t order = 
   return {begin, end, lane, order};
 }
 
-EventHistory history(std::vector<EventHistory::Record> records) {
+EventHistory history(const std::vector<EventHistory::Record>& records) {
   EventHistory result;
   for (const auto& record : records) result.add(record);
   return result;

@@ -65,7 +65,7 @@ test::TraceBuilder possible_races() {
   return builder;
 }
 
-CheckResult result_of(const Trace& trace, CheckOptions options = {}) {
+CheckResult result_of(const Trace& trace, const CheckOptions& options = {}) {
   return check(trace, options).result;
 }
 

@@ -37,7 +37,7 @@ TraceBuilder waits_for_nothing(int count, trace::Ns at = 0) {
 }
 
 std::filesystem::path write(const char* name, const std::string& text) {
-  const auto file = std::filesystem::path(testing::TempDir()) / name;
+  auto file = std::filesystem::path(testing::TempDir()) / name;
   std::ofstream(file, std::ios::binary) << text;
   return file;
 }

@@ -87,8 +87,7 @@ TEST_F(HostileSchema, OnlyOurOwnTablesAreRead) {
       "UPDATE sqlite_schema SET sql = 'CREATE TABLE string(id INTEGER PRIMARY KEY, value TEXT "
       "GENERATED ALWAYS AS (hex(id)))' WHERE name = 'string'",
       "UPDATE sqlite_schema SET sql = replace(sql, 'kind INTEGER', 'kind INTEGER DEFAULT "
-      "(random())'"
-      ") WHERE name = 'op'",
+      "(random())') WHERE name = 'op'",
       "UPDATE sqlite_schema SET sql = replace(sql, 'kind INTEGER', 'kind TEXT') WHERE name = 'op'",
       "DROP TABLE meta; CREATE TABLE meta(key TEXT PRIMARY KEY, value)",
       "DROP TABLE task; CREATE VIEW Task AS SELECT 0 AS id",

@@ -34,7 +34,7 @@ class Merge : public testing::Test {
         .kernel("gemm(float*)", 410, 420);
     builder.range("step", 0, 500);
     builder.meta("trace_start_realtime_ns", start_ns);
-    const fs::path file = folder_ / name;
+    fs::path file = folder_ / name;
     builder.write(file);
     return file;
   }

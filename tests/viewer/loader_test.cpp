@@ -29,7 +29,7 @@ class LoadedFile : public ::testing::Test {
       full.kernel("tick", i * 100, i * 100 + 100);
       half.memcpy(test::kHtoD, i * 100, i * 100 + 50);
     }
-    const std::filesystem::path file = folder_ / "dense.sqlite";
+    std::filesystem::path file = folder_ / "dense.sqlite";
     builder.write(file);
     if (with_derived_tables) {
       const trace::Trace trace = trace::read(file);

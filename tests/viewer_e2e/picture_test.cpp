@@ -37,7 +37,9 @@ class Picture : public PictureFixture {
     uint32_t last = ~uint32_t{0};
     for (const uint8_t *at = image.rgb.data(), *end = at + image.rgb.size(); at != end; at += 3) {
       const uint32_t color = uint32_t{at[0]} << 16 | uint32_t{at[1]} << 8 | at[2];
-      if (color != last && seen.insert(last = color).second && seen.size() > count) return true;
+      if (color == last) continue;
+      last = color;
+      if (seen.insert(color).second && seen.size() > count) return true;
     }
     return false;
   }

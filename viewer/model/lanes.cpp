@@ -101,6 +101,7 @@ std::vector<Item> LaneSet::items_with(const std::vector<bool>& names, size_t lim
   std::ranges::sort(found);
   if (found.size() > limit) found.resize(limit);
   std::vector<Item> items;
+  items.reserve(found.size());
   for (const auto& [at, item] : found) items.push_back(unpack(item));
   return items;
 }

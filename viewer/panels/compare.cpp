@@ -191,7 +191,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   }
   if (state.focus.on_canvas) {
     handle_keys(model, plot, state);
-    if (cursor_) draw_cursor(plot, top_of(cursor_->pair, cursor_->side), state, theme);
+    if (cursor_) draw_cursor(plot, top_of(cursor_->pair, cursor_->side), *cursor_, state, theme);
   }
   draw.PopClipRect();
   if (state.focus.on_canvas) {

@@ -54,9 +54,10 @@ class CompareView : public View {
   void handle_keys(const TraceModel& model, const Plot& plot, ViewState& state);
   std::optional<Cursor> nearest(const Comparison& comparison, const Plot& plot, size_t pair,
                                 size_t side, double since_first) const;
-  std::optional<Cursor> neighbor(const Comparison& comparison, int by) const;
+  static std::optional<Cursor> neighbor(const Comparison& comparison, const Cursor& cursor, int by);
   /// Frames the bar and shows the same tooltip as the mouse.
-  void draw_cursor(const Plot& plot, float top, const ViewState& state, const Theme& theme);
+  void draw_cursor(const Plot& plot, float top, const Cursor& cursor, const ViewState& state,
+                   const Theme& theme);
 
   uint64_t prepared_[2] = {};
   ThemeKind prepared_theme_ = ThemeKind::kDark;

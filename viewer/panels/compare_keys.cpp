@@ -34,29 +34,29 @@ std::optional<CompareView::Cursor> CompareView::nearest(const Comparison& compar
   return best;
 }
 
-// The next bar to begin, or the one that began before, in the lane of the cursor.
+// The next bar to begin after another, or the one that began before, in the same lane.
 std::optional<CompareView::Cursor> CompareView::neighbor(const Comparison& comparison,
-                                                         int by) const {
-  const std::vector<Row>& bands = comparison.lanes[cursor_->pair].bands[cursor_->side];
+                                                         const Cursor& cursor, int by) {
+  const std::vector<Row>& bands = comparison.lanes[cursor.pair].bands[cursor.side];
   const auto order = [&](size_t band, size_t index) {
     return std::pair(bands[band].start_ns[index], band);
   };
-  const auto from = order(cursor_->band, cursor_->index);
+  const auto from = order(cursor.band, cursor.index);
   std::optional<Cursor> best;
   for (size_t band = 0; band < bands.size(); ++band) {
     const auto& starts = bands[band].start_ns;
     // The first of this band after the cursor; in the cursor's own band by index, as some begin
     // together.
-    size_t after = cursor_->index + 1;
-    if (band < cursor_->band)
+    size_t after = cursor.index + 1;
+    if (band < cursor.band)
       after = static_cast<size_t>(std::ranges::upper_bound(starts, from.first) - starts.begin());
-    if (band > cursor_->band)
+    if (band > cursor.band)
       after = static_cast<size_t>(std::ranges::lower_bound(starts, from.first) - starts.begin());
-    const size_t before = band == cursor_->band ? cursor_->index : after;
+    const size_t before = band == cursor.band ? cursor.index : after;
     if (by > 0 ? after == starts.size() : before == 0) continue;
     const size_t index = by > 0 ? after : before - 1;
     if (!best || (by > 0) == (order(band, index) < order(best->band, best->index)))
-      best = {cursor_->pair, cursor_->side, band, index};
+      best = {cursor.pair, cursor.side, band, index};
   }
   return best;
 }
@@ -69,7 +69,7 @@ void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewSta
     return difference_ns(plot.first_ns[cursor.side], row.start_ns[cursor.index]);
   };
   std::optional<Cursor> next;
-  if (cursor_ && steps.right != 0) next = neighbor(comparison, steps.right);
+  if (cursor_ && steps.right != 0) next = neighbor(comparison, *cursor_, steps.right);
   if (!cursor_ || steps.down != 0) {
     // The lanes from top to bottom, each first of A, then of B; without a cursor, starting above
     // them.
@@ -95,18 +95,18 @@ void CompareView::handle_keys(const TraceModel& model, const Plot& plot, ViewSta
         (plot.window.width_px / 2 - px) * state.nav.window.width_px / plot.window.width_px);
 }
 
-void CompareView::draw_cursor(const Plot& plot, float top, const ViewState& state,
-                              const Theme& theme) {
-  const Row& row = state.comparison->lanes[cursor_->pair].bands[cursor_->side][cursor_->band];
-  const TimeWindow window = plot.of(cursor_->side);
+void CompareView::draw_cursor(const Plot& plot, float top, const Cursor& cursor,
+                              const ViewState& state, const Theme& theme) {
+  const Row& row = state.comparison->lanes[cursor.pair].bands[cursor.side][cursor.band];
+  const TimeWindow window = plot.of(cursor.side);
   const float x0 =
-      std::floor(plot.min.x + static_cast<float>(window.to_px(row.start_ns[cursor_->index])));
+      std::floor(plot.min.x + static_cast<float>(window.to_px(row.start_ns[cursor.index])));
   const float x1 =
-      std::ceil(plot.min.x + static_cast<float>(window.to_px(row.end_ns[cursor_->index])));
+      std::ceil(plot.min.x + static_cast<float>(window.to_px(row.end_ns[cursor.index])));
   ImGui::GetWindowDrawList()->AddRect({x0 - 1, top - 1},
                                       {std::max(x1, x0 + 3) + 1, top + theme.px(kBar) + 1},
                                       theme.color(Color::kSelection), 0, 0, theme.px(2));
-  hit_ = {cursor_->side, unpack(row.item[cursor_->index]).id, 1};
+  hit_ = {cursor.side, unpack(row.item[cursor.index]).id, 1};
   const float from = std::clamp(x0, plot.min.x, plot.max.x), to = std::clamp(x1, from, plot.max.x);
   widgets::place_tooltip(theme, {from, top}, {to, top + theme.px(kBar)});
 }

@@ -60,7 +60,7 @@ void draw_trace(Sheet& sheet) {
             ? analysis::host_label(longest.cause, sheet.items.text(longest.call_name()))
         : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
                                         : std::string(explain(longest.cause));
-    if (analysis::is_host(longest.cause)) story = "launched late: " + story;
+    if (analysis::is_host(longest.cause)) story.insert(0, "launched late: ");
     if (group.count > 1) {
       story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +
                format_duration(longest.duration_ns);

@@ -194,7 +194,8 @@ class TimelineView::EdgePainter {
     if (!call) return;
     const auto from = view_.end_of(pane_, call, false), to = view_.end_of(pane_, op, false);
     if (!from || !to || from->left || from->right || to->left || to->right) return;
-    if (model_.lanes()[model_.lanes().place(op)->lane].host_times) return;
+    const auto place = model_.lanes().place(op);
+    if (!place || model_.lanes()[place->lane].host_times) return;
     const ImU32 color = Theme::fade(theme_.color(Color::kAccent), 0.8f);
     connect(from->at, to->at, color, 1.4f);
     pane_.draw.AddCircleFilled(from->at, pane_.px(2.5f), color);
@@ -243,9 +244,10 @@ class TimelineView::EdgePainter {
 
   // How long the later op waited for the earlier one, or the time between them.
   void add_time(const Drawn& drawn, const Curve& curve) {
+    const auto from = model_.items().time(drawn.from_op), to = model_.items().time(drawn.to_op);
+    if (!from || !to) return;
     const Ns waited = model_.edges().waited_ns(drawn.arrow.dependency);
-    const Ns lag = distance_ns(model_.items().time(drawn.from_op)->end_ns,
-                               model_.items().time(drawn.to_op)->begin_ns);
+    const Ns lag = distance_ns(from->end_ns, to->begin_ns);
     const std::string text = waited > 0 ? "waited " + format_duration(waited)
                                         : (lag >= 0 ? "+" : "") + format_duration(lag);
     const ImVec2 size = chip_size(text);

@@ -107,7 +107,8 @@ ImVec4 to_vec(ImU32 color) {
           kShares[color >> IM_COL32_B_SHIFT & 255], kShares[color >> IM_COL32_A_SHIFT & 255]};
 }
 
-// For a non-negative number.
+// For a non-negative number; std::lround() is a call.
+// NOLINTNEXTLINE(bugprone-incorrect-roundings)
 ImU32 rounded(float value) { return static_cast<ImU32>(double{value} + 0.5); }
 
 struct FaceSpec {

@@ -12,7 +12,7 @@
 #include <cfloat>
 #include <chrono>
 #include <fstream>
-#include <optional>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -36,7 +36,7 @@ struct Offscreen::Impl {
   int width, height;
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;
-  std::optional<Canvas> canvas;
+  std::unique_ptr<Canvas> canvas;
 
   ~Impl() {
     canvas.reset();
@@ -84,7 +84,7 @@ Offscreen::Offscreen(int width, int height) : impl_(std::make_unique<Impl>()) {
     throw cannot_draw("contexts without a surface are not supported");
   set_up_imgui();
   if (!ImGui_ImplOpenGL3_Init(kGlsl)) throw cannot_draw("no OpenGL functions");
-  impl_->canvas.emplace();
+  impl_->canvas = std::make_unique<Canvas>();
 }
 
 Offscreen::~Offscreen() = default;

@@ -40,9 +40,11 @@ std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
       rows.push_back({std::string(command->name), std::string(command->keys), command});
   } else if (state_.overlay == Overlay::kSearch && model_) {
     for (const Item item : std::span(state_.selection.hits)
-                               .first(std::min(state_.selection.hits.size(), kListedHits)))
+                               .first(std::min(state_.selection.hits.size(), kListedHits))) {
+      const auto time = model_->items().time(item);
       rows.push_back({model_->lanes().label_with_stream(item),
-                      format_exact(model_->items().time(item)->begin_ns), nullptr, item});
+                      time ? format_exact(time->begin_ns) : "", nullptr, item});
+    }
   } else if (state_.overlay == Overlay::kBookmarks) {
     const std::vector<Bookmark>& all = state_.nav.bookmarks.all();
     for (size_t i = 0; i < all.size(); ++i) {
@@ -156,8 +158,9 @@ void Workspace::draw_help(float width, float height) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (size_t i = 0; i < lines.size(); ++i) {
-    const float x = origin.x + static_cast<float>(i / rows) * column,
-                y = origin.y + static_cast<float>(i % rows) * row;
+    const size_t across = i / rows, down = i % rows;
+    const float x = origin.x + static_cast<float>(across) * column,
+                y = origin.y + static_cast<float>(down) * row;
     if (lines[i].heading) {
       widgets::text(list, theme_, Face::kBold, {x, y + theme_.px(3)}, theme_.color(Color::kAccent),
                     lines[i].left);

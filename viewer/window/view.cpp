@@ -199,8 +199,9 @@ void step_in_row(const TraceModel& model, ViewState& state, int by) {
 
 void step_to_row(const TraceModel& model, ViewState& state, int by) {
   const auto place = model.lanes().place(state.selection.item);
-  if (!place) return step_in_row(model, state, by);
-  const Ns at = model.items().time(state.selection.item)->begin_ns;
+  const auto time = model.items().time(state.selection.item);
+  if (!place || !time) return step_in_row(model, state, by);
+  const Ns at = time->begin_ns;
   const auto own = static_cast<ptrdiff_t>(place->lane);
   for (ptrdiff_t lane = own; lane >= 0 && lane < std::ssize(model.lanes()); lane += by) {
     if (is_hidden(model.lanes(), state.nav, static_cast<size_t>(lane))) continue;
@@ -381,7 +382,8 @@ void toggle_collapsed(const TraceModel& model, ViewState& state, size_t lane) {
 }
 
 std::optional<size_t> current_lane(const TraceModel& model, const ViewState& state) {
-  if (state.selection.has_lane()) return state.selection.lane->lane;
+  const Selection& selection = state.selection;
+  if (selection.lane && selection.has_lane()) return selection.lane->lane;
   const auto place = model.lanes().place(state.selection.item);
   return place ? std::optional(place->lane) : std::nullopt;
 }

@@ -31,6 +31,7 @@ std::vector<std::unique_ptr<View>> make_views() {
 std::vector<std::string_view> view_names() {
   static const std::vector<std::unique_ptr<View>> kViews = make_views();
   std::vector<std::string_view> names;
+  names.reserve(kViews.size());
   for (const auto& view : kViews) names.push_back(view->name());
   return names;
 }

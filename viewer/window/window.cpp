@@ -11,7 +11,7 @@
 #include <array>
 #include <deque>
 #include <fstream>
-#include <optional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -122,8 +122,8 @@ class Window {
 
   Arguments arguments_;
   GLFWwindow* window_ = nullptr;
-  std::optional<Workspace> workspace_;
-  std::optional<Canvas> canvas_;
+  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Canvas> canvas_;
   std::unique_ptr<Loader> loader_, compared_loader_;
   std::filesystem::path trace_;  // shown or being loaded
   FileState read_state_;         // of the trace when it was read last
@@ -163,8 +163,8 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     glfwGetWindowContentScale(window_, &x, &y);
     arguments_.scale = x;
   }
-  workspace_.emplace(arguments_);
-  canvas_.emplace();
+  workspace_ = std::make_unique<Workspace>(arguments_);
+  canvas_ = std::make_unique<Canvas>();
   // First our handlers, then ImGui's, which call them.
   // Input that arrives while the picture settles needs its own frames: a press and its release that
   // arrive together are two.

@@ -80,7 +80,7 @@ class COORD_EXPORT TimelineSignal {
   /// No further value is reached: every current or later host wait throws `error`; streams that
   /// wait for values not promised resume. The first failure is kept. A device failure does this
   /// automatically.
-  void fail(std::exception_ptr error);
+  void fail(const std::exception_ptr& error);
   [[nodiscard]] bool failed() const noexcept;
 
   /// The argument of import() in another process. Throws kNotPermitted unless it is shared.

@@ -57,6 +57,7 @@ class Barrier::Impl {
       error_ = nullptr;
       try {
         std::vector<std::int64_t> times;
+        times.reserve(streams_.size());
         for (StreamRef one : streams_)
           times.push_back(std::ranges::find(arrived, one, &Arrival::stream)->time_ns);
         passed_ = pass_now(where, times);

@@ -106,8 +106,7 @@ inline void Coordinator::Impl::end_plain_ones(StreamEntry& stream, std::uint64_t
 
 // The host knows that the point, and all that comes before it, has ended.
 void Coordinator::Impl::prove(Point point, const ClockRef& clock) {
-  const ClockRef kept = clock;
-  clocks_.prove(point, kept);
+  clocks_.prove(point, clock);
   for (StreamEntry& stream : streams_) {
     const std::uint64_t proved = clocks_.proved(stream.index);
     if (stream.oldest == nullptr || stream.oldest->point.ticket > proved) continue;

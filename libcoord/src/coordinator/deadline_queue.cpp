@@ -46,17 +46,19 @@ class DeadlineQueue::Impl {
   }
 
   void wait() {
-    while (const std::optional<OperationHandle> piece = any_in_flight()) {
+    for (;;) {
+      const std::optional<OperationHandle> found = any_in_flight();
+      if (!found) break;
+      const OperationHandle piece = *found;
       try {
-        coordinator_.wait(*piece);
+        coordinator_.wait(piece);
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kDeadlock) throw;
       } catch (...) {  // its outcome has the error
       }
       coordinator_.poll();
       std::unique_lock lock(mutex_);
-      changed_.wait(lock,
-                    [&] { return std::ranges::find(in_flight_, *piece) == in_flight_.end(); });
+      changed_.wait(lock, [&] { return std::ranges::find(in_flight_, piece) == in_flight_.end(); });
     }
     const std::lock_guard lock(mutex_);
     if (first_error_ != nullptr) std::rethrow_exception(std::exchange(first_error_, nullptr));

@@ -147,7 +147,7 @@ bool TimelineSignal::wait_for(std::uint64_t value, Nanoseconds limit) {
   return impl_->wait(value, limit.count());
 }
 void TimelineSignal::wait(StreamRef stream, std::uint64_t value) { impl_->wait(stream, value); }
-void TimelineSignal::fail(std::exception_ptr error) { impl_->fail(error); }
+void TimelineSignal::fail(const std::exception_ptr& error) { impl_->fail(error); }
 bool TimelineSignal::failed() const noexcept { return impl_->word().failed.load() != 0; }
 std::string TimelineSignal::share_name() const { return impl_->share_name(); }
 

@@ -88,7 +88,7 @@ class TimelineSignal::Impl {
   [[noreturn]] void refuse(std::uint64_t value, std::uint64_t signaled) const;
   bool block(std::uint64_t value, std::int64_t limit_ns);
   void map(int file);
-  void check_device(const char* call) const;
+  const Device& require_device(const char* call) const;
   void throw_failure();
   bool refresh();
   void reach(std::uint64_t value);

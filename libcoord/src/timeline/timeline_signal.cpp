@@ -14,8 +14,9 @@
 
 namespace coord {
 
-void TimelineSignal::Impl::check_device(const char* call) const {
+const Device& TimelineSignal::Impl::require_device(const char* call) const {
   if (!device_) throw make_error(kCodeNotSupported, call, "the timeline has no device");
+  return *device_;
 }
 
 // Signals
@@ -61,7 +62,7 @@ void TimelineSignal::Impl::signal_in_order(std::uint64_t value) {
 
 void TimelineSignal::Impl::signal(StreamRef stream, std::uint64_t value) {
   constexpr const char* kCall = "TimelineSignal::signal";
-  check_device(kCall);
+  require_device(kCall);
   if (imported_)
     throw make_error(kCodeNotSupported, kCall,
                      "only the process that created it can signal from streams");
@@ -122,7 +123,7 @@ bool TimelineSignal::Impl::refresh() {
   bool progress = false;
   while (!points_.empty()) {
     const Point point = points_.front();
-    if (point.event.id().valid()) {
+    if (device_ && point.event.id().valid()) {
       try {
         const AllowedDuringCapture allowed(*device_->state()->backend);
         if (!point.event.query()) break;

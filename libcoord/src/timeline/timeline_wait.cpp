@@ -128,7 +128,7 @@ bool TimelineSignal::Impl::block(std::uint64_t value, std::int64_t limit_ns) {
 }
 
 void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
-  check_device("TimelineSignal::wait");
+  const Device& device = require_device("TimelineSignal::wait");
   const bool reached = try_wait(value);
   notify(COORD_TIMELINE_WAIT, value, &stream);
   if (reached) {
@@ -155,7 +155,7 @@ void TimelineSignal::Impl::wait(StreamRef stream, std::uint64_t value) {
     }
   }
   if (!gate_used_) {
-    gate_ = device_->allocate_host<std::uint64_t>(1);
+    gate_ = device.allocate_host<std::uint64_t>(1);
     gate_used_ = true;
     open_gates();
   }

@@ -330,6 +330,7 @@ class Periods {
       i = end + 1;
     }
     std::vector<Ns> times;
+    times.reserve(period.matched.size());
     for (const size_t op : period.matched)
       times.push_back(run_.ops[op + period.length].start_ns - run_.ops[op].start_ns);
     period.median_ns = median(times);

@@ -27,13 +27,10 @@ bool ever_overlap(const Trace& trace, const StreamOps& stream_ops, Id a, Id b) {
   auto x = of_a.begin();
   auto y = of_b.begin();
   while (x != of_a.end() && y != of_b.end()) {
-    if (!is_timed(trace, *x)) {
+    const bool y_is_timed = is_timed(trace, *y);
+    if (!is_timed(trace, *x) || (y_is_timed && trace.op.end_ns[*x] <= trace.op.start_ns[*y])) {
       ++x;
-    } else if (!is_timed(trace, *y)) {
-      ++y;
-    } else if (trace.op.end_ns[*x] <= trace.op.start_ns[*y]) {
-      ++x;
-    } else if (trace.op.end_ns[*y] <= trace.op.start_ns[*x]) {
+    } else if (!y_is_timed || trace.op.end_ns[*y] <= trace.op.start_ns[*x]) {
       ++y;
     } else {
       return true;

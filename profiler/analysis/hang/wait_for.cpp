@@ -43,6 +43,7 @@ std::vector<bool> reachable(const Links& links, std::vector<WaitFor::Index> next
 void WaitFor::release() {
   const Links waiters = reversed(links_);
   std::vector<size_t> missing;
+  missing.reserve(links_.size());
   for (const std::vector<Link>& links : links_)
     missing.push_back(links.size() - std::ranges::count_if(links, needs_one, &Link::why));
   std::vector<bool> lacks_write = unsatisfied_;
@@ -70,6 +71,7 @@ void WaitFor::release() {
 
 std::vector<bool> WaitFor::reachable_from_blocked() const {
   std::vector<Index> calls;
+  calls.reserve(blocked_.size() + tails_.size());
   for (const Blocked& call : blocked_) calls.push_back(call.node);
   calls.insert(calls.end(), tails_.begin(), tails_.end());
   return reachable(links_, std::move(calls));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <unordered_set>
@@ -288,8 +289,8 @@ class Deferral {
     if (pass(items)) release();
   }
   void restart() {
-    held_.emplace(order_.trace(), missing_);
-    walk_.emplace(order_, *held_);
+    held_ = std::make_unique<HeldBack>(order_.trace(), missing_);
+    walk_ = std::make_unique<OrderingWalk<HeldBack>>(order_, *held_);
   }
   // Emits or defers it. True if a memory wait may have waited for it.
   bool pass(std::span<const Issued> items) {
@@ -323,8 +324,8 @@ class Deferral {
   const IssueOrder& order_;
   std::unordered_set<Id> missing_;                 // memory waits whose write is missing so far
   std::unordered_map<Id, std::vector<Id>> waits_;  // write -> memory waits
-  std::optional<HeldBack> held_;                   // what the deferred items hold back
-  std::optional<OrderingWalk<HeldBack>> walk_;
+  std::unique_ptr<HeldBack> held_;                 // what the deferred items hold back
+  std::unique_ptr<OrderingWalk<HeldBack>> walk_;
   std::vector<Issued> deferred_, result_;
 };
 

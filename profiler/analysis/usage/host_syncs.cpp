@@ -41,6 +41,7 @@ std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
     }
   }
   std::vector<SyncGroup> result;
+  result.reserve(groups.size());
   for (auto& [key, group] : groups) result.push_back(group);
   std::ranges::stable_sort(result, std::ranges::greater{}, [](const SyncGroup& group) {
     return std::pair(group.total_ns, group.count);

@@ -103,7 +103,7 @@ struct cuMemHostAlloc_v2_params {
 
 // What the expressions of calls.def can use.
 
-constexpr uint64_t none = 0;
+constexpr uint64_t none = 0;  // NOLINT(readability-identifier-naming)
 
 inline uint64_t stream_facts(unsigned flags, int priority) {
   return flags | static_cast<uint64_t>(static_cast<uint32_t>(priority)) << 32;

@@ -16,7 +16,7 @@ using namespace rules;
 
 // What the statements of accesses.def can use.
 
-constexpr MemoryEnd nothing{};
+constexpr MemoryEnd nothing{};  // NOLINT(readability-identifier-naming)
 
 template <class T>
 MemoryEnd bytes_at(T address, uint64_t bytes) {

@@ -8,6 +8,14 @@
 #include <atomic>
 #include <cstddef>
 
+// Initialized before any constructor runs. clang does so too, but accepts no cast of a function's
+// address where a constant is required.
+#ifdef __clang__
+#define STREAMSCOPE_CONSTINIT
+#else
+#define STREAMSCOPE_CONSTINIT constinit
+#endif
+
 struct StreamscopeLookups {
   std::atomic<void*> real_dlsym;  // libc's; null until prepare() ran
   std::atomic<void*> real_dlvsym;

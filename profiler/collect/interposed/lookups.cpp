@@ -276,7 +276,7 @@ constinit StreamscopeLookups streamscope_lookups = {nullptr,
 
 #define STREAMSCOPE_FOLLOWED(name, function) \
   { name, reinterpret_cast<void*>(&streamscope::collect::function), nullptr }
-constinit StreamscopeFollowed streamscope_followed[] = {
+STREAMSCOPE_CONSTINIT StreamscopeFollowed streamscope_followed[] = {
     STREAMSCOPE_FOLLOWED("cuGetProcAddress", get_address_v1),
     STREAMSCOPE_FOLLOWED("cuGetProcAddress_v2", get_address_v2),
     STREAMSCOPE_FOLLOWED("cuInit", init), STREAMSCOPE_FOLLOWED("cuGraphDestroy", destroy_graph),

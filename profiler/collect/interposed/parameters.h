@@ -24,6 +24,7 @@ class Parameters {
   }
 
  private:
+  // NOLINTBEGIN(bugprone-sizeof-expression): an argument may be a pointer
   template <class A>
   void put(size_t& at, A argument) {
     at = (at + alignof(A) - 1) / alignof(A) * alignof(A);
@@ -31,6 +32,7 @@ class Parameters {
     at += sizeof argument;
   }
   alignas(16) unsigned char bytes_[(1 + ... + (sizeof(Args) + alignof(Args)))];
+  // NOLINTEND(bugprone-sizeof-expression)
 };
 
 /// What the rule of a call (calls/call_rules.h) reads at its entry.

@@ -140,7 +140,7 @@ struct RuntimeWrapper<kIndex, kId, kFound, cudaError_t(Args...)> {
        &streamscope::collect::RuntimeWrapper<streamscope::collect::kRuntimeIndex_##exported, \
                                              CUPTI_RUNTIME_TRACE_CBID_##cbid, found,         \
                                              decltype(::name)>::call)},
-constinit const StreamscopeWrapped streamscope_wrapped_runtime[] = {
+STREAMSCOPE_CONSTINIT const StreamscopeWrapped streamscope_wrapped_runtime[] = {
 #define WRAPPED_RUNTIME(exported, name, cbid) \
   STREAMSCOPE_RUNTIME_WRAPPER(exported, name, cbid, false)
 #include "wrapped_runtime.inc"
@@ -150,7 +150,7 @@ constinit const StreamscopeWrapped streamscope_wrapped_runtime[] = {
 namespace streamscope::collect {
 namespace {
 
-constinit const StreamscopeWrapped found_wrappers[] = {
+STREAMSCOPE_CONSTINIT const StreamscopeWrapped found_wrappers[] = {
 #define WRAPPED_RUNTIME(exported, name, cbid) \
   STREAMSCOPE_RUNTIME_WRAPPER(exported, name, cbid, true)
 #include "wrapped_runtime.inc"

@@ -105,7 +105,7 @@ void forget_wrappers_after_fork() { new (&finding_targets) std::mutex; }
 
 }  // namespace streamscope::collect
 
-constinit const StreamscopeWrapped streamscope_wrapped[] = {
+STREAMSCOPE_CONSTINIT const StreamscopeWrapped streamscope_wrapped[] = {
 #define CALL_ID_DRIVER(cbid, name, per_thread)                             \
   {#cbid,                                                                  \
    reinterpret_cast<void*>(                                                \

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace streamscope::collect {
@@ -14,7 +15,7 @@ struct Narrow {
   size_t size = 0;
   explicit Narrow(const wchar_t* text) {
     for (; text != nullptr && *text != 0 && size + 4 < sizeof bytes; ++text) {
-      const auto point = static_cast<uint32_t>(*text);
+      const uint32_t point = std::char_traits<wchar_t>::to_int_type(*text);
       if (point < 0x80) {
         bytes[size++] = static_cast<char>(point);
       } else if (point < 0x800) {

@@ -288,6 +288,7 @@ size_t Drain::cycle_all(bool look_for_ended) {
   // Whether a process has ended is checked before its rings are read, so that this read is the last
   // one needed.
   std::vector<bool> ended;
+  ended.reserve(processes_.size());
   for (const auto& process : processes_)
     ended.push_back(look_for_ended && !process->finished() && has_ended(*process));
   now_ = 0;

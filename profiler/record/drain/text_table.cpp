@@ -21,7 +21,7 @@ const std::string* TextTable::find(ring::TextHash hash) const {
   return known == texts_.end() ? nullptr : &known->second;
 }
 
-bool TextTable::add(ring::TextHash hash, std::string text) {
+bool TextTable::add(ring::TextHash hash, std::string&& text) {
   if (ring::hash_text(text) != hash) return false;
   auto [known, is_new] = texts_.try_emplace(hash, std::move(text));
   if (!is_new) return true;

@@ -30,7 +30,7 @@ class TextTable {
   const std::string* find(ring::TextHash hash) const;
   /// Adds a complete text. Linker names of C++ functions are stored demangled. False if `text` does
   /// not have this hash.
-  bool add(ring::TextHash hash, std::string text);
+  bool add(ring::TextHash hash, std::string&& text);
   /// Takes over the id that an earlier writer assigned; `known` says whether it had the text.
   void restore(ring::TextHash hash, trace::Id id, bool known);
   /// Number of placeholders whose text has not arrived.

@@ -129,7 +129,7 @@ void KnownFacts::add(std::span<const ring::Record> records) {
   for (size_t i = 0; i < records.size();) {
     const std::optional<Key> key = key_of(records[i]);
     const size_t length = key ? length_of(records[i]) : 0;
-    if (length == 0 || length > records.size() - i) {
+    if (!key || length == 0 || length > records.size() - i) {
       ++i;
       continue;
     }

@@ -63,6 +63,7 @@ std::vector<ring::Question> Questions::ask(uint32_t round, bool of_device) {
     for (const ring::Question& word : tail.words) add(word, stream, trace::kNoId);
   }
   std::vector<ring::Question> questions;
+  questions.reserve(asked_.size());
   for (const Asked& asked : asked_) questions.push_back(asked.question);
   return questions;
 }

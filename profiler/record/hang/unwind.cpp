@@ -64,10 +64,10 @@ SeenFrame describe(Dwfl* session, uint64_t address, Symbolizer& names) {
 // One thread after the other, so that each is stopped as briefly as possible; names are looked up
 // after they continue.
 void walk_threads(const std::shared_ptr<Work>& work) {
-  static const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_linux_proc_find_elf,
-                                            .find_debuginfo = dwfl_build_id_find_debuginfo,
-                                            .section_address = dwfl_offline_section_address,
-                                            .debuginfo_path = nullptr};
+  static constexpr Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                                .find_debuginfo = dwfl_build_id_find_debuginfo,
+                                                .section_address = dwfl_offline_section_address,
+                                                .debuginfo_path = nullptr};
   Dwfl* session = dwfl_begin(&kCallbacks);
   const auto fail = [&](const char* why) {
     const std::lock_guard lock(work->mutex);
@@ -89,6 +89,7 @@ void walk_threads(const std::shared_ptr<Work>& work) {
         continue;
       }
       std::vector<SeenFrame> frames;
+      frames.reserve(walk.addresses.size());
       for (const uint64_t address : walk.addresses)
         frames.push_back(describe(session, address, names));
       const std::lock_guard lock(work->mutex);

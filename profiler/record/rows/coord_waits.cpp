@@ -67,6 +67,7 @@ trace::HangReport CoordWaits::report() const {
   std::vector<std::string> cycle, unpromised;
   bool barrier = false;
   for (const auto& each : parties_) {
+    if (!each) continue;
     const ring::WaitPartyRecord& party = *each;
     trace::HangReport::Node node;
     node.name = label(party);

@@ -120,6 +120,7 @@ struct Surroundings {
 /// Becomes the program; returns only if that fails, with errno.
 void execute(const Surroundings& surroundings, const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);

@@ -183,7 +183,10 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   const int lock = folder.lock_.get();
   int failure = start == 0 ? EMFILE : lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
   if (failure == 0) failure = ::posix_fallocate(lock, 0, sizeof(ring::Control));
-  if (failure == 0 && !(folder.control_ = map_control(lock))) failure = errno;
+  if (failure == 0) {
+    folder.control_ = map_control(lock);
+    if (!folder.control_) failure = errno;
+  }
   if (failure != 0) {
     std::error_code ignored;
     for (const fs::path& made : {control, folder.path_, folder.pointer_}) fs::remove(made, ignored);
@@ -239,9 +242,9 @@ std::optional<RingsFolder> RingsFolder::take_over(const fs::path& trace, bool* i
   if (lock >= 0 && ::fstat(lock, &facts) != 0) cannot_open(control, errno);
   if (lock < 0 || facts.st_size == 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   used = false;
-  if (facts.st_size < static_cast<off_t>(sizeof(ring::Control)) ||
-      !(folder.control_ = map_control(lock)))
-    return std::nullopt;
+  if (facts.st_size < static_cast<off_t>(sizeof(ring::Control))) return std::nullopt;
+  folder.control_ = map_control(lock);
+  if (!folder.control_) return std::nullopt;
   const ring::Control& found = *folder.control_;
   if (std::memcmp(found.magic, ring::kControlMagic, sizeof found.magic) != 0 ||
       found.layout_version != ring::kLayoutVersion)

@@ -98,7 +98,7 @@ void fold_what_is_left(const fs::path& trace) {
 
 }  // namespace
 
-Session::Session(fs::path trace, const Options& options)
+Session::Session(const fs::path& trace, const Options& options)
     : trace_(fs::absolute(trace)),
       options_(options),
       folder_(make_folder(trace_, options)),

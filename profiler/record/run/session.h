@@ -27,7 +27,7 @@ class Session {
  public:
   /// Creates the folder of the rings. Throws Error, also if `trace` exists and `options.force` is
   /// not set.
-  Session(std::filesystem::path trace, const Options& options);
+  Session(const std::filesystem::path& trace, const Options& options);
   /// Without finish() everything is left for recover().
   ~Session() = default;
 

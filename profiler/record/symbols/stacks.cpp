@@ -90,10 +90,11 @@ void Stacks::finish() {
   const std::vector<std::optional<std::string>> names = run_.code_names.look_up(places);
   for (size_t i = 0; i < kept; ++i) {
     NativeFrame& frame = frames_[i];
-    if (!names[i]) {
+    const std::optional<std::string>& name = names[i];
+    if (!name) {
       ++unnamed;
-    } else if (!names[i]->empty()) {
-      frame.row.symbol_id = run_.writer.intern(*names[i]);
+    } else if (!name->empty()) {
+      frame.row.symbol_id = run_.writer.intern(*name);
     }
     run_.writer.update(frame.id, frame.row);
   }

@@ -132,10 +132,10 @@ struct Symbolizer::Impl {
     File& file = known->second;
     if (!is_new) return file;
     // Separate debug files are searched on this machine only.
-    static const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
-                                              .find_debuginfo = dwfl_build_id_find_debuginfo,
-                                              .section_address = dwfl_offline_section_address,
-                                              .debuginfo_path = nullptr};
+    static constexpr Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
+                                                  .find_debuginfo = dwfl_build_id_find_debuginfo,
+                                                  .section_address = dwfl_offline_section_address,
+                                                  .debuginfo_path = nullptr};
     file.session = dwfl_begin(&kCallbacks);
     if (file.session == nullptr) return file;
     dwfl_report_begin(file.session);
@@ -176,7 +176,7 @@ struct Symbolizer::Impl {
 
 std::string Symbolizer::name(const CodePlace& place) {
   Impl::File& opened = impl_->open(place.file);
-  if (opened.module == nullptr) return "";
+  if (opened.module == nullptr || !opened.symbols) return "";
   const GElf_Addr at = place.address + opened.bias;
   const char* function = opened.symbols->at(at);
   if (function == nullptr) return "";

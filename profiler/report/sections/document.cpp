@@ -516,10 +516,9 @@ std::vector<Notice> notices_of(const Trace& trace, const Info& info) {
         {trace::Severity::kNotice, std::string(trace::kUnfinished), std::string(trace::kAskAgain)});
   for (const LossFact& loss : info.losses) {
     std::string text = loss.name + ": " + loss.text;
-    if (loss.count > 0) text = format_count(loss.count) + " × " + text;
-    if (trace.process.size() > 1 && loss.process_id != kNoId) {
-      text = process_label(trace, loss.process_id) + ": " + text;
-    }
+    if (loss.count > 0) text.insert(0, format_count(loss.count) + " × ");
+    if (trace.process.size() > 1 && loss.process_id != kNoId)
+      text.insert(0, process_label(trace, loss.process_id) + ": ");
     notices.push_back({loss.severity, text, loss.advice});
   }
   return notices;

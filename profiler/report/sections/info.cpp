@@ -60,6 +60,7 @@ std::vector<LossFact> losses_of(const Trace& trace) {
     fact.process_id = losses.process_id[row];
   }
   std::vector<LossFact> result;
+  result.reserve(by_kind.size());
   for (auto& [key, fact] : by_kind) result.push_back(std::move(fact));
   std::ranges::stable_sort(result, std::greater{}, [](const LossFact& fact) {
     return std::pair(fact.severity, fact.count);

@@ -81,6 +81,7 @@ class OpGroups {
   }
   std::vector<OpGroup> by_cost() const {
     std::vector<OpGroup> result;
+    result.reserve(groups_.size());
     for (const auto& [key, group] : groups_) result.push_back(group);
     sort_by_cost(result, &OpGroup::total_ns);
     return result;
@@ -110,6 +111,7 @@ std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::
     }
   }
   std::vector<analysis::SyncGroup> result;
+  result.reserve(merged.size());
   for (const auto& [key, group] : merged) result.push_back(group);
   sort_by_cost(result, &analysis::SyncGroup::total_ns);
   return result;

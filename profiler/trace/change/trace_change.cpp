@@ -9,7 +9,7 @@ namespace streamscope::trace {
 TraceChange::TraceChange(const std::filesystem::path& file) : original_(open_trace(file)) {
   original_->run("BEGIN");
   original_->integer("SELECT count(*) FROM sqlite_schema");  // takes the lock
-  replacement_.emplace(file);
+  replacement_ = std::make_unique<Replacement>(file);
 }
 
 std::string TraceChange::copy() const { return uri_of(replacement_->copy(), "nolock=1"); }

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "replacement.h"
@@ -29,7 +28,7 @@ class TraceChange {
 
  private:
   // In this order: closing a descriptor of a file ends all locks that the process has on it.
-  std::optional<Replacement> replacement_;
+  std::unique_ptr<Replacement> replacement_;
   std::unique_ptr<Database> original_;
 };
 

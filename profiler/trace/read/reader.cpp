@@ -191,6 +191,7 @@ class Loader {
   template <class T>
   static void join_column(std::vector<TablePart>& parts, size_t column, Column<T>& target) {
     std::vector<Packed<T>> values;
+    values.reserve(parts.size());
     for (TablePart& part : parts)
       values.push_back(std::move(std::get<Packed<T>>(part.columns[column].values)));
     if (!values.empty()) target = Column<T>(Packed<T>::joined(values));

@@ -85,16 +85,16 @@ int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
 }
 
 // Without xCreate the table is eponymous: it exists under its module's name and in no schema.
-const sqlite3_module kModule = {.xConnect = connect,
-                                .xBestIndex = best_index,
-                                .xDisconnect = disconnect,
-                                .xOpen = open,
-                                .xClose = close,
-                                .xFilter = filter,
-                                .xNext = next,
-                                .xEof = eof,
-                                .xColumn = column,
-                                .xRowid = rowid};
+constexpr sqlite3_module kModule = {.xConnect = connect,
+                                    .xBestIndex = best_index,
+                                    .xDisconnect = disconnect,
+                                    .xOpen = open,
+                                    .xClose = close,
+                                    .xFilter = filter,
+                                    .xNext = next,
+                                    .xEof = eof,
+                                    .xColumn = column,
+                                    .xRowid = rowid};
 
 }  // namespace
 

@@ -88,7 +88,6 @@ size_t record_size(uint32_t kind) {
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
       return v12_8 ? 56 : 24;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-      return 56;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return 56;
     default:
@@ -102,13 +101,13 @@ void hand_over(const std::vector<std::vector<char>>& records) {
   uint8_t* buffer = nullptr;
   size_t size = 0, limit = 0, used = 0;
   auto complete = [&] {
-    if (buffer != nullptr) state().complete(nullptr, 0, buffer, size, used);
+    if (buffer != nullptr) state().complete.load()(nullptr, 0, buffer, size, used);
     buffer = nullptr;
     used = 0;
   };
   for (const std::vector<char>& record : records) {
     if (buffer != nullptr && used + record.size() > size) complete();
-    if (buffer == nullptr) state().request(&buffer, &size, &limit);
+    if (buffer == nullptr) state().request.load()(&buffer, &size, &limit);
     if (buffer == nullptr) {
       std::lock_guard lock(state().mutex);
       ++state().dropped;
@@ -354,13 +353,13 @@ FAKE_API size_t fake_hold_buffers() {
   for (;;) {
     uint8_t* buffer = nullptr;
     size_t size = 0, limit = 0;
-    state().request(&buffer, &size, &limit);
+    state().request.load()(&buffer, &size, &limit);
     if (first == 0) first = size;
     if (size >= first && held < 10'000) {
       ++held;
       continue;
     }
-    state().complete(nullptr, 0, buffer, size, 0);
+    state().complete.load()(nullptr, 0, buffer, size, 0);
     return held;
   }
 }

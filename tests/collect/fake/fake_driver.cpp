@@ -40,6 +40,7 @@ constexpr bool kMakesHandle =
 template <class A>
 uint64_t word(A argument) {
   uint64_t bits = 0;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): an argument may be a pointer
   std::memcpy(&bits, &argument, sizeof argument < 8 ? sizeof argument : 8);
   return bits;
 }
