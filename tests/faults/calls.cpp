@@ -95,6 +95,7 @@ size_t half(size_t bytes) { return bytes > 1 ? bytes / 2 : bytes; }
 #pragma GCC diagnostic push
 // NOLINTNEXTLINE(clang-diagnostic-unknown-warning-option)
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
+#pragma GCC diagnostic ignored "-Wvarargs"  // an enum as the last named argument
 
 // Opening. A call that may create also takes disk space and makes a name.
 namespace {
@@ -360,7 +361,7 @@ extern "C" __attribute__((visibility("default"))) int ioctl(int file, unsigned l
   return pass<int>(verdict, -1, real, file, request, argument);
 }
 using Pointer = void*;
-WRAP_REGISTERS(long, ptrace, __ptrace_request, Pointer)  // NOLINT(clang-diagnostic-varargs)
+WRAP_REGISTERS(long, ptrace, __ptrace_request, Pointer)
 
 // Calls without libc's wrapper; distinguished by their number.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) {

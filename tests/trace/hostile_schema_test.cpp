@@ -84,10 +84,12 @@ TEST_F(HostileSchema, OnlyOurOwnTablesAreRead) {
       "DROP TABLE string; CREATE VIRTUAL TABLE string USING fts5(id, value)",
       "DROP TABLE string; CREATE VIEW string AS SELECT 0 AS id, 'x' AS value",
       "ALTER TABLE string RENAME TO other; CREATE VIEW string AS SELECT * FROM other",
+      // NOLINTBEGIN(bugprone-suspicious-missing-comma)
       "UPDATE sqlite_schema SET sql = 'CREATE TABLE string(id INTEGER PRIMARY KEY, value TEXT "
       "GENERATED ALWAYS AS (hex(id)))' WHERE name = 'string'",
       "UPDATE sqlite_schema SET sql = replace(sql, 'kind INTEGER', 'kind INTEGER DEFAULT "
       "(random())') WHERE name = 'op'",
+      // NOLINTEND(bugprone-suspicious-missing-comma)
       "UPDATE sqlite_schema SET sql = replace(sql, 'kind INTEGER', 'kind TEXT') WHERE name = 'op'",
       "DROP TABLE meta; CREATE TABLE meta(key TEXT PRIMARY KEY, value)",
       "DROP TABLE task; CREATE VIEW Task AS SELECT 0 AS id",
