@@ -370,6 +370,13 @@ TEST(Process, SwitchesRecordingOffAndOnToMeasureItsCost) {
   }
 }
 
+TEST(Process, SwitchesNoDeviceTimesWhileCudaEnds) {
+  Observed run;
+  run.control().measure_cost_window_ms = 20;
+  run.set("FAKE_SLOW_END", "1");
+  EXPECT_EQ(run.run_child("cost-windows"), 0) << run.error_text();
+}
+
 std::vector<std::string> launched(const Observed& run) {
   std::vector<std::string> names;
   for (const ring::CallRecord& call : run.calls()) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/process/gate.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -25,6 +27,9 @@ constinit GateState gate_state = GateState::kPaused;
 constinit int open_capture_ranges = 0;
 constinit bool window_off = false;           // wanted by the watching thread
 constinit bool device_times_paused = false;  // only that thread pauses and resumes them
+
+constinit std::atomic<bool> windows_ended{false};
+constinit std::atomic<bool> switching_device_times{false};
 
 // Of the watching thread alone.
 constinit int64_t window_ends_ns = 0;  // 0: no window has begun
@@ -100,8 +105,10 @@ int64_t next_window_ns() {
 
 // CUPTI may wait for calls of the program, which may wait for `gate_mutex`: it is not held here.
 void pause_device_times(bool pause) {
-  if (auto* const function = session.pause_device_times.load(std::memory_order_acquire))
-    function(pause);
+  switching_device_times.store(true);
+  auto* const function = session.pause_device_times.load(std::memory_order_acquire);
+  if (function != nullptr && !windows_ended.load()) function(pause);
+  switching_device_times.store(false);
 }
 
 void change_capture_ranges(int change) {
@@ -132,7 +139,7 @@ void update_gate() {
   bool resume = false, pause = false;
   {
     std::lock_guard lock(gate_mutex);
-    if (is_measuring()) {
+    if (is_measuring() && !windows_ended.load()) {
       const bool allowed = is_allowed();
       const int64_t now_ns = monotonic_ns();
       const bool over = allowed && window_ends_ns != 0 && now_ns >= window_ends_ns;
@@ -152,6 +159,15 @@ void update_gate() {
   std::lock_guard lock(gate_mutex);
   device_times_paused = false;
   switch_state();
+}
+
+void end_windows() {
+  constexpr int kMostMs = 1000;
+  windows_ended.store(true);
+  for (int i = 0; i < kMostMs && switching_device_times.load(); ++i) {
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 bool shows_progress(std::string_view range) {
@@ -188,6 +204,8 @@ void forget_gate_after_fork() {
   gate_state = GateState::kPaused;
   open_capture_ranges = 0;
   window_off = device_times_paused = false;
+  windows_ended.store(false, std::memory_order_relaxed);
+  switching_device_times.store(false, std::memory_order_relaxed);
   window_ends_ns = 0;
   pause_count.store(0, std::memory_order_relaxed);
   pause_first.store(ring::kNone32, std::memory_order_relaxed);

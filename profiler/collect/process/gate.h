@@ -22,6 +22,10 @@ void capture_range_closed();
 int64_t time_to_switch_ns(int64_t limit_ns);
 void update_gate();
 
+/// The process is ending: the windows end, and device times are neither paused nor resumed any
+/// more, as CUPTI crashes if they are while CUDA ends. Waits for a switch in progress, 1 s at most.
+void end_windows();
+
 /// True if ends of NVTX ranges of this name are counted as the program's progress.
 bool shows_progress(std::string_view range);
 

@@ -29,6 +29,7 @@
 #include "collect/nvtx/other_tool.h"
 #include "collect/process/asking.h"
 #include "collect/process/driver.h"
+#include "collect/process/gate.h"
 #endif
 
 namespace streamscope::collect {
@@ -116,6 +117,7 @@ void start_wrappers() {
 void at_exit() {
 #ifdef STREAMSCOPE_WITH_CUPTI
   about_to_end(kAllHandles);  // by CUDA's exit handlers
+  end_windows();
   finish_activities();
 #endif
 }

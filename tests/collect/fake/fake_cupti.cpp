@@ -48,6 +48,19 @@ State& state() {
   return *made;
 }
 
+// CUDA's exit handlers, which take a while. From then on CUPTI crashes if a kind is switched.
+std::atomic<bool> cuda_ends{false};
+void prepare_end() {
+  if (std::getenv("FAKE_SLOW_END") == nullptr) return;
+  std::atexit([] {
+    cuda_ends = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  });
+}
+void crash_if_cuda_ends() {
+  if (cuda_ends) std::abort();
+}
+
 // Delivers a callback if it is enabled now.
 bool deliver(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   CUpti_CallbackFunc callback;
@@ -122,6 +135,8 @@ void hand_over(const std::vector<std::vector<char>>& records) {
 }  // namespace
 
 FAKE_API CUptiResult cuptiGetVersion(uint32_t* value) {
+  static std::once_flag prepared;  // the collector asks before it begins
+  std::call_once(prepared, prepare_end);
   *value = version();
   return CUPTI_SUCCESS;
 }
@@ -182,12 +197,14 @@ FAKE_API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  crash_if_cuda_ends();
   log("enable:" + std::to_string(kind));
   std::lock_guard lock(state().mutex);
   state().kinds.insert(kind);
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  crash_if_cuda_ends();
   log("disable:" + std::to_string(kind));
   std::lock_guard lock(state().mutex);
   state().kinds.erase(kind);
