@@ -249,11 +249,15 @@ constexpr int kind_flags(CallKind kind) {
          (allocates(kind) ? kEntryAllocates : 0);
 }
 
-/// A traced function: `Rule` reads its parameters, which are laid out as `P`.
-template <class Rule, class P, CallId kLine, int kFlags>
+/// A traced function of this line, whose parameters are laid out as `P`.
+template <class R, class P, CallId kLine, int kFlags>
 struct Call {
-  using RuleOf = Rule;
+  using Rule = R;
   using Parameters = P;
+  /// As CallEntry::read.
+  static void read(const void* parameters, bool exit, CallValues& values) {
+    Rule::template read<P>(parameters, exit, values);
+  }
   static constexpr CallFacts kFacts{
       kLine, kLines[kLine].kind,
       static_cast<uint16_t>(kFlags | kind_flags(kLines[kLine].kind) | kEntryTraced |

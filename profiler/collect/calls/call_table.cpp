@@ -158,8 +158,8 @@ struct RuleAccesses {
 
 template <class Call>
 constexpr CallEntry entry_of() {
-  return {Call::kFacts, &Call::RuleOf::template read<typename Call::Parameters>,
-          RuleAccesses<typename Call::RuleOf>::template read<typename Call::Parameters>()};
+  return {Call::kFacts, &Call::read,
+          RuleAccesses<typename Call::Rule>::template read<typename Call::Parameters>()};
 }
 
 }  // namespace

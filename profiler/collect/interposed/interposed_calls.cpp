@@ -17,6 +17,16 @@
 namespace streamscope::collect {
 namespace {
 
+// Of those that calls have used.
+constinit std::atomic<CUcontext> first_context{nullptr};
+constinit std::atomic<bool> several_contexts{false};
+
+void count_context(CUcontext context) {
+  CUcontext first = nullptr;
+  if (!first_context.compare_exchange_strong(first, context) && first != context)
+    several_contexts.store(true, std::memory_order_relaxed);
+}
+
 // Threads take numbers in blocks, so that they share a counter rarely.
 constexpr uint32_t kNumbersAtOnce = 256;
 constinit std::atomic<uint32_t> next_numbers{1};
@@ -30,7 +40,6 @@ struct Numbers {
 };
 alignas(Numbers) constinit unsigned char numbers_memory[sizeof(Numbers)] = {};  // never destroyed
 constinit Numbers* numbers = nullptr;
-constinit std::atomic<uint32_t> context_count{0};  // 0 also if CUPTI numbers them
 
 uint32_t next_context_number(CUcontext context) {
   unsigned long long unique = reinterpret_cast<uintptr_t>(context);
@@ -38,9 +47,7 @@ uint32_t next_context_number(CUcontext context) {
     return ring::kNone32;
   std::lock_guard lock(numbers->mutex);
   const auto next = static_cast<uint32_t>(numbers->contexts.size() + 1);
-  const uint32_t number = numbers->contexts.try_emplace(unique, next).first->second;
-  context_count.store(static_cast<uint32_t>(numbers->contexts.size()), std::memory_order_relaxed);
-  return number;
+  return numbers->contexts.try_emplace(unique, next).first->second;
 }
 
 uint32_t next_stream_number(CUcontext, CUstream, bool) {
@@ -151,14 +158,14 @@ void InterposedCall::find_current_context() {
     call_.context_id = slot.id;
 }
 
-// The context of a call whose stream does not tell. While the process has one context only, the
+// The context of a call whose stream does not tell. While calls have shown one context only, the
 // driver is asked after the call, when the caches have what it needs for the answer.
 void InterposedCall::find_context(ThreadState& thread) {
   stream_is_new_ = is_created(values_.stream);
   thread_ = &thread;
   const ContextSlot& latest = thread.known_context;
   needs_context_ = latest.epoch == handles_epoch() &&
-                   context_count.load(std::memory_order_relaxed) == 1 &&
+                   !several_contexts.load(std::memory_order_relaxed) &&
                    (facts_.flags & kEntryEnds) == 0;
   if (!needs_context_) return find_current_context();
   call_.context_id = latest.id;
@@ -216,6 +223,7 @@ void InterposedCall::learn(bool new_context) {
   thread.in_collector = true;
   if (new_context) {
     // It is current in this thread, and a call that used it has just succeeded.
+    count_context(call_.context);
     call_.context_id = numbering().context(call_.context);
     if (call_.context_id != ring::kNone32) {
       thread.known_context = {0, call_.context, call_.context_id, handles_epoch()};
@@ -278,7 +286,8 @@ void forget_interposed_after_fork() {
   session.interposing.store(false, std::memory_order_relaxed);
   numbers = nullptr;
   next_numbers.store(1, std::memory_order_relaxed);
-  context_count.store(0, std::memory_order_relaxed);
+  first_context.store(nullptr, std::memory_order_relaxed);
+  several_contexts.store(false, std::memory_order_relaxed);
   forget_wrappers_after_fork();
   forget_graphs_after_fork();
 }

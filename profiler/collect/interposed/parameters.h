@@ -40,7 +40,7 @@ template <class Call, class... Args>
 CallValues values_of(Args... args) {
   Parameters<Args...> parameters;
   CallValues values;
-  Call::RuleOf::template read<typename Call::Parameters>(parameters.set(args...), false, values);
+  Call::read(parameters.set(args...), false, values);
   return values;
 }
 

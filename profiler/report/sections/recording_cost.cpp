@@ -60,8 +60,8 @@ RecordingCost recording_cost(const trace::Trace& trace, uint64_t graph_launches)
 
 std::string cost_remark(const RecordingCost& cost) {
   if (cost.off_windows == 0) return "";
-  const std::string off = fmt::format("recording was off in {} to measure its cost",
-                                      analysis::format_count(cost.off_windows, "window"));
+  std::string off = fmt::format("recording was off in {} to measure its cost",
+                                analysis::format_count(cost.off_windows, "window"));
   if (cost.has_graphs) {
     return off +
            ", but graphs are traced from the start or never: compare runs with and without "
