@@ -69,7 +69,6 @@ TORCH_TIMEOUT_S = 150
 ON_TWO_DEVICES = ("torch nccl", "torch two_devices")
 
 
-
 def facts_of(harness, trace, tier):
     """{name of a fact: {key: how often}}."""
     facts = {}

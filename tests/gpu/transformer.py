@@ -110,7 +110,7 @@ def print_table(harness, found):
         limit = f"{LIMITS[way]:+} %" if way in LIMITS else ""
         said = figures.verdict(low, middle, high, LIMITS[way]) if way in LIMITS else ""
         name = f"**{way}**" if way in LIMITS else way
-        rows.append((name, median, spread, f"{middle:+.1f} % ({low:+.1f} to {high:+.1f})", limit, said))
+        rows.append((name, median, spread, f"{middle:+.1f} %" + (f" ({low:+.1f} to {high:+.1f})" if low > float("-inf") else ""), limit, said))
     figures.markdown(harness, f"`tests/gpu/run transformer`, ms per step, {len(found['bare'])} pairs of processes; added: median of the ratios"
                      " and its 95 % interval.", ["Way", "ms", "by process", "Added", "Limit", "Verdict"], rows)
 

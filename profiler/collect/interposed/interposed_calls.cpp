@@ -77,11 +77,6 @@ void take_numbers(ThreadState& thread) {
 
 namespace {
 
-uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
-
-// A stream with a handle, not one of the default streams.
-bool is_created(uint64_t stream) { return stream > 2; }
-
 // `kernel` was launched with success, and the program named it by `named`. Where no module was
 // loaded as a whole, it is a CUkernel.
 ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel) {
@@ -127,7 +122,6 @@ bool InterposedCall::is_inside_another(ThreadState& thread, const void* top) {
     forget_open_call(thread);
     return false;
   }
-  thread_ = &thread;
   inside_another_ = true;
   return true;
 }
@@ -141,12 +135,11 @@ bool InterposedCall::can_pass() const {
          session.active_captures.load(std::memory_order_relaxed) == 0 && !session.tells_arguments;
 }
 
-void InterposedCall::pass(ThreadState& thread) {
+void InterposedCall::pass() {
   passes_ = true;
-  thread_ = &thread;
-  mark_open(thread);
-  thread.open_entry = entry_;
-  thread.count_call();
+  mark_open(*thread_);
+  thread_->open_entry = entry_;
+  thread_->count_call();
 }
 
 // Asks the driver for it (12 ns on an H100 machine).
@@ -160,10 +153,9 @@ void InterposedCall::find_current_context() {
 
 // The context of a call whose stream does not tell. While calls have shown one context only, the
 // driver is asked after the call, when the caches have what it needs for the answer.
-void InterposedCall::find_context(ThreadState& thread) {
+void InterposedCall::find_context() {
   stream_is_new_ = is_created(values_.stream);
-  thread_ = &thread;
-  const ContextSlot& latest = thread.known_context;
+  const ContextSlot& latest = thread_->known_context;
   needs_context_ = latest.epoch == handles_epoch() &&
                    !several_contexts.load(std::memory_order_relaxed) &&
                    (facts_.flags & kEntryEnds) == 0;

@@ -53,8 +53,8 @@ class InterposedCall {
   bool contains(const void* top) const;
   bool is_inside_another(ThreadState& thread, const void* top);
   bool can_pass() const;
-  void pass(ThreadState& thread);
-  void find_context(ThreadState& thread);
+  void pass();
+  void find_context();
   void find_current_context();
   void mark_open(ThreadState& thread) {
     thread.interposed = this;
@@ -90,6 +90,11 @@ inline uint32_t take_number(ThreadState& thread) {
   return thread.next_number++;
 }
 
+inline uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
+
+/// A stream with a handle, not one of the default streams.
+inline bool is_created(uint64_t stream) { return stream > 2; }
+
 /// What is known of the stream's context, if calls have shown it.
 inline ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {
   return thread.stream_contexts[(stream >> 4) % std::size(thread.stream_contexts)];
@@ -106,23 +111,24 @@ template <CallKind kKind, uint16_t kFlags>
     return false;
   }
   if (__builtin_expect(thread->in_collector, 0)) return false;
+  thread_ = thread;
   if (thread->open_entry != nullptr && is_inside_another(*thread, top)) {
     if (kernel_ != nullptr) thread->launched = kernel_;
     return kernel_ != nullptr && session.tells_arguments;
   }
   if (__builtin_expect(session.window_off.load(std::memory_order_relaxed), 0) && can_pass()) {
-    pass(*thread);
+    pass();
     return true;
   }
   // A stream with a handle, and calls have shown where it is.
   const ContextSlot& slot = stream_slot(*thread, values_.stream);
-  if (__builtin_expect(values_.stream > 2 && slot.stream == values_.stream &&
-                           slot.epoch == session.handles_epoch.load(std::memory_order_relaxed),
+  if (__builtin_expect(is_created(values_.stream) && slot.stream == values_.stream &&
+                           slot.epoch == handles_epoch(),
                        1)) {
     call_.context = static_cast<CUcontext>(slot.context);
     call_.context_id = slot.id;
   } else {
-    find_context(*thread);
+    find_context();
   }
   if constexpr (kKind == CallKind::kLaunch) {
     thread->launched = kernel_;
@@ -130,7 +136,7 @@ template <CallKind kKind, uint16_t kFlags>
   }
   call_.number = take_number(*thread);
   mark_open(*thread);  // from here on a call of a signal handler is inside this one
-  thread_ = begin_call(thread, *entry_, facts, values_, call_);
+  begin_call(thread, *entry_, facts, values_, call_);
   mark_open(*thread);  // one may have been before it
   return true;
 }

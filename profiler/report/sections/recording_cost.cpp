@@ -13,13 +13,17 @@
 namespace streamscope::report {
 namespace {
 
+using NotMeasured = RecordingCost::NotMeasured;
+
 std::string text_of(const trace::Trace& trace, const RecordingCost& cost) {
   const analysis::MeasuredCost& measured = cost.measured;
   if (cost.is_measured()) {
-    return fmt::format("recording cost {:+.1f} % ({:.1f} to {:.1f} %, {}){}{}", measured.percent,
+    return fmt::format("recording cost {:+.1f} % ({:.1f} to {:.1f} %, {}){}", measured.percent,
                        measured.low_percent, measured.high_percent,
                        analysis::format_count(measured.windows, "window"),
-                       cost.not_measured.empty() ? "" : " plus ", cost.not_measured);
+                       cost.not_measured == NotMeasured::kCallbacks ? " plus callbacks"
+                       : cost.not_measured == NotMeasured::kCupti   ? " plus CUPTI"
+                                                                    : "");
   }
   if (cost.off_windows > 0) {
     return cost.has_graphs
@@ -49,11 +53,11 @@ RecordingCost recording_cost(const trace::Trace& trace, uint64_t graph_launches)
                                [&](trace::Id text) { return matches(trace.text(text)); });
   };
   if (some_process([](std::string_view source) { return source.starts_with("cupti"); }))
-    cost.not_measured = "callbacks";
+    cost.not_measured = NotMeasured::kCallbacks;
   else if (has_times && some_process([](std::string_view source) {
              return source.find("cupti") != source.npos;
            }))
-    cost.not_measured = "CUPTI";
+    cost.not_measured = NotMeasured::kCupti;
   cost.text = text_of(trace, cost);
   return cost;
 }
@@ -67,9 +71,9 @@ std::string cost_remark(const RecordingCost& cost) {
            ", but graphs are traced from the start or never: compare runs with and without "
            "recording";
   }
-  if (!cost.is_measured() || cost.not_measured.empty()) return off;
+  if (!cost.is_measured() || cost.not_measured == NotMeasured::kNothing) return off;
   return off +
-         (cost.not_measured == "CUPTI"
+         (cost.not_measured == NotMeasured::kCupti
               ? "; CUPTI was loaded in them as well, so what it costs without recording times is "
                 "not included"
               : "; callbacks ran in them as well, so what they cost is not included");

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "analysis/usage/cost_windows.h"
 #include "trace/read/reader.h"
@@ -19,9 +18,9 @@ struct RecordingCost {
   /// The windows say nothing: device times of graphs were recorded in all of them.
   bool has_graphs = false;
   size_t off_windows = 0;
-  /// What ran in these windows too, so that its cost is not measured: "callbacks", "CUPTI" (which
-  /// recorded no times, but was loaded), or nothing.
-  std::string_view not_measured;
+  /// What ran in the windows without recording too, so that its cost is not measured. CUPTI: it was
+  /// loaded and recorded no times.
+  enum class NotMeasured { kNothing, kCallbacks, kCupti } not_measured = NotMeasured::kNothing;
 
   bool is_measured() const { return measured.is_known() && !has_graphs; }
 };
