@@ -263,6 +263,17 @@ int call_for_a_while() {
   return 0;
 }
 
+int launch_with_device_times_for_a_while() {
+  const uint64_t end_ns = now_ns() + 300'000'000;
+  for (uint32_t number = 1; now_ns() < end_ns; ++number) {
+    const uint64_t begin = now_ns();
+    launch(kFirstKernel);
+    report_launch(number, begin, now_ns());
+    usleep(500);
+  }
+  return 0;
+}
+
 // A library that stands for the driver has been loaded in its place.
 int call_a_stand_in(const char* path) {
   void* const stand_in = dlopen(path, RTLD_NOW);
@@ -310,6 +321,7 @@ int main(int count, char** arguments) {
   if (scenario == "nested") return call_inside_a_call();
   if (scenario == "stand-in") return call_a_stand_in(arguments[2]);
   if (scenario == "times") return launch_with_device_times();
+  if (scenario == "times-for-a-while") return launch_with_device_times_for_a_while();
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();
   if (scenario == "streams") return use_streams();

@@ -120,6 +120,21 @@ TEST_F(Interposed, CallsPassWhereRecordingIsOffToMeasureItsCost) {
   EXPECT_LT(recorded["cuStreamWaitEvent"], rounds);
 }
 
+// CUPTI does not reliably report calls again that it stopped reporting.
+TEST_F(Interposed, CallsAreNumberedInEveryWindowThatMeasuresCost) {
+  run_.control().tier = Tier::kTimes;
+  run_.control().measure_cost_window_ms = 20;
+  ASSERT_EQ(run("times-for-a-while"), 0) << run_.error_text();
+  std::set<uint32_t> numbered;
+  for (const auto& number : run_.all<ring::CorrelationRecord>(ring::RecordKind::kCorrelation))
+    numbered.insert(number.correlation_id);
+  const auto kernels = run_.all<ring::OpRecord>(ring::RecordKind::kKernel);
+  ASSERT_FALSE(kernels.empty());
+  EXPECT_GT(kernels.back().correlation_id, kernels.size()) << "some windows are off";
+  for (const ring::OpRecord& kernel : kernels)
+    EXPECT_TRUE(numbered.contains(kernel.correlation_id));
+}
+
 TEST_F(Interposed, KernelsHaveTheNamesThatTheDriverKnows) {
   ASSERT_EQ(run("kernels"), 0) << run_.error_text();
   std::vector<std::string> names;

@@ -136,8 +136,8 @@ TEST_F(DrainNumbersTest, WorkOfAPauseIsNeitherStoredNorLost) {
   collect(a, true, at + 20'000);
   report_call(kFirstTid, 1, at + 10, at + 90);
   report_call(kFirstTid, 2, at + 15'000, at + 15'100);
-  report_kernel(1, at + 30'000);
-  report_kernel(2, at + 30'100);
+  report_call(kFirstTid, 3, at + 19'990, at + 20'090);  // in progress when the pause ends
+  for (uint32_t i = 1; i <= 3; ++i) report_kernel(i, at + 30'000 + 100 * i);
   a.end();
   const Trace trace = finish();
   EXPECT_THAT(trace.op.correlation_id, ElementsAre(1));

@@ -85,7 +85,8 @@ bool is_correlated(CallKind kind) {
 }
 
 // A few functions cost a record of each of their calls. All of them (CUPTI_ACTIVITY_KIND_DRIVER)
-// would cost more than callbacks.
+// would cost more than callbacks. CUPTI 13.0 reports functions only now and then that were switched
+// off and on again, so they are switched on once and off at the end.
 void correlate_calls(bool on) {
   if (!correlates) return;
   for (CUpti_CallbackId id = 0; id < driver_calls.size(); ++id) {
@@ -354,7 +355,8 @@ bool enable(CUpti_ActivityKind kind) {
   return true;
 }
 
-// Graph launches keep their times: their kind must not be switched once there are graphs.
+// Graph launches keep their times: their kind must not be switched once there are graphs. Calls keep
+// their records.
 void pause_activities(bool pause) {
   if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
   for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -366,7 +368,6 @@ void pause_activities(bool pause) {
       cupti.cuptiActivityEnable(kind);
     }
   }
-  correlate_calls(!pause);
 }
 
 }  // namespace

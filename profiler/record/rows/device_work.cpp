@@ -210,10 +210,10 @@ void DeviceWork::store_unmatched(uint32_t correlation_id) {
 }
 
 bool DeviceWork::is_missed(trace::Ns at) const {
-  // A call that was in progress when a pause began is not recorded either.
+  // A call that was in progress when a pause began or ended is not recorded either.
   constexpr trace::Ns kLongestNs = 1'000'000;
   const auto after = std::ranges::upper_bound(pauses_, at + kLongestNs, {}, &Pause::from);
-  return after == pauses_.begin() || std::prev(after)->until < at;
+  return after == pauses_.begin() || std::prev(after)->until < at - kLongestNs;
 }
 
 void DeviceWork::finish() {

@@ -30,6 +30,7 @@ struct State {
   std::set<std::pair<int, CUpti_CallbackId>> callbacks;
   std::set<CUpti_ActivityKind> kinds;
   std::set<CUpti_CallbackId> driver_calls;
+  std::set<CUpti_CallbackId> left_driver_calls;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete{nullptr};
   CUpti_TimestampCallbackFunc timestamp = nullptr;
@@ -213,11 +214,9 @@ FAKE_API CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
 FAKE_API CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t on) {
   if (std::getenv("FAKE_NO_DRIVER_CALLS") != nullptr) return CUPTI_ERROR_NOT_SUPPORTED;
   std::lock_guard lock(state().mutex);
-  if (on != 0) {
-    state().driver_calls.insert(id);
-  } else {
-    state().driver_calls.erase(id);
-  }
+  if (on != 0 && !state().left_driver_calls.contains(id)) state().driver_calls.insert(id);
+  // CUPTI 13.0 does not reliably report again what was switched off.
+  if (on == 0 && state().driver_calls.erase(id) != 0) state().left_driver_calls.insert(id);
   return CUPTI_SUCCESS;
 }
 FAKE_API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
