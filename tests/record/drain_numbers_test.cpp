@@ -134,10 +134,14 @@ TEST_F(DrainNumbersTest, WorkOfAPauseIsNeitherStoredNorLost) {
   a.call_at(at, at + 100, "cudaLaunchKernel", 0xaa, 0);
   collect(a, false, at + 10'000);
   collect(a, true, at + 20'000);
+  collect(a, false, at + 9'000'000);
+  collect(a, true, at + 10'000'000);
   report_call(kFirstTid, 1, at + 10, at + 90);
   report_call(kFirstTid, 2, at + 15'000, at + 15'100);
-  report_call(kFirstTid, 3, at + 19'990, at + 20'090);  // in progress when the pause ends
-  for (uint32_t i = 1; i <= 3; ++i) report_kernel(i, at + 30'000 + 100 * i);
+  report_call(kFirstTid, 3, at + 19'990, at + 20'090);        // in progress when the pause ends,
+  report_call(kFirstTid, 4, at + 15'000, at + 7'000'000);     // for long,
+  report_call(kFirstTid, 5, at + 5'000'000, at + 9'500'000);  // and when one begins
+  for (uint32_t i = 1; i <= 5; ++i) report_kernel(i, at + 30'000 + 100 * i);
   a.end();
   const Trace trace = finish();
   EXPECT_THAT(trace.op.correlation_id, ElementsAre(1));

@@ -15,9 +15,9 @@ void Correlations::add(uint32_t tid, bool is_identity, const Call& call) {
 
 bool Correlations::describe(const ring::CorrelationRecord& record) {
   if (record.call >= ring::call_count()) return false;
-  const trace::Ns begin = run_.clock.from_monotonic(record.begin_ns);
-  const trace::Ns end = run_.clock.from_monotonic(record.end_ns);
-  const Number number{begin + (end - begin) / 2, record.correlation_id};
+  const Span call = {run_.clock.from_monotonic(record.begin_ns),
+                     run_.clock.from_monotonic(record.end_ns)};
+  const Number number{call, record.correlation_id};
   Thread& of = thread(record.tid, ring::changes_identity(ring::call_info(record.call).kind));
   if (!resolve(of, number)) of.waiting.push_back(number);
   return true;
@@ -25,20 +25,24 @@ bool Correlations::describe(const ring::CorrelationRecord& record) {
 
 bool Correlations::resolve(Thread& thread, const Number& number) {
   std::deque<Call>& calls = thread.calls;
+  const trace::Ns middle = number.call.begin + (number.call.end - number.call.begin) / 2;
   // The first call that is not over before; they end in the order in which they begin.
-  const auto call = std::ranges::lower_bound(calls, number.middle, {}, &Call::end);
+  const auto call = std::ranges::lower_bound(calls, middle, {}, &Call::end);
   if (call == calls.end()) return false;
-  correlate(number, call->begin <= number.middle ? call->number : ring::kNone32);
+  if (call->begin <= middle) {
+    correlate(number.correlation_id, call->number);
+  } else {
+    work_.lacks_call(number.correlation_id, number.call);
+  }
   if (const auto known = call - calls.begin(); known > static_cast<ptrdiff_t>(2 * kKept))
     calls.erase(calls.begin(), call - static_cast<ptrdiff_t>(kKept));
   return true;
 }
 
-void Correlations::correlate(const Number& number, uint32_t call_number) {
-  work_.correlate(number.correlation_id, call_number, number.middle);
-  if (call_number == ring::kNone32) return;
-  number_row(calls_, call_number, number.correlation_id);
-  number_row(records_, call_number, number.correlation_id);
+void Correlations::correlate(uint32_t correlation_id, uint32_t call_number) {
+  work_.correlate(correlation_id, call_number);
+  number_row(calls_, call_number, correlation_id);
+  number_row(records_, call_number, correlation_id);
 }
 
 template <class Row>
@@ -53,7 +57,7 @@ void Correlations::number_row(Rows<Row>& rows, uint32_t call_number, uint32_t co
 void Correlations::finish() {
   threads_.for_each([&](uint64_t, Thread& thread) {
     for (const Number& number : thread.waiting) {
-      if (!resolve(thread, number)) correlate(number, ring::kNone32);
+      if (!resolve(thread, number)) work_.lacks_call(number.correlation_id, number.call);
     }
     thread = {};
   });

@@ -51,7 +51,7 @@ class Correlations {
   static constexpr size_t kMostRows = 1 << 16;
 
   struct Number {
-    trace::Ns middle;
+    Span call;  // of the driver
     uint32_t correlation_id;
   };
   struct Thread {
@@ -64,7 +64,7 @@ class Correlations {
   }
   /// False if the call may still be added.
   bool resolve(Thread& thread, const Number& number);
-  void correlate(const Number& number, uint32_t call_number);
+  void correlate(uint32_t correlation_id, uint32_t call_number);
 
   template <class Row>
   using Rows = FlatMap<uint32_t, Stored<Row>>;

@@ -45,18 +45,20 @@ void DeviceWork::issue(const Issue& issue) {
   }
 }
 
-void DeviceWork::correlate(uint32_t correlation_id, uint32_t call_number, trace::Ns at) {
-  if (call_number == ring::kNone32) {
-    unissued_.insert_or_assign(correlation_id, at);
-    oldest_unissued_.push_back(correlation_id);
-    if (oldest_unissued_.size() <= kMostUnissued) return;
-    unissued_.erase(oldest_unissued_.front());
-    oldest_unissued_.pop_front();
-  } else if (Pending* pending = pending_.find(call_number); pending != nullptr) {
-    pending->correlation_id = correlation_id;
-    numbers_.insert_or_assign(correlation_id, call_number);
-    take_early(correlation_id);
-  }
+void DeviceWork::correlate(uint32_t correlation_id, uint32_t call_number) {
+  Pending* const pending = pending_.find(call_number);
+  if (pending == nullptr) return;
+  pending->correlation_id = correlation_id;
+  numbers_.insert_or_assign(correlation_id, call_number);
+  take_early(correlation_id);
+}
+
+void DeviceWork::lacks_call(uint32_t correlation_id, Span call) {
+  unissued_.insert_or_assign(correlation_id, call);
+  oldest_unissued_.push_back(correlation_id);
+  if (oldest_unissued_.size() <= kMostUnissued) return;
+  unissued_.erase(oldest_unissued_.front());
+  oldest_unissued_.pop_front();
 }
 
 void DeviceWork::take_early(uint32_t correlation_id) {
@@ -201,19 +203,20 @@ void DeviceWork::give_up_unmatched(trace::Ns read) {
 void DeviceWork::store_unmatched(uint32_t correlation_id) {
   const std::vector<ring::OpRecord>* early = early_.find(correlation_id);
   if (early == nullptr) return;  // its call has arrived
-  const trace::Ns* const issued = unissued_.find(correlation_id);
-  if (issued == nullptr || is_missed(*issued)) {
-    missed_ += issued != nullptr;
+  const Span* const call = unissued_.find(correlation_id);
+  if (call == nullptr || is_missed(*call)) {
+    missed_ += call != nullptr;
     for (const ring::OpRecord& record : *early) store(record, nullptr);
   }
   early_.erase(correlation_id);
 }
 
-bool DeviceWork::is_missed(trace::Ns at) const {
-  // A call that was in progress when a pause began or ended is not recorded either.
-  constexpr trace::Ns kLongestNs = 1'000'000;
-  const auto after = std::ranges::upper_bound(pauses_, at + kLongestNs, {}, &Pause::from);
-  return after == pauses_.begin() || std::prev(after)->until < at - kLongestNs;
+bool DeviceWork::is_missed(Span call) const {
+  // Nor is a call recorded that was in progress when a pause began or ended. The collector's call
+  // around the driver's begins earlier and ends later.
+  constexpr trace::Ns kAroundNs = 1'000'000;
+  const auto after = std::ranges::upper_bound(pauses_, call.end + kAroundNs, {}, &Span::begin);
+  return after == pauses_.begin() || std::prev(after)->end < call.begin - kAroundNs;
 }
 
 void DeviceWork::finish() {

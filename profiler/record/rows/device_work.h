@@ -41,6 +41,10 @@ struct Issue {
   trace::Id row = trace::kNoId;  ///< of the op, if it is stored already, without times
 };
 
+struct Span {
+  trace::Ns begin, end;
+};
+
 /// Thread-compatible.
 class DeviceWork {
  public:
@@ -49,15 +53,16 @@ class DeviceWork {
 
   void issue(const Issue& issue);
   void describe(const ring::OpRecord& record);
-  /// CUPTI's number of work that a call of the driver issued at `at` is that of this call; kNone32:
-  /// no call was recorded. After issue().
-  void correlate(uint32_t correlation_id, uint32_t call_number, trace::Ns at);
+  /// CUPTI's number of the work of this call. After issue().
+  void correlate(uint32_t correlation_id, uint32_t call_number);
+  /// CUPTI's number of work whose call was not recorded.
+  void lacks_call(uint32_t correlation_id, Span call);
   /// Recording pauses: calls until resume() are not missing.
   void pause(trace::Ns from) {
-    if (pauses_.empty() || pauses_.back().until != kStillOn) pauses_.push_back({from, kStillOn});
+    if (pauses_.empty() || pauses_.back().end != kStillOn) pauses_.push_back({from, kStillOn});
   }
   void resume(trace::Ns until) {
-    if (!pauses_.empty()) pauses_.back().until = until;
+    if (!pauses_.empty()) pauses_.back().end = until;
   }
   /// False if it names no shape.
   bool describe(const ring::LaunchShapeRecord& record);
@@ -76,7 +81,7 @@ class DeviceWork {
   /// Take over from an earlier writer: the row of a shape, and what may not be reported yet.
   void restore_shape(uint32_t shape, trace::Id row) { shapes_.insert_or_assign(shape, row); }
   void restore_number(uint32_t correlation_id, uint32_t call_number) {
-    correlate(correlation_id, call_number, 0);
+    correlate(correlation_id, call_number);
   }
   /// Calls take(correlation id, call number) for the work that is not reported yet.
   template <class Take>
@@ -105,9 +110,6 @@ class DeviceWork {
     bool reported = false;
     uint32_t correlation_id = ring::kNone32;  // with a number of its own
   };
-  struct Pause {
-    trace::Ns from, until;
-  };
   static constexpr trace::Ns kStillOn = std::numeric_limits<trace::Ns>::max();
   struct Unmatched {
     uint32_t correlation_id;
@@ -125,8 +127,8 @@ class DeviceWork {
   void store(const ring::OpRecord& record, Issue* issue);
   bool match(const ring::OpRecord& record);
   void erase(uint32_t call_number);
-  /// Work was issued at `at` by a call that was not recorded: whether it should have been.
-  bool is_missed(trace::Ns at) const;
+  /// Whether a call that was not recorded should have been.
+  bool is_missed(Span call) const;
   /// Processes what the device reported before the call was read.
   void take_early(uint32_t correlation_id);
   void store_unmatched(uint32_t correlation_id);
@@ -135,13 +137,13 @@ class DeviceWork {
   RunState& run_;
   Objects& objects_;
   trace::Id process_;
-  SequenceMap<Pending> pending_;           // by call number
-  Recent recent_;                          // call numbers
-  Recent recent_graphs_;                   // reported node by node, which may take long
-  FlatMap<uint32_t, uint32_t> numbers_;    // call numbers of pending_ by correlation id
-  FlatMap<uint32_t, trace::Ns> unissued_;  // when work was issued without a call, by the same
-  std::deque<uint32_t> oldest_unissued_;   // its keys, in order of arrival
-  std::vector<Pause> pauses_;
+  SequenceMap<Pending> pending_;          // by call number
+  Recent recent_;                         // call numbers
+  Recent recent_graphs_;                  // reported node by node, which may take long
+  FlatMap<uint32_t, uint32_t> numbers_;   // call numbers of pending_ by correlation id
+  FlatMap<uint32_t, Span> unissued_;      // calls of work that were not recorded, by the same
+  std::deque<uint32_t> oldest_unissued_;  // its keys, in order of arrival
+  std::vector<Span> pauses_;
   int64_t missed_ = 0;     ///< work of calls that were not recorded
   int64_t not_ended_ = 0;  ///< work for which the device reported no end
   FlatMap<uint32_t, std::vector<ring::OpRecord>> early_;  // reports without a call, by its id
