@@ -15,13 +15,14 @@ namespace streamscope::cli {
 namespace {
 
 struct Choices {
-  std::string output, tier, graphs = "launch", stacks = "syncs", capture_range, source = "auto";
+  std::string output, tier, graphs = "launch", stacks, capture_range, source = "auto";
   std::vector<std::string> with;
   std::optional<double> delay_s, duration_s;
   double hang_timeout_s = 30;
   std::string on_hang = "report";
   std::optional<uint32_t> flight_recorder_mib;
   std::string measure_cost;
+  std::string sanitizer;
   bool force = false, quiet = false;
   // For the writer that a preloaded library starts.
   bool attach_writer = false;
@@ -39,6 +40,27 @@ void choose_source(record::Options& options) {
   }
   if (options.source == ring::CallSource::kCupti || needs_callbacks || !has_driver()) return;
   options.calls_library = calls_library();
+}
+
+// CUPTI and the Sanitizer exclude each other, so there are no device times.
+void observe_accesses(const Choices& choices, record::Options& options) {
+  if ((options.with & ring::kWithAccesses) == 0) return;
+  if (!choices.tier.empty() && options.tier != Tier::kStructure) {
+    throw Error(
+        "record",
+        "--with accesses records no device times, which --tier " + choices.tier + " requires",
+        "leave out --tier, or record times in a run of their own");
+  }
+  options.tier = Tier::kStructure;
+  if (options.source == ring::CallSource::kCupti ||
+      ring::needs_callbacks(options.tier, options.graphs, options.with)) {
+    throw Error(
+        "record",
+        "--with accesses needs calls that wrappers see, and no times of events or graph nodes",
+        "leave out --source, and record those in a run of their own");
+  }
+  options.with |= ring::kWithAlloc;
+  if (!choices.sanitizer.empty()) ::setenv("STREAMSCOPE_SANITIZER", choices.sanitizer.c_str(), 1);
 }
 
 // Without a name, calls show the program's progress.
@@ -60,14 +82,18 @@ record::Options options_from(const Choices& choices) {
   options.tier = tier_named(choices.tier);
   options.graphs =
       choices.graphs == "nodes" ? ring::GraphDetail::kNodes : ring::GraphDetail::kLaunch;
-  options.stacks = static_cast<ring::StackMode>(
-      std::ranges::find(ring::kStackModeNames, choices.stacks) - ring::kStackModeNames.begin());
+  options.stacks = ring::StackMode::kSyncs;
   for (const std::string& extra : choices.with) {
     if (extra == "args") options.with |= ring::kWithArgs;
     if (extra == "alloc") options.with |= ring::kWithAlloc;
     if (extra == "event-times") options.with |= ring::kWithEventTimes;
+    if (extra == "accesses") options.with |= ring::kWithAccesses;
     if (extra == "graph-nodes") options.graphs = ring::GraphDetail::kNodes;
-    if (extra == "stacks") options.stacks = ring::StackMode::kAll;
+    if (extra == "stacks" || extra == "accesses") options.stacks = ring::StackMode::kAll;
+  }
+  if (!choices.stacks.empty()) {
+    options.stacks = static_cast<ring::StackMode>(
+        std::ranges::find(ring::kStackModeNames, choices.stacks) - ring::kStackModeNames.begin());
   }
   if (options.graphs == ring::GraphDetail::kNodes) options.with |= ring::kWithGraphNodes;
   constexpr std::string_view kNvtx = "nvtx:";
@@ -93,6 +119,7 @@ record::Options options_from(const Choices& choices) {
     options.flight_recorder_mib = choices.flight_recorder_mib;
     options.tier = Tier::kStructure;  // has the low cost of this tier
   }
+  observe_accesses(choices, options);
   choose_source(options);
   return options;
 }
@@ -102,34 +129,38 @@ std::string check_capture_range(const std::string& value) {
   return "'" + value + "' is neither nvtx:NAME nor cudaProfilerApi";
 }
 
-}  // namespace
-
-std::function<int()> define_record(CommandLine& line, ProgramArguments& program) {
-  auto choices = std::make_shared<Choices>();
-  line.option("-o,--output", &choices->output, "trace file; default PROGRAM-PID.sqlite",
-              {.takes = "FILE"});
-  line.option("--force", &choices->force, "replace an existing file");
+// What is recorded.
+void define_contents(CommandLine& line, Choices* choices) {
   line.option("--tier", &choices->tier,
               "structure: calls only, cheapest; times (default): also when work ran; events: also "
               "CUPTI's own event records",
               {.one_of = {kTierNames.begin(), kTierNames.end()}});
   line.option(
       "--with", &choices->with,
-      "comma-separated extras: args, alloc, graph-nodes, event-times (slows the GPU), stacks",
+      "comma-separated extras: args, alloc, graph-nodes, event-times (slows the GPU), stacks, "
+      "accesses (which bytes every kernel touches; slow, in tier structure)",
       {.takes = "EXTRA,...",
-       .one_of = {"args", "alloc", "graph-nodes", "event-times", "stacks"},
+       .one_of = {"args", "alloc", "graph-nodes", "event-times", "stacks", "accesses"},
        .separator = ','});
   line.option("--graphs", &choices->graphs,
               "record a graph launch as one op (launch, default) or node by node (nodes)",
               {.one_of = {"launch", "nodes"}});
   line.option("--stacks", &choices->stacks,
               "record call stacks of no calls (none), of blocking synchronizations and the first "
-              "work on the default stream (syncs, default), or of all calls (all)",
+              "work on the default stream (syncs, default), or of all calls (all; default with "
+              "--with accesses)",
               {.one_of = {ring::kStackModeNames.begin(), ring::kStackModeNames.end()}});
   line.option("--source", &choices->source,
               "what sees the calls: wrappers around the driver's functions (interposed), CUPTI's "
               "callbacks (cupti), or wrappers in tiers structure and times (auto, default)",
               {.one_of = {ring::kCallSourceNames.begin(), ring::kCallSourceNames.end()}});
+  line.option("--sanitizer", &choices->sanitizer,
+              "libsanitizer-public.so for --with accesses; default: that of the CUDA toolkit",
+              {.takes = "FILE"});
+}
+
+// Which part of the run, and how.
+void define_course(CommandLine& line, Choices* choices) {
   line.option("--delay", &choices->delay_s, "seconds until recording begins",
               {.takes = "SECONDS", .not_negative = true});
   line.option("--duration", &choices->duration_s, "seconds to record; the program keeps running",
@@ -160,6 +191,17 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
   line.option("--attach-writer", &choices->attach_writer, "", {.hidden = true});
   line.option("--ready-fd", &choices->ready_fd, "", {.hidden = true});
   line.option("--target", &choices->target, "", {.hidden = true});
+}
+
+}  // namespace
+
+std::function<int()> define_record(CommandLine& line, ProgramArguments& program) {
+  auto choices = std::make_shared<Choices>();
+  line.option("-o,--output", &choices->output, "trace file; default PROGRAM-PID.sqlite",
+              {.takes = "FILE"});
+  line.option("--force", &choices->force, "replace an existing file");
+  define_contents(line, choices.get());
+  define_course(line, choices.get());
 
   return [choices, &program]() -> int {
     const record::Options options = options_from(*choices);

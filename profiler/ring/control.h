@@ -40,6 +40,7 @@ enum With : uint32_t {
   kWithAlloc = 1 << 1,
   kWithGraphNodes = 1 << 2,
   kWithEventTimes = 1 << 3,
+  kWithAccesses = 1 << 4,
 };
 
 /// True if only CUPTI's callbacks can record this: times of events and of graph nodes.

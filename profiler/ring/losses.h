@@ -38,10 +38,11 @@ enum class Loss : uint16_t {
   kProfilerRefused,  // CUPTI refused another profiler between `first` and `last`; detail names it
   kKernelParameters,  // kernels of which only some parameters were scanned; count
   kCallsMissing,  // a stream was used that no recorded call created: wrappers do not see all calls
+  kNotObserved,   // the accesses of kernels could not be observed; detail says why
 };
 
 /// By number. Kebab-case, never renamed; trace/loss.h has their meanings and what to do about them.
-inline constexpr std::array<std::string_view, 19> kLossNames = {
+inline constexpr std::array<std::string_view, 20> kLossNames = {
     "",
     "ring-full",
     "cupti-dropped",
@@ -61,6 +62,7 @@ inline constexpr std::array<std::string_view, 19> kLossNames = {
     "profiler-refused",
     "kernel-parameters",
     "calls-missing",
+    "accesses-not-observed",
 };
 
 /// "" for a number that this build does not know.

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "vocabulary/access_source.h"
 #include "vocabulary/fnv1a.h"
 #include "vocabulary/operation_state.h"
 #include "vocabulary/stream_kind.h"
@@ -467,27 +468,22 @@ struct BarrierStreamRecord : RecordStart {
   uint64_t unused[4];
 };
 
-/// How it is known that memory is accessed. Stored in traces: append only.
-enum class AccessSource : uint8_t {
-  kArgument = 0,  // argument of a copy or memset, or what a simulated kernel does
-  kOperation,     // declared by an operation of libcoord
-  kHost,          // declared by host code, at this time
-  kParameter,     // a word in the parameters of a kernel that may be a pointer
-};
+/// Of the first range in AccessRecord::writes; of the second: shifted by one.
+enum AccessWrites : uint8_t { kWritten = 1, kWrittenAtomically = 1 << 4 };
 
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
 /// source and the destination of a copy. Ranges of several rows are `pitch` apart.
 struct AccessRecord : RecordStart {
   uint8_t source;        // AccessSource
-  uint8_t writes;        // bit i: ranges[i] is written
+  uint8_t writes;        // AccessWrites
   uint32_t call_number;  // of the call, kNone32 if none
   uint64_t begin;        // ticks or virtual ns; of the host's access, else of the call's end
   struct {
     uint64_t address;
     uint64_t bytes;  // of a row; 0: no range
   } ranges[2];
-  uint32_t pitch[2];  // bytes
-  uint32_t rows;
+  uint32_t pitch[2];   // bytes
+  uint32_t rows;       // kObserved without ranges: 0 if nothing was touched, 1 if not all is known
   uint32_t operation;  // that declares it, kNone32 if none
 };
 

@@ -7,6 +7,7 @@
 
 #include "loss.h"
 #include "trace/read/reader.h"
+#include "vocabulary/access_source.h"
 #include "vocabulary/call_kind.h"
 #include "vocabulary/wait_cause.h"
 
@@ -42,7 +43,8 @@ constexpr Rule kRules[] = {
     {"pool", "kind", 0, kMemoryPool},
     {"timeline_point", "act", 0, kTimelineFail},
     {"allocation", "kind", 0, kLibcoordAllocation},
-    {"access", "source", 0, 3},
+    {"access", "source", 0, static_cast<Int>(AccessSource::kObserved)},
+    {"access", "writes", 0, static_cast<Int>(AccessKind::kUpdated)},
     {"range", "kind", 0, kStartEnd},
     {"stack_frame", "kind", 0, kCallSiteFrame},
     {"loss", "severity", 0, static_cast<Int>(Severity::kError)},
@@ -62,7 +64,7 @@ constexpr Rule kRules[] = {
     {"", "realtime_ns", -kMostRealtimeNs, kMostRealtimeNs},
 };
 constexpr std::string_view kBooleans[] = {"complete", "simulated", "executable", "inferred",
-                                          "elided",   "on_device", "writes",     "in_cycle"};
+                                          "elided",   "on_device", "in_cycle"};
 constexpr std::string_view kSizes[] = {
     "bytes",      "pitch_bytes", "memory_bytes", "static_shared_bytes", "dynamic_shared_bytes",
     "rows",       "count",       "capacity",     "available",           "in_use",

@@ -118,6 +118,94 @@ TEST(MemoryOfPrograms, SlicesBoundEachOtherAndASharedFactorIsOneLine) {
   }
 }
 
+TraceBuilder observed() {
+  TraceBuilder builder;
+  builder.meta("observed_accesses", "1").meta("tier", "structure");
+  return builder;
+}
+
+std::vector<Finding> certain_races(const TraceBuilder& builder) {
+  std::vector<Finding> result;
+  for (Finding& finding : run("stream-race", builder).findings) {
+    EXPECT_EQ(finding.confidence, Confidence::kCertain) << finding.title;
+    result.push_back(std::move(finding));
+  }
+  return result;
+}
+
+// Two kernels get one struct with two buffers; each writes one of them.
+TEST(MemoryThatWasSeen, ARaceIsCertainAndNeighborsAreNone) {
+  for (const trace::Int distance : {0, 2, 4}) {  // of the second kernel's elements, in one word
+    TraceBuilder builder = observed();
+    builder.malloc(kA, 2048);
+    builder.stream("one").kernel("first", 1, 2).touches(AccessKind::kWritten, kA, 2);
+    builder.stream("two").kernel("second", 1, 2).touches(AccessKind::kRead, kA + distance, 2);
+    const std::vector<Finding> found = certain_races(builder);
+    ASSERT_EQ(found.size(), distance == 0 ? 1u : 0u);
+    if (distance == 0) {
+      EXPECT_THAT(found[0].text, HasSubstr("2 B at 0x7f0000000000"));
+    }
+  }
+}
+
+TEST(MemoryThatWasSeen, AtomicOperationsRaceOnlyWithOtherAccesses) {
+  for (const AccessKind other : {AccessKind::kRead, AccessKind::kWritten, AccessKind::kUpdated}) {
+    for (const bool atomic_first : {false, true}) {
+      TraceBuilder builder = observed();
+      builder.malloc(kA, 2048);
+      builder.stream("one")
+          .kernel("first", 1, 2)
+          .touches(atomic_first ? AccessKind::kUpdated : other, kA, 4);
+      builder.stream("two")
+          .kernel("second", 1, 2)
+          .touches(atomic_first ? other : AccessKind::kUpdated, kA, 4);
+      EXPECT_EQ(certain_races(builder).empty(), other == AccessKind::kUpdated);
+    }
+  }
+}
+
+// The read of the first stream is not forgotten when the same stream updates the word.
+TEST(MemoryThatWasSeen, AnAtomicOperationDoesNotHideAReadBeforeIt) {
+  TraceBuilder builder = observed();
+  builder.malloc(kA, 2048);
+  builder.stream("one").kernel("reader", 1, 2).touches(AccessKind::kRead, kA, 4);
+  builder.stream("one").kernel("adder", 2, 3).touches(AccessKind::kUpdated, kA, 4);
+  builder.stream("two").kernel("other", 1, 2).touches(AccessKind::kUpdated, kA, 4);
+  const std::vector<Finding> found = certain_races(builder);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].title, HasSubstr("reader"));
+}
+
+TEST(MemoryThatWasSeen, ColumnsOfOneMatrixAreNoRace) {
+  for (const trace::Int column : {0, 8}) {
+    TraceBuilder builder = observed();
+    builder.malloc(kA, 1 << 20);
+    builder.stream("one").kernel("first", 1, 2).touches(AccessKind::kWritten, kA, 8, 100, 1024);
+    builder.stream("two")
+        .kernel("second", 1, 2)
+        .touches(AccessKind::kWritten, kA + column, 8, 100, 1024);
+    EXPECT_EQ(certain_races(builder).empty(), column != 0);
+  }
+}
+
+TEST(MemoryThatWasSeen, WhatIsNotKnownIsSaid) {
+  for (const bool known : {false, true}) {
+    TraceBuilder builder = observed();
+    builder.malloc(kA, 2048);
+    builder.stream("one").kernel("first", 1, 2).touches(AccessKind::kWritten, kA, 4);
+    builder.stream("two").kernel("second", 1, 2);
+    if (known) {
+      builder.stream("two").touches_nothing();
+    } else {
+      builder.stream("two").touches_more();
+    }
+    const Verdict verdict = run("stream-race", builder);
+    EXPECT_TRUE(verdict.findings.empty());
+    EXPECT_EQ(verdict.outcome, known ? Outcome::kClean : Outcome::kNotAtThisTier);
+    EXPECT_EQ(verdict.reason, known ? "" : "not all memory that 1 kernel touches is known");
+  }
+}
+
 // CuSan 11_struct_of_buff and 13_struct_recursion: kernels get two buffers in one struct by value,
 // so both pointers are words of parameter 0; which of them a kernel writes is not known.
 TEST(MemoryOfPrograms, PointersInAStructRaceLikeAnyOther) {

@@ -13,7 +13,10 @@ set(without_handles
   cuptiActivityRegisterTimestampCallback cuptiActivityEnableAllSyncRecords
   cuptiActivityEnableCudaEventDeviceTimestamps cuptiActivityEnableDriverApi cuptiSetThreadIdType
   cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceGetAttribute cuDeviceGetUuid cuDeviceTotalMem
-  cuThreadExchangeStreamCaptureMode cuCtxGetCurrent cuCtxGetDevice)
+  cuThreadExchangeStreamCaptureMode cuCtxGetCurrent cuCtxGetDevice
+  # With handles and memory of the collector itself.
+  cuCtxPopCurrent cuEventCreate cuStreamCreate cuStreamSynchronize cuModuleLoadData cuModuleGetFunction cuLaunchKernel cuMemAlloc
+  cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemsetD8Async)
 
 file(READ ${ROOT}/profiler/collect/cupti/cupti_library.h header)
 file(READ ${ROOT}/profiler/collect/process/driver.h driver)

@@ -245,7 +245,7 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   FakeThread& a = program_thread();
   const uint32_t call = a.call("cudaMemcpy2DAsync", 0, 1, 20);
   auto copy = a.make<ring::AccessRecord>(RecordKind::kAccess);
-  copy.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
+  copy.source = static_cast<uint8_t>(AccessSource::kArgument);
   copy.writes = 2;
   copy.call_number = call;
   copy.begin = a.now();
@@ -257,12 +257,22 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   copy.operation = ring::kNone32;
   a.ring.push(copy);
   auto host = copy;
-  host.source = static_cast<uint8_t>(ring::AccessSource::kHost);
+  host.source = static_cast<uint8_t>(AccessSource::kHost);
   host.writes = 1;
   host.call_number = ring::kNone32;
   host.ranges[1] = {};
   host.rows = 1;
   a.ring.push(host);
+  // A launch that updated some words, one that touched nothing, and one of which not all is known.
+  for (const auto& [bytes, rows] : {std::pair{4u, 3u}, std::pair{0u, 0u}, std::pair{0u, 1u}}) {
+    auto seen = copy;
+    seen.source = static_cast<uint8_t>(AccessSource::kObserved);
+    seen.writes = ring::kWritten | ring::kWrittenAtomically;
+    seen.ranges[0] = {0x2000, bytes};
+    seen.ranges[1] = {};
+    seen.rows = rows;
+    a.ring.push(seen);
+  }
   auto arguments = a.make<ring::KernelArgumentsRecord>(RecordKind::kKernelArguments);
   arguments.call_number = call;
   arguments.count = 2;
@@ -272,17 +282,20 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   a.ring.push(arguments);
   const trace::AccessColumns access = finish().access;
   using I = std::vector<trace::Int>;
-  EXPECT_EQ(access.source, (std::vector<trace::Small>{0, 0, 2, 3, 3}));
-  EXPECT_EQ(access.writes, (std::vector<trace::Small>{0, 1, 1, trace::kNoSmall, trace::kNoSmall}));
-  EXPECT_EQ(access.address, (I{0x1000, -(trace::Int{1} << 56), 0x1000, 0x7000, 0x8000}));
-  EXPECT_EQ(access.bytes, (I{10, 10, 10, trace::kNoInt, trace::kNoInt}));
-  EXPECT_EQ(access.pitch_bytes, (I{64, 10, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
-  EXPECT_EQ(access.rows, (I{2, 2, trace::kNoInt, trace::kNoInt, trace::kNoInt}));
-  EXPECT_EQ(access.call_number, (I{call, call, trace::kNoInt, call, call}));
+  EXPECT_EQ(access.source, (std::vector<trace::Small>{0, 0, 2, 4, 4, 4, 3, 3}));
+  constexpr trace::Small kNone = trace::kNoSmall;
+  constexpr trace::Int kNo = trace::kNoInt;
+  EXPECT_EQ(access.writes, (std::vector<trace::Small>{0, 1, 1, 2, kNone, kNone, kNone, kNone}));
+  EXPECT_EQ(access.address,
+            (I{0x1000, -(trace::Int{1} << 56), 0x1000, 0x2000, kNo, kNo, 0x7000, 0x8000}));
+  EXPECT_EQ(access.bytes, (I{10, 10, 10, 4, 0, kNo, kNo, kNo}));
+  EXPECT_EQ(access.pitch_bytes, (I{64, 10, kNo, 64, kNo, kNo, kNo, kNo}));
+  EXPECT_EQ(access.rows, (I{2, 2, kNo, 3, kNo, kNo, kNo, kNo}));
+  EXPECT_EQ(access.call_number, (I{call, call, kNo, call, call, call, call, call}));
   EXPECT_EQ(access.parameter,
-            (std::vector<trace::Small>{trace::kNoSmall, trace::kNoSmall, trace::kNoSmall, 0, 3}));
+            (std::vector<trace::Small>{kNone, kNone, kNone, kNone, kNone, kNone, 0, 3}));
   EXPECT_EQ(access.start_ns[2], ns(copy.begin));
-  EXPECT_EQ(access.thread_id[4], 0u);
+  EXPECT_EQ(access.thread_id[7], 0u);
   EXPECT_EQ(access.operation_id[0], kNoId);
 }
 

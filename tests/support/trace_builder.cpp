@@ -329,6 +329,22 @@ StreamBuilder& StreamBuilder::parameter(Small index, Int address) {
   return access({.source = 3, .address = address, .parameter = index});
 }
 
+StreamBuilder& StreamBuilder::touches(AccessKind how, Int address, Int bytes, Int rows, Int pitch) {
+  Access row{.source = static_cast<trace::Small>(AccessSource::kObserved),
+             .writes = static_cast<trace::Small>(how)};
+  row.address = address, row.bytes = bytes;
+  if (rows > 1) row.rows = rows, row.pitch_bytes = pitch;
+  return access(row);
+}
+
+StreamBuilder& StreamBuilder::touches_nothing() {
+  return access({.source = static_cast<trace::Small>(AccessSource::kObserved), .bytes = 0});
+}
+
+StreamBuilder& StreamBuilder::touches_more() {
+  return access({.source = static_cast<trace::Small>(AccessSource::kObserved)});
+}
+
 StreamBuilder& StreamBuilder::malloc_async(Int address, Int bytes) {
   builder_->memory_call({.kind = number_of(CallKind::kMallocAsync),
                          .stream_id = id_,

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "trace/read/reader.h"
+#include "vocabulary/access_source.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::test {
@@ -51,6 +52,12 @@ class StreamBuilder {
   StreamBuilder& writes(trace::Int address, trace::Int bytes);
   /// A parameter of the last kernel that points there, by its index.
   StreamBuilder& parameter(trace::Small index, trace::Int address);
+  /// What the last kernel was seen to touch, in rows that are `pitch` apart.
+  StreamBuilder& touches(AccessKind how, trace::Int address, trace::Int bytes, trace::Int rows = 1,
+                         trace::Int pitch = 0);
+  /// Nothing, or not all of what the last kernel touched, is known.
+  StreamBuilder& touches_nothing();
+  StreamBuilder& touches_more();
   StreamBuilder& malloc_async(trace::Int address, trace::Int bytes);
   StreamBuilder& free_async(trace::Int address);
   /// cudaEventRecord; creates the event if it does not exist.

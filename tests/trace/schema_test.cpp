@@ -183,7 +183,7 @@ TEST(Loss, KnowsEveryKindThatACollectorReports) {
     if (reported.empty()) break;
     EXPECT_TRUE(names.contains(reported)) << reported;
   }
-  EXPECT_EQ(number, static_cast<uint16_t>(ring::Loss::kCallsMissing) + 1);
+  EXPECT_EQ(number, static_cast<uint16_t>(ring::Loss::kNotObserved) + 1);
   EXPECT_EQ(loss_info("never-heard-of").severity, Severity::kDataLoss);
 }
 

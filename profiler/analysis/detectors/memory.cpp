@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Uses of memory that nothing orders. All four share one walk (memory_conflicts.h) and rely on the
-// accesses that are known: copies and memsets always, others only from libcoord operations,
-// coord::host_access or --with args. Order is that of the observed relation, so a race that only
-// another run of the host's threads would show is not found.
+// accesses that are known: copies and memsets always, others only with --with accesses, from
+// libcoord operations or coord::host_access, or with --with args. Order is that of the observed
+// relation, so a race that only another run of the host's threads would show is not found.
 //
 // stream-race (SS001): two ops touch the same bytes, one of them writes, and nothing orders them.
-//   Certain where the bytes are known: copies, memsets, declared accesses. At most possible where a
+//   Certain where the bytes are known: copies, memsets, declared and observed accesses (--with
+//   accesses). Atomic operations do not race with each other. At most possible where a
 //   kernel parameter points to them, because the bytes that a kernel touches are not known. A const
 //   parameter in the kernel's name rules out a write through it, but does not show what the kernel
 //   reads. A kernel is assumed to touch the range from its pointer to the next pointer that any
@@ -39,6 +40,7 @@
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
+#include "vocabulary/access_source.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -78,9 +80,8 @@ std::string piece(const MemoryConflict& conflict) {
 
 // Why a conflict is only possible.
 const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
-  constexpr trace::Small kParameter = 3;
   for (const Id access : {conflict.first_access, conflict.second_access}) {
-    if (access < trace.access.size() && trace.access.source[access] == kParameter)
+    if (access < trace.access.size() && trace.access.source[access] == AccessSource::kParameter)
       return "the bytes that a kernel accesses through its parameters are unknown";
   }
   return conflict.kind == MemoryConflict::kAfterFree
@@ -177,9 +178,14 @@ void find_conflicts(Analyses& analyses, Findings& findings, MemoryConflict::Kind
                     Finding (*describe)(Analyses&, const MemoryConflict&)) {
   const MemoryConflicts& conflicts = analyses.memory_conflicts();
   if (conflicts.unknown_kernels > 0) {
-    findings.never_reported(fmt::format(
-        "the accesses of {} are unknown: record --with args, or declare them (.reads, .writes)",
-        format_count(conflicts.unknown_kernels, "kernel")));
+    const std::string kernels = format_count(conflicts.unknown_kernels, "kernel");
+    findings.never_reported(
+        conflicts.observed
+            ? fmt::format("not all memory that {} {} is known", kernels,
+                          conflicts.unknown_kernels == 1 ? "touches" : "touch")
+            : fmt::format("the accesses of {} are unknown: record --with accesses, or declare "
+                          "them (.reads, .writes)",
+                          kernels));
   }
   if (kind == MemoryConflict::kHostRace && !conflicts.host_reported)
     findings.never_reported(

@@ -507,6 +507,7 @@ class Walk {
 MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefore& observed) {
   const MemoryUses uses = memory_uses(order);
   MemoryConflicts result{.unknown_kernels = uses.unknown_kernels,
+                         .observed = uses.observed,
                          .host_reported = !uses.of_host.empty()};
   if (!uses.of_ops.empty() || result.host_reported)
     result.found = Walk(order, observed, uses).run();

@@ -38,7 +38,8 @@ struct MemoryConflict {
 
 struct MemoryConflicts {
   std::vector<MemoryConflict> found{};  ///< in order of discovery
-  size_t unknown_kernels = 0;           ///< kernels whose accesses are not recorded
+  size_t unknown_kernels = 0;           ///< kernels whose accesses are not all recorded
+  bool observed = false;                ///< accesses of kernels were observed
   bool host_reported = false;           ///< host code reports its accesses
 };
 

@@ -23,8 +23,8 @@ struct Overlap {
 class MemoryShadow {
  public:
   /// Calls conflict(earlier, overlap) for every kept use that is not compatible with the new one.
-  /// Then keeps the new one; it replaces reads of its chain that are `passed`. A chain is a stream,
-  /// or a thread of the host.
+  /// Then keeps the new one; it replaces those of its kind and chain that are `passed`. A chain is
+  /// a stream, or a thread of the host.
   template <class Conflict, class Passed>
   void use(const MemoryUse& now, uint64_t begin, uint64_t end, uint32_t chain, Conflict conflict,
            Passed passed) {
@@ -34,10 +34,10 @@ class MemoryShadow {
       at = split(at, begin);
       split(segments_.lower_bound(end), end);
     }
-    if (now.write) {
+    if (now.write && !now.atomic) {
       write(now, begin, end, at, conflict);
     } else {
-      read(now, begin, end, at, chain, conflict, passed);
+      share(now, begin, end, at, chain, conflict, passed);
     }
   }
   void forget(uint64_t begin, uint64_t end) {
@@ -47,14 +47,14 @@ class MemoryShadow {
   }
 
  private:
-  struct Read {
+  struct Shared {
     uint32_t chain;
     const MemoryUse* use;
   };
   struct Segment {
     uint64_t end;
     const MemoryUse* write;
-    std::vector<Read> reads;  // by chain
+    std::vector<Shared> shared;  // reads and atomic operations since, by chain
   };
   using Segments = std::map<uint64_t, Segment>;
 
@@ -64,20 +64,21 @@ class MemoryShadow {
     for (auto i = at; i != segments_.end() && i->first < end; ++i) {
       const Overlap overlap{i->first, i->second.end};
       if (i->second.write) conflict(*i->second.write, overlap);
-      for (const Read& read : i->second.reads) conflict(*read.use, overlap);
+      for (const Shared& other : i->second.shared) conflict(*other.use, overlap);
     }
     if (at != segments_.end() && at->first == begin && at->second.end == end) {
       at->second.write = &now;
-      at->second.reads.clear();
+      at->second.shared.clear();
       return;
     }
     const auto after = segments_.lower_bound(end);
     segments_.erase(at, after);
     segments_.emplace_hint(after, begin, Segment{end, &now, {}});
   }
+  // Reads do not conflict with reads, nor atomic operations with each other.
   template <class Conflict, class Passed>
-  void read(const MemoryUse& now, uint64_t begin, uint64_t end, Segments::iterator at,
-            uint32_t chain, Conflict conflict, Passed passed) {
+  void share(const MemoryUse& now, uint64_t begin, uint64_t end, Segments::iterator at,
+             uint32_t chain, Conflict conflict, Passed passed) {
     for (uint64_t from = begin; from < end;) {
       if (at == segments_.end() || at->first > from) {  // an unused gap
         const uint64_t to = at == segments_.end() ? end : std::min(end, at->first);
@@ -85,24 +86,27 @@ class MemoryShadow {
       }
       Segment& segment = at->second;
       if (segment.write) conflict(*segment.write, Overlap{from, segment.end});
-      keep(segment.reads, {chain, &now}, passed);
+      for (const Shared& other : segment.shared) {
+        if (other.use->atomic != now.atomic) conflict(*other.use, Overlap{from, segment.end});
+      }
+      keep(segment.shared, {chain, &now}, passed);
       from = segment.end;
       ++at;
     }
   }
   template <class Passed>
-  static void keep(std::vector<Read>& reads, const Read& read, Passed passed) {
-    const auto before = [](const Read& one, uint32_t value) { return one.chain < value; };
-    const auto first = std::lower_bound(reads.begin(), reads.end(), read.chain, before);
-    auto kept = first, last = first;  // reads of this chain: ends of the kept ones and of all
-    for (; last != reads.end() && last->chain == read.chain; ++last) {
-      if (!passed(*last->use)) *kept++ = *last;
+  static void keep(std::vector<Shared>& uses, const Shared& now, Passed passed) {
+    const auto before = [](const Shared& one, uint32_t value) { return one.chain < value; };
+    const auto first = std::lower_bound(uses.begin(), uses.end(), now.chain, before);
+    auto kept = first, last = first;  // uses of this chain: ends of the kept ones and of all
+    for (; last != uses.end() && last->chain == now.chain; ++last) {
+      if (last->use->atomic != now.use->atomic || !passed(*last->use)) *kept++ = *last;
     }
     if (kept != last) {
-      *kept++ = read;
-      reads.erase(kept, last);
+      *kept++ = now;
+      uses.erase(kept, last);
     } else {
-      reads.insert(last, read);
+      uses.insert(last, now);
     }
   }
 

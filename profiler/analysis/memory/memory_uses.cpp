@@ -10,12 +10,10 @@
 #include <unordered_map>
 
 #include "trace/function_name.h"
+#include "vocabulary/access_source.h"
 
 namespace streamscope::analysis {
 namespace {
-
-// access.source
-enum Source : trace::Small { kArgument = 0, kOperation, kHost, kParameter };
 
 constexpr uint32_t kNoItem = std::numeric_limits<uint32_t>::max();
 
@@ -26,8 +24,8 @@ class RowsOfCalls {
     const auto& access = trace.access;
     rows_.reserve(access.size());
     for (Id row = 0; row < access.size(); ++row) {
-      if (access.call_number[row] == trace::kNoInt || access.source[row] == kHost ||
-          access.source[row] == kOperation)
+      if (access.call_number[row] == trace::kNoInt || access.source[row] == AccessSource::kHost ||
+          access.source[row] == AccessSource::kOperation)
         continue;
       rows_.push_back({{access.process_id[row], access.call_number[row]}, row});
     }
@@ -150,8 +148,8 @@ class UseSearch {
     for (uint32_t i = 0; i < items_.size(); ++i) {
       if (items_[i].kind() == Issued::kOp) item_of_op_[items_[i].id()] = i;
     }
-    const auto arguments = trace_.meta.find("kernel_arguments");
-    scanned_ = arguments != trace_.meta.end() && arguments->second == "1";
+    scanned_ = says("kernel_arguments");
+    found_.observed = says("observed_accesses");
     find_operations();
   }
 
@@ -166,10 +164,10 @@ class UseSearch {
     }
     const size_t of_calls = uses.size();  // sorted; declared uses of operations are merged in
     for (Id row = 0; row < access_.size(); ++row) {
-      if (access_.source[row] == kOperation) {
+      if (access_.source[row] == AccessSource::kOperation) {
         const auto span = of_operation_.find(access_.operation_id[row]);
         if (span != of_operation_.end()) add(row, span->second.first, span->second.last, kNoId);
-      } else if (access_.source[row] == kHost) {
+      } else if (access_.source[row] == AccessSource::kHost) {
         add_host_use(row);
       }
     }
@@ -186,11 +184,17 @@ class UseSearch {
     Id first = kNoId, last = kNoId;
   };
 
+  bool says(const char* name) const {
+    const auto found = trace_.meta.find(name);
+    return found != trace_.meta.end() && found->second == "1";
+  }
+
   // The ops of each libcoord operation that declares its accesses.
   void find_operations() {
     std::vector<bool> declares(trace_.operation.size());
     for (Id row = 0; row < access_.size(); ++row) {
-      if (access_.source[row] == kOperation && access_.operation_id[row] < declares.size())
+      if (access_.source[row] == AccessSource::kOperation &&
+          access_.operation_id[row] < declares.size())
         declares[access_.operation_id[row]] = true;
     }
     for (Id row = 0; row < trace_.operation_op.size(); ++row) {
@@ -210,9 +214,12 @@ class UseSearch {
   void add_uses_of(Id op) {
     const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
     bool known = declared_[op];
+    bool partly = false;  // only a part of them is known
     const auto add_all = [&](trace::Int call_number, Id name) {
       rows_.for_each(process, call_number, [&](Id row) {
         known = true;
+        partly |= access_.source[row] == AccessSource::kObserved &&
+                  access_.address[row] == trace::kNoInt && access_.bytes[row] != 0;
         add(row, op, op, name);
       });
     };
@@ -220,9 +227,10 @@ class UseSearch {
     graphs_.for_each(process, op, add_all);
     const bool computes =
         trace_.op.kind[op] == trace::kKernel || graphs_.launches_kernels(process, op);
-    if (computes && !scanned_ && (!known || trace_.op.kind[op] == trace::kGraphLaunch) &&
-        !is_simulated(trace_, op))
-      ++found_.unknown_kernels;
+    const bool is_unknown =
+        found_.observed ? partly || !known
+                        : !scanned_ && (!known || trace_.op.kind[op] == trace::kGraphLaunch);
+    if (computes && is_unknown && !is_simulated(trace_, op)) ++found_.unknown_kernels;
   }
 
   void add(Id row, Id first, Id last, Id name) {
@@ -234,15 +242,18 @@ class UseSearch {
     use.begin = static_cast<uint64_t>(access_.address[row]);
     use.item = item_of_op_[last];
     if (use.item == kNoItem) return;
-    if (access_.source[row] == kParameter) {
+    if (access_.source[row] == AccessSource::kParameter) {
       use.possible = true;
       use.write = !is_const(name, access_.parameter[row]);
     } else {
       if (access_.bytes[row] <= 0) return;
       use.end = use.begin + static_cast<uint64_t>(access_.bytes[row]);
-      use.write = access_.writes[row] == 1;
+      use.atomic = access_.writes[row] == AccessKind::kUpdated;
+      use.write = use.atomic || access_.writes[row] == AccessKind::kWritten;
+      // Ranges that were observed are exact, however many rows there are.
       use.possible = access_.rows[row] != trace::kNoInt && access_.rows[row] > kMostRows;
-      if (access_.source[row] == kArgument && !is_of_batch(trace_, last)) {
+      if (access_.source[row] == AccessSource::kObserved) use.space = MemorySpace::kEither;
+      if (access_.source[row] == AccessSource::kArgument && !is_of_batch(trace_, last)) {
         if (is_staged(trace_, last, use.write)) return;
         // A simulated device reports its kernels' accesses, and no memory kind for memsets.
         const bool simulated_work =

@@ -4,9 +4,10 @@
 // Which ops access which memory: the rows of `access` matched with ops, in an order that
 // memory_conflicts.h can walk.
 //
-// Copies and memsets, and what operations and simulated kernels declare, are certain. What a kernel
-// does with a parameter that points into allocated memory is only possible: const in the kernel's
-// name means that it does not write there, and the bytes it reads are unknown.
+// Copies and memsets, what operations and simulated kernels declare, and what was observed are
+// certain. What a kernel that was not observed does with a parameter that points into allocated
+// memory is only possible: const in the kernel's name means that it does not write there, and the
+// bytes it reads are unknown.
 #pragma once
 
 #include <string_view>
@@ -24,6 +25,7 @@ struct MemoryUse {
   Id first_op = kNoId, last_op = kNoId;  ///< in issue order; kNoId: host code
   uint64_t begin = 0, end = 0;           ///< of the first row; end 0: a kernel's parameter
   bool write = false;
+  bool atomic = false;  ///< a write by atomic operations only
   bool possible = false;
   MemorySpace space = MemorySpace::kUnknown;
 
@@ -37,7 +39,8 @@ inline constexpr trace::Int kMostRows = 4096;
 struct MemoryUses {
   std::vector<MemoryUse> of_ops;   ///< in order of their items
   std::vector<MemoryUse> of_host;  ///< in time order
-  size_t unknown_kernels = 0;      ///< kernels whose accesses are not recorded
+  size_t unknown_kernels = 0;      ///< kernels whose accesses are not all recorded
+  bool observed = false;           ///< accesses of kernels were observed
   bool any_possible = false;
 };
 MemoryUses memory_uses(const IssueOrder& order);

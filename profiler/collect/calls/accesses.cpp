@@ -29,7 +29,7 @@ class Sink final : public AccessSink {
     if ((source.bytes == 0 && destination.bytes == 0) || rows == 0) return;
     ring::AccessRecord record{};
     record.kind = ring::RecordKind::kAccess;
-    record.source = static_cast<uint8_t>(ring::AccessSource::kArgument);
+    record.source = static_cast<uint8_t>(AccessSource::kArgument);
     record.writes = 2;
     record.call_number = call_.call_number;
     record.begin = call_.end;

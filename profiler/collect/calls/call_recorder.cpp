@@ -9,6 +9,7 @@
 #include "collect/calls/accesses.h"
 #include "collect/calls/captures.h"
 #include "collect/calls/objects.h"
+#include "collect/observed/observer.h"
 #include "collect/process/asking.h"
 #include "collect/process/gate.h"
 #include "collect/process/session.h"
@@ -94,7 +95,11 @@ void follow(CallKind kind) {
 void before_end(CallKind kind, const CallValues& values) {
   if (kind == CallKind::kEventDestroy) return about_to_end(values.object);
   session.handles_epoch.fetch_add(1, std::memory_order_relaxed);
-  if (kind == CallKind::kStreamDestroy) return about_to_end(values.stream);
+  if (kind == CallKind::kStreamDestroy) {
+    if (session.observes) observe_stream_end(values.stream);
+    return about_to_end(values.stream);
+  }
+  if (session.observes) observe_contexts_end();
   session.names_epoch.fetch_add(1, std::memory_order_relaxed);
   about_to_end(kAllHandles);
 }

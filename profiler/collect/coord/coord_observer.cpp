@@ -296,9 +296,9 @@ void on_access(const coord_access_facts* facts) {
   record.kind = RecordKind::kAccess;
   record.flags = stamp.flags;
   record.source =
-      static_cast<uint8_t>(facts->operation != COORD_NONE        ? ring::AccessSource::kOperation
-                           : facts->correlation_id != COORD_NONE ? ring::AccessSource::kArgument
-                                                                 : ring::AccessSource::kHost);
+      static_cast<uint8_t>(facts->operation != COORD_NONE        ? AccessSource::kOperation
+                           : facts->correlation_id != COORD_NONE ? AccessSource::kArgument
+                                                                 : AccessSource::kHost);
   record.writes = facts->writes != 0 ? 1 : 0;
   record.call_number = facts->correlation_id;
   record.begin = stamp.begin;

@@ -12,6 +12,7 @@
 
 #include "collect/calls/call_recorder.h"
 #include "collect/calls/objects.h"
+#include "collect/observed/observer.h"
 
 namespace streamscope::collect {
 
@@ -130,6 +131,9 @@ template <CallKind kKind, uint16_t kFlags>
   } else {
     find_context();
   }
+  if constexpr (kKind == CallKind::kLaunch || kKind == CallKind::kGraphLaunch) {
+    if (__builtin_expect(session.observes, 0)) observe_before_launch();
+  }
   if constexpr (kKind == CallKind::kLaunch) {
     thread->launched = kernel_;
     if (const KernelNameSlot* known = find_kernel(*thread, named_)) call_.kernel = known->hash;
@@ -154,6 +158,7 @@ template <CallKind kKind, uint16_t kFlags>
   if (__builtin_expect(stream_is_new_ || call_.context_id == ring::kNone32 ||
                            (kKind == CallKind::kLaunch && call_.kernel == 0) ||
                            (kFlags & kEntryIdentity) != 0 || session.tells_arguments ||
+                           session.observes ||
                            session.active_captures.load(std::memory_order_relaxed) > 0,
                        0) &&
       result == 0)

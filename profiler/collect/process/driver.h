@@ -37,13 +37,33 @@ namespace streamscope::collect {
   X(cuGraphGetEdges, "cuGraphGetEdges", CUgraph, CUgraphNode*, CUgraphNode*, size_t*)             \
   X(cuGraphNodeGetType, "cuGraphNodeGetType", CUgraphNode, CUgraphNodeType*)                      \
   X(cuGraphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", CUgraphNode,                     \
-    CUDA_KERNEL_NODE_PARAMS_v2*)
+    CUDA_KERNEL_NODE_PARAMS_v2*)                                                                  \
+  X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", CUcontext)                                           \
+  X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", CUcontext*)                                            \
+  X(cuEventCreate, "cuEventCreate", CUevent*, unsigned)                                           \
+  X(cuEventRecord, "cuEventRecord", CUevent, CUstream)                                            \
+  X(cuStreamCreate, "cuStreamCreate", CUstream*, unsigned)                                        \
+  X(cuStreamSynchronize, "cuStreamSynchronize", CUstream)                                         \
+  X(cuModuleLoadData, "cuModuleLoadData", CUmodule*, const void*)                                 \
+  X(cuModuleGetFunction, "cuModuleGetFunction", CUfunction*, CUmodule, const char*)               \
+  X(cuLaunchKernel, "cuLaunchKernel", CUfunction, unsigned, unsigned, unsigned, unsigned,         \
+    unsigned, unsigned, unsigned, CUstream, void**, void**)                                       \
+  X(cuMemAlloc, "cuMemAlloc_v2", CUdeviceptr*, size_t)                                            \
+  X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", CUdeviceptr, const void*, size_t, CUstream)        \
+  X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", void*, CUdeviceptr, size_t, CUstream)              \
+  X(cuMemsetD8Async, "cuMemsetD8Async", CUdeviceptr, unsigned char, size_t, CUstream)
 
 #undef cuDeviceGetUuid
 #undef cuDeviceTotalMem
 #undef cuStreamGetCaptureInfo
 #undef cuGraphGetEdges
 #undef cuGraphKernelNodeGetParams
+#undef cuCtxPushCurrent
+#undef cuCtxPopCurrent
+#undef cuMemAlloc
+#undef cuMemcpyHtoDAsync
+#undef cuMemcpyDtoHAsync
+#undef cuMemsetD8Async
 
 /// Function pointers into the libcuda of the process; null: not found yet, or not in this version.
 /// Only cuDeviceGetCount is always there. They are the driver's own functions, never wrappers.

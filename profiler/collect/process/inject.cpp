@@ -27,6 +27,7 @@
 #include "collect/interposed/interposed_calls.h"
 #include "collect/interposed/lookups.h"
 #include "collect/nvtx/other_tool.h"
+#include "collect/observed/observer.h"
 #include "collect/process/asking.h"
 #include "collect/process/driver.h"
 #include "collect/process/gate.h"
@@ -100,8 +101,17 @@ const char* choose_source() {
   return chosen_text;
 }
 
+void observe_accesses() {
+  const char* why = observing_obstacle();
+  if (why == nullptr && !start_observing()) why = "another tool uses the Compute Sanitizer";
+  if (why == nullptr) return;
+  report_to_user("the accesses of kernels are not recorded", why, "see streamscope doctor");
+  report_loss(ring::Loss::kNotObserved, 1, why);
+}
+
 void start_wrappers() {
   const bool has_times = needs_device_times() && missing_cupti == nullptr;
+  if ((session.control->with & ring::kWithAccesses) != 0) observe_accesses();
   start_interposed(has_times ? &cupti_numbering() : nullptr);
   session.detach.store(stop_wrappers);
   if (!needs_device_times()) return;
@@ -116,6 +126,7 @@ void start_wrappers() {
 
 void at_exit() {
 #ifdef STREAMSCOPE_WITH_CUPTI
+  finish_observing();
   about_to_end(kAllHandles);  // by CUDA's exit handlers
   end_windows();
   finish_activities();
@@ -139,6 +150,7 @@ void in_child_after_fork() {
   forget_cupti_after_fork();
   chosen_text[0] = '\0';
   forget_activities_after_fork();
+  forget_observing_after_fork();
   forget_resources_after_fork();
   forget_questions_after_fork();
   forget_other_tool_after_fork();

@@ -178,6 +178,7 @@ void Drain::begin_trace(const ring::ClockAnchor& first_anchor) {
       "trace_start_realtime_ns",
       first_anchor.realtime_ns - (first_anchor.monotonic_ns - options_.trace_start_ns));
   writer_.set_meta("tier", to_string(options_.run.tier));
+  writer_.set_meta("observed_accesses", (options_.run.with & ring::kWithAccesses) != 0 ? 1 : 0);
   writer_.set_meta("kernel_arguments", (options_.run.with & ring::kWithArgs) != 0 ? 1 : 0);
   if (options_.run.tier == Tier::kStructure) run_.losses.add(trace::kNoId, "no-device-times", 1);
 }

@@ -238,7 +238,8 @@ Child::Variables variables_of(const Options& options, const std::string& preload
   std::string with;
   for (const auto& [bit, name] :
        {std::pair{ring::kWithArgs, "args"}, std::pair{ring::kWithAlloc, "alloc"},
-        std::pair{ring::kWithEventTimes, "event-times"}}) {
+        std::pair{ring::kWithEventTimes, "event-times"},
+        std::pair{ring::kWithAccesses, "accesses"}}) {
     if ((options.with & bit) != 0) with += (with.empty() ? "" : ",") + std::string(name);
   }
   Child::Variables variables = {

@@ -498,7 +498,7 @@ CREATE TABLE allocation (
 
 CREATE TABLE access (
   -- Memory that an op, a libcoord operation or host code reads or writes, as far as known: copies and memsets always,
-  -- others if the program declares them or with --with args.
+  -- others if the program declares them, with --with accesses, or with --with args.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
@@ -507,8 +507,11 @@ CREATE TABLE access (
                                                        -- the parameters of a kernel, also inside a struct. Source 3 is only a
                                                        -- possible access, listed if the word points into allocated memory. The
                                                        -- kernel does not write through a parameter that is const in its name;
-                                                       -- which bytes it touches, if any, is not known
-  writes INTEGER,                                      -- 1: written, 0: read, NULL: source 3
+                                                       -- which bytes it touches, if any, is not known. 4 seen while the kernel
+                                                       -- ran (--with accesses): exactly these bytes. A row of source 4 without
+                                                       -- address has 0 bytes if the call touched nothing, and no bytes if
+                                                       -- not everything that it touched is known
+  writes INTEGER,                                      -- 0: read, 1: written, 2: only by atomic operations; NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
   pitch_bytes INTEGER,                                 -- from row to row; NULL: one row

@@ -1,0 +1,475 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/observed/observer.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+#include <vector>
+
+#include "collect/calls/call_table.h"
+#include "collect/observed/gpu_code.h"
+#include "collect/observed/sanitizer_library.h"
+#include "collect/observed/table.h"
+#include "collect/observed/table_reader.h"
+#include "collect/observed/touched_ranges.h"
+#include "collect/process/driver.h"
+#include "collect/process/session.h"
+#include "collect/process/thread_state.h"
+
+namespace streamscope::collect {
+
+namespace {
+
+constexpr uint64_t kFullSlots = kSlots / 5 * 4;  // expected ones, from which turns are taken
+constexpr uint64_t kThreadsOfSlot = 16;          // a guess, for a kernel that was not seen before
+constexpr size_t kMostRanges = 4096;             // of a launch
+constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
+constexpr int kMostWaitMs = 2000;        // of a launch for a table, and of the end for launches
+constexpr uint64_t kRingFactor = 4;      // the ring of the reading thread has the ranges of all
+
+struct Context {
+  CUcontext handle = nullptr;
+  Table tables[2];
+  Table* filling = nullptr;
+  TableReader reader;
+  std::vector<CUevent> free_marks;
+  std::unordered_map<CUfunction, uint32_t> slots_of;  // most of one launch, as far as seen
+  bool impatient = false;  // a launch waited without one: none waits until a table is free again
+  bool broken = false;     // a table could not be made or read: nothing more is observed
+  bool ends = false;
+};
+
+struct Observer {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Context*> contexts;  // never freed
+  bool finishing = false;
+  int waiting = 0;  // threads, for tables
+};
+// Never destroyed: the driver may call while the process exits.
+alignas(Observer) constinit unsigned char observer_memory[sizeof(Observer)] = {};
+constinit Observer* observer = nullptr;
+constinit std::atomic<bool> observes{false};
+constinit std::atomic<bool> wants_marks{false};  // a table is closed
+
+// Patching is serialized by the interface's rules.
+constinit std::mutex patching;
+
+Context* context_of(CUcontext handle) {
+  for (Context* context : observer->contexts) {
+    if (context->handle == handle && !context->ends) return context;
+  }
+  return nullptr;
+}
+
+// Nothing more is observed in the context. The mutex is held.
+void give_up(Context& context, const char* why) {
+  context.broken = true;
+  report_loss(ring::Loss::kNotObserved, 1, why);
+}
+
+void context_created(CUcontext handle) {
+  auto* const context = new (std::nothrow) Context;
+  if (context == nullptr) return;
+  context->handle = handle;
+  std::lock_guard lock(observer->mutex);
+  observer->contexts.push_back(context);
+  std::lock_guard patching_lock(patching);
+  if (sanitizer.sanitizerAddPatches(streamscope_patches, handle) != 0)
+    give_up(*context, "this GPU needs patches that this build lacks");
+}
+
+void module_loaded(CUmodule module) {
+  struct Patch {
+    SanitizerInstruction instruction;
+    const char* function;
+  };
+  constexpr Patch kPatches[] = {{kGlobalAccess, "streamscope_access"},
+                                {kCopyToShared, "streamscope_copy"},
+                                {kBulkRead, "streamscope_bulk_read"},
+                                {kBulkWrite, "streamscope_bulk_write"},
+                                {kBulkReduction, "streamscope_bulk_write"}};
+  std::lock_guard lock(patching);
+  for (const Patch& patch : kPatches)
+    sanitizer.sanitizerPatchInstructions(patch.instruction, module, patch.function);
+  sanitizer.sanitizerPatchModule(module);
+}
+
+// Launches.
+
+bool is_launch(CallKind kind) {
+  return kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch;
+}
+
+// The other table takes over, if it is free. The mutex is held.
+bool take_turns(Context& context) {
+  for (Table& table : context.tables) {
+    if (table.state != Table::kFree) continue;
+    if (context.filling != nullptr) context.filling->state = Table::kClosed;
+    table.state = Table::kFilling;
+    context.filling = &table;
+    wants_marks.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+// How many slots a launch may fill: what the kernel did before, or a guess. The mutex is held.
+uint64_t expected_slots(const Context& context, const SanitizerLaunchData& data) {
+  const auto known = context.slots_of.find(data.function);
+  if (known != context.slots_of.end()) return known->second;
+  const uint64_t threads = uint64_t{data.grid[0]} * data.grid[1] * data.grid[2] * data.block[0] *
+                           data.block[1] * data.block[2];
+  return std::min(threads / kThreadsOfSlot, kFullSlots);
+}
+
+// The place of a launch in a table; null if it cannot be observed.
+TouchLaunch* place_for(const SanitizerLaunchData& data, const Launch& launch) {
+  std::lock_guard lock(observer->mutex);
+  Context* const context = context_of(data.context);
+  if (context == nullptr || context->broken) return nullptr;
+  for (Table& table : context->tables) {
+    if (table.device != nullptr) continue;
+    if (const char* why = table.make(data.context, data.own_stream)) {
+      give_up(*context, why);
+      return nullptr;
+    }
+  }
+  const uint64_t slots = expected_slots(*context, data);
+  const Table* const filling = context->filling;
+  if (filling == nullptr || filling->is_nearly_full() ||
+      (!filling->launches.empty() && filling->expected_slots + slots > kFullSlots))
+    take_turns(*context);
+  return context->filling->add(launch, normal_stream(reinterpret_cast<uintptr_t>(data.stream)),
+                               data.own_stream, slots);
+}
+
+// No launch may wait for a table inside the driver, where it may hold what the reading thread
+// needs. The mutex is held.
+bool is_short_of_tables(const Context& context) {
+  const Table* const filling = context.filling;
+  return !context.broken && !context.ends && filling != nullptr &&
+         (filling->is_nearly_full() || filling->expected_slots > kFullSlots / 2) &&
+         std::ranges::none_of(context.tables,
+                              [](const Table& table) { return table.state == Table::kFree; });
+}
+
+// Without bytes a range says what is known of all that the launch touched.
+constexpr TouchedRange kNothing = {.rows = 0};
+constexpr TouchedRange kNotKnown = {.rows = 1};
+
+void push_range(ThreadState& thread, const Launch& launch, const TouchedRange& range) {
+  ring::AccessRecord record{};
+  record.kind = ring::RecordKind::kAccess;
+  record.source = static_cast<uint8_t>(AccessSource::kObserved);
+  if (range.how != Touch::kRead) record.writes |= ring::kWritten;
+  if (range.how == Touch::kAtomic) record.writes |= ring::kWrittenAtomically;
+  record.call_number = launch.call_number;
+  record.begin = launch.begin;
+  record.ranges[0] = {range.address, range.bytes};
+  record.pitch[0] = range.pitch;
+  record.rows = range.rows;
+  record.operation = ring::kNone32;
+  for (int waited = 0; thread.ring.room() < 2 && waited < 500; ++waited) {
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  thread.push(record);
+}
+
+// Every launch of patched code needs its data set: what it has otherwise is no valid pointer.
+void launch_begins(const SanitizerLaunchData& data) {
+  TouchLaunch* place = nullptr;
+  ThreadState* const thread = existing_thread();
+  if (running() && thread != nullptr && thread->open_entry != nullptr && collects(thread->begin) &&
+      is_launch(thread->open_entry->kind)) {
+    const Launch launch{thread->open_number, thread->begin, data.function};
+    place = place_for(data, launch);
+    if (place == nullptr) push_range(*thread, launch, kNotKnown);
+  }
+  if (sanitizer.sanitizerSetLaunchCallbackData(data.launch, data.function, data.own_stream,
+                                               place) != 0 &&
+      place != nullptr)
+    push_range(*thread, {thread->open_number, thread->begin}, kNotKnown);
+}
+
+// The end of launches. The driver is never called while the mutex is held: a launch in a callback
+// holds what the driver needs, and waits for the mutex.
+
+// In the thread that uses or ends the stream, outside of captures: records a mark for each table
+// that has launches there and is closed, or for every one.
+void mark(Context& context, uint64_t handle, bool closed_only) {
+  for (Table& table : context.tables) {
+    CUevent mark = nullptr;
+    {
+      std::lock_guard lock(observer->mutex);
+      if (table.state == Table::kFree || (closed_only && table.state != Table::kClosed)) continue;
+      StreamOfTable* const stream = table.find(handle, StreamOfTable::kRuns);
+      if (stream == nullptr) continue;
+      stream->state = StreamOfTable::kGetsMark;  // so the table is not read meanwhile
+      if (!context.free_marks.empty()) {
+        mark = context.free_marks.back();
+        context.free_marks.pop_back();
+      }
+    }
+    const bool marked =
+        (mark != nullptr || cuda.cuEventCreate(&mark, CU_EVENT_DISABLE_TIMING) == 0) &&
+        cuda.cuEventRecord(mark, reinterpret_cast<CUstream>(handle)) == 0;
+    std::lock_guard lock(observer->mutex);
+    StreamOfTable* const stream = table.find(handle, StreamOfTable::kGetsMark);
+    stream->state = marked ? StreamOfTable::kMarked : StreamOfTable::kRuns;
+    stream->mark = mark;
+  }
+}
+
+// Of a closed table, in the reading thread with the context current.
+bool has_ended(Context& context, Table& table) {
+  std::vector<StreamOfTable> streams;
+  {
+    std::lock_guard lock(observer->mutex);
+    streams = table.streams;
+  }
+  for (StreamOfTable& stream : streams) {
+    if (!stream.is_done()) stream.handle = 0;
+  }
+  std::lock_guard lock(observer->mutex);
+  for (size_t i = 0; i < streams.size(); ++i) {
+    StreamOfTable& stream = table.streams[i];
+    if (streams[i].handle == 0 || stream.state == StreamOfTable::kGetsMark) continue;
+    if (stream.mark != nullptr) context.free_marks.push_back(std::exchange(stream.mark, nullptr));
+    stream.state = StreamOfTable::kDone;
+  }
+  return std::ranges::all_of(table.streams, [](const StreamOfTable& stream) {
+    return stream.state == StreamOfTable::kDone;
+  });
+}
+
+// Reading.
+
+void report_launches(ThreadState& thread, const Table& table, const Contents& contents) {
+  const std::vector<TouchedRange> ranges = touched_ranges(contents.runs, contents.granules);
+  size_t next = 0;
+  for (size_t launch = 0; launch < table.launches.size(); ++launch) {
+    size_t count = 0;
+    for (; next < ranges.size() && ranges[next].launch == launch; ++next) {
+      if (++count <= kMostRanges) push_range(thread, table.launches[launch], ranges[next]);
+    }
+    const bool known = contents.complete && count <= kMostRanges &&
+                       (contents.launches[launch].flags & (kTableFull | kByDescriptor)) == 0;
+    if (!known) push_range(thread, table.launches[launch], kNotKnown);
+    if (known && count == 0) push_range(thread, table.launches[launch], kNothing);
+  }
+}
+
+// All launches of the table have ended, and the context is current.
+void read_closed_table(ThreadState& thread, Context& context, Table& table) {
+  Contents contents;
+  const bool done = context.reader.read(table, contents);
+  if (!done) contents = {.launches = std::vector<TouchLaunch>(table.launches.size())};
+  report_launches(thread, table, contents);
+  std::lock_guard lock(observer->mutex);
+  if (!done) give_up(context, "the driver refuses to read them");
+  for (size_t i = 0; i < table.launches.size(); ++i) {
+    uint32_t& most = context.slots_of[table.launches[i].function];
+    most = std::max(most, contents.launches[i].slots);
+  }
+  table.reuse();
+  context.impatient = false;
+}
+
+// Takes turns where the table that is being filled is old. The mutex is held.
+void close_old_table(Context& context) {
+  const Table* const filling = context.filling;
+  if (filling != nullptr && filling->state == Table::kFilling && !filling->launches.empty() &&
+      (observer->finishing || filling->is_nearly_full() ||
+       monotonic_ns() - filling->since_ns > kOldNs))
+    take_turns(context);
+}
+
+// Reads the tables whose launches have ended. False if there is none.
+bool read_context(ThreadState& thread, Context& context) {
+  bool any_closed = false, any_read = false;
+  {
+    std::lock_guard lock(observer->mutex);
+    if (context.ends || context.broken) return false;
+    close_old_table(context);
+    for (const Table& table : context.tables) any_closed |= table.state == Table::kClosed;
+    wants_marks.store(any_closed, std::memory_order_relaxed);
+  }
+  if (!any_closed || cuda.cuCtxPushCurrent(context.handle) != 0) return false;
+  for (Table& table : context.tables) {
+    if (table.state != Table::kClosed || !has_ended(context, table)) continue;
+    read_closed_table(thread, context, table);
+    any_read = true;
+  }
+  CUcontext before = nullptr;
+  cuda.cuCtxPopCurrent(&before);
+  return any_read;
+}
+
+void* read_tables(void*) {
+  ThreadState* const thread = own_thread_state(session.control->ring_records * kRingFactor);
+  if (thread == nullptr) return nullptr;
+  // Whatever captures the program makes, calls of this thread are no part of them.
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (cuda.cuThreadExchangeStreamCaptureMode != nullptr)
+    cuda.cuThreadExchangeStreamCaptureMode(&mode);
+  std::unique_lock lock(observer->mutex);
+  for (;;) {
+    const bool hurries = observer->waiting > 0 || observer->finishing;
+    observer->changed.wait_for(lock, std::chrono::microseconds(hurries ? 50 : 5000));
+    const std::vector<Context*> contexts = observer->contexts;
+    lock.unlock();
+    bool any_read = false;
+    for (Context* context : contexts) any_read |= read_context(*thread, *context);
+    lock.lock();
+    if (any_read) observer->changed.notify_all();
+  }
+  return nullptr;
+}
+
+// Waits until the reading thread has read all tables. False if launches do not end in time. The
+// mutex is held.
+bool finish(std::unique_lock<std::mutex>& lock) {
+  observer->finishing = true;
+  observer->changed.notify_all();
+  const auto is_over = [] {
+    return std::ranges::all_of(observer->contexts, [](const Context* context) {
+      return context->ends || context->broken ||
+             std::ranges::all_of(context->tables,
+                                 [](const Table& table) { return table.launches.empty(); });
+    });
+  };
+  const bool over =
+      observer->changed.wait_for(lock, std::chrono::milliseconds(kMostWaitMs), is_over);
+  observer->finishing = false;
+  return over;
+}
+
+// The wrapped call that destroys it has waited for its launches.
+void context_ends(CUcontext handle) {
+  std::lock_guard lock(observer->mutex);
+  if (Context* const context = context_of(handle)) context->ends = true;
+}
+
+bool is_ours() {
+  const ThreadState* const thread = existing_thread();
+  return thread != nullptr && thread->in_collector;
+}
+
+void on_callback(void*, int domain, uint32_t id, const void* data) {
+  if (!observes.load(std::memory_order_acquire) || is_ours()) return;
+  if (domain == kLaunchDomain && id == kLaunchBegins) {
+    launch_begins(*static_cast<const SanitizerLaunchData*>(data));
+  } else if (domain == kGraphDomain && id == kNodeLaunchBegins) {
+    const auto& node = *static_cast<const SanitizerNodeData*>(data);
+    if (node.type == CU_GRAPH_NODE_TYPE_KERNEL) launch_begins(node.launch);
+  } else if (domain == kResourceDomain && id == kModuleLoaded) {
+    module_loaded(static_cast<const SanitizerModuleData*>(data)->module);
+  } else if (domain == kResourceDomain && id == kContextCreated) {
+    context_created(static_cast<const SanitizerContextData*>(data)->context);
+  } else if (domain == kResourceDomain && id == kContextDestroyStarts) {
+    context_ends(static_cast<const SanitizerContextData*>(data)->context);
+  }
+}
+
+}  // namespace
+
+const char* observing_obstacle() {
+  if (!find_cuda() || cuda.cuEventRecord == nullptr || cuda.cuMemsetD8Async == nullptr)
+    return "the version of the driver lacks what that needs";
+  return load_sanitizer();
+}
+
+bool start_observing() {
+  if (observer == nullptr) observer = new (observer_memory) Observer;
+  SanitizerSubscriber subscriber = nullptr;
+  if (sanitizer.sanitizerSubscribe(&subscriber, on_callback, nullptr) != 0) return false;
+  if (!start_thread("streamscope-acc", read_tables, nullptr)) {
+    sanitizer.sanitizerUnsubscribe(subscriber);
+    return false;
+  }
+  session.observes = true;
+  observes.store(true, std::memory_order_release);
+  for (const int domain : {kResourceDomain, kLaunchDomain, kGraphDomain})
+    sanitizer.sanitizerEnableDomain(1, subscriber, domain);
+  return true;
+}
+
+void observe_before_launch() {
+  if (!observes.load(std::memory_order_acquire)) return;
+  std::unique_lock lock(observer->mutex);
+  for (size_t i = 0; i < observer->contexts.size(); ++i) {
+    Context& context = *observer->contexts[i];
+    const auto has_tables = [&] { return !is_short_of_tables(context); };
+    if (has_tables() || context.impatient) continue;
+    ++observer->waiting;
+    observer->changed.notify_all();
+    context.impatient =
+        !observer->changed.wait_for(lock, std::chrono::milliseconds(kMostWaitMs), has_tables);
+    --observer->waiting;
+  }
+}
+
+void observe_after_launch(CUcontext context, uint64_t stream) {
+  if (!wants_marks.load(std::memory_order_relaxed) || session.active_captures.load() > 0) return;
+  Context* of = nullptr;
+  {
+    std::lock_guard lock(observer->mutex);
+    of = context_of(context);
+  }
+  if (of != nullptr) mark(*of, normal_stream(stream), true);
+}
+
+void observe_stream_end(uint64_t stream) {
+  if (!observes.load(std::memory_order_acquire) || session.active_captures.load() > 0) return;
+  std::vector<Context*> contexts;
+  {
+    std::lock_guard lock(observer->mutex);
+    contexts = observer->contexts;
+  }
+  for (Context* context : contexts) {
+    CUcontext before = nullptr;
+    if (context->ends || context->broken || cuda.cuCtxPushCurrent(context->handle) != 0) continue;
+    mark(*context, normal_stream(stream), false);
+    cuda.cuCtxPopCurrent(&before);
+  }
+}
+
+void observe_contexts_end() {
+  if (!observes.load(std::memory_order_acquire)) return;
+  std::unique_lock lock(observer->mutex);
+  finish(lock);
+}
+
+void finish_observing() {
+  if (!observes.load(std::memory_order_acquire)) return;
+  std::unique_lock lock(observer->mutex);
+  if (finish(lock)) return;
+  ThreadState* const thread = this_thread();
+  for (Context* context : observer->contexts) {
+    context->broken = true;
+    for (const Table& table : context->tables) {
+      for (const Launch& launch : table.launches) {
+        if (thread != nullptr) push_range(*thread, launch, kNotKnown);
+      }
+    }
+  }
+}
+
+void forget_observing_after_fork() {
+  session.observes = false;
+  observes.store(false, std::memory_order_relaxed);
+  observer = nullptr;  // its thread and tables are the parent's
+  new (&patching) std::mutex;
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The functions that the Compute Sanitizer makes every loaded kernel call, by their names in
+// observer.cpp. They may be called by any part of a warp.
+
+static __device__ __forceinline__ int lane() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return static_cast<int>(lane);
+}
+
+#include "patches.h"
+
+using namespace streamscope::collect;
+
+namespace {
+
+enum AccessFlag : uint32_t { kReads = 1, kWrites = 2, kSystemScope = 4, kPrefetches = 8 };
+
+}  // namespace
+
+extern "C" {
+
+__device__ __noinline__ int streamscope_access(void* launch, uint64_t, void* address,
+                                               uint32_t bytes, uint32_t flags, const void*) {
+  auto* const of = static_cast<TouchLaunch*>(launch);
+  if (of == nullptr || (flags & kPrefetches) != 0) return 0;
+  const bool both = (flags & kReads) != 0 && (flags & kWrites) != 0;
+  if ((flags & kSystemScope) != 0 && (seen(&of->flags) & kSystemAtomics) == 0)
+    set_bits(&of->flags, kSystemAtomics);
+  touch(of, reinterpret_cast<uint64_t>(address), bytes,
+        both                     ? Touch::kAtomic
+        : (flags & kWrites) != 0 ? Touch::kWrite
+                                 : Touch::kRead);
+  return 0;
+}
+
+__device__ __noinline__ int streamscope_copy(void* launch, uint64_t, void* source, uint32_t,
+                                             uint32_t bytes) {
+  if (launch == nullptr || bytes == 0) return 0;
+  touch(static_cast<TouchLaunch*>(launch), reinterpret_cast<uint64_t>(source), bytes, Touch::kRead);
+  return 0;
+}
+
+__device__ __noinline__ int streamscope_bulk_read(void* launch, uint64_t, uint64_t, uint32_t,
+                                                  uint32_t, uint32_t, uint32_t) {
+  if (launch != nullptr) set_bits(&static_cast<TouchLaunch*>(launch)->flags, kByDescriptor);
+  return 0;
+}
+
+__device__ __noinline__ int streamscope_bulk_write(void* launch, uint64_t, uint64_t, uint32_t,
+                                                   uint32_t) {
+  if (launch != nullptr) set_bits(&static_cast<TouchLaunch*>(launch)->flags, kByDescriptor);
+  return 0;
+}
+}

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a patched kernel does at each access to global memory: all threads of a warp that make the
+// access together fill the table of touch_table.h. For patches.cu, and for a test on the host in
+// which every warp has one thread.
+#pragma once
+
+#include "touch_table.h"
+
+namespace streamscope::collect {
+
+/// The bits of all lanes in `group`, or of a part of it that contains this lane. The lanes of
+/// `active` call it together; groups are usually lanes in a row.
+static __device__ __forceinline__ uint32_t bits_of(uint32_t group, uint32_t active, uint32_t bits) {
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int other = lane() ^ distance;
+    const bool counts = (group >> other & 1) != 0;
+    const uint32_t theirs = __shfl_sync(active, bits, counts ? other : lane());
+    if (counts) bits |= theirs;
+  }
+  return bits;
+}
+
+/// All lanes that run together. `address` and `bytes` are of this lane's access.
+static __device__ __forceinline__ void touch(TouchLaunch* launch, uint64_t address, uint32_t bytes,
+                                             Touch how) {
+  const uint32_t active = __activemask();
+  bool words = ((address | bytes) & 3) == 0;
+  if (!__all_sync(active, words)) {
+    // Lanes beside each other often cover whole words together.
+    const uint32_t own = words ? 0xf : ((1u << bytes) - 1) << (address & 3);
+    const uint32_t of_word = __match_any_sync(active, address >> 2);
+    if (bits_of(of_word, active, own) == 0xf && !words) {
+      words = true;
+      address &= ~uint64_t{3};
+      bytes = 4;
+    }
+  }
+  const GranuleKey key = granule_key(index_of(launch), !words, address);
+  const auto unit = static_cast<uint32_t>(words ? address >> 2 : address) % kUnits;
+  const uint32_t units = words ? bytes >> 2 : bytes;
+  // An access is aligned to its size, so its units are within one word of the mask.
+  const uint32_t own = ((1u << units) - 1) << (unit & 31);
+  const uint32_t group = __match_any_sync(active, key << 2 ^ unit >> 5);
+  const uint32_t together = bits_of(group, active, own);
+  const int first = __ffs(static_cast<int>(group)) - 1;
+  const uint32_t of_first = __shfl_sync(active, together, first);
+  if (lane() == first || (own & ~of_first) != 0) add_touch(launch, key, how, unit >> 5, together);
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A table in device memory, its launches, and the streams whose work must end before it is read.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collect/observed/sanitizer_library.h"
+#include "collect/observed/touch_table.h"
+
+namespace streamscope::collect {
+
+/// Of a table: 112 MiB, of which a copy of 256 MiB fills 60 %.
+inline constexpr uint64_t kSlots = 1'835'008;
+
+/// The call that made a launch, and its kernel.
+struct Launch {
+  uint32_t call_number = 0;
+  uint64_t begin = 0;  // ticks
+  CUfunction function = nullptr;
+};
+
+/// A stream with launches in a table, and how their end is known: the stream is idle, or has passed
+/// a mark that was recorded after them.
+struct StreamOfTable {
+  uint64_t handle = 0;
+  uint64_t since = 0;  // ticks: when a call used it last
+  SanitizerStream own = nullptr;
+  enum State { kRuns, kGetsMark, kMarked, kDone } state = kRuns;
+  CUevent mark = nullptr;
+
+  /// Whether its launches have ended, as far as the driver tells now. Its context is current.
+  bool is_done() const;
+};
+
+/// Not thread-safe.
+struct Table {
+  enum { kFree, kFilling, kClosed } state = kFree;
+  TouchTable* device = nullptr;  // in device memory; null: not made yet
+  TouchTable header = {};        // what it is when empty
+  std::vector<Launch> launches;
+  std::vector<StreamOfTable> streams;
+  uint64_t expected_slots = 0;  // of the launches
+  int64_t since_ns = 0;         // of the first launch
+
+  /// In a callback, with a stream of the context. Null, or what failed.
+  const char* make(CUcontext context, SanitizerStream stream);
+  /// A launch in this stream that may fill so many slots. Its place; null if there is none.
+  TouchLaunch* add(const Launch& launch, uint64_t stream, SanitizerStream own, uint64_t slots);
+  bool is_nearly_full() const;
+  /// Handles are used again: the entry of one that ended has a mark.
+  StreamOfTable* find(uint64_t handle, StreamOfTable::State stream_state);
+  /// It was read and emptied.
+  void reuse();
+};
+
+/// One handle for each default stream.
+inline uint64_t normal_stream(uint64_t handle) {
+  return handle == 0 ? reinterpret_cast<uintptr_t>(CU_STREAM_LEGACY) : handle;
+}
+
+}  // namespace streamscope::collect

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads and empties tables of a context, by kernels in a stream of its own (reader.cu).
+#pragma once
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "collect/observed/table.h"
+
+namespace streamscope::collect {
+
+/// What a table contains, on the host.
+struct Contents {
+  std::vector<TouchRun> runs;
+  std::vector<TouchSlot> granules;
+  std::vector<TouchLaunch> launches;
+  bool complete = false;  // no run and no granule is left out
+};
+
+/// For one thread, with the context current.
+class TableReader {
+ public:
+  /// All launches of the table have ended. False if the driver fails.
+  bool read(const Table& table, Contents& contents);
+
+ private:
+  bool make();
+
+  CUfunction report_ = nullptr;
+  CUfunction clear_ = nullptr;
+  CUstream stream_ = nullptr;         // null: not made yet
+  TouchReport empty_ = {};            // the report before it is filled
+  TouchReport* report_at_ = nullptr;  // in device memory
+};
+
+}  // namespace streamscope::collect

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which memory each kernel touches: a table in device memory that patched kernels fill, and how it
+// is read. For nvcc and for the host's compiler, so that it is tested without a GPU.
+//
+// A slot of the table has one granule of memory as one launch touched it: a bit for each of 128
+// units, which are words of 4 bytes, or bytes where an access covers only a part of a word. Both
+// are exact, so the bytes that a launch touched are the union of its slots.
+#pragma once
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define STREAMSCOPE_BOTH static __host__ __device__ __forceinline__
+#define STREAMSCOPE_AS_A_LOOP _Pragma("unroll 1")  // patches have few registers
+#else
+#define STREAMSCOPE_BOTH inline
+#define STREAMSCOPE_AS_A_LOOP
+#endif
+
+namespace streamscope::collect {
+
+/// How memory is touched. An atomic operation reads and writes, but is no race with another one.
+enum class Touch : uint32_t { kRead = 0, kWrite, kAtomic };
+inline constexpr uint32_t kTouches = 3;
+
+inline constexpr uint32_t kUnits = 128;  // of a granule
+inline constexpr uint32_t kMaskWords = kUnits / 32;
+
+/// Which units of a granule.
+struct UnitMask {
+  uint32_t bits[kMaskWords];
+};
+
+/// A granule and the launch that touched it, as one number: launch + 1 (16 bits), whether units are
+/// bytes (1), address divided by the size of the granule (47). 0 is no key.
+using GranuleKey = uint64_t;
+inline constexpr int kLaunchShift = 48, kBytesShift = 47;
+inline constexpr uint32_t kMostLaunches = 1 << 14;  // of a table
+
+STREAMSCOPE_BOTH GranuleKey granule_key(uint32_t launch, bool bytes, uint64_t address) {
+  return (uint64_t{launch} + 1) << kLaunchShift | uint64_t{bytes} << kBytesShift |
+         address >> (bytes ? 7 : 9);
+}
+STREAMSCOPE_BOTH uint32_t launch_of(GranuleKey key) {
+  return static_cast<uint32_t>(key >> kLaunchShift) - 1;
+}
+STREAMSCOPE_BOTH uint32_t unit_bytes(GranuleKey key) { return (key >> kBytesShift & 1) ? 1 : 4; }
+STREAMSCOPE_BOTH uint64_t address_of(GranuleKey key) {
+  return (key & ((uint64_t{1} << kBytesShift) - 1)) * kUnits * unit_bytes(key);
+}
+
+struct alignas(64) TouchSlot {
+  GranuleKey key;
+  uint64_t unused;
+  UnitMask touched[kTouches];
+};
+static_assert(sizeof(TouchSlot) == 64);
+
+/// What a launch did beside filling slots. Patched kernels get its address.
+struct TouchLaunch {
+  uint32_t flags;  // LaunchFlag
+  uint32_t slots;  // that it fills; only once the table is read
+};
+enum LaunchFlag : uint32_t {
+  kTableFull = 1,     // some of its accesses are not in the table
+  kByDescriptor = 2,  // it touched memory that no address names
+  kSystemAtomics = 4,
+};
+
+/// The start of a table, at a multiple of kTableAlignment; its launches follow in the same piece of
+/// memory, and its slots anywhere.
+struct TouchTable {
+  TouchSlot* slots;
+  uint64_t capacity;         // slots, less than 2^32
+  uint32_t* nearly_full;     // in host memory: set once
+  uint32_t most_of_counter;  // slots by one counter until then
+  uint32_t unused;
+  uint32_t counters[64];  // slots in use, each for every 64th
+};
+inline constexpr uint64_t kTableAlignment = 2 << 20;
+inline constexpr uint64_t kLaunchesOffset = 4096;
+inline constexpr uint64_t kTableBytes = kLaunchesOffset + kMostLaunches * sizeof(TouchLaunch);
+static_assert(sizeof(TouchTable) <= kLaunchesOffset && kTableBytes <= kTableAlignment);
+
+STREAMSCOPE_BOTH TouchTable* table_of(const void* launch) {
+  return reinterpret_cast<TouchTable*>(reinterpret_cast<uint64_t>(launch) & ~(kTableAlignment - 1));
+}
+STREAMSCOPE_BOTH uint32_t index_of(const TouchLaunch* launch) {
+  return static_cast<uint32_t>(
+      ((reinterpret_cast<uint64_t>(launch) & (kTableAlignment - 1)) - kLaunchesOffset) /
+      sizeof(TouchLaunch));
+}
+
+// Atomic operations, on the device or the host.
+
+STREAMSCOPE_BOTH uint64_t exchange_if(uint64_t* word, uint64_t expected, uint64_t wanted) {
+#ifdef __CUDA_ARCH__
+  return atomicCAS(reinterpret_cast<unsigned long long*>(word),
+                   static_cast<unsigned long long>(expected),
+                   static_cast<unsigned long long>(wanted));
+#else
+  __atomic_compare_exchange_n(word, &expected, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+#endif
+}
+STREAMSCOPE_BOTH void set_bits(uint32_t* word, uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  atomicOr(word, bits);
+#else
+  __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+#endif
+}
+STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word) {
+#ifdef __CUDA_ARCH__
+  return atomicAdd(word, 1u);
+#else
+  return __atomic_fetch_add(word, 1u, __ATOMIC_RELAXED);
+#endif
+}
+template <class T>
+STREAMSCOPE_BOTH T seen(const T* word) {
+#ifdef __CUDA_ARCH__
+  return *word;  // also as of an earlier moment: words only change from 0, and bits are only set
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+}
+
+STREAMSCOPE_BOTH uint64_t first_slot(GranuleKey key, uint64_t capacity) {
+  uint64_t hash = key * 0x9e3779b97f4a7c15ull;
+  hash ^= hash >> 32;
+  hash *= 0xd6e8feb86659fd93ull;
+  return (hash >> 32) * capacity >> 32;
+}
+
+/// The slot of a granule; null if it is in none nearby.
+STREAMSCOPE_BOTH TouchSlot* find_slot(const TouchTable& table, GranuleKey key) {
+  uint64_t at = first_slot(key, table.capacity);
+  STREAMSCOPE_AS_A_LOOP
+  for (int i = 0; i < 64; ++i) {
+    TouchSlot* const slot = &table.slots[at];
+    const GranuleKey found = seen(&slot->key);
+    if (found == key) return slot;
+    if (found == 0) return nullptr;
+    at = at + 1 == table.capacity ? 0 : at + 1;
+  }
+  return nullptr;
+}
+
+/// The same, with a new slot where it has none; null if none is free nearby.
+STREAMSCOPE_BOTH TouchSlot* slot_for(TouchTable& table, GranuleKey key) {
+  uint64_t at = first_slot(key, table.capacity);
+  STREAMSCOPE_AS_A_LOOP
+  for (int i = 0; i < 64; ++i) {
+    TouchSlot* const slot = &table.slots[at];
+    GranuleKey found = seen(&slot->key);
+    if (found == 0) {
+      found = exchange_if(&slot->key, 0, key);
+      if (found == 0) {
+        if (count_up(&table.counters[at % 64]) == table.most_of_counter) *table.nearly_full = 1;
+        return slot;
+      }
+    }
+    if (found == key) return slot;
+    at = at + 1 == table.capacity ? 0 : at + 1;
+  }
+  return nullptr;
+}
+
+/// A launch touched these units of a granule, all in one word of the mask.
+STREAMSCOPE_BOTH void add_touch(TouchLaunch* launch, GranuleKey key, Touch how, uint32_t word,
+                                uint32_t bits) {
+  TouchSlot* const slot = slot_for(*table_of(launch), key);
+  if (slot == nullptr) {
+    set_bits(&launch->flags, kTableFull);
+    return;
+  }
+  uint32_t* const units = &slot->touched[static_cast<uint32_t>(how)].bits[word];
+  if ((bits & ~seen(units)) != 0) set_bits(units, bits);
+}
+
+// Reading a table whose launches have all ended.
+
+/// Granules in a row, each touched as a whole in the same ways.
+struct TouchRun {
+  GranuleKey first;
+  uint32_t granules;
+  uint32_t how;  // bit: Touch
+};
+
+/// What a table contains; all of it in device memory. Runs begin at multiples of kLongestRun, so
+/// long ones are in pieces.
+struct TouchReport {
+  TouchRun* runs;
+  TouchSlot* granules;  // those that are touched in part
+  TouchLaunch* launches;
+  uint32_t most_runs, most_granules;
+  uint32_t launch_count;
+  uint32_t run_count, granule_count;  // also of those that found no room
+};
+inline constexpr uint32_t kLongestRun = 64;
+
+/// The ways in which a granule is touched as a whole; 0 if there are others.
+STREAMSCOPE_BOTH uint32_t whole_touches(const TouchSlot& slot) {
+  uint32_t how = 0;
+  for (uint32_t i = 0; i < kTouches; ++i) {
+    uint32_t all = ~0u, any = 0;
+    for (uint32_t word : slot.touched[i].bits) {
+      all &= word;
+      any |= word;
+    }
+    if (any == 0) continue;
+    if (all != ~0u) return 0;
+    how |= 1u << i;
+  }
+  return how;
+}
+
+/// Reports one slot, if a run begins there or it is no part of one, and counts it.
+STREAMSCOPE_BOTH void report_slot(const TouchTable& table, const TouchSlot& slot,
+                                  TouchReport& report) {
+  if (slot.key == 0) return;
+  count_up(&report.launches[launch_of(slot.key)].slots);
+  const uint32_t how = whole_touches(slot);
+  if (how == 0) {
+    const uint32_t place = count_up(&report.granule_count);
+    if (place < report.most_granules) report.granules[place] = slot;
+    return;
+  }
+  const auto continues = [&](GranuleKey key) {
+    const TouchSlot* const next = find_slot(table, key);
+    return next != nullptr && whole_touches(*next) == how;
+  };
+  if (slot.key % kLongestRun != 0 && continues(slot.key - 1)) return;
+  uint32_t granules = 1;
+  while ((slot.key + granules) % kLongestRun != 0 && continues(slot.key + granules)) ++granules;
+  const uint32_t place = count_up(&report.run_count);
+  if (place < report.most_runs) report.runs[place] = {slot.key, granules, how};
+}
+
+}  // namespace streamscope::collect
