@@ -1,24 +1,19 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that access memory without an order, one mistake each, and the same programs fixed.
-// Their accesses are certain: copies, memsets, kernels that read through pointers to const, what
-// libcoord's operations declare, and accesses that host code declares.
-//
-//   races --list               a JSON line per program: its name, the detector, the ops it is to
-//   name races NAME [--fixed]
+// Races of which the accesses are known without observing kernels: copies, memsets, kernels that
+// read through pointers to const, what libcoord's operations declare, and accesses that host code
+// declares.
 #include <coord/coord.h>
 
-#include <cstring>
-#include <functional>
-#include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "counted.h"
+#include "race_cases.h"
 
 namespace {
+
+using namespace races;
 
 __global__ void consume(const float* from, float* to, int count) {
   for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i] + 1;
@@ -28,79 +23,15 @@ __global__ void scale(const T* from, T* to, T factor) {
   to[threadIdx.x] = factor * from[threadIdx.x];
 }
 
-constexpr size_t kBytes = 64 << 10, kHalf = kBytes / 2;
-
-// Streams, events and memory of one program, created when it starts. Nothing runs before its work.
-struct World {
-  World() {
-    for (cudaStream_t& stream : streams)
-      CALL(cudaStreamCreateWithFlags, &stream, cudaStreamNonBlocking);
-    CALL(cudaStreamCreate, &blocking);
-    for (cudaEvent_t& event : events)
-      CALL(cudaEventCreateWithFlags, &event, cudaEventDisableTiming);
-    for (void** memory : {&a, &b, &c}) CALL(cudaMalloc, memory, kBytes);
-    for (void** memory : {&host, &other_host}) CALL(cudaMallocHost, memory, kBytes);
-    CALL(cudaMallocManaged, &managed, kBytes);
-  }
-  cudaStream_t streams[3], blocking;
-  cudaEvent_t events[3];
-  void *a = nullptr, *b = nullptr, *c = nullptr, *host = nullptr, *other_host = nullptr,
-       *managed = nullptr;
-};
-
-void set(void* to, cudaStream_t stream, size_t bytes = kBytes) {
-  CALL(cudaMemsetAsync, to, 1, bytes, stream);
-}
-void copy(void* to, const void* from, cudaStream_t stream, size_t bytes = kBytes) {
-  CALL(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, stream);
-}
-void up(void* to, const void* from, cudaStream_t stream) {
-  CALL(cudaMemcpyAsync, to, from, kBytes, cudaMemcpyHostToDevice, stream);
-}
-void down(void* to, const void* from, cudaStream_t stream) {
-  CALL(cudaMemcpyAsync, to, from, kBytes, cudaMemcpyDeviceToHost, stream);
-}
 void read(const void* from, void* to, cudaStream_t stream) {
   counted::launch(consume, 1, 64, stream, static_cast<const float*>(from), static_cast<float*>(to),
                   64);
 }
-void record(cudaEvent_t event, cudaStream_t stream) { CALL(cudaEventRecord, event, stream); }
-void wait(cudaStream_t stream, cudaEvent_t event) { CALL(cudaStreamWaitEvent, stream, event, 0); }
-void order(cudaStream_t first, cudaStream_t second, cudaEvent_t by) {
-  record(by, first);
-  wait(second, by);
-}
 void touch(const void* memory, coord::Access access, size_t bytes = kBytes) {
   coord::host_access({memory, bytes}, access);
 }
-void* allocate(cudaStream_t stream) {
-  void* memory = nullptr;
-  CALL(cudaMallocAsync, &memory, kBytes, stream);
-  return memory;
-}
-void release(void* memory, cudaStream_t stream) { CALL(cudaFreeAsync, memory, stream); }
-cudaGraphExec_t captured(cudaStream_t stream, const std::function<void()>& work) {
-  counted::Capture capture(stream);
-  work();
-  cudaGraphExec_t executable = nullptr;
-  CALL(cudaGraphInstantiate, &executable, capture.end(), 0);
-  return executable;
-}
 
-struct Case {
-  const char* name;
-  const char* detector;
-  const char* first;   // what the finding names, in either order
-  const char* second;  // "" for a call of memory
-  void (*run)(World& w, bool fixed);
-  bool possible = false;  // known from a kernel's parameters only
-};
-
-constexpr char kSet[] = "memset", kCopy[] = "memcpy DtoD", kUp[] = "memcpy HtoD",
-               kDown[] = "memcpy DtoH", kRead[] = "consume", kHost[] = "host code",
-               kGraph[] = "graph launch";
-constexpr char kRace[] = "stream-race", kHostRace[] = "host-race", kEarly[] = "use-before-alloc",
-               kLate[] = "use-after-free";
+constexpr char kRead[] = "consume", kHost[] = "host code";
 
 const Case kCases[] = {
     // Events.
@@ -568,29 +499,4 @@ const Case kCases[] = {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (counted::flag(argc, argv, "--list")) {
-    for (const Case& known : kCases) {
-      std::printf(
-          "{\"case\": \"%s\", \"detector\": \"%s\", \"first\": \"%s\", \"second\": \"%s\", "
-          "\"possible\": %s}\n",
-          known.name, known.detector, known.first, known.second, known.possible ? "true" : "false");
-    }
-    return 0;
-  }
-  const char* name = argc > 1 ? argv[1] : "missing_wait";
-  for (const Case& known : kCases) {
-    if (std::strcmp(known.name, name) != 0) continue;
-    counted::require_device();
-    World world;
-    const bool fixed = counted::flag(argc, argv, "--fixed");
-    known.run(world, fixed);
-    const cudaError_t ended = cudaDeviceSynchronize();
-    // Accesses of freed memory may fault; the recording until then counts.
-    if (fixed) counted::check(ended, "cudaDeviceSynchronize", __FILE__, __LINE__);
-    std::printf("{\"case\": \"%s\", \"ok\": true}\n", name);
-    return 0;
-  }
-  std::fprintf(stderr, "races: no program %s; try --list\n", name);
-  return 2;
-}
+int main(int argc, char** argv) { return run(argc, argv, kCases); }

@@ -25,6 +25,7 @@ template <class T>
 static T __shfl_sync(unsigned, T value, int) {
   return value;
 }
+static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static inline int __ffs(int bits) { return __builtin_ffs(bits); }
 
 #include "collect/observed/patches.h"
@@ -44,7 +45,7 @@ class HostTable {
     table() = {.slots = slots_.data(),
                .capacity = slots,
                .nearly_full = &nearly_full_,
-               .most_of_counter = static_cast<uint32_t>(slots / 64 / 2)};
+               .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 / 2)};
   }
   HostTable(const HostTable&) = delete;
   HostTable& operator=(const HostTable&) = delete;

@@ -189,14 +189,16 @@ void InterposedCall::leave_unrecorded(int32_t result) {
   if (new_context || new_kernel || changes_objects(facts_.kind) ||
       session.active_captures.load(std::memory_order_relaxed) > 0)
     learn(new_context);
-  if (session.observes &&
-      (facts_.kind == CallKind::kLaunch || facts_.kind == CallKind::kGraphLaunch))
-    observe_after_launch(call_.context, values_.stream == 0 && (facts_.flags & kEntryPerThread) != 0
-                                            ? reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)
-                                            : values_.stream);
   if (session.tells_arguments && facts_.kind == CallKind::kLaunch &&
       (facts_.flags & kEntryDriver) != 0)
     report_launch(*thread_, *entry_, call_.parameters);
+}
+
+// The handle that the thread itself would use.
+uint64_t InterposedCall::own_stream() const {
+  return values_.stream == 0 && (facts_.flags & kEntryPerThread) != 0
+             ? reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)
+             : values_.stream;
 }
 
 // A successful call on a stream with a handle shows in which context it is, unless it ends it.

@@ -70,6 +70,7 @@ class InterposedCall {
   void note_stream() const;
   void learn(bool new_context);
   void report_objects();
+  uint64_t own_stream() const;
 
   const CallEntry* entry_;
   CallFacts facts_;
@@ -132,7 +133,7 @@ template <CallKind kKind, uint16_t kFlags>
     find_context();
   }
   if constexpr (kKind == CallKind::kLaunch || kKind == CallKind::kGraphLaunch) {
-    if (__builtin_expect(session.observes, 0)) observe_before_launch();
+    if (__builtin_expect(session.observes, 0)) observe_before_launch(own_stream());
   }
   if constexpr (kKind == CallKind::kLaunch) {
     thread->launched = kernel_;
@@ -158,11 +159,13 @@ template <CallKind kKind, uint16_t kFlags>
   if (__builtin_expect(stream_is_new_ || call_.context_id == ring::kNone32 ||
                            (kKind == CallKind::kLaunch && call_.kernel == 0) ||
                            (kFlags & kEntryIdentity) != 0 || session.tells_arguments ||
-                           session.observes ||
                            session.active_captures.load(std::memory_order_relaxed) > 0,
                        0) &&
       result == 0)
     learn_more();
+  if constexpr (kKind == CallKind::kLaunch || kKind == CallKind::kGraphLaunch) {
+    if (__builtin_expect(session.observes, 0)) observe_after_launch();
+  }
   end_call(thread, facts, call_, result);
   mark_closed();
 }

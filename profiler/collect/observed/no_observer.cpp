@@ -8,8 +8,8 @@ namespace streamscope::collect {
 
 const char* observing_obstacle() { return "this build lacks it, because nvcc was not found"; }
 bool start_observing() { return false; }
-void observe_before_launch() {}
-void observe_after_launch(CUcontext, uint64_t) {}
+void observe_before_launch(uint64_t) {}
+void observe_after_launch() {}
 void observe_stream_end(uint64_t) {}
 void observe_contexts_end() {}
 void finish_observing() {}

@@ -28,20 +28,19 @@ namespace streamscope::collect {
 
 namespace {
 
-constexpr uint64_t kFullSlots = kSlots / 5 * 4;  // expected ones, from which turns are taken
-constexpr uint64_t kThreadsOfSlot = 16;          // a guess, for a kernel that was not seen before
-constexpr size_t kMostRanges = 4096;             // of a launch
+constexpr double kSlotsOfThread = 0.25;  // a guess, for a kernel that was not seen before
+constexpr size_t kMostRanges = 4096;     // of a launch
 constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
 constexpr int kMostWaitMs = 2000;        // of a launch for a table, and of the end for launches
 constexpr uint64_t kRingFactor = 4;      // the ring of the reading thread has the ranges of all
 
 struct Context {
   CUcontext handle = nullptr;
-  Table tables[2];
+  Table tables[4];  // two small ones, then two large ones
   Table* filling = nullptr;
   TableReader reader;
   std::vector<CUevent> free_marks;
-  std::unordered_map<CUfunction, uint32_t> slots_of;  // most of one launch, as far as seen
+  std::unordered_map<CUfunction, double> slots_of_thread;  // most of one launch, as far as seen
   bool impatient = false;  // a launch waited without one: none waits until a table is free again
   bool broken = false;     // a table could not be made or read: nothing more is observed
   bool ends = false;
@@ -52,13 +51,22 @@ struct Observer {
   std::condition_variable changed;
   std::vector<Context*> contexts;  // never freed
   bool finishing = false;
-  int waiting = 0;  // threads, for tables
+  int waiting = 0;    // threads, for tables
+  int reporting = 0;  // tables that are free again, but what they contained is not reported
 };
 // Never destroyed: the driver may call while the process exits.
 alignas(Observer) constinit unsigned char observer_memory[sizeof(Observer)] = {};
 constinit Observer* observer = nullptr;
 constinit std::atomic<bool> observes{false};
 constinit std::atomic<bool> wants_marks{false};  // a table is closed
+
+// The tables in which the thread's open call has launches.
+struct OpenTables {
+  static constexpr int kMost = 4;
+  int count;
+  Table* tables[kMost];
+};
+constinit thread_local OpenTables open_tables = {};
 
 // Patching is serialized by the interface's rules.
 constinit std::mutex patching;
@@ -109,26 +117,32 @@ bool is_launch(CallKind kind) {
   return kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch;
 }
 
-// The other table takes over, if it is free. The mutex is held.
-bool take_turns(Context& context) {
+// The smallest free table that has room for so many slots takes over. The mutex is held.
+bool take_turns(Context& context, uint64_t slots) {
   for (Table& table : context.tables) {
-    if (table.state != Table::kFree) continue;
-    if (context.filling != nullptr) context.filling->state = Table::kClosed;
+    if (table.state != Table::kFree || slots > table.full_slots()) continue;
+    if (Table* const before = context.filling)
+      before->state = before->launches.empty() ? Table::kFree : Table::kClosed;
     table.state = Table::kFilling;
     context.filling = &table;
     wants_marks.store(true, std::memory_order_relaxed);
+    observer->changed.notify_all();
     return true;
   }
   return false;
 }
 
+uint64_t threads_of(const SanitizerLaunchData& data) {
+  return uint64_t{data.grid[0]} * data.grid[1] * data.grid[2] * data.block[0] * data.block[1] *
+         data.block[2];
+}
+
 // How many slots a launch may fill: what the kernel did before, or a guess. The mutex is held.
-uint64_t expected_slots(const Context& context, const SanitizerLaunchData& data) {
-  const auto known = context.slots_of.find(data.function);
-  if (known != context.slots_of.end()) return known->second;
-  const uint64_t threads = uint64_t{data.grid[0]} * data.grid[1] * data.grid[2] * data.block[0] *
-                           data.block[1] * data.block[2];
-  return std::min(threads / kThreadsOfSlot, kFullSlots);
+uint64_t expected_slots(const Context& context, const Launch& launch) {
+  const auto known = context.slots_of_thread.find(launch.function);
+  const double most = known != context.slots_of_thread.end() ? known->second : kSlotsOfThread;
+  return std::min(static_cast<uint64_t>(most * static_cast<double>(launch.threads)) + 1,
+                  kLargeSlots / 5 * 4);
 }
 
 // The place of a launch in a table; null if it cannot be observed.
@@ -138,28 +152,43 @@ TouchLaunch* place_for(const SanitizerLaunchData& data, const Launch& launch) {
   if (context == nullptr || context->broken) return nullptr;
   for (Table& table : context->tables) {
     if (table.device != nullptr) continue;
-    if (const char* why = table.make(data.context, data.own_stream)) {
+    const bool small = &table < context->tables + 2;
+    if (const char* why =
+            table.make(data.context, data.own_stream, small ? kSmallSlots : kLargeSlots)) {
       give_up(*context, why);
       return nullptr;
     }
   }
-  const uint64_t slots = expected_slots(*context, data);
+  const uint64_t slots = expected_slots(*context, launch);
   const Table* const filling = context->filling;
   if (filling == nullptr || filling->is_nearly_full() ||
-      (!filling->launches.empty() && filling->expected_slots + slots > kFullSlots))
-    take_turns(*context);
-  return context->filling->add(launch, normal_stream(reinterpret_cast<uintptr_t>(data.stream)),
-                               data.own_stream, slots);
+      filling->expected_slots + slots > filling->full_slots())
+    take_turns(*context, slots);
+  Table* const table = context->filling;
+  Table** const end = open_tables.tables + open_tables.count;
+  if (std::find(open_tables.tables, end, table) == end) {
+    if (open_tables.count == OpenTables::kMost) return nullptr;
+    open_tables.tables[open_tables.count++] = table;
+    ++table->being_launched;
+  }
+  return table->add(launch, normal_stream(reinterpret_cast<uintptr_t>(data.stream)),
+                    data.own_stream, slots);
 }
 
-// No launch may wait for a table inside the driver, where it may hold what the reading thread
-// needs. The mutex is held.
-bool is_short_of_tables(const Context& context) {
-  const Table* const filling = context.filling;
-  return !context.broken && !context.ends && filling != nullptr &&
-         (filling->is_nearly_full() || filling->expected_slots > kFullSlots / 2) &&
-         std::ranges::none_of(context.tables,
-                              [](const Table& table) { return table.state == Table::kFree; });
+bool is_half_full(const Table& table) {
+  return table.is_nearly_full() || table.expected_slots > table.full_slots() / 2;
+}
+
+// Whether the next launch has room, whatever it touches. It is called until it is true. In the
+// driver a launch may not wait: there it may hold what the reading thread needs. The mutex is held.
+bool has_room(Context& context) {
+  if (context.broken || context.ends) return true;
+  Table& filling = *context.filling;
+  if (is_half_full(filling) && !take_turns(context, 0)) return false;
+  return std::ranges::any_of(context.tables, [&](const Table& table) {
+    return table.header.capacity == kLargeSlots &&
+           (table.state == Table::kFree || (&table == context.filling && !is_half_full(table)));
+  });
 }
 
 // Without bytes a range says what is known of all that the launch touched.
@@ -191,7 +220,7 @@ void launch_begins(const SanitizerLaunchData& data) {
   ThreadState* const thread = existing_thread();
   if (running() && thread != nullptr && thread->open_entry != nullptr && collects(thread->begin) &&
       is_launch(thread->open_entry->kind)) {
-    const Launch launch{thread->open_number, thread->begin, data.function};
+    const Launch launch{thread->open_number, thread->begin, data.function, threads_of(data)};
     place = place_for(data, launch);
     if (place == nullptr) push_range(*thread, launch, kNotKnown);
   }
@@ -235,6 +264,7 @@ bool has_ended(Context& context, Table& table) {
   std::vector<StreamOfTable> streams;
   {
     std::lock_guard lock(observer->mutex);
+    if (table.being_launched != 0) return false;
     streams = table.streams;
   }
   for (StreamOfTable& stream : streams) {
@@ -254,18 +284,19 @@ bool has_ended(Context& context, Table& table) {
 
 // Reading.
 
-void report_launches(ThreadState& thread, const Table& table, const Contents& contents) {
+void report_launches(ThreadState& thread, const std::vector<Launch>& launches,
+                     const Contents& contents) {
   const std::vector<TouchedRange> ranges = touched_ranges(contents.runs, contents.granules);
   size_t next = 0;
-  for (size_t launch = 0; launch < table.launches.size(); ++launch) {
+  for (size_t launch = 0; launch < launches.size(); ++launch) {
     size_t count = 0;
     for (; next < ranges.size() && ranges[next].launch == launch; ++next) {
-      if (++count <= kMostRanges) push_range(thread, table.launches[launch], ranges[next]);
+      if (++count <= kMostRanges) push_range(thread, launches[launch], ranges[next]);
     }
     const bool known = contents.complete && count <= kMostRanges &&
                        (contents.launches[launch].flags & (kTableFull | kByDescriptor)) == 0;
-    if (!known) push_range(thread, table.launches[launch], kNotKnown);
-    if (known && count == 0) push_range(thread, table.launches[launch], kNothing);
+    if (!known) push_range(thread, launches[launch], kNotKnown);
+    if (known && count == 0) push_range(thread, launches[launch], kNothing);
   }
 }
 
@@ -274,15 +305,22 @@ void read_closed_table(ThreadState& thread, Context& context, Table& table) {
   Contents contents;
   const bool done = context.reader.read(table, contents);
   if (!done) contents = {.launches = std::vector<TouchLaunch>(table.launches.size())};
-  report_launches(thread, table, contents);
-  std::lock_guard lock(observer->mutex);
-  if (!done) give_up(context, "the driver refuses to read them");
-  for (size_t i = 0; i < table.launches.size(); ++i) {
-    uint32_t& most = context.slots_of[table.launches[i].function];
-    most = std::max(most, contents.launches[i].slots);
+  std::vector<Launch> launches;
+  {
+    std::lock_guard lock(observer->mutex);
+    launches = table.reuse();
+    for (size_t i = 0; i < launches.size(); ++i) {
+      double& most = context.slots_of_thread[launches[i].function];
+      most = std::max(most, contents.launches[i].slots / static_cast<double>(launches[i].threads));
+    }
+    context.impatient = false;
+    ++observer->reporting;
+    if (!done) give_up(context, "the driver refuses to read them");
   }
-  table.reuse();
-  context.impatient = false;
+  observer->changed.notify_all();
+  report_launches(thread, launches, contents);
+  std::lock_guard lock(observer->mutex);
+  --observer->reporting;
 }
 
 // Takes turns where the table that is being filled is old. The mutex is held.
@@ -291,7 +329,7 @@ void close_old_table(Context& context) {
   if (filling != nullptr && filling->state == Table::kFilling && !filling->launches.empty() &&
       (observer->finishing || filling->is_nearly_full() ||
        monotonic_ns() - filling->since_ns > kOldNs))
-    take_turns(context);
+    take_turns(context, 0);
 }
 
 // Reads the tables whose launches have ended. False if there is none.
@@ -324,7 +362,8 @@ void* read_tables(void*) {
     cuda.cuThreadExchangeStreamCaptureMode(&mode);
   std::unique_lock lock(observer->mutex);
   for (;;) {
-    const bool hurries = observer->waiting > 0 || observer->finishing;
+    const bool hurries =
+        observer->waiting > 0 || observer->finishing || wants_marks.load(std::memory_order_relaxed);
     observer->changed.wait_for(lock, std::chrono::microseconds(hurries ? 50 : 5000));
     const std::vector<Context*> contexts = observer->contexts;
     lock.unlock();
@@ -342,11 +381,12 @@ bool finish(std::unique_lock<std::mutex>& lock) {
   observer->finishing = true;
   observer->changed.notify_all();
   const auto is_over = [] {
-    return std::ranges::all_of(observer->contexts, [](const Context* context) {
-      return context->ends || context->broken ||
-             std::ranges::all_of(context->tables,
-                                 [](const Table& table) { return table.launches.empty(); });
-    });
+    return observer->reporting == 0 &&
+           std::ranges::all_of(observer->contexts, [](const Context* context) {
+             return context->ends || context->broken ||
+                    std::ranges::all_of(context->tables,
+                                        [](const Table& table) { return table.launches.empty(); });
+           });
   };
   const bool over =
       observer->changed.wait_for(lock, std::chrono::milliseconds(kMostWaitMs), is_over);
@@ -404,29 +444,31 @@ bool start_observing() {
   return true;
 }
 
-void observe_before_launch() {
-  if (!observes.load(std::memory_order_acquire)) return;
+void observe_before_launch(uint64_t stream) {
+  CUcontext current = nullptr;
+  if (!observes.load(std::memory_order_acquire) || cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+    return;
   std::unique_lock lock(observer->mutex);
-  for (size_t i = 0; i < observer->contexts.size(); ++i) {
-    Context& context = *observer->contexts[i];
-    const auto has_tables = [&] { return !is_short_of_tables(context); };
-    if (has_tables() || context.impatient) continue;
+  Context* const context = context_of(current);
+  if (context == nullptr || context->broken || context->filling == nullptr) return;
+  const auto is_ready = [&] { return has_room(*context); };
+  if (!is_ready() && !context->impatient) {
     ++observer->waiting;
     observer->changed.notify_all();
-    context.impatient =
-        !observer->changed.wait_for(lock, std::chrono::milliseconds(kMostWaitMs), has_tables);
+    context->impatient =
+        !observer->changed.wait_for(lock, std::chrono::milliseconds(kMostWaitMs), is_ready);
     --observer->waiting;
   }
+  lock.unlock();
+  // Before the launch, so that the end of those in closed tables is known while it runs.
+  if (wants_marks.load(std::memory_order_relaxed) && session.active_captures.load() == 0)
+    mark(*context, normal_stream(stream), true);
 }
 
-void observe_after_launch(CUcontext context, uint64_t stream) {
-  if (!wants_marks.load(std::memory_order_relaxed) || session.active_captures.load() > 0) return;
-  Context* of = nullptr;
-  {
-    std::lock_guard lock(observer->mutex);
-    of = context_of(context);
-  }
-  if (of != nullptr) mark(*of, normal_stream(stream), true);
+void observe_after_launch() {
+  if (open_tables.count == 0) return;
+  std::lock_guard lock(observer->mutex);
+  while (open_tables.count > 0) --open_tables.tables[--open_tables.count]->being_launched;
 }
 
 void observe_stream_end(uint64_t stream) {

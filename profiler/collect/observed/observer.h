@@ -23,11 +23,11 @@ const char* observing_obstacle();
 /// refuses. Needs a running session, calls recorded by wrappers, and no obstacle.
 bool start_observing();
 
-/// The calling thread is about to launch work: waits while there is no room for what that touches,
-/// 2 s at most. Thread-safe, as all that follows.
-void observe_before_launch();
-/// It has launched it in this stream.
-void observe_after_launch(CUcontext context, uint64_t stream);
+/// The calling thread is about to launch work in this stream: waits while there is no room for what
+/// that touches, 2 s at most. Thread-safe, as all that follows.
+void observe_before_launch(uint64_t stream);
+/// The call that launches it has returned.
+void observe_after_launch();
 /// The program is about to destroy the stream.
 void observe_stream_end(uint64_t stream);
 /// It is about to destroy contexts: waits until what was touched there is read, 2 s at most.

@@ -22,10 +22,9 @@ static __device__ __forceinline__ uint32_t bits_of(uint32_t group, uint32_t acti
   return bits;
 }
 
-/// All lanes that run together. `address` and `bytes` are of this lane's access.
-static __device__ __forceinline__ void touch(TouchLaunch* launch, uint64_t address, uint32_t bytes,
-                                             Touch how) {
-  const uint32_t active = __activemask();
+/// The lanes of `active`, wherever each of them touches.
+static __device__ __forceinline__ void touch_apart(TouchLaunch* launch, uint32_t active,
+                                                   uint64_t address, uint32_t bytes, Touch how) {
   bool words = ((address | bytes) & 3) == 0;
   if (!__all_sync(active, words)) {
     // Lanes beside each other often cover whole words together.
@@ -47,6 +46,39 @@ static __device__ __forceinline__ void touch(TouchLaunch* launch, uint64_t addre
   const int first = __ffs(static_cast<int>(group)) - 1;
   const uint32_t of_first = __shfl_sync(active, together, first);
   if (lane() == first || (own & ~of_first) != 0) add_touch(launch, key, how, unit >> 5, together);
+}
+
+/// Bytes from `begin` to `end`, both multiples of 4, that the lanes of `active` touch one behind
+/// the other: each word of the masks is set by one lane. There are enough lanes if each of them
+/// touches 16 bytes at most, as these fill at most one word for 8 lanes, and one more.
+static __device__ __forceinline__ void touch_row(TouchLaunch* launch, uint32_t active,
+                                                 uint64_t begin, uint64_t end, Touch how) {
+  constexpr uint64_t kWordBytes = 32 * 4;  // of a mask
+  const auto place = static_cast<uint32_t>(__popc(active & ((1u << lane()) - 1)));
+  const uint64_t of_word = (begin / kWordBytes + place) * kWordBytes;
+  const uint64_t from = begin > of_word ? begin : of_word;
+  const uint64_t to = end < of_word + kWordBytes ? end : of_word + kWordBytes;
+  if (from >= to) return;
+  const auto units = static_cast<uint32_t>(to - from) / 4;
+  const auto unit = static_cast<uint32_t>(from / 4 % kUnits);
+  const uint32_t bits = (units == 32 ? ~0u : (1u << units) - 1) << (unit & 31);
+  add_touch(launch, granule_key(index_of(launch), false, from), how, unit >> 5, bits);
+}
+
+/// All lanes that run together. `address` and `bytes` are of this lane's access.
+static __device__ __forceinline__ void touch(TouchLaunch* launch, uint64_t address, uint32_t bytes,
+                                             Touch how) {
+  const uint32_t active = __activemask();
+  const int leader = __ffs(static_cast<int>(active)) - 1;
+  const uint64_t begin = __shfl_sync(active, address, leader);
+  const auto place = static_cast<uint32_t>(__popc(active & ((1u << lane()) - 1)));
+  const uint64_t end = begin + uint64_t{bytes} * __popc(active);
+  const bool is_row = address == begin + uint64_t{place} * bytes;
+  if (__all_sync(active, is_row) && ((begin | end) & 3) == 0 && bytes <= 16)
+    return touch_row(launch, active, begin, end, how);
+  const bool is_one = __all_sync(active, address == begin);
+  if (is_one && lane() != leader) return;
+  touch_apart(launch, is_one ? 1u << leader : active, address, bytes, how);
 }
 
 }  // namespace streamscope::collect

@@ -23,12 +23,12 @@ bool StreamOfTable::is_done() const {
 }
 
 // In a callback only the Sanitizer's own functions may be called.
-const char* Table::make(CUcontext context, SanitizerStream stream) {
+const char* Table::make(CUcontext context, SanitizerStream stream, uint64_t slots) {
   void* memory = nullptr;
   void* slot_memory = nullptr;
   void* host = nullptr;
   if (sanitizer.sanitizerAlloc(context, &memory, 2 * kTableAlignment) != 0 ||
-      sanitizer.sanitizerAlloc(context, &slot_memory, kSlots * sizeof(TouchSlot)) != 0)
+      sanitizer.sanitizerAlloc(context, &slot_memory, slots * sizeof(TouchSlot)) != 0)
     return "the device lacks memory for them";
   if (sanitizer.sanitizerAllocHost(context, &host, sizeof(uint32_t)) != 0)
     return "the host lacks memory for them";
@@ -37,12 +37,12 @@ const char* Table::make(CUcontext context, SanitizerStream stream) {
       (reinterpret_cast<uint64_t>(memory) + kTableAlignment - 1) & ~(kTableAlignment - 1);
   device = reinterpret_cast<TouchTable*>(aligned);
   header = {.slots = static_cast<TouchSlot*>(slot_memory),
-            .capacity = kSlots,
+            .capacity = slots,
             .nearly_full = static_cast<uint32_t*>(host),
-            .most_of_counter = static_cast<uint32_t>(kSlots / 64 * 3 / 5)};
+            .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 * 3 / 5)};
   launches.reserve(kMostLaunches);
   if (sanitizer.sanitizerMemset(device, 0, kTableBytes, stream) != 0 ||
-      sanitizer.sanitizerMemset(slot_memory, 0, kSlots * sizeof(TouchSlot), stream) != 0 ||
+      sanitizer.sanitizerMemset(slot_memory, 0, slots * sizeof(TouchSlot), stream) != 0 ||
       sanitizer.sanitizerMemcpyHostToDeviceAsync(device, &header, sizeof header, stream) != 0 ||
       sanitizer.sanitizerStreamSynchronize(stream) != 0)
     return "their memory cannot be set";
@@ -75,12 +75,15 @@ StreamOfTable* Table::find(uint64_t handle, StreamOfTable::State stream_state) {
   return nullptr;
 }
 
-void Table::reuse() {
+std::vector<Launch> Table::reuse() {
   *static_cast<volatile uint32_t*>(header.nearly_full) = 0;
-  launches.clear();
+  std::vector<Launch> were;
+  were.reserve(kMostLaunches);
+  were.swap(launches);
   streams.clear();
   expected_slots = 0;
   state = kFree;
+  return were;
 }
 
 }  // namespace streamscope::collect

@@ -15,14 +15,17 @@
 
 namespace streamscope::collect {
 
-/// Of a table: 112 MiB, of which a copy of 256 MiB fills 60 %.
-inline constexpr uint64_t kSlots = 1'835'008;
+/// Of a small table: 8 MiB, which stay in the cache of the device, where most kernels find them.
+inline constexpr uint64_t kSmallSlots = 1 << 17;
+/// Of a large one: 100 MiB, of which a copy of 256 MiB fills 64 %.
+inline constexpr uint64_t kLargeSlots = 1'650'000;
 
 /// The call that made a launch, and its kernel.
 struct Launch {
   uint32_t call_number = 0;
   uint64_t begin = 0;  // ticks
   CUfunction function = nullptr;
+  uint64_t threads = 0;
 };
 
 /// A stream with launches in a table, and how their end is known: the stream is idle, or has passed
@@ -46,17 +49,20 @@ struct Table {
   std::vector<Launch> launches;
   std::vector<StreamOfTable> streams;
   uint64_t expected_slots = 0;  // of the launches
+  uint32_t being_launched = 0;  // calls that have not returned, so their streams may still be idle
   int64_t since_ns = 0;         // of the first launch
 
   /// In a callback, with a stream of the context. Null, or what failed.
-  const char* make(CUcontext context, SanitizerStream stream);
+  const char* make(CUcontext context, SanitizerStream stream, uint64_t slots);
+  /// Expected slots from which another table shall take over.
+  uint64_t full_slots() const { return header.capacity / 5 * 4; }
   /// A launch in this stream that may fill so many slots. Its place; null if there is none.
   TouchLaunch* add(const Launch& launch, uint64_t stream, SanitizerStream own, uint64_t slots);
   bool is_nearly_full() const;
   /// Handles are used again: the entry of one that ended has a mark.
   StreamOfTable* find(uint64_t handle, StreamOfTable::State stream_state);
-  /// It was read and emptied.
-  void reuse();
+  /// It was read and emptied. Returns what its launches were.
+  std::vector<Launch> reuse();
 };
 
 /// One handle for each default stream.

@@ -77,7 +77,7 @@ struct TouchTable {
   uint32_t* nearly_full;     // in host memory: set once
   uint32_t most_of_counter;  // slots by one counter until then
   uint32_t unused;
-  uint32_t counters[64];  // slots in use, each for every 64th
+  uint32_t counters[64];  // slots in use, of some
 };
 inline constexpr uint64_t kTableAlignment = 2 << 20;
 inline constexpr uint64_t kLaunchesOffset = 4096;
@@ -112,17 +112,19 @@ STREAMSCOPE_BOTH void set_bits(uint32_t* word, uint32_t bits) {
   __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 #endif
 }
-STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word) {
+STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word, uint32_t by = 1) {
 #ifdef __CUDA_ARCH__
-  return atomicAdd(word, 1u);
+  return atomicAdd(word, by);
 #else
-  return __atomic_fetch_add(word, 1u, __ATOMIC_RELAXED);
+  return __atomic_fetch_add(word, by, __ATOMIC_RELAXED);
 #endif
 }
 template <class T>
 STREAMSCOPE_BOTH T seen(const T* word) {
 #ifdef __CUDA_ARCH__
-  return *word;  // also as of an earlier moment: words only change from 0, and bits are only set
+  // Perhaps as of an earlier moment of this kernel, which does no harm: words change only from 0,
+  // and bits are only set.
+  return *word;
 #else
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 #endif
@@ -135,11 +137,14 @@ STREAMSCOPE_BOTH uint64_t first_slot(GranuleKey key, uint64_t capacity) {
   return (hash >> 32) * capacity >> 32;
 }
 
+/// How far from its first place a granule may be.
+inline constexpr int kMostSteps = 256;
+
 /// The slot of a granule; null if it is in none nearby.
 STREAMSCOPE_BOTH TouchSlot* find_slot(const TouchTable& table, GranuleKey key) {
   uint64_t at = first_slot(key, table.capacity);
   STREAMSCOPE_AS_A_LOOP
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < kMostSteps; ++i) {
     TouchSlot* const slot = &table.slots[at];
     const GranuleKey found = seen(&slot->key);
     if (found == key) return slot;
@@ -153,13 +158,15 @@ STREAMSCOPE_BOTH TouchSlot* find_slot(const TouchTable& table, GranuleKey key) {
 STREAMSCOPE_BOTH TouchSlot* slot_for(TouchTable& table, GranuleKey key) {
   uint64_t at = first_slot(key, table.capacity);
   STREAMSCOPE_AS_A_LOOP
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < kMostSteps; ++i) {
     TouchSlot* const slot = &table.slots[at];
     GranuleKey found = seen(&slot->key);
     if (found == 0) {
       found = exchange_if(&slot->key, 0, key);
       if (found == 0) {
-        if (count_up(&table.counters[at % 64]) == table.most_of_counter) *table.nearly_full = 1;
+        // Every 16th slot stands for all of them, so that few threads wait for a count.
+        if (at % 16 == 0 && count_up(&table.counters[at / 16 % 64]) == table.most_of_counter)
+          *table.nearly_full = 1;
         return slot;
       }
     }
@@ -200,7 +207,7 @@ struct TouchReport {
   uint32_t launch_count;
   uint32_t run_count, granule_count;  // also of those that found no room
 };
-inline constexpr uint32_t kLongestRun = 64;
+inline constexpr uint32_t kLongestRun = 256;
 
 /// The ways in which a granule is touched as a whole; 0 if there are others.
 STREAMSCOPE_BOTH uint32_t whole_touches(const TouchSlot& slot) {
@@ -222,9 +229,10 @@ STREAMSCOPE_BOTH uint32_t whole_touches(const TouchSlot& slot) {
 STREAMSCOPE_BOTH void report_slot(const TouchTable& table, const TouchSlot& slot,
                                   TouchReport& report) {
   if (slot.key == 0) return;
-  count_up(&report.launches[launch_of(slot.key)].slots);
+  uint32_t& slots = report.launches[launch_of(slot.key)].slots;
   const uint32_t how = whole_touches(slot);
   if (how == 0) {
+    count_up(&slots);
     const uint32_t place = count_up(&report.granule_count);
     if (place < report.most_granules) report.granules[place] = slot;
     return;
@@ -236,6 +244,7 @@ STREAMSCOPE_BOTH void report_slot(const TouchTable& table, const TouchSlot& slot
   if (slot.key % kLongestRun != 0 && continues(slot.key - 1)) return;
   uint32_t granules = 1;
   while ((slot.key + granules) % kLongestRun != 0 && continues(slot.key + granules)) ++granules;
+  count_up(&slots, granules);
   const uint32_t place = count_up(&report.run_count);
   if (place < report.most_runs) report.runs[place] = {slot.key, granules, how};
 }

@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""--with accesses: races of unmodified programs, random programs against an oracle of bytes and order, and the cost."""
+
+import collections
+import shutil
+import statistics
+
+import races
+from harness import REPOSITORY
+
+TORCH = ("side_read", "side_write", "copy_into_read", "gemm_output", "two_writers", "freed_while_read")
+RANDOM_PROGRAMS, AT_ONCE = 2000, 100
+OPTIONS = ["--with", "accesses"]
+KERNELS = 12  # of a random program
+PROGRAMS = REPOSITORY / "tests/gpu/programs"
+MEMCHECK = shutil.which("compute-sanitizer")
+
+
+def torch_pair(harness, case):
+    for repaired in (False, True):
+        name = f"torch_{case}{'_repaired' if repaired else ''}"
+        command = [harness.python, PROGRAMS / "torch_races.py", case] + (["--repaired"] if repaired else [])
+        recording = harness.recorded(name, command, OPTIONS, timeout=120)
+        if recording is None:
+            continue
+        trace = recording[1]
+        found = races.findings(trace)
+        unknown = trace.value("SELECT count(*) FROM access WHERE source = 4 AND address IS NULL AND bytes IS NULL")
+        trace.close()
+        harness.check(f"{name}: {'silent' if repaired else 'one certain race'}",
+                      not found if repaired else [row[2] for row in found] == [races.CERTAIN], f"{found}")
+        harness.check(f"{name}: every access is known", unknown == 0, f"{unknown} launches are not known")
+
+
+# Random programs.
+
+
+def bytes_of(spans):
+    """{how: set of bytes} of what a kernel touches."""
+    touched = collections.defaultdict(set)
+    for how, offset, count, stride, size in spans:
+        for i in range(count):
+            touched[how].update(range(offset + i * stride, offset + i * stride + size))
+    return touched
+
+
+def conflict(one, other):
+    """Whether two kernels touch a byte in ways that race."""
+    return any(one[a] & other[b] for a in one for b in other if (a, b) not in ((0, 0), (2, 2)))
+
+
+def races_of(steps):
+    """(touched bytes of each kernel, the pairs of kernels that race)."""
+    before = [set(), set(), set()]  # kernels that the next one of a stream is ordered after
+    kernels, pairs = [], set()
+    for step in steps:
+        if step[0] == "order":
+            before[step[2]] |= before[step[1]]
+            continue
+        number, stream, touched = len(kernels), step[1], bytes_of(step[2])
+        for earlier, (_, others) in enumerate(kernels):
+            if earlier not in before[stream] and conflict(others, touched):
+                pairs.add((earlier, number))
+        kernels.append((stream, touched))
+        before[stream].add(number)
+    return kernels, pairs
+
+
+def seen_bytes(trace):
+    """[{how: set of addresses}] of all kernels, in the order of their calls."""
+    seen = collections.defaultdict(lambda: collections.defaultdict(set))
+    for call, writes, address, size, rows, pitch in trace.rows(
+            "SELECT call_number, writes, address, bytes, coalesce(rows, 1), coalesce(pitch_bytes, 0) FROM access"
+            " WHERE source = 4 AND address IS NOT NULL"):
+        for row in range(rows):
+            seen[call][writes].update(range(address + row * pitch, address + row * pitch + size))
+    calls = [row[0] for row in trace.rows("SELECT call_number FROM op WHERE kind = 0 ORDER BY call_number")]
+    return calls, [seen[call] for call in calls]
+
+
+def random_programs(harness, seed):
+    """(programs, racy programs, kernels whose bytes are wrong, false races, programs with races of which none was found)."""
+    recording = harness.recorded(f"random_{seed}", [harness.app("random_accesses"), str(AT_ONCE), str(seed)], OPTIONS, timeout=180)
+    if recording is None:
+        return None
+    lines, trace = recording
+    programs = [line["steps"] for line in lines]
+    calls, seen = seen_bytes(trace)
+    found = trace.rows(
+        "SELECT a.call_number, b.call_number FROM finding JOIN string ON string.id = detector_id"
+        " JOIN op a ON a.id = first_op_id JOIN op b ON b.id = second_op_id WHERE string.value = 'stream-race' AND confidence = 0")
+    trace.close()
+    if not harness.check(f"random programs {seed}: all kernels recorded", len(calls) == KERNELS * len(programs), f"{len(calls)}"):
+        return None
+    place = {call: i for i, call in enumerate(calls)}
+    found_in = collections.defaultdict(set)
+    for first, second in found:
+        found_in[place[first] // KERNELS].add((place[first] % KERNELS, place[second] % KERNELS))
+    racy = wrong = false = missed = 0
+    for number, steps in enumerate(programs):
+        kernels, pairs = races_of(steps)
+        racy += bool(pairs)
+        false += len({tuple(sorted(pair)) for pair in found_in[number]} - pairs)
+        missed += bool(pairs) and not found_in[number]
+        own = seen[number * KERNELS:(number + 1) * KERNELS]
+        # All touch one piece of memory: where it begins shows at its lowest byte.
+        base = min((min(values) for kernel in own for values in kernel.values()), default=0)
+        base -= min(min(values) for _, touched in kernels for values in touched.values())
+        for kernel, (_, touched) in zip(own, kernels):
+            moved = {how: {byte - base for byte in values} for how, values in kernel.items()}
+            if moved == touched:
+                continue
+            wrong += 1
+            if wrong <= 3:
+                differs = {how: sorted(moved.get(how, set()) ^ touched.get(how, set())) for how in (0, 1, 2)}
+                harness.log(f"  seed {seed}, program {number}: {differs} differ by reads, writes, atomic operations")
+    return len(programs), racy, wrong, false, missed
+
+
+# Cost.
+
+
+def copy_times(harness, command):
+    """{name: ms} that the program prints."""
+    return {line["copy"]: line["ms"] for line in harness.run(command, timeout=120).lines() if "copy" in line}
+
+
+def step_ms(harness, command):
+    """The median step of a run; None if it prints none."""
+    return next((line["step_ms"] for line in harness.run(command, timeout=300).lines() if "step_ms" in line), None)
+
+
+def cost(harness):
+    copy = [harness.app("big_copy")]
+    step = [harness.python, PROGRAMS / "torch_transformer.py", "--steps"]
+    rows = []
+    def observed(name, command):
+        return harness.record_words(harness.trace_path(name), *OPTIONS, "--stacks", "syncs") + command
+
+    def checked(command):
+        return [MEMCHECK, "--tool", "memcheck"] + command
+
+    for kind in ("float", "float4"):
+        times = {way: statistics.median([copy_times(harness, command).get(kind, 0) for _ in range(3)])
+                 for way, command in (("bare", copy), ("observed", observed("copy", copy)), ("memcheck", checked(copy)))}
+        ratio = times["observed"] / times["bare"] if times["bare"] else 0
+        harness.budget(f"accesses_copy_{kind}_over_bare", ratio, "x", 30, 0 < ratio <= 30)
+        harness.budget(f"accesses_copy_{kind}_over_memcheck", times["observed"] / (times["memcheck"] or 1), "x", 1,
+                       times["observed"] <= times["memcheck"])
+        rows.append([f"copy of 256 MiB by {kind}", *(f"{times[way]:.3f} ms" for way in ("bare", "observed", "memcheck"))])
+    bare = statistics.median([step_ms(harness, step + ["60"]) or 0 for _ in range(3)])
+    seen = statistics.median([step_ms(harness, observed("steps", step + ["60"])) or 0 for _ in range(3)])
+    memcheck = step_ms(harness, checked(step + ["4"])) or 0
+    if harness.check("transformer measured", bare and seen and memcheck, f"{bare} {seen} {memcheck}"):
+        harness.budget("accesses_step_over_bare", seen / bare, "x", 6, seen / bare <= 6)
+        harness.budget("accesses_step_over_memcheck", seen / memcheck, "x", 0.25, seen / memcheck <= 0.25)
+    rows.append(["eager PyTorch step", f"{bare:.2f} ms", f"{seen:.2f} ms", f"{memcheck:.2f} ms"])
+    harness.table(["", "bare", "observed", "memcheck"], rows)
+
+
+def run(harness):
+    if harness.recorded("seen", [harness.app("kernel_races"), "plain_pointers"], OPTIONS) is None:
+        return
+    races.run_programs(harness, "kernel_races", OPTIONS)
+    races.run_programs(harness, "races", OPTIONS)
+    harness.parallel([(torch_pair, harness, case) for case in TORCH])
+    results = [row for row in harness.parallel([(random_programs, harness, seed) for seed in range(RANDOM_PROGRAMS // AT_ONCE)]) if row]
+    totals = [sum(row[i] for row in results) for i in range(5)] if results else [0] * 5
+    harness.log(f"  {totals[0]} random programs, {totals[1]} racy: {totals[2]} kernels with wrong bytes, {totals[3]} false races,"
+                f" {totals[4]} programs whose races were missed")
+    harness.check("random programs were recorded", totals[0] == RANDOM_PROGRAMS and totals[1] > 0, f"{totals}")
+    harness.check("random programs: bytes are exact", totals[2] == 0, f"{totals[2]} kernels")
+    harness.check("random programs: no false race", totals[3] == 0, f"{totals[3]}")
+    harness.check("random programs: no missed race", totals[4] == 0, f"{totals[4]} programs")
+    if MEMCHECK:
+        cost(harness)
+    else:
+        harness.skip("cost of observing accesses", "compute-sanitizer is not there")
