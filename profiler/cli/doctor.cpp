@@ -138,6 +138,28 @@ Answer check_cupti() {
       "programs that ship their own (PyTorch)"};
 }
 
+// The search order of the collector.
+Answer check_sanitizer() {
+  std::vector<std::string> candidates;
+  if (const std::string named = variable("STREAMSCOPE_SANITIZER"); !named.empty()) {
+    candidates.push_back(named);
+  } else {
+    for (const std::string& home :
+         {variable("CUDA_HOME"), variable("CUDA_PATH"), std::string("/usr/local/cuda")}) {
+      if (!home.empty()) candidates.push_back(home + "/compute-sanitizer/libsanitizer-public.so");
+    }
+  }
+  for (const std::string& candidate : candidates) {
+    if (access(candidate.c_str(), R_OK) == 0)
+      return {Status::kOk, candidate + ", for record --with accesses"};
+  }
+  return {Status::kNote,
+          fmt::format("the Compute Sanitizer was not found; searched for {}",
+                      fmt::join(candidates, ", ")),
+          "install the CUDA toolkit's compute-sanitizer, or set STREAMSCOPE_SANITIZER to its "
+          "libsanitizer-public.so; only record --with accesses needs it"};
+}
+
 Answer check_collector() {
   const fs::path library = inject_library();
   if (library.empty()) {
@@ -228,6 +250,7 @@ struct Check {
 constexpr Check kChecks[] = {{"environment", check_environment},
                              {"gpu", check_gpu},
                              {"cupti", check_cupti},
+                             {"sanitizer", check_sanitizer},
                              {"collector", check_collector},
                              {"clock", check_clock},
                              {"ptrace", check_ptrace},

@@ -187,6 +187,9 @@ TEST_F(RecordCommand, RefusesBeforeItRunsTheProgram) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"record", "-o", "t.sqlite", "--", "touch", "ran"},
         {"record", "-o", "no/such/folder.sqlite", "--", "touch", "ran"},
+        {"record", "--with", "accesses", "--tier", "times", "--", "touch", "ran"},
+        {"record", "--with", "accesses,graph-nodes", "--", "touch", "ran"},
+        {"record", "--with", "accesses", "--source", "cupti", "--", "touch", "ran"},
         {"record", "--", "./no-such-program"}}) {
     const Result result = streamscope(arguments);
     EXPECT_EQ(result.code, 2) << result.err;
@@ -572,8 +575,9 @@ TEST_F(DoctorCommand, ChecksWhatRecordingNeeds) {
       EXPECT_THAT(std::string(check["text"]), HasSubstr("/opt/other/tool.so"));
     }
   }
-  EXPECT_THAT(names, testing::UnorderedElementsAre("environment", "gpu", "cupti", "collector",
-                                                   "clock", "ptrace", "disk", "viewer"));
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("environment", "gpu", "cupti", "sanitizer", "collector",
+                                            "clock", "ptrace", "disk", "viewer"));
   EXPECT_THAT(streamscope({"doctor"}, {"STREAMSCOPE_INJECT=/nowhere.so"}).code, 1);
 }
 

@@ -229,6 +229,15 @@ TEST_F(Interposed, DeviceTimesComeWithTheCallsThatCuptiNames) {
   EXPECT_EQ(run_.losses(), (std::map<std::string, uint64_t>{{"calls-missing", 1}}));
 }
 
+TEST_F(Interposed, CallsAreRecordedWhereAccessesCannotBeObserved) {
+  run_.control().with = ring::kWithAccesses;
+  run_.set("STREAMSCOPE_SANITIZER", "/nowhere/libsanitizer-public.so");
+  ASSERT_EQ(run("kernels"), 0) << run_.error_text();
+  EXPECT_EQ(run_.calls().size(), 3u);
+  EXPECT_EQ(run_.losses()["accesses-not-observed"], 1u);
+  EXPECT_THAT(run_.error_text(), ::testing::HasSubstr("accesses of kernels are not recorded"));
+}
+
 TEST_F(Interposed, IsNotChosenWhereOnlyCallbacksTellTheTimes) {
   run_.control().tier = Tier::kEvents;
   ASSERT_EQ(run("kernels"), 0) << run_.error_text();

@@ -29,6 +29,7 @@ WAYS = {
     "times": (["--tier", "times"], None),
     "events": (["--tier", "events"], None),
     "args": (["--with", "args,alloc"], None),
+    "accesses": (["--with", "accesses"], None),
     "nodes": (["--graphs", "nodes"], "graphs"),
     "stacks": (["--stacks", "all"], None),
     "event-times": (["--with", "event-times"], None),
@@ -387,12 +388,12 @@ def try_out(machine, program, library, is_over):
     if not bare.again(2):
         row["not_run"] = f"takes longer than {bare.limit:g} s unrecorded"
         return row
-    if library:
+    if library and machine.options.ways != ["accesses"]:
         row["cupti"]["launches"] = count_with_cupti(machine, program, library)
         if "graphs" in program.kinds:
             row["cupti"]["nodes"] = count_with_cupti(machine, program, library, True)
     for way, (_, kind) in WAYS.items():
-        if kind is None or kind in program.kinds:
+        if way in machine.options.ways and (kind is None or kind in program.kinds):
             if is_over():
                 row["cut"] = True
                 break

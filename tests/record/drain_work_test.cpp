@@ -284,14 +284,14 @@ TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   using I = std::vector<trace::Int>;
   EXPECT_EQ(access.source, (std::vector<trace::Small>{0, 0, 2, 4, 4, 4, 3, 3}));
   constexpr trace::Small kNone = trace::kNoSmall;
-  constexpr trace::Int kNo = trace::kNoInt;
+  constexpr trace::Int kNull = trace::kNoInt;
   EXPECT_EQ(access.writes, (std::vector<trace::Small>{0, 1, 1, 2, kNone, kNone, kNone, kNone}));
   EXPECT_EQ(access.address,
-            (I{0x1000, -(trace::Int{1} << 56), 0x1000, 0x2000, kNo, kNo, 0x7000, 0x8000}));
-  EXPECT_EQ(access.bytes, (I{10, 10, 10, 4, 0, kNo, kNo, kNo}));
-  EXPECT_EQ(access.pitch_bytes, (I{64, 10, kNo, 64, kNo, kNo, kNo, kNo}));
-  EXPECT_EQ(access.rows, (I{2, 2, kNo, 3, kNo, kNo, kNo, kNo}));
-  EXPECT_EQ(access.call_number, (I{call, call, kNo, call, call, call, call, call}));
+            (I{0x1000, -(trace::Int{1} << 56), 0x1000, 0x2000, kNull, kNull, 0x7000, 0x8000}));
+  EXPECT_EQ(access.bytes, (I{10, 10, 10, 4, 0, kNull, kNull, kNull}));
+  EXPECT_EQ(access.pitch_bytes, (I{64, 10, kNull, 64, kNull, kNull, kNull, kNull}));
+  EXPECT_EQ(access.rows, (I{2, 2, kNull, 3, kNull, kNull, kNull, kNull}));
+  EXPECT_EQ(access.call_number, (I{call, call, kNull, call, call, call, call, call}));
   EXPECT_EQ(access.parameter,
             (std::vector<trace::Small>{kNone, kNone, kNone, kNone, kNone, kNone, 0, 3}));
   EXPECT_EQ(access.start_ns[2], ns(copy.begin));

@@ -355,8 +355,8 @@ bool enable(CUpti_ActivityKind kind) {
   return true;
 }
 
-// Graph launches keep their times: their kind must not be switched once there are graphs. Calls keep
-// their records.
+// Graph launches keep their times: their kind must not be switched once there are graphs. Calls
+// keep their records.
 void pause_activities(bool pause) {
   if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
   for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,

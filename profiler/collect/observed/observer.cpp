@@ -220,7 +220,8 @@ void launch_begins(const SanitizerLaunchData& data) {
   ThreadState* const thread = existing_thread();
   if (running() && thread != nullptr && thread->open_entry != nullptr && collects(thread->begin) &&
       is_launch(thread->open_entry->kind)) {
-    const Launch launch{thread->open_number, thread->begin, data.function, threads_of(data)};
+    const Launch launch{thread->open_number, thread->begin, data.function, threads_of(data),
+                        thread->open_entry->kind == CallKind::kGraphLaunch};
     place = place_for(data, launch);
     if (place == nullptr) push_range(*thread, launch, kNotKnown);
   }
@@ -295,8 +296,13 @@ void report_launches(ThreadState& thread, const std::vector<Launch>& launches,
     }
     const bool known = contents.complete && count <= kMostRanges &&
                        (contents.launches[launch].flags & (kTableFull | kByDescriptor)) == 0;
-    if (!known) push_range(thread, launches[launch], kNotKnown);
-    if (known && count == 0) push_range(thread, launches[launch], kNothing);
+    // Kernels of one graph launch share a place. Another kernel without any access may have touched
+    // memory in a way that is not patched.
+    if (known && count == 0 && launches[launch].of_graph) {
+      push_range(thread, launches[launch], kNothing);
+    } else if (!known || count == 0) {
+      push_range(thread, launches[launch], kNotKnown);
+    }
   }
 }
 

@@ -26,6 +26,7 @@ struct Launch {
   uint64_t begin = 0;  // ticks
   CUfunction function = nullptr;
   uint64_t threads = 0;
+  bool of_graph = false;  // one of the kernels of a graph launch
 };
 
 /// A stream with launches in a table, and how their end is known: the stream is idle, or has passed

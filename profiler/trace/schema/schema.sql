@@ -27,7 +27,8 @@ CREATE TABLE meta (
   -- instant); tier (structure, times or events); imported_from (the tool whose file was imported; absent if recorded);
   -- counts (what streamscope info counts, and the number of rows that were counted; stored with the derived tables);
   -- verdicts (the answer of each detector, one per line: its id, then found, clean, not-at-this-tier or not-evaluable,
-  -- and why; stored with the derived tables); kernel_arguments (1: recorded with --with args); analysis_version (of the
+  -- and why; stored with the derived tables); kernel_arguments (1: recorded with --with args);
+  -- observed_accesses (1: recorded with --with accesses); analysis_version (of the
   -- derived tables; absent if they were never computed); stack_count and stack_ns (how many call stacks were taken in
   -- processes that have ended, and the time that this cost; absent if none). Further keys may appear.
   key TEXT PRIMARY KEY,                                -- name of the fact
