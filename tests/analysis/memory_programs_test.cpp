@@ -144,6 +144,8 @@ TEST(MemoryThatWasSeen, ARaceIsCertainAndNeighborsAreNone) {
     ASSERT_EQ(found.size(), distance == 0 ? 1u : 0u);
     if (distance == 0) {
       EXPECT_THAT(found[0].text, HasSubstr("2 B at 0x7f0000000000"));
+      EXPECT_THAT(found[0].text,
+                  HasSubstr("part of 2 KiB that cudaMalloc allocated on thread main"));
     }
   }
 }

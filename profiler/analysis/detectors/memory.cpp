@@ -41,6 +41,7 @@
 #include "../units.h"
 #include "families.h"
 #include "vocabulary/access_source.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -78,6 +79,32 @@ std::string piece(const MemoryConflict& conflict) {
                      conflict.begin);
 }
 
+// The newest allocation before the conflict that contains its memory: "The memory is part of 64 MiB
+// that cudaMalloc allocated on thread main, from train.py:12." or "".
+std::string origin(Analyses& analyses, const MemoryConflict& conflict) {
+  const Trace& trace = analyses.trace();
+  const auto& calls = trace.api_call;
+  const Id process = trace.access.process_id[conflict.first_access];
+  Id newest = kNoId;
+  for (Id call = 0; call < calls.size(); ++call) {
+    const bool allocates =
+        calls.kind[call] == CallKind::kMalloc || calls.kind[call] == CallKind::kMallocAsync;
+    if (!allocates || calls.result[call] != 0 || calls.object[call] == trace::kNoInt ||
+        calls.value[call] == trace::kNoInt || calls.end_ns[call] > conflict.first_ns ||
+        trace.process_of_thread(calls.thread_id[call]) != process)
+      continue;
+    const auto begin = static_cast<uint64_t>(calls.object[call]);
+    const bool contains = conflict.begin >= begin &&
+                          conflict.begin - begin < static_cast<uint64_t>(calls.value[call]);
+    if (contains && (newest == kNoId || calls.end_ns[call] > calls.end_ns[newest])) newest = call;
+  }
+  if (newest == kNoId) return "";
+  const std::string where = analyses.places().of_call(newest).sentence();
+  return fmt::format(" The memory is part of {} that {} allocated{}{}.",
+                     format_bytes(calls.value[newest]),
+                     printable(trace.text(calls.name_id[newest])), where.empty() ? "" : " ", where);
+}
+
 // Why a conflict is only possible.
 const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
   for (const Id access : {conflict.first_access, conflict.second_access}) {
@@ -98,12 +125,14 @@ Finding race(Analyses& analyses, const MemoryConflict& conflict) {
   finding.second_op = conflict.second_op;
   finding.title = fmt::format("{} and {} {} the same memory without ordering", first.what,
                               second.what, conflict.possible ? "may access" : "access");
-  const auto verb = [&](bool writes) {
+  const auto verb = [&](bool writes, Id access) {
+    if (analyses.trace().access.writes[access] == AccessKind::kUpdated) return "updates";
     return conflict.possible ? (writes ? "may write" : "may read") : (writes ? "writes" : "reads");
   };
-  finding.text = fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
-                             first.where, verb(conflict.first_writes), piece(conflict), second.what,
-                             second.where, verb(conflict.second_writes));
+  finding.text =
+      fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
+                  first.where, verb(conflict.first_writes, conflict.first_access), piece(conflict),
+                  second.what, second.where, verb(conflict.second_writes, conflict.second_access));
   if (conflict.kind == MemoryConflict::kStreamRace) {
     finding.text += first.stream == second.stream
                         ? "Make one depend on the other in the graph."
@@ -119,6 +148,7 @@ Finding race(Analyses& analyses, const MemoryConflict& conflict) {
   } else {
     finding.text += fmt::format("Issue {} after the host is done.", second.name);
   }
+  finding.text += origin(analyses, conflict);
   return finding;
 }
 
