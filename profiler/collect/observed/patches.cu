@@ -16,7 +16,7 @@ using namespace streamscope::collect;
 
 namespace {
 
-enum AccessFlag : uint32_t { kReads = 1, kWrites = 2, kSystemScope = 4, kPrefetches = 8 };
+enum AccessFlag : uint32_t { kReads = 1, kWrites = 2, kPrefetches = 8 };
 
 }  // namespace
 
@@ -27,8 +27,6 @@ __device__ __noinline__ int streamscope_access(void* launch, uint64_t, void* add
   auto* const of = static_cast<TouchLaunch*>(launch);
   if (of == nullptr || (flags & kPrefetches) != 0) return 0;
   const bool both = (flags & kReads) != 0 && (flags & kWrites) != 0;
-  if ((flags & kSystemScope) != 0 && (seen(&of->flags) & kSystemAtomics) == 0)
-    set_bits(&of->flags, kSystemAtomics);
   touch(of, reinterpret_cast<uint64_t>(address), bytes,
         both                     ? Touch::kAtomic
         : (flags & kWrites) != 0 ? Touch::kWrite

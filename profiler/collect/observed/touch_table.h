@@ -66,7 +66,6 @@ struct TouchLaunch {
 enum LaunchFlag : uint32_t {
   kTableFull = 1,     // some of its accesses are not in the table
   kByDescriptor = 2,  // it touched memory that no address names
-  kSystemAtomics = 4,
 };
 
 /// The start of a table, at a multiple of kTableAlignment; its launches follow in the same piece of
