@@ -388,7 +388,7 @@ def try_out(machine, program, library, is_over):
     if not bare.again(2):
         row["not_run"] = f"takes longer than {bare.limit:g} s unrecorded"
         return row
-    if library and machine.options.ways != ["accesses"]:
+    if library:
         row["cupti"]["launches"] = count_with_cupti(machine, program, library)
         if "graphs" in program.kinds:
             row["cupti"]["nodes"] = count_with_cupti(machine, program, library, True)

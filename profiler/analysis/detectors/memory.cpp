@@ -41,7 +41,6 @@
 #include "../units.h"
 #include "families.h"
 #include "vocabulary/access_source.h"
-#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -79,30 +78,16 @@ std::string piece(const MemoryConflict& conflict) {
                      conflict.begin);
 }
 
-// The newest allocation before the conflict that contains its memory: "The memory is part of 64 MiB
-// that cudaMalloc allocated on thread main, from train.py:12." or "".
+// " The memory is part of 64 MiB that cudaMalloc allocated on thread main, from train.py:12." or
+// "".
 std::string origin(Analyses& analyses, const MemoryConflict& conflict) {
-  const Trace& trace = analyses.trace();
-  const auto& calls = trace.api_call;
-  const Id process = trace.access.process_id[conflict.first_access];
-  Id newest = kNoId;
-  for (Id call = 0; call < calls.size(); ++call) {
-    const bool allocates =
-        calls.kind[call] == CallKind::kMalloc || calls.kind[call] == CallKind::kMallocAsync;
-    if (!allocates || calls.result[call] != 0 || calls.object[call] == trace::kNoInt ||
-        calls.value[call] == trace::kNoInt || calls.end_ns[call] > conflict.first_ns ||
-        trace.process_of_thread(calls.thread_id[call]) != process)
-      continue;
-    const auto begin = static_cast<uint64_t>(calls.object[call]);
-    const bool contains = conflict.begin >= begin &&
-                          conflict.begin - begin < static_cast<uint64_t>(calls.value[call]);
-    if (contains && (newest == kNoId || calls.end_ns[call] > calls.end_ns[newest])) newest = call;
-  }
-  if (newest == kNoId) return "";
-  const std::string where = analyses.places().of_call(newest).sentence();
-  return fmt::format(" The memory is part of {} that {} allocated{}{}.",
-                     format_bytes(calls.value[newest]),
-                     printable(trace.text(calls.name_id[newest])), where.empty() ? "" : " ", where);
+  const auto& calls = analyses.trace().api_call;
+  const Id call = conflict.alloc_call;
+  if (call == kNoId || calls.value[call] == trace::kNoInt) return "";
+  const std::string where = analyses.places().of_call(call).sentence();
+  return fmt::format(
+      " The memory is part of {} that {} allocated{}{}.", format_bytes(calls.value[call]),
+      printable(analyses.trace().text(calls.name_id[call])), where.empty() ? "" : " ", where);
 }
 
 // Why a conflict is only possible.

@@ -441,6 +441,11 @@ class Walk {
       possible = possible || may_be_ordered_by_memory(first, *second);
     }
     conflict.memory_call = memory_call;
+    if (second) {
+      Shadows& shadows = shadows_[trace_.access.process_id[first.access]];
+      if (const MemoryLife* life = shadows.lives.find(overlap.begin, first.space))
+        conflict.alloc_call = life->alloc_call;
+    }
     conflict.begin = overlap.begin;
     conflict.end = overlap.end;
     conflict.possible = possible;

@@ -29,6 +29,7 @@ struct MemoryConflict {
   Id first_op = kNoId, second_op = kNoId;  ///< kNoId: host code, or a call
   Id memory_call = kNoId;  ///< kBeforeAllocation, kAfterFree: the api_call that allocates or frees
   Id free_call = kNoId;    ///< kBeforeAllocation without an op: the api_call that frees
+  Id alloc_call = kNoId;   ///< races: the api_call that allocated the memory, if it is known
   uint64_t begin = 0, end = 0;  ///< what both access
   bool first_writes = false, second_writes = false;
   bool possible = false;

@@ -250,7 +250,6 @@ class UseSearch {
       use.end = use.begin + static_cast<uint64_t>(access_.bytes[row]);
       use.atomic = access_.writes[row] == AccessKind::kUpdated;
       use.write = use.atomic || access_.writes[row] == AccessKind::kWritten;
-      // Ranges that were observed are exact, however many rows there are.
       use.possible = access_.rows[row] != trace::kNoInt && access_.rows[row] > kMostRows;
       if (access_.source[row] == AccessSource::kObserved) use.space = MemorySpace::kEither;
       if (access_.source[row] == AccessSource::kArgument && !is_of_batch(trace_, last)) {

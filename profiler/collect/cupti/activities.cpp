@@ -27,7 +27,6 @@ constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kScrapBytes = 64 << 10;
 constexpr size_t kMaxBuffers = 256;         // 256 MiB: beyond that the writer is hopelessly behind
 constexpr uint64_t kDecoderRingFactor = 4;  // the decoder's ring holds the records of all threads
-constexpr int kFullRingWaitMs = 500;  // how long the decoder waits for the writer before it drops
 constexpr int kFinishMs = 2000;
 constexpr CuptiVersion kOverheadDataVersion = 24;  // records own malloc'ed data at least since 12.6
 
@@ -99,14 +98,14 @@ void correlate_calls(bool on) {
 
 class RingSink final : public DecodeSink {
  public:
-  explicit RingSink(ThreadState& thread) : thread_(thread) {}
+  explicit RingSink(ThreadState& thread) : thread_(thread), room_(thread) {}
 
   ring::TextHash text(std::string_view text) override {
     // Kernel names are pointers that CUPTI keeps valid as long as the code is loaded.
     const uint32_t epoch = session.names_epoch.load(std::memory_order_relaxed);
     Name& slot = names_[(reinterpret_cast<uintptr_t>(text.data()) >> 3) % kNameSlots];
     if (slot.text != text.data() || slot.epoch != epoch || slot.bytes != text.size()) {
-      wait_for_room(text.size() / 44 + 2);
+      room_.wait_for(text.size() / 44 + 2);
       slot = {text.data(), text.size(), send_text(thread_, text), epoch};
     }
     return slot.hash;
@@ -160,34 +159,19 @@ class RingSink final : public DecodeSink {
 
   template <class T>
   void push(const T& record) {
-    if (wait_for_room(2)) {
+    if (room_.wait_for(2)) {
       thread_.push(record);
     } else {
       ++lost_;
     }
   }
 
-  // The decoder may wait for the writer, since the program does not wait for the decoder.
-  bool wait_for_room(uint64_t records) {
-    for (int waited = 0;; ++waited) {
-      if (thread_.ring.room() >= records) {
-        stuck_ = false;
-        return true;
-      }
-      if (stuck_ || waited == kFullRingWaitMs) break;
-      timespec pause{0, 1'000'000};
-      ::nanosleep(&pause, nullptr);
-    }
-    stuck_ = true;  // do not wait again until the writer has consumed something
-    return false;
-  }
-
   ThreadState& thread_;
+  RoomInRing room_;
   Name names_[kNameSlots] = {};
   uint32_t shapes_[kShapeSlots] = {};
   uint64_t lost_ = 0, unknown_ = 0;
   bool foreign_ = false;
-  bool stuck_ = false;
 };
 
 void decode_buffer(Buffer& buffer, RingSink& sink) {

@@ -11,7 +11,6 @@
 #include "collect/calls/objects.h"
 #include "collect/interposed/graphs.h"
 #include "collect/interposed/wrappers.h"
-#include "collect/process/driver.h"
 #include "collect/process/session.h"
 
 namespace streamscope::collect {

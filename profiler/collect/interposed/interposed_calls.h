@@ -13,6 +13,7 @@
 #include "collect/calls/call_recorder.h"
 #include "collect/calls/objects.h"
 #include "collect/observed/observer.h"
+#include "collect/process/driver.h"
 
 namespace streamscope::collect {
 
@@ -93,9 +94,6 @@ inline uint32_t take_number(ThreadState& thread) {
 }
 
 inline uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
-
-/// A stream with a handle, not one of the default streams.
-inline bool is_created(uint64_t stream) { return stream > 2; }
 
 /// What is known of the stream's context, if calls have shown it.
 inline ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {

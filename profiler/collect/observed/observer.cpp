@@ -3,7 +3,6 @@
 #include "collect/observed/observer.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -57,7 +56,6 @@ struct Observer {
 // Never destroyed: the driver may call while the process exits.
 alignas(Observer) constinit unsigned char observer_memory[sizeof(Observer)] = {};
 constinit Observer* observer = nullptr;
-constinit std::atomic<bool> observes{false};
 constinit std::atomic<bool> wants_marks{false};  // a table is closed
 
 // The tables in which the thread's open call has launches.
@@ -207,10 +205,6 @@ void push_range(ThreadState& thread, const Launch& launch, const TouchedRange& r
   record.pitch[0] = range.pitch;
   record.rows = range.rows;
   record.operation = ring::kNone32;
-  for (int waited = 0; thread.ring.room() < 2 && waited < 500; ++waited) {
-    const timespec pause{0, 1'000'000};
-    ::nanosleep(&pause, nullptr);
-  }
   thread.push(record);
 }
 
@@ -285,29 +279,33 @@ bool has_ended(Context& context, Table& table) {
 
 // Reading.
 
-void report_launches(ThreadState& thread, const std::vector<Launch>& launches,
+void report_launches(ThreadState& thread, RoomInRing& room, const std::vector<Launch>& launches,
                      const Contents& contents) {
+  const auto push = [&](const Launch& launch, const TouchedRange& range) {
+    room.wait_for(2);
+    push_range(thread, launch, range);
+  };
   const std::vector<TouchedRange> ranges = touched_ranges(contents.runs, contents.granules);
   size_t next = 0;
   for (size_t launch = 0; launch < launches.size(); ++launch) {
     size_t count = 0;
     for (; next < ranges.size() && ranges[next].launch == launch; ++next) {
-      if (++count <= kMostRanges) push_range(thread, launches[launch], ranges[next]);
+      if (++count <= kMostRanges) push(launches[launch], ranges[next]);
     }
     const bool known = contents.complete && count <= kMostRanges &&
                        (contents.launches[launch].flags & (kTableFull | kByDescriptor)) == 0;
     // Kernels of one graph launch share a place. Another kernel without any access may have touched
     // memory in a way that is not patched.
     if (known && count == 0 && launches[launch].of_graph) {
-      push_range(thread, launches[launch], kNothing);
+      push(launches[launch], kNothing);
     } else if (!known || count == 0) {
-      push_range(thread, launches[launch], kNotKnown);
+      push(launches[launch], kNotKnown);
     }
   }
 }
 
 // All launches of the table have ended, and the context is current.
-void read_closed_table(ThreadState& thread, Context& context, Table& table) {
+void read_closed_table(ThreadState& thread, RoomInRing& room, Context& context, Table& table) {
   Contents contents;
   const bool done = context.reader.read(table, contents);
   if (!done) contents = {.launches = std::vector<TouchLaunch>(table.launches.size())};
@@ -324,7 +322,7 @@ void read_closed_table(ThreadState& thread, Context& context, Table& table) {
     if (!done) give_up(context, "the driver refuses to read them");
   }
   observer->changed.notify_all();
-  report_launches(thread, launches, contents);
+  report_launches(thread, room, launches, contents);
   std::lock_guard lock(observer->mutex);
   --observer->reporting;
 }
@@ -339,7 +337,7 @@ void close_old_table(Context& context) {
 }
 
 // Reads the tables whose launches have ended. False if there is none.
-bool read_context(ThreadState& thread, Context& context) {
+bool read_context(ThreadState& thread, RoomInRing& room, Context& context) {
   bool any_closed = false, any_read = false;
   {
     std::lock_guard lock(observer->mutex);
@@ -351,7 +349,7 @@ bool read_context(ThreadState& thread, Context& context) {
   if (!any_closed || cuda.cuCtxPushCurrent(context.handle) != 0) return false;
   for (Table& table : context.tables) {
     if (table.state != Table::kClosed || !has_ended(context, table)) continue;
-    read_closed_table(thread, context, table);
+    read_closed_table(thread, room, context, table);
     any_read = true;
   }
   CUcontext before = nullptr;
@@ -362,6 +360,7 @@ bool read_context(ThreadState& thread, Context& context) {
 void* read_tables(void*) {
   ThreadState* const thread = own_thread_state(session.control->ring_records * kRingFactor);
   if (thread == nullptr) return nullptr;
+  RoomInRing room(*thread);
   // Whatever captures the program makes, calls of this thread are no part of them.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   if (cuda.cuThreadExchangeStreamCaptureMode != nullptr)
@@ -374,7 +373,7 @@ void* read_tables(void*) {
     const std::vector<Context*> contexts = observer->contexts;
     lock.unlock();
     bool any_read = false;
-    for (Context* context : contexts) any_read |= read_context(*thread, *context);
+    for (Context* context : contexts) any_read |= read_context(*thread, room, *context);
     lock.lock();
     if (any_read) observer->changed.notify_all();
   }
@@ -412,7 +411,7 @@ bool is_ours() {
 }
 
 void on_callback(void*, int domain, uint32_t id, const void* data) {
-  if (!observes.load(std::memory_order_acquire) || is_ours()) return;
+  if (!session.observes || is_ours()) return;
   if (domain == kLaunchDomain && id == kLaunchBegins) {
     launch_begins(*static_cast<const SanitizerLaunchData*>(data));
   } else if (domain == kGraphDomain && id == kNodeLaunchBegins) {
@@ -444,7 +443,6 @@ bool start_observing() {
     return false;
   }
   session.observes = true;
-  observes.store(true, std::memory_order_release);
   for (const int domain : {kResourceDomain, kLaunchDomain, kGraphDomain})
     sanitizer.sanitizerEnableDomain(1, subscriber, domain);
   return true;
@@ -452,8 +450,7 @@ bool start_observing() {
 
 void observe_before_launch(uint64_t stream) {
   CUcontext current = nullptr;
-  if (!observes.load(std::memory_order_acquire) || cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS)
-    return;
+  if (cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS) return;
   std::unique_lock lock(observer->mutex);
   Context* const context = context_of(current);
   if (context == nullptr || context->broken || context->filling == nullptr) return;
@@ -478,7 +475,7 @@ void observe_after_launch() {
 }
 
 void observe_stream_end(uint64_t stream) {
-  if (!observes.load(std::memory_order_acquire) || session.active_captures.load() > 0) return;
+  if (session.active_captures.load() > 0) return;
   std::vector<Context*> contexts;
   {
     std::lock_guard lock(observer->mutex);
@@ -493,13 +490,12 @@ void observe_stream_end(uint64_t stream) {
 }
 
 void observe_contexts_end() {
-  if (!observes.load(std::memory_order_acquire)) return;
   std::unique_lock lock(observer->mutex);
   finish(lock);
 }
 
 void finish_observing() {
-  if (!observes.load(std::memory_order_acquire)) return;
+  if (!session.observes) return;
   std::unique_lock lock(observer->mutex);
   if (finish(lock)) return;
   ThreadState* const thread = this_thread();
@@ -515,7 +511,6 @@ void finish_observing() {
 
 void forget_observing_after_fork() {
   session.observes = false;
-  observes.store(false, std::memory_order_relaxed);
   observer = nullptr;  // its thread and tables are the parent's
   new (&patching) std::mutex;
 }

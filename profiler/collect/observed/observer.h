@@ -23,6 +23,8 @@ const char* observing_obstacle();
 /// refuses. Needs a running session, calls recorded by wrappers, and no obstacle.
 bool start_observing();
 
+// The next four are called where session.observes is set.
+
 /// The calling thread is about to launch work in this stream: waits while there is no room for what
 /// that touches, 2 s at most. Thread-safe, as all that follows.
 void observe_before_launch(uint64_t stream);

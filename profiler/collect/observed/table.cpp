@@ -13,12 +13,11 @@ namespace streamscope::collect {
 bool StreamOfTable::is_done() const {
   if (state == kMarked) return cuda.cuEventQuery(mark) == CUDA_SUCCESS;
   if (state != kRuns) return state == kDone;
-  const auto per_thread = reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
-  const bool is_created = handle > per_thread;
-  const Asking asking(is_created ? handle : kAllHandles, since);
+  const Asking asking(is_created(handle) ? handle : kAllHandles, since);
   if (!asking.allowed() || session.active_captures.load() > 0) return false;
   // That of another thread has no handle here.
-  if (handle == per_thread) return sanitizer.sanitizerStreamSynchronize(own) == 0;
+  if (handle == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD))
+    return sanitizer.sanitizerStreamSynchronize(own) == 0;
   return cuda.cuStreamQuery(reinterpret_cast<CUstream>(handle)) == CUDA_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace streamscope::collect {
 
@@ -79,6 +80,11 @@ extern constinit DriverFunctions cuda;
 bool find_cuda();
 /// find_cuda() has found them: `cuda` no longer changes. Thread-safe.
 bool has_cuda();
+
+/// A stream with a handle, not one of the default streams.
+inline bool is_created(uint64_t stream) {
+  return stream > reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+}
 
 /// The driver's own function of this name, null if there is none. Needs find_cuda(). Thread-safe.
 void* driver_function(const char* name);

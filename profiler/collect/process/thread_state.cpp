@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -208,6 +209,21 @@ ThreadState* own_thread_state(uint64_t capacity) {
   thread_slot.state = state;
   announce(*state);
   return state;
+}
+
+bool RoomInRing::wait_for(uint64_t records) {
+  constexpr int kMostMs = 500;
+  for (int waited = 0;; ++waited) {
+    if (thread_.ring.room() >= records) {
+      stuck_ = false;
+      return true;
+    }
+    if (stuck_ || waited == kMostMs) break;
+    timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  stuck_ = true;
+  return false;
 }
 
 TextHash send_text(ThreadState& thread, std::string_view text) {

@@ -166,6 +166,20 @@ inline ThreadState* this_thread() {
 /// A state with a ring of `capacity` records for a thread of the collector itself.
 ThreadState* own_thread_state(uint64_t capacity);
 
+/// Room in the ring of a thread of the collector, which may wait for the writer where the program
+/// must not.
+class RoomInRing {
+ public:
+  explicit RoomInRing(ThreadState& thread) : thread_(thread) {}
+  /// False if the writer does not make room for so many records in 0.5 s. Then it is not waited for
+  /// again until there is.
+  bool wait_for(uint64_t records);
+
+ private:
+  ThreadState& thread_;
+  bool stuck_ = false;
+};
+
 /// Hash of `text` for a record; the bytes are sent once per process, through the ring of `thread`.
 ring::TextHash send_text(ThreadState& thread, std::string_view text);
 
