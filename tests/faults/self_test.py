@@ -72,7 +72,7 @@ def check_planted(harness, failures):
 
 def check_injected(harness, failures):
     for name, role, call, error, stays, outcomes in INJECTED:
-        pair = next(pair for pair in sorted(harness.pairs[name], key=lambda pair: pair.key) if (pair.role, pair.call) == (role, call))
+        pair = next(pair for pair in sorted(harness.pairs[name], key=lambda pair: pair.frames) if (pair.role, pair.call) == (role, call))
         fault = places.Fault(pair, places.ERROR, error, stays)
         _, _, fired, verdict = harness.try_fault((name, fault))
         if not fired:
