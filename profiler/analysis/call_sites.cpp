@@ -13,6 +13,19 @@
 namespace streamscope::analysis {
 namespace {
 
+// The program's call of a function of CUDA's runtime, which is often a part of the program itself:
+// the function, and what it calls. "cudaMalloc", "__cudaPushCallConfiguration",
+// "libcudart_static_5382377d".
+bool is_runtime(std::string_view symbol) {
+  constexpr std::string_view kRuntime = "cuda";
+  if (symbol.starts_with("libcudart_static_") || symbol.starts_with("__cuda")) return true;
+  return symbol.starts_with(kRuntime) && symbol.size() > kRuntime.size() &&
+         symbol[kRuntime.size()] >= 'A' && symbol[kRuntime.size()] <= 'Z';
+}
+
+// Of kernel<<<…>>>(…) nvcc makes a call of a function with the kernel's name, which calls this one.
+bool is_launch_stub(std::string_view symbol) { return symbol.starts_with("__device_stub_"); }
+
 // How suitable a frame is as the call site; among equals the innermost wins.
 enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
 
@@ -36,7 +49,7 @@ Rank rank_of(const Trace& trace, Id frame) {
   };
   if (is_one_of({"libstreamscope", "libcupti", "libcuda", "libnv", "libc.so", "libpthread",
                  "libstdc++", "ld-linux"}) ||
-      symbol == "_start") {
+      symbol == "_start" || is_runtime(symbol) || is_launch_stub(symbol)) {
     return kNothing;
   }
   if (is_one_of({"libcoord", "libtorch", "libc10", "libpython"}) || symbol.starts_with("coord::"))
@@ -44,16 +57,37 @@ Rank rank_of(const Trace& trace, Id frame) {
   return kProgram;
 }
 
-// "load(int) /src/data.cpp:41" as "data.cpp:41 load"; without file and line "load".
-std::string native_label(std::string_view symbol) {
+// "load(int) /src/data.cpp:41" has a place, "load(int)" has none.
+struct NativeSymbol {
+  std::string_view function, place;
+};
+NativeSymbol split(std::string_view symbol) {
   const size_t space = symbol.rfind(' '), colon = symbol.rfind(':');
   const bool has_line = space != symbol.npos && colon != symbol.npos && colon > space &&
                         colon + 1 < symbol.size() &&
                         symbol.find_first_not_of("0123456789", colon + 1) == symbol.npos;
-  if (!has_line) return function_name(symbol);
-  const std::string_view place = symbol.substr(space + 1);
-  return printable(place.substr(place.rfind('/') + 1)) + " " +
-         function_name(symbol.substr(0, space));
+  if (!has_line) return {symbol, {}};
+  return {symbol.substr(0, space), symbol.substr(space + 1)};
+}
+
+// "load(int) /src/data.cpp:41" as "data.cpp:41 load"; without file and line "load".
+std::string native_label(std::string_view symbol) {
+  const auto [function, place] = split(symbol);
+  if (place.empty()) return function_name(function);
+  return printable(place.substr(place.rfind('/') + 1)) + " " + function_name(function);
+}
+
+// By stack: the name of the first kernel that a call with this stack launches; "" without one.
+std::vector<std::string> launched_kernels(const Trace& trace) {
+  std::vector<std::string> names(trace.stack.size());
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const Id call = trace.op.api_call_id[op];
+    if (trace.op.kind[op] != trace::kKernel || call >= trace.api_call.size()) continue;
+    const Id stack = trace.api_call.stack_id[call];
+    if (stack < names.size() && names[stack].empty())
+      names[stack] = function_name(trace.text(trace.op.name_id[op]));
+  }
+  return names;
 }
 
 std::string frame_label(const Trace& trace, Id stack, Id frame) {
@@ -98,11 +132,15 @@ std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
 std::vector<std::string> call_sites(const Trace& trace) {
   const auto& frames = trace.stack_frame;
   std::vector<Id> best(trace.stack.size(), trace::kNoId);
+  const std::vector<std::string> kernels = launched_kernels(trace);
   for (Id frame = 0; frame < frames.size(); ++frame) {
     const Id stack = frames.stack_id[frame];
     if (stack >= best.size()) continue;
     const Rank rank = rank_of(trace, frame);
     if (rank == kNothing) continue;
+    if (rank == kProgram && !kernels[stack].empty() &&
+        function_name(split(trace.text(frames.symbol_id[frame])).function) == kernels[stack])
+      continue;  // what nvcc makes of the call
     const Id known = best[stack];
     const Rank known_rank = known == trace::kNoId ? kNothing : rank_of(trace, known);
     if (rank > known_rank || (rank == known_rank && frames.depth[frame] < frames.depth[known]))

@@ -215,6 +215,19 @@ struct NameRecord : RecordStart {
   uint64_t unused[4];
 };
 
+/// The kinds of memory at both ends of a copy or memset, as in op.memory_kinds, are in the highest
+/// byte of its `object`; 0 where nobody asked the driver.
+inline constexpr int kMemoryKindsShift = 56;
+constexpr uint64_t with_memory_kinds(uint64_t object, uint32_t memory_kinds) {
+  return object | uint64_t{memory_kinds} << kMemoryKindsShift;
+}
+constexpr uint64_t without_memory_kinds(uint64_t object) {
+  return object & ((uint64_t{1} << kMemoryKindsShift) - 1);
+}
+constexpr uint32_t memory_kinds_of(uint64_t object) {
+  return static_cast<uint32_t>(object >> kMemoryKindsShift);
+}
+
 /// One CUDA call. The call's kind determines the meaning of the fields: see calls.h.
 struct CallRecord : RecordStart {
   CallId call;

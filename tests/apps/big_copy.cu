@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long kernels take that copy 256 MiB, by float and by float4: the shortest of some.
+// How long kernels take that copy 256 MiB, by float and by float4: the shortest of some. And how
+// much memory of the device is in use then.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -36,7 +37,10 @@ void measure(const char* name) {
     CALL(cudaEventElapsedTime, &ms, begin, end);
     if (i > 0) shortest = std::min(shortest, ms);
   }
-  std::printf("{\"copy\": \"%s\", \"ms\": %.4f}\n", name, static_cast<double>(shortest));
+  size_t free = 0, total = 0;
+  CALL(cudaMemGetInfo, &free, &total);
+  std::printf("{\"copy\": \"%s\", \"ms\": %.4f, \"used_mib\": %zu}\n", name,
+              static_cast<double>(shortest), (total - free) >> 20);
   CALL(cudaFree, from);
   CALL(cudaFree, to);
 }

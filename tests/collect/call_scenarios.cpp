@@ -181,6 +181,26 @@ int accesses(const Arguments&) {
   return 0;
 }
 
+// A copy and memsets of memory of several kinds: see cuPointerGetAttributes of the fake.
+int synchronous_calls(const Arguments&) {
+  start();
+  cudaMemcpy_v3020_params copy{};
+  copy.src = handle<void*>(0x1000);
+  copy.dst = handle<void*>(0x2000);
+  copy.count = 16;
+  copy.kind = cudaMemcpyDefault;
+  runtime(RUNTIME_ID(cudaMemcpy_v3020), copy);
+  cudaMemset_v3020_params set{};
+  set.devPtr = handle<void*>(0x5000);
+  set.count = 16;
+  runtime(RUNTIME_ID(cudaMemset_v3020), set);
+  cudaMemsetAsync_v3020_params later{};
+  later.devPtr = handle<void*>(0x5000);
+  later.count = 16;
+  runtime(RUNTIME_ID(cudaMemsetAsync_v3020), later);
+  return 0;
+}
+
 // Parameters of kernels, which only the driver's call has, inside of the runtime's or alone.
 int kernel_arguments(const Arguments&) {
   start();
@@ -755,6 +775,7 @@ constexpr Scenario kScenarios[] = {
     {"launches", launches},
     {"copies", copies},
     {"accesses", accesses},
+    {"synchronous-calls", synchronous_calls},
     {"kernel-arguments", kernel_arguments},
     {"struct-arguments", struct_arguments},
     {"huge-arguments", huge_arguments},

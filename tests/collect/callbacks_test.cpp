@@ -128,6 +128,21 @@ TEST(Callbacks, ReportBothEndsOfCopiesThatSucceeded) {
   expect(6, 6, {0, 0, 0}, {0x5000, 100, 512}, 2);
 }
 
+TEST(Callbacks, AskForTheMemoryOfSynchronousCallsWithoutDeviceTimes) {
+  for (const bool has_times : {true, false}) {
+    Observed run;
+    if (!has_times) run.control().tier = Tier::kStructure;
+    ASSERT_EQ(run.run_child("synchronous-calls"), 0) << run.error_text();
+    std::vector<uint32_t> kinds;
+    for (const auto& call : run.calls()) kinds.push_back(ring::memory_kinds_of(call.object));
+    constexpr uint32_t kPageableToDevice = 0x13, kToManaged = 0x05;
+    EXPECT_EQ(kinds, has_times ? (std::vector<uint32_t>{0, 0, 0})
+                               : (std::vector<uint32_t>{kPageableToDevice, kToManaged, 0}));
+    EXPECT_EQ(ring::without_memory_kinds(run.calls().at(0).object), uint64_t{4})
+        << "cudaMemcpyDefault";
+  }
+}
+
 TEST(Callbacks, ReportKernelParametersThatMayBePointersOnlyOnRequest) {
   for (const bool asked : {false, true}) {
     Observed run;

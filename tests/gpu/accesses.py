@@ -33,6 +33,18 @@ def torch_pair(harness, case):
         harness.check(f"{name}: every access is known", unknown == 0, f"{unknown} launches are not known")
 
 
+def sanitizer_case(harness, case, races_expected):
+    """A case of PyTorch's own sanitizer, which sees operators: the same verdict here, where kernels are seen."""
+    command = [harness.python, PROGRAMS / "torch_sanitizer_cases.py", case]
+    recording = harness.recorded(f"sanitizer_{case}", command, OPTIONS, timeout=120)
+    if recording is None:
+        return
+    found = races.findings(recording[1])
+    recording[1].close()
+    harness.check(f"{case} of PyTorch's sanitizer: {races_expected} certain", [row[2] for row in found] == [races.CERTAIN] * races_expected,
+                  f"{found}")
+
+
 # Random programs.
 
 
@@ -121,41 +133,58 @@ def random_programs(harness, seed):
 # Cost.
 
 
-def copy_times(harness, command):
-    """{name: ms} that the program prints."""
-    return {line["copy"]: line["ms"] for line in harness.run(command, timeout=120).lines() if "copy" in line}
+def copies(harness, command):
+    """{name: what the program prints of it}."""
+    return {line["copy"]: line for line in harness.run(command, timeout=120).lines() if "copy" in line}
 
 
-def step_ms(harness, command):
-    """The median step of a run; None if it prints none."""
-    return next((line["step_ms"] for line in harness.run(command, timeout=300).lines() if "step_ms" in line), None)
+def steps(harness, command):
+    """What a run prints about its steps; nothing if it failed."""
+    return next((line for line in harness.run(command, timeout=300).lines() if "step_ms" in line), {})
+
+
+def median_of(runs, key):
+    return statistics.median(run.get(key, 0) for run in runs)
+
+
+def memory_budget(harness, name, bare, observed):
+    """What is used beside the program's own; both by medians of runs."""
+    bare, observed = median_of(bare, "used_mib"), median_of(observed, "used_mib")
+    limit = bare / 10 + 256
+    harness.budget(f"accesses_memory_{name}", observed - bare, "MiB", limit, 0 < bare and observed - bare <= limit)
 
 
 def cost(harness):
-    copy = [harness.app("big_copy")]
-    step = [harness.python, PROGRAMS / "torch_transformer.py", "--steps"]
-    rows = []
     def observed(name, command):
         return harness.record_words(harness.trace_path(name), *OPTIONS, "--stacks", "syncs") + command
 
     def checked(command):
         return [MEMCHECK, "--tool", "memcheck"] + command
 
+    copy = [harness.app("big_copy")]
+    rows = []
+    runs = {way: [copies(harness, command) for _ in range(3)]
+            for way, command in (("bare", copy), ("observed", observed("copy", copy)), ("memcheck", checked(copy)))}
     for kind in ("float", "float4"):
-        times = {way: statistics.median([copy_times(harness, command).get(kind, 0) for _ in range(3)])
-                 for way, command in (("bare", copy), ("observed", observed("copy", copy)), ("memcheck", checked(copy)))}
+        of_kind = {way: [run.get(kind, {}) for run in of_way] for way, of_way in runs.items()}
+        times = {way: median_of(of_way, "ms") for way, of_way in of_kind.items()}
         ratio = times["observed"] / times["bare"] if times["bare"] else 0
         harness.budget(f"accesses_copy_{kind}_over_bare", ratio, "x", 30, 0 < ratio <= 30)
         harness.budget(f"accesses_copy_{kind}_over_memcheck", times["observed"] / (times["memcheck"] or 1), "x", 1,
                        times["observed"] <= times["memcheck"])
         rows.append([f"copy of 256 MiB by {kind}", *(f"{times[way]:.3f} ms" for way in ("bare", "observed", "memcheck"))])
-    bare = statistics.median([step_ms(harness, step + ["60"]) or 0 for _ in range(3)])
-    seen = statistics.median([step_ms(harness, observed("steps", step + ["60"])) or 0 for _ in range(3)])
-    memcheck = step_ms(harness, checked(step + ["4"])) or 0
-    if harness.check("transformer measured", bare and seen and memcheck, f"{bare} {seen} {memcheck}"):
-        harness.budget("accesses_step_over_bare", seen / bare, "x", 6, seen / bare <= 6)
-        harness.budget("accesses_step_over_memcheck", seen / memcheck, "x", 0.25, seen / memcheck <= 0.25)
-    rows.append(["eager PyTorch step", f"{bare:.2f} ms", f"{seen:.2f} ms", f"{memcheck:.2f} ms"])
+    memory_budget(harness, "copy", of_kind["bare"], of_kind["observed"])
+
+    step = [harness.python, PROGRAMS / "torch_transformer.py", "--steps"]
+    bare = [steps(harness, step + ["60"]) for _ in range(3)]
+    seen = [steps(harness, observed("steps", step + ["60"])) for _ in range(3)]
+    memcheck = steps(harness, checked(step + ["4"])).get("step_ms", 0)
+    bare_ms, seen_ms = median_of(bare, "step_ms"), median_of(seen, "step_ms")
+    if harness.check("transformer measured", bare_ms and seen_ms and memcheck, f"{bare_ms} {seen_ms} {memcheck}"):
+        harness.budget("accesses_step_over_bare", seen_ms / bare_ms, "x", 6, seen_ms / bare_ms <= 6)
+        harness.budget("accesses_step_over_memcheck", seen_ms / memcheck, "x", 0.25, seen_ms / memcheck <= 0.25)
+        memory_budget(harness, "step", bare, seen)
+    rows.append(["eager PyTorch step", f"{bare_ms:.2f} ms", f"{seen_ms:.2f} ms", f"{memcheck:.2f} ms"])
     harness.table(["", "bare", "observed", "memcheck"], rows)
 
 
@@ -165,6 +194,8 @@ def run(harness):
     races.run_programs(harness, "kernel_races", OPTIONS)
     races.run_programs(harness, "races", OPTIONS)
     harness.parallel([(torch_pair, harness, case) for case in TORCH])
+    cases = harness.run([harness.python, PROGRAMS / "torch_sanitizer_cases.py", "--list"]).lines()[0]
+    harness.parallel([(sanitizer_case, harness, case, expected) for case, expected in cases.items()])
     results = [row for row in harness.parallel([(random_programs, harness, seed) for seed in range(RANDOM_PROGRAMS // AT_ONCE)]) if row]
     totals = [sum(row[i] for row in results) for i in range(5)] if results else [0] * 5
     harness.log(f"  {totals[0]} random programs, {totals[1]} racy: {totals[2]} kernels with wrong bytes, {totals[3]} false races,"

@@ -124,6 +124,26 @@ TEST_F(DrainTest, MakesOpsFromCallsAloneInTierStructure) {
   EXPECT_EQ(losses(trace), (std::map<std::string, int64_t>{{"no-device-times", 1}}));
 }
 
+TEST_F(DrainTest, KindsOfMemoryComeWithTheCallInTierStructure) {
+  options_.run.tier = Tier::kStructure;
+  constexpr uint64_t kDefault = 4;  // cudaMemcpyKind
+  FakeThread& a = thread(0);
+  const auto call = [&](const char* name, uint64_t object, uint32_t memory) {
+    a.call(name, 0xaa, ring::with_memory_kinds(object, memory), 4096);
+  };
+  call("cudaMemcpy", kDefault, 0x32);  // device to pinned
+  call("cudaMemcpy", 2, 0x31);         // device to pageable
+  call("cudaMemcpy", kDefault, 0x53);  // managed to device
+  call("cudaMemset", 0x5000, 0x05);    // managed
+  call("cudaMemset", 0x6000, 0);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.detail, ElementsAre(2, 2, trace::kNoSmall, 5, trace::kNoSmall));
+  EXPECT_THAT(trace.op.memory_kinds,
+              ElementsAre(0x32, 0x31, 0x53, trace::kNoSmall, trace::kNoSmall));
+  EXPECT_EQ(trace.api_call.object[0], 0x5000);
+}
+
 // CUPTI reports copies between host memories (driver 580, H200), so the tiers with times have them.
 TEST_F(DrainTest, CopiesBetweenHostMemoriesAreOpsInTierStructureUnlessEmpty) {
   constexpr uint64_t kHostToHost = 0;  // cudaMemcpyKind

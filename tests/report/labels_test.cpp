@@ -86,8 +86,8 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
                                   .module_id = *module ? builder.intern(module) : trace::kNoId});
   };
   const trace::Id native = stack(), python = stack(), bare = stack(), none = stack(),
-                  library = stack(), line = stack();
-  for (trace::Id of : {native, python, bare, none, library, line}) {
+                  library = stack(), line = stack(), runtime = stack(), launch = stack();
+  for (trace::Id of : {native, python, bare, none, library, line, runtime, launch}) {
     frame(of, 0, trace::kNativeFrame, "callback", "/opt/lib/libstreamscope_inject.so");
     frame(of, 1, trace::kNativeFrame, "cuEventSynchronize", "/usr/lib/libcuda.so.1");
     frame(of, 9, trace::kNativeFrame, "__libc_start_main", "/lib/libc.so.6");
@@ -104,9 +104,21 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
   frame(python, 4, trace::kPythonFrame, "/home/me/train.py:41 step", "");
   frame(python, 5, trace::kPythonFrame, "/home/me/train.py:99 <module>", "");
   frame(bare, 3, trace::kNativeFrame, "", "");
+  frame(runtime, 2, trace::kNativeFrame, "libcudart_static_5382377d5c77", "/home/app");
+  frame(runtime, 3, trace::kNativeFrame, "cudaMalloc", "/home/app");
+  frame(runtime, 4, trace::kNativeFrame, "cudalike::allocate(int)", "/home/app");
+  frame(launch, 2, trace::kNativeFrame, "cudaLaunchKernel", "/home/app");
+  frame(launch, 3, trace::kNativeFrame, "__device_stub__Z4fillIfEvPT_(float*)", "/home/app");
+  frame(launch, 4, trace::kNativeFrame, "void fill<float>(float*) /src/fill.cu:3", "/home/app");
+  frame(launch, 5, trace::kNativeFrame, "step(int) /src/step.cu:8", "/home/app");
+  const trace::Id call = builder.add(trace::ApiCall{.stack_id = launch});
+  builder.add(trace::Op{.kind = trace::kKernel,
+                        .name_id = builder.intern("void fill<float>(float*)"),
+                        .api_call_id = call});
   EXPECT_THAT(call_sites(builder.trace()),
               ElementsAre("load", "train.py:41 step", "app+0x1234", "", "coord::wait",
-                          "load.cpp:41 (anonymous namespace)::load"));
+                          "load.cpp:41 (anonymous namespace)::load", "cudalike::allocate",
+                          "step.cu:8 step"));
   EXPECT_THAT(stack_lines(builder.trace(), python),
               ElementsAre("callback", "cuEventSynchronize", "coord::wait", "cuda.py:7 sync",
                           "train.py:41 step", "train.py:99 <module>", "__libc_start_main"));

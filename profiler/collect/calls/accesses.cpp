@@ -13,6 +13,7 @@
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::collect {
 
@@ -45,6 +46,39 @@ class Sink final : public AccessSink {
  private:
   ThreadState& thread_;
   const ring::CallRecord& call_;
+};
+
+MemoryKind kind_of_memory(const MemoryEnd& end) {
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                      CU_POINTER_ATTRIBUTE_IS_MANAGED};
+  unsigned type = 0, is_managed = 0;
+  void* values[] = {&type, &is_managed};
+  if (end.bytes == 0 || cuda.cuPointerGetAttributes == nullptr ||
+      cuda.cuPointerGetAttributes(2, attributes, values, end.address) != CUDA_SUCCESS)
+    return MemoryKind::kUnknown;
+  if (is_managed != 0) return MemoryKind::kManaged;
+  switch (type) {
+    case 0:
+      return MemoryKind::kPageable;
+    case CU_MEMORYTYPE_HOST:
+      return MemoryKind::kPinned;
+    case CU_MEMORYTYPE_DEVICE:
+      return MemoryKind::kDevice;
+    default:
+      return MemoryKind::kUnknown;
+  }
+}
+
+// Asks about the first piece only: the others of a batch, which no synchronous call has, may
+// differ.
+class MemoryKinds final : public AccessSink {
+ public:
+  void touches(const MemoryEnd& source, const MemoryEnd& destination, uint32_t) override {
+    if (kinds == 0)
+      kinds = static_cast<uint32_t>(kind_of_memory(source)) << 4 |
+              static_cast<uint32_t>(kind_of_memory(destination));
+  }
+  uint32_t kinds = 0;
 };
 
 // The words in the parameters of a kernel that may be pointers: those of 8 bytes, aligned in the
@@ -214,6 +248,12 @@ void report_accesses(ThreadState& thread, const CallEntry& entry, const void* pa
                      const ring::CallRecord& call) {
   Sink sink(thread, call);
   entry.accesses(parameters, sink);
+}
+
+uint32_t memory_kinds(const CallEntry& entry, const void* parameters) {
+  MemoryKinds asked;
+  entry.accesses(parameters, asked);
+  return asked.kinds;
 }
 
 void report_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,

@@ -20,6 +20,10 @@ struct ThreadState;
 void report_accesses(ThreadState& thread, const CallEntry& entry, const void* parameters,
                      const ring::CallRecord& call);
 
+/// The kinds of memory at both ends of a successful copy or memset, by asking the driver; as in
+/// op.memory_kinds. For entries with kEntryAccesses.
+uint32_t memory_kinds(const CallEntry& entry, const void* parameters);
+
 /// At the exit of a successful launch in the driver, also inside one in the runtime: reports which
 /// aligned words of the parameters may be pointers, also inside structs. `open` is the outermost
 /// traced call. Reads only the parameters themselves, and only as far as the driver says there are

@@ -82,6 +82,13 @@ void change_captures(Change change) {
   return contained;
 }
 
+// What a copy or memset without "Async" promises when it returns depends on the kinds of its
+// memory. CUPTI's records of device work have them; without these the driver is asked.
+bool must_ask_for_memory(const CallEntry& entry) {
+  return (entry.kind == CallKind::kMemcpy || entry.kind == CallKind::kMemset) &&
+         (entry.flags & kEntryAccesses) != 0 && session.control->tier == Tier::kStructure;
+}
+
 // What a call triggers in the collector itself.
 void follow(CallKind kind) {
   if (session.control->capture_range != ring::CaptureRange::kCudaProfilerApi) return;
@@ -124,6 +131,8 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
     values.stream = stored.stream;
     values.object = stored.object;
   }
+  if (must_ask_for_memory(entry) && result == 0)
+    values.object = ring::with_memory_kinds(values.object, memory_kinds(entry, call.parameters));
   if (session.active_captures.load(std::memory_order_relaxed) > 0 &&
       follow_captures(thread, entry, call, values, result))
     flags |= ring::kCapturing;

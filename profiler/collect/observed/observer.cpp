@@ -27,7 +27,7 @@ namespace streamscope::collect {
 
 namespace {
 
-constexpr double kSlotsOfThread = 0.25;  // a guess, for a kernel that was not seen before
+constexpr double kSlotsOfThread = 2;     // a guess, for a kernel that was not seen before
 constexpr size_t kMostRanges = 4096;     // of a launch
 constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
 constexpr int kMostWaitMs = 2000;        // of a launch for a table, and of the end for launches

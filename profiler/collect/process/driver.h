@@ -39,6 +39,8 @@ namespace streamscope::collect {
   X(cuGraphNodeGetType, "cuGraphNodeGetType", CUgraphNode, CUgraphNodeType*)                      \
   X(cuGraphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", CUgraphNode,                     \
     CUDA_KERNEL_NODE_PARAMS_v2*)                                                                  \
+  X(cuPointerGetAttributes, "cuPointerGetAttributes", unsigned, CUpointer_attribute*, void**,     \
+    CUdeviceptr)                                                                                  \
   X(cuCtxPushCurrent, "cuCtxPushCurrent_v2", CUcontext)                                           \
   X(cuCtxPopCurrent, "cuCtxPopCurrent_v2", CUcontext*)                                            \
   X(cuEventCreate, "cuEventCreate", CUevent*, unsigned)                                           \

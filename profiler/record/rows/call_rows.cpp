@@ -11,6 +11,7 @@
 
 #include "vocabulary/call_row.h"
 #include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::record {
 namespace {
@@ -54,6 +55,30 @@ trace::Small copy_detail(uint64_t runtime_kind) {
                                  CopyKind::kDeviceToHost, CopyKind::kDeviceToDevice};
   return runtime_kind < std::size(kKinds) ? static_cast<trace::Small>(kKinds[runtime_kind])
                                           : trace::kNoSmall;
+}
+
+/// The direction of a copy whose call leaves it to the driver.
+trace::Small direction_between(trace::Small memory_kinds) {
+  const auto host = [](trace::Small kind) {
+    return kind == MemoryKind::kPageable || kind == MemoryKind::kPinned;
+  };
+  const trace::Small source = source_of(memory_kinds), destination = destination_of(memory_kinds);
+  if ((!host(source) && source != MemoryKind::kDevice) ||
+      (!host(destination) && destination != MemoryKind::kDevice))
+    return trace::kNoSmall;
+  return copy_detail((host(source) ? 0u : 2u) + (host(destination) ? 0u : 1u));
+}
+
+/// `memory` as in op.memory_kinds; 0 is not known.
+void describe_memory(trace::OpKind work, uint64_t copy_kind, uint32_t memory, Issue& issue) {
+  const auto kinds = static_cast<trace::Small>(memory);
+  if (work == trace::kMemcpy) {
+    issue.detail = copy_detail(copy_kind);
+    if (issue.detail == trace::kNoSmall) issue.detail = direction_between(kinds);
+    if (kinds != 0) issue.memory_kinds = kinds;
+  } else if (destination_of(kinds) != 0) {
+    issue.detail = destination_of(kinds);
+  }
 }
 
 trace::AllocationKind allocation_kind(std::string_view call, CallKind kind) {
@@ -197,6 +222,8 @@ trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& 
   const CallKind kind = ring::call_info(call.call).kind;
   row.kind = static_cast<trace::Small>(kind);
   row.stack_id = stacks_.id(call.stack);
+  const uint64_t object =
+      kind == CallKind::kMemset ? ring::without_memory_kinds(call.object) : call.object;
   bool on_stream = true;
   bool has_object = true, has_value = true;
   switch (kind) {
@@ -221,13 +248,13 @@ trace::Id CallRows::add_api_call(const ring::CallRecord& call, const CallPlace& 
       break;
     default:
       on_stream = call.stream != 0 && !ring::changes_identity(kind);
-      has_object = call.object != 0;
+      has_object = object != 0;
       has_value = call.value != 0;
       break;
   }
   if (on_stream) stream = stream_of(call, place);
   row.stream_id = stream;
-  if (has_object) row.object = static_cast<trace::Int>(call.object);
+  if (has_object) row.object = static_cast<trace::Int>(object);
   if (has_value) row.value = static_cast<trace::Int>(call.value);
   const trace::Id id = put(row, place);
 
@@ -290,8 +317,9 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
   if (kind == trace::kKernel) issue.name = run_.texts.id(call.object);
   if (kind == trace::kMemcpy || kind == trace::kMemset) {
     issue.bytes = static_cast<trace::Int>(call.value);
-    if (kind == trace::kMemcpy) issue.detail = copy_detail(call.object);
-    issue.silent = call.value == 0 || (kind == trace::kMemcpy && call.object == kHostToHost);
+    const uint64_t copy_kind = ring::without_memory_kinds(call.object);
+    describe_memory(kind, copy_kind, ring::memory_kinds_of(call.object), issue);
+    issue.silent = call.value == 0 || (kind == trace::kMemcpy && copy_kind == kHostToHost);
   }
   work_.issue(issue);
 }

@@ -17,6 +17,7 @@ trace::Op op_of(const Issue& issue) {
                                                                    : trace::Int{issue.call_number},
           .api_call_id = issue.call,
           .detail = issue.detail,
+          .memory_kinds = issue.memory_kinds,
           .bytes = issue.bytes};
 }
 

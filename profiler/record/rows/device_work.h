@@ -38,6 +38,7 @@ struct Issue {
   trace::Id name = trace::kNoId;
   trace::Int bytes = trace::kNoInt;
   trace::Small detail = trace::kNoSmall;
+  trace::Small memory_kinds = trace::kNoSmall;
   trace::Id row = trace::kNoId;  ///< of the op, if it is stored already, without times
 };
 

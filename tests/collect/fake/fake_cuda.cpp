@@ -106,6 +106,18 @@ FAKE_API void fake_set_parameters(CUfunction function, const size_t (*offset_and
   for (size_t i = 0; i < count; ++i)
     layouts[function].emplace_back(offset_and_size[i][0], offset_and_size[i][1]);
 }
+// 0x1000 is the program's own memory, 0x2000 that of a device, and 0x5000 managed.
+FAKE_API CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
+                                         void** values, CUdeviceptr address) {
+  for (unsigned i = 0; i < count; ++i) {
+    auto& value = *static_cast<unsigned*>(values[i]);
+    if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+      value = address == 0x1000 ? 0u : unsigned{CU_MEMORYTYPE_DEVICE};
+    else
+      value = address == 0x5000;
+  }
+  return CUDA_SUCCESS;
+}
 FAKE_API CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
   fake_expect_alive(stream, "cuStreamGetFlags");
   *flags = CU_STREAM_NON_BLOCKING;

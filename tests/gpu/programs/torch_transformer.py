@@ -96,7 +96,9 @@ def measure_once(training, steps):
     torch.cuda.nvtx.range_push("measured")
     spent = training.timed(steps)
     torch.cuda.nvtx.range_pop()
-    print(json.dumps({"app": "torch_transformer", "ok": True, "steps": steps, "step_ms": statistics.median(spent)}), flush=True)
+    free, total = torch.cuda.mem_get_info()
+    print(json.dumps({"app": "torch_transformer", "ok": True, "steps": steps, "step_ms": statistics.median(spent),
+                      "used_mib": (total - free) >> 20}), flush=True)
 
 
 def main():
