@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "chosen_order.h"
 #include "record.h"
 #include "vocabulary/tier.h"
 
@@ -88,6 +89,7 @@ struct Control {
   uint32_t measure_cost_window_ms;  // recording is off in every other window of about this length
   // Ends of NVTX ranges of this name show the program's progress; empty: calls do. NUL-terminated.
   char measure_cost_range[256];
+  ChosenOrder chosen_order;  // of a run that `confirm` repeats
 
   std::atomic<uint32_t>
       collecting;              // 0: --delay has not passed or --duration has; collectors poll it

@@ -52,6 +52,10 @@ enum class CallKind : uint8_t {
 };
 inline constexpr CallKind kLastCallKind = CallKind::kModuleLoad;
 
+constexpr bool is_launch(CallKind kind) {
+  return kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch;
+}
+
 /// The value of api_call.kind.
 constexpr int32_t number_of(CallKind kind) { return static_cast<int32_t>(kind); }
 /// Compares with a value of api_call.kind.

@@ -16,7 +16,7 @@ set(without_handles
   cuThreadExchangeStreamCaptureMode cuCtxGetCurrent cuCtxGetDevice
   # With handles and memory of the collector itself.
   cuCtxPopCurrent cuEventCreate cuStreamCreate cuStreamSynchronize cuModuleLoadData cuModuleGetFunction cuLaunchKernel cuMemAlloc
-  cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemsetD8Async)
+  cuMemHostAlloc cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuMemsetD8Async)
 
 file(READ ${ROOT}/profiler/collect/cupti/cupti_library.h header)
 file(READ ${ROOT}/profiler/collect/process/driver.h driver)

@@ -132,8 +132,8 @@ if(STREAMSCOPE_HAVE_CUDA)
   streamscope_flags(collect_slow_library)
   set_target_properties(collect_slow_library PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
-  streamscope_test(collect LABELS unit SOURCES ${collect}/observed.cpp
-    LINK streamscope::ring streamscope::collect_decode)
+  streamscope_test(collect LABELS unit SOURCES ${collect}/observed.cpp ${PROJECT_SOURCE_DIR}/profiler/collect/confirm/chosen_order.cpp
+    LINK streamscope::ring streamscope::collect_decode streamscope::cuda_headers)
   target_compile_definitions(collect_test PRIVATE COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>"
     COLLECT_CHILD="$<TARGET_FILE:collect_child>" COLLECT_LINKED_CHILD="$<TARGET_FILE:collect_linked_child>"
     COLLECT_PLAIN_CHILD="$<TARGET_FILE:collect_plain_child>"

@@ -9,6 +9,7 @@
 #include "collect/calls/accesses.h"
 #include "collect/calls/captures.h"
 #include "collect/calls/objects.h"
+#include "collect/confirm/chosen_order.h"
 #include "collect/observed/observer.h"
 #include "collect/process/asking.h"
 #include "collect/process/gate.h"
@@ -138,6 +139,8 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
     flags |= ring::kCapturing;
   if (session.tells_arguments && (entry.flags & kEntryAllocates) != 0 && result == 0)
     note_allocation(values.object, values.value);
+  if (session.orders_calls && (entry.flags & kEntryAllocates) != 0 && result == 0)
+    order_allocated(entry.kind, values.object);
   if ((entry.flags & kEntryFollowed) != 0) follow(entry.kind);
   const bool collected = collects(thread.begin);
   if (!collected && (entry.flags & kEntryWork) != 0 && !call.own_number)

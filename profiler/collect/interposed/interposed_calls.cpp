@@ -9,8 +9,10 @@
 #include <unordered_map>
 
 #include "collect/calls/objects.h"
+#include "collect/confirm/chosen_order.h"
 #include "collect/interposed/graphs.h"
 #include "collect/interposed/wrappers.h"
+#include "collect/observed/observer.h"
 #include "collect/process/session.h"
 
 namespace streamscope::collect {
@@ -198,6 +200,16 @@ uint64_t InterposedCall::own_stream() const {
   return values_.stream == 0 && (facts_.flags & kEntryPerThread) != 0
              ? reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)
              : values_.stream;
+}
+
+// Of a call that puts work into a stream or allocates memory.
+[[gnu::noinline]] void InterposedCall::before_work() const {
+  if (session.observes && is_launch(facts_.kind)) observe_before_launch(own_stream());
+  if (session.orders_calls) order_before(facts_.kind, own_stream());
+}
+[[gnu::noinline]] void InterposedCall::after_work(int32_t result) const {
+  if (session.observes && is_launch(facts_.kind)) observe_after_launch();
+  if (session.orders_calls) order_after(result);
 }
 
 // A successful call on a stream with a handle shows in which context it is, unless it ends it.

@@ -12,8 +12,8 @@
 
 #include "collect/calls/call_recorder.h"
 #include "collect/calls/objects.h"
-#include "collect/observed/observer.h"
 #include "collect/process/driver.h"
+#include "vocabulary/call_place.h"
 
 namespace streamscope::collect {
 
@@ -72,6 +72,8 @@ class InterposedCall {
   void learn(bool new_context);
   void report_objects();
   uint64_t own_stream() const;
+  void before_work() const;
+  void after_work(int32_t result) const;
 
   const CallEntry* entry_;
   CallFacts facts_;
@@ -130,8 +132,8 @@ template <CallKind kKind, uint16_t kFlags>
   } else {
     find_context();
   }
-  if constexpr (kKind == CallKind::kLaunch || kKind == CallKind::kGraphLaunch) {
-    if (__builtin_expect(session.observes, 0)) observe_before_launch(own_stream());
+  if constexpr (has_place(kKind)) {
+    if (__builtin_expect(session.intervenes(), 0)) before_work();
   }
   if constexpr (kKind == CallKind::kLaunch) {
     thread->launched = kernel_;
@@ -161,8 +163,8 @@ template <CallKind kKind, uint16_t kFlags>
                        0) &&
       result == 0)
     learn_more();
-  if constexpr (kKind == CallKind::kLaunch || kKind == CallKind::kGraphLaunch) {
-    if (__builtin_expect(session.observes, 0)) observe_after_launch();
+  if constexpr (has_place(kKind)) {
+    if (__builtin_expect(session.intervenes(), 0)) after_work(result);
   }
   end_call(thread, facts, call_, result);
   mark_closed();

@@ -111,10 +111,6 @@ void module_loaded(CUmodule module) {
 
 // Launches.
 
-bool is_launch(CallKind kind) {
-  return kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch;
-}
-
 // The smallest free table that has room for so many slots takes over. The mutex is held.
 bool take_turns(Context& context, uint64_t slots) {
   for (Table& table : context.tables) {

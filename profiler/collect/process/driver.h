@@ -47,11 +47,15 @@ namespace streamscope::collect {
   X(cuEventRecord, "cuEventRecord", CUevent, CUstream)                                            \
   X(cuStreamCreate, "cuStreamCreate", CUstream*, unsigned)                                        \
   X(cuStreamSynchronize, "cuStreamSynchronize", CUstream)                                         \
+  X(cuStreamWaitEvent, "cuStreamWaitEvent", CUstream, CUevent, unsigned)                          \
+  X(cuStreamWaitValue32, "cuStreamWaitValue32_v2", CUstream, CUdeviceptr, cuuint32_t, unsigned)   \
   X(cuModuleLoadData, "cuModuleLoadData", CUmodule*, const void*)                                 \
   X(cuModuleGetFunction, "cuModuleGetFunction", CUfunction*, CUmodule, const char*)               \
   X(cuLaunchKernel, "cuLaunchKernel", CUfunction, unsigned, unsigned, unsigned, unsigned,         \
     unsigned, unsigned, unsigned, CUstream, void**, void**)                                       \
   X(cuMemAlloc, "cuMemAlloc_v2", CUdeviceptr*, size_t)                                            \
+  X(cuMemHostAlloc, "cuMemHostAlloc", void**, size_t, unsigned)                                   \
+  X(cuMemcpyAsync, "cuMemcpyAsync", CUdeviceptr, CUdeviceptr, size_t, CUstream)                   \
   X(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", CUdeviceptr, const void*, size_t, CUstream)        \
   X(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", void*, CUdeviceptr, size_t, CUstream)              \
   X(cuMemsetD8Async, "cuMemsetD8Async", CUdeviceptr, unsigned char, size_t, CUstream)
@@ -64,6 +68,7 @@ namespace streamscope::collect {
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
 #undef cuMemAlloc
+#undef cuStreamWaitValue32
 #undef cuMemcpyHtoDAsync
 #undef cuMemcpyDtoHAsync
 #undef cuMemsetD8Async

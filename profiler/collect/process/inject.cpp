@@ -20,6 +20,7 @@
 #ifdef STREAMSCOPE_WITH_CUPTI
 #include "collect/calls/call_recorder.h"
 #include "collect/calls/objects.h"
+#include "collect/confirm/chosen_order.h"
 #include "collect/cupti/activities.h"
 #include "collect/cupti/callbacks.h"
 #include "collect/cupti/cupti_library.h"
@@ -112,6 +113,7 @@ void observe_accesses() {
 void start_wrappers() {
   const bool has_times = needs_device_times() && missing_cupti == nullptr;
   if ((session.control->with & ring::kWithAccesses) != 0) observe_accesses();
+  if (session.control->chosen_order.mode != ring::OrderMode::kNone) start_chosen_order();
   start_interposed(has_times ? &cupti_numbering() : nullptr);
   session.detach.store(stop_wrappers);
   if (!needs_device_times()) return;
@@ -126,6 +128,7 @@ void start_wrappers() {
 
 void at_exit() {
 #ifdef STREAMSCOPE_WITH_CUPTI
+  finish_chosen_order();
   finish_observing();
   about_to_end(kAllHandles);  // by CUDA's exit handlers
   end_windows();
@@ -151,6 +154,7 @@ void in_child_after_fork() {
   chosen_text[0] = '\0';
   forget_activities_after_fork();
   forget_observing_after_fork();
+  forget_chosen_order_after_fork();
   forget_resources_after_fork();
   forget_questions_after_fork();
   forget_other_tool_after_fork();

@@ -43,7 +43,9 @@ struct alignas(64) Session {
   // whether the parameters of kernels are recorded.
   uint16_t stack_calls = 0;
   bool tells_arguments = false;
-  bool observes = false;                // the accesses of kernels (observed/observer.h)
+  bool observes = false;      // the accesses of kernels (observed/observer.h)
+  bool orders_calls = false;  // of two calls (confirm/chosen_order.h)
+  bool intervenes() const { return observes || orders_calls; }  // around calls that make work
   std::atomic<bool> window_off{false};  // paused only to measure what recording costs (gate.h)
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
   // Stream captures in the whole process that have begun, or are about to, and have not ended.

@@ -27,7 +27,8 @@ struct Options {
   ring::CaptureRange capture_range = ring::CaptureRange::kNone;
   std::string capture_range_name;
   bool measure_cost = false;
-  std::string measure_cost_range;  ///< NVTX range whose ends show progress; empty: calls do
+  std::string measure_cost_range;    ///< NVTX range whose ends show progress; empty: calls do
+  ring::ChosenOrder chosen_order{};  ///< mode kNone: none
   bool quiet = false;
   ring::CallSource source = ring::CallSource::kAuto;
   std::filesystem::path inject_library;         ///< preloaded into the program; empty: none
