@@ -30,6 +30,7 @@
 namespace streamscope::cli {
 namespace {
 
+using analysis::ConflictingPair;
 using analysis::MemoryConflict;
 using analysis::PlacedCalls;
 using Bytes = std::vector<char>;
@@ -144,7 +145,7 @@ class RepeatedProgram {
 
   Verdict test(const MemoryConflict& conflict) {
     try {
-      return compare(conflict);
+      return compare(pair_to_test(conflict));
     } catch (const NotTestable& reason) {
       return {Verdict::kNotConfirmable, reason.why};
     }
@@ -156,7 +157,21 @@ class RepeatedProgram {
     throw NotTestable{fmt::format("{} has no place that is the same in every run", what)};
   }
 
-  ring::ChosenOrder plan(const MemoryConflict& conflict) const {
+  bool is_first_with_its_name(trace::Id op) const {
+    const auto& names = trace_.op.name_id;
+    return std::find(names.begin(), names.end(), names[op]) - names.begin() ==
+           static_cast<std::ptrdiff_t>(op);
+  }
+
+  /// The first occurrence, unless it launches a kernel that is only loaded then: that may wait for
+  /// the device, and so for work that is held back.
+  const ConflictingPair& pair_to_test(const MemoryConflict& conflict) const {
+    const bool is_late =
+        conflict.again.first_op != trace::kNoId && is_first_with_its_name(conflict.second_op);
+    return is_late ? conflict.again : conflict;
+  }
+
+  ring::ChosenOrder plan(const ConflictingPair& conflict) const {
     if (!testable_) throw NotTestable{"several processes of the run use the GPU"};
     if (conflict.alloc_call == trace::kNoId)
       throw NotTestable{"the trace lacks the call that allocates the memory"};
@@ -236,22 +251,15 @@ class RepeatedProgram {
     return bytes;
   }
 
-  bool is_first_with_its_name(trace::Id op) const {
-    const auto& names = trace_.op.name_id;
-    return std::find(names.begin(), names.end(), names[op]) - names.begin() ==
-           static_cast<std::ptrdiff_t>(op);
-  }
-
-  std::optional<Bytes> run_late(const MemoryConflict& conflict, const ring::ChosenOrder& test) {
+  std::optional<Bytes> run_late(const ConflictingPair& conflict, const ring::ChosenOrder& test) {
     if (!is_first_with_its_name(conflict.second_op)) {
       if (auto bytes = run(test, ring::OrderMode::kFirstLate)) return bytes;
     }
-    // A kernel that is loaded when it is first launched may wait for the device.
     const Variable loading("CUDA_MODULE_LOADING", "EAGER");
     return run(test, ring::OrderMode::kFirstLate);
   }
 
-  Verdict compare(const MemoryConflict& conflict) {
+  Verdict compare(const ConflictingPair& conflict) {
     const ring::ChosenOrder test = plan(conflict);
     const std::optional<Bytes> late = run_late(conflict, test);
     if (!late)

@@ -243,6 +243,23 @@ TEST_F(OrderTests, TheLastOfTwoWritersRemains) {
   }
 }
 
+TEST_F(OrderTests, LaterWorkChangesNothing) {
+  for (const auto mode : {OrderMode::kFirstLate, OrderMode::kInOrder}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    begin(mode, TakeBytes::kAfterBoth);
+    allocate_both();
+    launch(a_, write('x'));
+    launch(b_, write('y', 30ms));
+    launch(a_, write('z'));
+    launch(b_, write('z'));
+    EXPECT_EQ(result(), (Outcome{OrderOutcome::kTaken, mode == OrderMode::kInOrder ? "yy" : "xx"}));
+    a_.synchronize();
+    b_.synchronize();
+    forget_chosen_order_after_fork();
+    std::filesystem::remove(file_);
+  }
+}
+
 TEST_F(OrderTests, IsNotLateIfTheProgramOrdersBoth) {
   begin(OrderMode::kFirstLate, TakeBytes::kBeforeSecond);
   allocate_both();

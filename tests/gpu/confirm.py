@@ -10,7 +10,7 @@ import accesses
 RACE = "stream-race"
 LEAST_CONFIRMED = 20
 # Repaired by reading other bytes than those of the race, which one of the two then changes alone.
-OTHER_BYTES = {"kernel_races_shorts_of_one_word"}
+OTHER_BYTES = {f"kernel_races_{case}" for case in ("shorts_of_one_word", "vectors", "gathered_by_index")}
 
 
 def verdicts(harness, name, trace, command):

@@ -389,6 +389,22 @@ class Walk {
     shadows.forget(0, std::numeric_limits<uint64_t>::max());
   }
 
+  void describe(ConflictingPair& pair, const MemoryUse& first, const MemoryUse* second,
+                Overlap overlap) {
+    pair.first_access = first.access;
+    pair.first_op = first.last_op;
+    pair.first_writes = first.write;
+    pair.begin = overlap.begin;
+    pair.end = overlap.end;
+    if (second == nullptr) return;
+    pair.second_access = second->access;
+    pair.second_op = second->first_op;
+    pair.second_writes = second->write;
+    Shadows& shadows = shadows_[trace_.access.process_id[first.access]];
+    if (const MemoryLife* life = shadows.lives.find(overlap.begin, first.space))
+      pair.alloc_call = life->alloc_call;
+  }
+
   void report(MemoryConflict::Kind kind, const MemoryUse& first, const MemoryUse* second,
               Id memory_call, Overlap overlap, bool possible) {
     possible = possible || (second && may_be_ordered_by_host_function(first, *second));
@@ -424,31 +440,16 @@ class Walk {
       MemoryConflict& conflict = conflicts_[known->second];
       // One pair of ops may conflict in several pieces of memory.
       if (std::exchange(last_pairs_[known->second], pair) == pair) return;
-      ++conflict.count;
+      if (++conflict.count == 2) describe(conflict.again, first, second, overlap);
       conflict.last_ns = std::max(conflict.last_ns, at);
       return;
     }
     last_pairs_.push_back(pair);
     MemoryConflict& conflict = conflicts_.emplace_back();
+    describe(conflict, first, second, overlap);
     conflict.kind = kind;
-    conflict.first_access = first.access;
-    conflict.first_op = first.last_op;
-    conflict.first_writes = first.write;
-    if (second) {
-      conflict.second_access = second->access;
-      conflict.second_op = second->first_op;
-      conflict.second_writes = second->write;
-      possible = possible || may_be_ordered_by_memory(first, *second);
-    }
     conflict.memory_call = memory_call;
-    if (second) {
-      Shadows& shadows = shadows_[trace_.access.process_id[first.access]];
-      if (const MemoryLife* life = shadows.lives.find(overlap.begin, first.space))
-        conflict.alloc_call = life->alloc_call;
-    }
-    conflict.begin = overlap.begin;
-    conflict.end = overlap.end;
-    conflict.possible = possible;
+    conflict.possible = possible || (second != nullptr && may_be_ordered_by_memory(first, *second));
     conflict.count = 1;
     conflict.first_ns = conflict.last_ns = at;
   }
@@ -459,12 +460,13 @@ class Walk {
     const auto [known, is_new] = known_.try_emplace(
         {calls.stream_id[life.alloc_call], calls.stream_id[call]}, conflicts_.size());
     if (is_new) {
-      conflicts_.push_back({.kind = MemoryConflict::kBeforeAllocation,
-                            .memory_call = life.alloc_call,
-                            .free_call = call,
-                            .begin = life.begin,
-                            .end = life.end,
-                            .first_ns = at});
+      MemoryConflict& added = conflicts_.emplace_back();
+      added.kind = MemoryConflict::kBeforeAllocation;
+      added.memory_call = life.alloc_call;
+      added.free_call = call;
+      added.begin = life.begin;
+      added.end = life.end;
+      added.first_ns = at;
       last_pairs_.emplace_back();
     }
     MemoryConflict& conflict = conflicts_[known->second];

@@ -19,19 +19,24 @@
 
 namespace streamscope::analysis {
 
-/// Similar conflicts: the same two calls of the program, as far as known; possible conflicts are
-/// merged across streams.
-struct MemoryConflict {
-  enum Kind { kStreamRace, kHostRace, kBeforeAllocation, kAfterFree };
-  Kind kind = kStreamRace;
+/// Two accesses of the same memory.
+struct ConflictingPair {
   /// Rows of access, in issue order. `second` is kNoId if it is a call that frees.
   Id first_access = kNoId, second_access = kNoId;
   Id first_op = kNoId, second_op = kNoId;  ///< kNoId: host code, or a call
-  Id memory_call = kNoId;  ///< kBeforeAllocation, kAfterFree: the api_call that allocates or frees
-  Id free_call = kNoId;    ///< kBeforeAllocation without an op: the api_call that frees
-  Id alloc_call = kNoId;   ///< races: the api_call that allocated the memory, if it is known
+  Id alloc_call = kNoId;        ///< races: the api_call that allocated the memory, if it is known
   uint64_t begin = 0, end = 0;  ///< what both access
   bool first_writes = false, second_writes = false;
+};
+
+/// Similar conflicts: the same two calls of the program, as far as known; possible conflicts are
+/// merged across streams. The pair itself is the first one.
+struct MemoryConflict : ConflictingPair {
+  enum Kind { kStreamRace, kHostRace, kBeforeAllocation, kAfterFree };
+  Kind kind = kStreamRace;
+  ConflictingPair again;   ///< races: the second pair; without ops if there is none
+  Id memory_call = kNoId;  ///< kBeforeAllocation, kAfterFree: the api_call that allocates or frees
+  Id free_call = kNoId;    ///< kBeforeAllocation without an op: the api_call that frees
   bool possible = false;
   uint64_t count = 0;
   Ns first_ns = kUnknownNs, last_ns = kUnknownNs;

@@ -32,6 +32,8 @@ struct Test {
   void* taken = nullptr;         // host memory for it
   uint32_t* released = nullptr;  // host memory: work that waits for 1 here goes on
   CUevent first_ended = nullptr, second_ended = nullptr;
+  CUstream first_stream = nullptr;
+  uint32_t handles_epoch = 0;  // when that was used
   std::atomic<bool> prepared{false}, first_begun{false}, first_made{false}, second_made{false};
   std::atomic<int64_t> held_since{0};
   std::atomic<bool> was_late{false};
@@ -139,6 +141,8 @@ void before_first(CUstream stream) {
 }
 
 void after_first(CUstream stream) {
+  test->first_stream = stream;
+  test->handles_epoch = session.handles_epoch.load();
   if (plan().take == TakeBytes::kAfterBoth && plan().mode == OrderMode::kFirstLate)
     take_bytes(stream);
   mark_end(&test->first_ended, stream);
@@ -157,6 +161,13 @@ void after_second(CUstream stream) {
   if (plan().take == TakeBytes::kAfterBoth && plan().mode == OrderMode::kInOrder)
     take_bytes(stream);
   mark_end(&test->second_ended, stream);
+  // What the program does later in the two streams shall not change the bytes before they are
+  // taken.
+  if (plan().mode == OrderMode::kFirstLate) {
+    expect(cuda.cuStreamWaitEvent(stream, test->first_ended, 0));
+  } else if (session.handles_epoch.load() == test->handles_epoch) {  // it was not destroyed
+    expect(cuda.cuStreamWaitEvent(test->first_stream, test->second_ended, 0));
+  }
   test->second_made.store(true);
 }
 
