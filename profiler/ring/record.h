@@ -481,8 +481,10 @@ struct BarrierStreamRecord : RecordStart {
   uint64_t unused[4];
 };
 
-/// Of the first range in AccessRecord::writes; of the second: shifted by one.
+/// Of the first range in AccessRecord::writes; of the second: shifted by one. KernelSignals of
+/// kObserved are above.
 enum AccessWrites : uint8_t { kWritten = 1, kWrittenAtomically = 1 << 4 };
+inline constexpr int kSignalsShift = 6;
 
 /// Memory that the work of a call, an operation or host code reads or writes: one range, or the
 /// source and the destination of a copy. Ranges of several rows are `pitch` apart.

@@ -76,6 +76,21 @@ __global__ void copy_ahead(const int4* from, int4* to) {
 }
 __global__ void fill_variable() { variable[threadIdx.x] = 1; }
 __global__ void read_variable(int* to) { to[threadIdx.x] = variable[threadIdx.x]; }
+__global__ void produce(int* to, int* flag) {
+  to[threadIdx.x] = 1;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) atomicExch(flag, 1);
+}
+__global__ void wait_for(const volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+__global__ void consume(const volatile int* flag, const int* from, int* to) {
+  while (*flag == 0) {
+  }
+  to[threadIdx.x] = from[threadIdx.x];
+}
 __global__ void gather(const int* from, const int* indices, int* to) {
   to[threadIdx.x] = from[indices[threadIdx.x]];
 }
@@ -301,6 +316,27 @@ const Case kCases[] = {
            },
            [&](auto t) { go(t, sum, ints(w.a), 256, ints(w.b)); });
      }},
+    {"waits_for_a_flag", kRace, "produce", "consume",
+     [](World& w, bool fixed) {
+       CALL(cudaMemset, w.c, 0, kBytes);
+       CALL(cudaDeviceSynchronize);
+       between(
+           w, fixed, [&](auto s) { go(s, produce, ints(w.a), ints(w.c)); },
+           [&](auto t) { go(t, consume, ints(w.c), ints(w.a), ints(w.b)); });
+     },
+     false, true},
+    {"a_kernel_before_it_waits_for_a_flag", kRace, "produce", "sum",
+     [](World& w, bool fixed) {
+       CALL(cudaMemset, w.c, 0, kBytes);
+       CALL(cudaDeviceSynchronize);
+       between(
+           w, fixed, [&](auto s) { go(s, produce, ints(w.a), ints(w.c)); },
+           [&](auto t) {
+             go(t, wait_for, ints(w.c));
+             go(t, sum, ints(w.a), 64, ints(w.b));
+           });
+     },
+     false, true},
     {"used_before_allocation_by_a_kernel", kEarly, "fill_member", "",
      [](World& w, bool fixed) {
        auto [s, t, u] = w.streams;

@@ -32,20 +32,25 @@ struct Spans {
   Span spans[kMostSpans];
 };
 
-template <class T>
-__device__ void access(char* at, uint32_t how) {
-  auto* const place = reinterpret_cast<volatile T*>(at);
-  if (how == 0) {
-    const T value = *place;
-    asm volatile("" ::"l"(static_cast<uint64_t>(value)));
-  } else {
-    *place = 1;
+// Weak accesses that the compiler does not leave out: strong ("volatile") ones could order kernels.
+#define ACCESS(bits, type, constraint)                                                     \
+  __device__ void access_##bits(char* at, uint32_t how) {                                  \
+    const size_t place = __cvta_generic_to_global(at);                                     \
+    type value = 1;                                                                        \
+    if (how == 0)                                                                          \
+      asm volatile("ld.global.u" #bits " %0, [%1];" : "=" constraint(value) : "l"(place)); \
+    else                                                                                   \
+      asm volatile("st.global.u" #bits " [%0], %1;" ::"l"(place), constraint(value));      \
   }
-}
+ACCESS(8, uint16_t, "h")
+ACCESS(16, uint16_t, "h")
+ACCESS(32, uint32_t, "r")
+ACCESS(64, uint64_t, "l")
+#undef ACCESS
 __device__ void access_vector(char* at, uint32_t how) {
   if (how == 0) {
     int4 value;
-    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                  : "l"(__cvta_generic_to_global(at)));
   } else {
@@ -64,13 +69,13 @@ __global__ void touch(char* memory, Spans of) {
       } else if (span.size == 16) {
         access_vector(at, span.how);
       } else if (span.size == 8) {
-        access<uint64_t>(at, span.how);
+        access_64(at, span.how);
       } else if (span.size == 4) {
-        access<uint32_t>(at, span.how);
+        access_32(at, span.how);
       } else if (span.size == 2) {
-        access<uint16_t>(at, span.how);
+        access_16(at, span.how);
       } else {
-        access<uint8_t>(at, span.how);
+        access_8(at, span.how);
       }
     }
   }

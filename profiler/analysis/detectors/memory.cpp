@@ -16,10 +16,12 @@
 //   conflict only through pointers into the same piece: slices and halves bound each other. Pools
 //   such as PyTorch's caching allocator split allocations of 2 MiB and more; in these, only
 //   pointers aligned to 256 bytes begin a piece. Also possible: conflicts that a value in memory
-//   may order, or a host function behind the first op, because the program can wait for it. Missed:
+//   may order, because a memory operation waits for it or the code of a kernel can (with --with
+//   accesses), or a host function behind the first op, because the program can wait for it. Missed:
 //   kernels that reach beyond another pointer. False alarms: kernels that only read through a
 //   pointer to non-const, or share a buffer without touching the same bytes (possible); order that
-//   no call shows, such as a kernel that spins on memory, or another process (certain).
+//   no call shows, such as another process (certain), or a kernel that waits for memory (certain
+//   if its accesses are declared, not observed).
 // host-race (SS002): host code touches memory that a device op uses, and one of the two writes. The
 //   op is not known to have ended before the access, and the access is not known to have ended
 //   before the op was issued. Host code has to declare what it touches (coord::host_access). A copy
@@ -91,7 +93,11 @@ std::string origin(Analyses& analyses, const MemoryConflict& conflict) {
 }
 
 // Why a conflict is only possible.
-const char* doubt(const Trace& trace, const MemoryConflict& conflict) {
+std::string doubt(const Trace& trace, const MemoryConflict& conflict) {
+  if (conflict.signal_word != 0)
+    return fmt::format(
+        "a kernel may wait for a value at {:#x} that another one writes, which orders the two",
+        conflict.signal_word);
   for (const Id access : {conflict.first_access, conflict.second_access}) {
     if (access < trace.access.size() && trace.access.source[access] == AccessSource::kParameter)
       return "the bytes that a kernel accesses through its parameters are unknown";

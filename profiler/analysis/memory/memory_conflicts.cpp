@@ -13,6 +13,7 @@
 
 #include "analysis/usage/cost_windows.h"
 #include "memory_shadow.h"
+#include "signal_words.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
@@ -29,6 +30,7 @@ class Walk {
         order_(order),
         before_(before),
         uses_(uses),
+        signal_words_(order.trace(), uses.of_ops, before),
         captures_(order.trace()) {}
 
   std::vector<MemoryConflict> run() {
@@ -449,7 +451,14 @@ class Walk {
     describe(conflict, first, second, overlap);
     conflict.kind = kind;
     conflict.memory_call = memory_call;
-    conflict.possible = possible || (second != nullptr && may_be_ordered_by_memory(first, *second));
+    if (kind == MemoryConflict::kStreamRace) {
+      const Id earlier = first.last_op, later = second->first_op;
+      auto word = signal_words_.between(earlier, later);
+      if (!word) word = signal_words_.between(later, earlier);
+      conflict.signal_word = word.value_or(0);
+    }
+    conflict.possible = possible || conflict.signal_word != 0 ||
+                        (second != nullptr && may_be_ordered_by_memory(first, *second));
     conflict.count = 1;
     conflict.first_ns = conflict.last_ns = at;
   }
@@ -493,6 +502,7 @@ class Walk {
   const IssueOrder& order_;
   const HappensBefore& before_;
   const MemoryUses& uses_;
+  const SignalWords signal_words_;
   const Captures captures_;
   bool judging_ = false;  // otherwise the walk only finds the pieces of each allocation
   MemoryPieces pieces_;

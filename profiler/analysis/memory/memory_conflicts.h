@@ -38,6 +38,7 @@ struct MemoryConflict : ConflictingPair {
   Id memory_call = kNoId;  ///< kBeforeAllocation, kAfterFree: the api_call that allocates or frees
   Id free_call = kNoId;    ///< kBeforeAllocation without an op: the api_call that frees
   bool possible = false;
+  uint64_t signal_word = 0;  ///< races: a value here may order the two; 0: no kernel waits for one
   uint64_t count = 0;
   Ns first_ns = kUnknownNs, last_ns = kUnknownNs;
 };

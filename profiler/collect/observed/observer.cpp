@@ -15,6 +15,7 @@
 
 #include "collect/calls/call_table.h"
 #include "collect/observed/gpu_code.h"
+#include "collect/observed/kernel_signals.h"
 #include "collect/observed/sanitizer_library.h"
 #include "collect/observed/table.h"
 #include "collect/observed/table_reader.h"
@@ -45,6 +46,11 @@ struct Context {
   bool ends = false;
 };
 
+struct Code {
+  SignalsOfKernels signals;
+  bool unknown = false;
+};
+
 struct Observer {
   std::mutex mutex;
   std::condition_variable changed;
@@ -52,6 +58,7 @@ struct Observer {
   bool finishing = false;
   int waiting = 0;    // threads, for tables
   int reporting = 0;  // tables that are free again, but what they contained is not reported
+  std::unordered_map<CUmodule, Code> modules;
 };
 // Never destroyed: the driver may call while the process exits.
 alignas(Observer) constinit unsigned char observer_memory[sizeof(Observer)] = {};
@@ -93,7 +100,12 @@ void context_created(CUcontext handle) {
     give_up(*context, "this GPU needs patches that this build lacks");
 }
 
-void module_loaded(CUmodule module) {
+void module_loaded(const SanitizerModuleData& data) {
+  Code code;
+  code.signals = signals_of_kernels(data.code, data.code_bytes, &code.unknown);
+  std::unique_lock code_lock(observer->mutex);
+  observer->modules.insert_or_assign(data.module, std::move(code));
+  code_lock.unlock();
   struct Patch {
     SanitizerInstruction instruction;
     const char* function;
@@ -105,8 +117,17 @@ void module_loaded(CUmodule module) {
                                 {kBulkReduction, "streamscope_bulk_write"}};
   std::lock_guard lock(patching);
   for (const Patch& patch : kPatches)
-    sanitizer.sanitizerPatchInstructions(patch.instruction, module, patch.function);
-  sanitizer.sanitizerPatchModule(module);
+    sanitizer.sanitizerPatchInstructions(patch.instruction, data.module, patch.function);
+  sanitizer.sanitizerPatchModule(data.module);
+}
+
+uint8_t signals_of(const SanitizerLaunchData& data) {
+  std::lock_guard lock(observer->mutex);
+  const auto module = observer->modules.find(data.module);
+  if (module == observer->modules.end() || module->second.unknown || data.name == nullptr)
+    return kMaySignal | kMayWait;
+  const auto kernel = module->second.signals.find(data.name);
+  return kernel == module->second.signals.end() ? 0 : kernel->second;
 }
 
 // Launches.
@@ -195,6 +216,7 @@ void push_range(ThreadState& thread, const Launch& launch, const TouchedRange& r
   record.source = static_cast<uint8_t>(AccessSource::kObserved);
   if (range.how != Touch::kRead) record.writes |= ring::kWritten;
   if (range.how == Touch::kAtomic) record.writes |= ring::kWrittenAtomically;
+  record.writes |= static_cast<uint8_t>(launch.signals << ring::kSignalsShift);
   record.call_number = launch.call_number;
   record.begin = launch.begin;
   record.ranges[0] = {range.address, range.bytes};
@@ -210,8 +232,12 @@ void launch_begins(const SanitizerLaunchData& data) {
   ThreadState* const thread = existing_thread();
   if (running() && thread != nullptr && thread->open_entry != nullptr && collects(thread->begin) &&
       is_launch(thread->open_entry->kind)) {
-    const Launch launch{thread->open_number, thread->begin, data.function, threads_of(data),
-                        thread->open_entry->kind == CallKind::kGraphLaunch};
+    const Launch launch{thread->open_number,
+                        thread->begin,
+                        data.function,
+                        threads_of(data),
+                        thread->open_entry->kind == CallKind::kGraphLaunch,
+                        signals_of(data)};
     place = place_for(data, launch);
     if (place == nullptr) push_range(*thread, launch, kNotKnown);
   }
@@ -414,7 +440,7 @@ void on_callback(void*, int domain, uint32_t id, const void* data) {
     const auto& node = *static_cast<const SanitizerNodeData*>(data);
     if (node.type == CU_GRAPH_NODE_TYPE_KERNEL) launch_begins(node.launch);
   } else if (domain == kResourceDomain && id == kModuleLoaded) {
-    module_loaded(static_cast<const SanitizerModuleData*>(data)->module);
+    module_loaded(*static_cast<const SanitizerModuleData*>(data));
   } else if (domain == kResourceDomain && id == kContextCreated) {
     context_created(static_cast<const SanitizerContextData*>(data)->context);
   } else if (domain == kResourceDomain && id == kContextDestroyStarts) {

@@ -15,6 +15,8 @@ void Accesses::describe(const ring::AccessRecord& record, uint32_t tid) {
   row.operation_id = operations_.id(record.operation);
   if (record.call_number != ring::kNone32) row.call_number = record.call_number;
   row.start_ns = run_.to_ns(record.begin, record.flags);
+  if (record.writes >> ring::kSignalsShift != 0)
+    row.signals = static_cast<trace::Small>(record.writes >> ring::kSignalsShift);
   const bool has_ranges = record.ranges[0].bytes != 0 || record.ranges[1].bytes != 0;
   if (!has_ranges && record.source == static_cast<uint8_t>(AccessSource::kObserved)) {
     if (record.rows == 0) row.bytes = 0;

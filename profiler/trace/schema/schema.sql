@@ -520,7 +520,10 @@ CREATE TABLE access (
   call_number INTEGER,                                 -- call that issued the work, as in op and graph_node; NULL for sources 1 and 2
   operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
   parameter INTEGER,                                   -- index of the kernel parameter that contains the word, from 0 (source 3)
-  start_ns INTEGER                                     -- source 2: when host code touched it; else when it was declared or issued
+  start_ns INTEGER,                                    -- source 2: when host code touched it; else when it was declared or issued
+  signals INTEGER                                      -- source 4: what the kernel's code allows beside kernels that run at the
+                                                       -- same time: 1 it may write a value that another one waits for, 2 it
+                                                       -- may wait for one, 3 both; NULL: neither
 );
 
 -- == Annotations, stacks and overhead ==

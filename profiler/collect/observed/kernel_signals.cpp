@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/observed/kernel_signals.h"
+
+#include <elf.h>
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace streamscope::collect {
+
+namespace {
+
+constexpr std::string_view kCode = ".text.";
+constexpr unsigned char kEntry = 0x10;  // STO_CUDA_ENTRY of a symbol: a kernel
+constexpr size_t kInstructionBytes = 16;
+
+// Of operations on memory: bits 77 to 80.
+enum Scope { kWithinSm, kDevice };
+struct Order {
+  bool strong;
+  Scope scope;
+};
+
+Order order_of(uint64_t high, unsigned sm) {
+  const unsigned field = high >> 13 & 15;
+  if (sm < 80) return {(field >> 2) == 2, (field & 3) == 0 ? kWithinSm : kDevice};
+  constexpr unsigned kStrongSm = 5, kStrongGpu = 7, kStrongSystem = 10;
+  if (field == kStrongGpu || field == kStrongSystem) return {true, kDevice};
+  return {field == kStrongSm, kWithinSm};
+}
+
+// Some operations have one number for an address in registers and one for another form.
+uint8_t signals_of(uint64_t low, uint64_t high, unsigned sm) {
+  const Order order = order_of(high, sm);
+  const bool reaches_others = order.strong && order.scope == kDevice;
+  switch (low & 0xfff) {
+    case 0x380:  // LD
+    case 0x980:
+    case 0x381:  // LDG
+    case 0x981:
+      return reaches_others ? kMayWait : 0;
+    case 0x385:  // ST
+    case 0x985:
+    case 0x386:  // STG
+    case 0x986:
+      return reaches_others ? kMaySignal : 0;
+    case 0x38e:  // RED
+    case 0x98e:
+    case 0x3a6:  // of floating-point numbers
+    case 0x9a6:
+      return kMaySignal;
+    case 0x38a:  // ATOM
+    case 0x98a:
+    case 0x38b:
+    case 0x98b:
+    case 0x3a8:  // ATOMG
+    case 0x9a8:
+    case 0x3a9:
+    case 0x9a9:
+    case 0x3a3:
+    case 0x9a3:
+      return kMaySignal | kMayWait;
+    case 0x992:  // MEMBAR; 0 is that of a block
+      return (high >> 13 & 15) != 0 ? kMaySignal : 0;
+    default:
+      return 0;
+  }
+}
+
+// An ELF file in memory; what lies outside of it is not there.
+class Cubin {
+ public:
+  Cubin(const char* data, size_t bytes) : file_(data, bytes) {}
+
+  template <class T>
+  std::optional<T> at(uint64_t offset) const {
+    if (offset > file_.size() || file_.size() - offset < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, file_.data() + offset, sizeof value);
+    return value;
+  }
+  std::string_view part(uint64_t offset, uint64_t bytes) const {
+    if (offset > file_.size() || bytes > file_.size() - offset) return {};
+    return file_.substr(offset, bytes);
+  }
+  std::string_view contents(const Elf64_Shdr& section) const {
+    return section.sh_type == SHT_NOBITS ? std::string_view()
+                                         : part(section.sh_offset, section.sh_size);
+  }
+
+  /// Empty if it is no cubin.
+  std::vector<Elf64_Shdr> sections() const {
+    std::vector<Elf64_Shdr> found;
+    const auto header = at<Elf64_Ehdr>(0);
+    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != ELFCLASS64)
+      return found;
+    for (unsigned i = 0; i < header->e_shnum; ++i) {
+      const auto section = at<Elf64_Shdr>(header->e_shoff + uint64_t{i} * header->e_shentsize);
+      if (!section) return {};
+      found.push_back(*section);
+    }
+    return found;
+  }
+  unsigned sm() const { return at<Elf64_Ehdr>(0)->e_flags >> 8 & 0xff; }
+
+ private:
+  std::string_view file_;
+};
+
+std::string_view text_at(std::string_view strings, uint64_t offset) {
+  if (offset >= strings.size()) return {};
+  return strings.substr(offset, strings.find('\0', offset) - offset);
+}
+
+// The names of functions that are no kernels.
+std::vector<std::string_view> device_functions(const Cubin& cubin,
+                                               const std::vector<Elf64_Shdr>& sections) {
+  std::vector<std::string_view> names;
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const std::string_view strings = cubin.contents(sections[section.sh_link]);
+    const std::string_view symbols = cubin.contents(section);
+    for (size_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, symbols.data() + at, sizeof symbol);
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & kEntry) == 0)
+        names.push_back(text_at(strings, symbol.st_name));
+    }
+  }
+  return names;
+}
+
+uint8_t signals_of(std::string_view code, unsigned sm) {
+  uint8_t signals = 0;
+  for (size_t at = 0; at + kInstructionBytes <= code.size(); at += kInstructionBytes) {
+    uint64_t halves[2];
+    std::memcpy(halves, code.data() + at, sizeof halves);
+    signals |= signals_of(halves[0], halves[1], sm);
+  }
+  return signals;
+}
+
+}  // namespace
+
+SignalsOfKernels signals_of_kernels(const char* cubin_bytes, size_t bytes, bool* unknown) {
+  SignalsOfKernels found;
+  const Cubin cubin(cubin_bytes, bytes);
+  const std::vector<Elf64_Shdr> sections = cubin.sections();
+  const auto header = cubin.at<Elf64_Ehdr>(0);
+  *unknown = sections.empty() || header->e_shstrndx >= sections.size();
+  if (*unknown) return found;
+  const std::string_view names = cubin.contents(sections[header->e_shstrndx]);
+  for (const Elf64_Shdr& section : sections) {
+    const std::string_view name = text_at(names, section.sh_name);
+    if (!name.starts_with(kCode)) continue;
+    found[std::string(name.substr(kCode.size()))] = signals_of(cubin.contents(section), cubin.sm());
+  }
+  uint8_t of_all = 0;
+  for (const std::string_view name : device_functions(cubin, sections)) {
+    const auto function = found.find(std::string(name));
+    if (function == found.end()) continue;
+    of_all |= function->second;
+    found.erase(function);
+  }
+  for (auto& [name, signals] : found) signals |= of_all;
+  std::erase_if(found, [](const auto& kernel) { return kernel.second == 0; });
+  return found;
+}
+
+}  // namespace streamscope::collect
