@@ -138,7 +138,7 @@ bool instantiating(const ThreadState& thread) {
 }
 
 // What was reported of a graph stays in the trace; here its nodes are forgotten.
-void forget_graph(uint32_t id) {
+void forget_graph_number(uint32_t id) {
   Graphs& all = graphs();
   std::lock_guard lock(all.mutex);
   const auto found = all.nodes_of.find(id);
@@ -224,7 +224,7 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       const uint32_t gone = graph_id(graph.graph);
       report_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graph), false,
                    true);
-      forget_graph(gone);
+      forget_graph_number(gone);
       break;
     }
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING:
@@ -253,7 +253,7 @@ void on_graph(ThreadState& thread, CUpti_CallbackId id, const CUpti_GraphData& g
       const uint32_t gone = exec_id(graph.graphExec);
       report_graph(thread, gone, ring::kNone32, reinterpret_cast<uintptr_t>(graph.graphExec), true,
                    true);
-      forget_graph(gone);
+      forget_graph_number(gone);
       break;
     }
     default:
