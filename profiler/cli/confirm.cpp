@@ -143,9 +143,17 @@ class RepeatedProgram {
     options_.output = folder_.path() / "run.sqlite";
   }
 
-  Verdict test(const MemoryConflict& conflict) {
+  /// Which occurrence of a race is tested: the first one, unless that launches a kernel which is
+  /// only loaded then. Loading may wait for the device, and so for work that is held back.
+  const ConflictingPair& pair_to_test(const MemoryConflict& conflict) const {
+    return conflict.again.first_op != trace::kNoId && is_first_with_its_name(conflict.second_op)
+               ? conflict.again
+               : conflict;
+  }
+
+  Verdict test(const ConflictingPair& pair) {
     try {
-      return compare(pair_to_test(conflict));
+      return compare(pair);
     } catch (const NotTestable& reason) {
       return {Verdict::kNotConfirmable, reason.why};
     }
@@ -161,14 +169,6 @@ class RepeatedProgram {
     const auto& names = trace_.op.name_id;
     return std::find(names.begin(), names.end(), names[op]) - names.begin() ==
            static_cast<std::ptrdiff_t>(op);
-  }
-
-  /// The first occurrence, unless it launches a kernel that is only loaded then: that may wait for
-  /// the device, and so for work that is held back.
-  const ConflictingPair& pair_to_test(const MemoryConflict& conflict) const {
-    const bool is_late =
-        conflict.again.first_op != trace::kNoId && is_first_with_its_name(conflict.second_op);
-    return is_late ? conflict.again : conflict;
   }
 
   ring::ChosenOrder plan(const ConflictingPair& conflict) const {
@@ -276,16 +276,15 @@ class RepeatedProgram {
     for (size_t i = 0; i < late->size(); ++i) verdict.differing += (*late)[i] != (*in_order)[i];
     if (verdict.differing != 0) verdict.kind = Verdict::kConfirmed;
     const char* sees = test.take == ring::TakeBytes::kBeforeSecond  ? "the second read"
-                       : test.take == ring::TakeBytes::kBeforeFirst ? "the first read"
+                       : test.take == ring::TakeBytes::kBeforeFirst ? "it read"
                                                                     : "the two left";
     const auto count = [](size_t bytes) { return analysis::format_count(bytes, "byte"); };
     verdict.why =
         verdict.differing == 0
-            ? fmt::format("{} the same {} when the first was late", sees, count(verdict.bytes))
+            ? fmt::format("when the first was late, {} the same {}", sees, count(verdict.bytes))
             : fmt::format(
-                  "when the first was late, {} other bytes: {} of {} differ from {} in "
-                  "which it was not",
-                  sees, count(verdict.differing), count(verdict.bytes),
+                  "when the first was late, {} other bytes: {} of {} differ from {} in order", sees,
+                  verdict.differing, count(verdict.bytes),
                   analysis::format_count(static_cast<size_t>(choices_.runs), "run"));
     return verdict;
   }
@@ -318,10 +317,11 @@ int confirm(const Choices& choices, const std::vector<std::string>& program) {
   nlohmann::json rows = nlohmann::json::array();
   size_t counts[std::size(kVerdicts)] = {};
   for (size_t i = 0; i < tested; ++i) {
-    const std::string first = analysis::op_on_stream(trace, found[i]->first_op),
-                      second = analysis::op_on_stream(trace, found[i]->second_op);
+    const ConflictingPair& pair = repeated.pair_to_test(*found[i]);
+    const std::string first = analysis::op_on_stream(trace, pair.first_op),
+                      second = analysis::op_on_stream(trace, pair.second_op);
     if (!choices.quiet) message("race {} of {}: running the program again", i + 1, tested);
-    const Verdict verdict = repeated.test(*found[i]);
+    const Verdict verdict = repeated.test(pair);
     ++counts[verdict.kind];
     if (choices.json) {
       rows.push_back({{"first", first},

@@ -116,6 +116,12 @@ void between(World& w, bool fixed, auto first, auto second) {
   second(t);
 }
 
+// Without "Async" it is synchronous, as the host may access the memory.
+void set_managed(void* memory, bool synchronously) {
+  if (!synchronously) return set(memory, cudaStreamLegacy);
+  CALL(cudaMemset, memory, 1, kBytes);
+}
+
 const Case kCases[] = {
     {"plain_pointers", kRace, "fill", "sum",
      [](World& w, bool fixed) {
@@ -315,6 +321,12 @@ const Case kCases[] = {
                   arguments, size_t{0}, s);
            },
            [&](auto t) { go(t, sum, ints(w.a), 256, ints(w.b)); });
+     }},
+    {"memset_of_managed_memory", kRace, kSet, "sum",
+     [](World& w, bool fixed) {
+       auto [s, t, u] = w.streams;
+       set_managed(w.managed, fixed);
+       go(s, sum, ints(w.managed), 64, ints(w.b));
      }},
     {"waits_for_a_flag", kRace, "produce", "consume",
      [](World& w, bool fixed) {
