@@ -243,7 +243,7 @@ class RepeatedProgram {
       throw NotTestable{"the program did not make both calls when it ran again"};
     if (result.outcome == ring::OrderOutcome::kNotLate) return std::nullopt;
     if (result.outcome != ring::OrderOutcome::kTaken)
-      throw NotTestable{std::string(ring::kOrderOutcomes[static_cast<size_t>(result.outcome)])};
+      throw NotTestable{std::string(ring::kOrderOutcomes.at(static_cast<size_t>(result.outcome)))};
     Bytes bytes(result.bytes);
     if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
       throw NotTestable{"the program ended before the bytes were stored"};
@@ -263,8 +263,10 @@ class RepeatedProgram {
     const ring::ChosenOrder test = plan(conflict);
     const std::optional<Bytes> late = run_late(conflict, test);
     if (!late)
-      return {Verdict::kSame,
-              "the second did not run while the first was held back: something orders them"};
+      return {Verdict::kSame, fmt::format("the second did not end while the first was held back "
+                                          "for {} ms: something orders them, or it needs longer "
+                                          "(--hold)",
+                                          choices_.hold_ms)};
     std::optional<Bytes> in_order;
     for (int i = 0; i < choices_.runs; ++i) {
       const auto again = run(test, ring::OrderMode::kInOrder);
@@ -284,7 +286,7 @@ class RepeatedProgram {
             ? fmt::format("when the first was late, {} the same {}", sees, count(verdict.bytes))
             : fmt::format(
                   "when the first was late, {} other bytes: {} of {} differ from {} in order", sees,
-                  verdict.differing, count(verdict.bytes),
+                  analysis::format_count(verdict.differing), count(verdict.bytes),
                   analysis::format_count(static_cast<size_t>(choices_.runs), "run"));
     return verdict;
   }

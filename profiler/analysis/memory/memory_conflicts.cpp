@@ -452,9 +452,8 @@ class Walk {
     conflict.kind = kind;
     conflict.memory_call = memory_call;
     if (kind == MemoryConflict::kStreamRace) {
-      const Id earlier = first.last_op, later = second->first_op;
-      auto word = signal_words_.between(earlier, later);
-      if (!word) word = signal_words_.between(later, earlier);
+      auto word = signal_words_.between(first, *second);
+      if (!word) word = signal_words_.between(*second, first);
       conflict.signal_word = word.value_or(0);
     }
     conflict.possible = possible || conflict.signal_word != 0 ||

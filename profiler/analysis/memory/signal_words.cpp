@@ -28,16 +28,17 @@ SignalWords::SignalWords(const Trace& trace, std::span<const MemoryUse> uses,
     const trace::Small signals = trace.access.signals[use.access];
     if (signals == trace::kNoSmall || use.by_host()) continue;
     const Piece piece{use.begin, end_of(trace, use)};
-    if ((signals & kMaySignal) != 0 && use.write) add(signalers_, use.last_op, piece);
-    if ((signals & kMayWait) != 0 && (!use.write || use.atomic)) add(waiters_, use.last_op, piece);
+    if ((signals & kMaySignal) != 0 && use.write) add(signalers_, use, piece);
+    if ((signals & kMayWait) != 0 && (!use.write || use.atomic)) add(waiters_, use, piece);
   }
   for (auto* kernels : {&signalers_, &waiters_}) {
     for (Kernel& kernel : *kernels) std::ranges::sort(kernel.pieces, {}, &Piece::begin);
   }
 }
 
-void SignalWords::add(std::vector<Kernel>& kernels, Id op, Piece piece) {
-  if (kernels.empty() || kernels.back().op != op) kernels.push_back({op, {}});
+void SignalWords::add(Kernels& kernels, const MemoryUse& use, Piece piece) {
+  if (kernels.empty() || kernels.back().op != use.last_op)
+    kernels.push_back({use.last_op, use.item, {}});
   kernels.back().pieces.push_back(piece);
 }
 
@@ -55,14 +56,33 @@ std::optional<uint64_t> SignalWords::common(const Kernel& one, const Kernel& oth
   return smallest->begin;
 }
 
-std::optional<uint64_t> SignalWords::between(Id earlier, Id later) const {
-  for (const Kernel& signaler : signalers_) {
-    if (signaler.op != earlier && !before_.ordered(earlier, signaler.op)) continue;
-    for (const Kernel& waiter : waiters_) {
-      if (waiter.op == signaler.op || (waiter.op != later && !before_.ordered(waiter.op, later)) ||
-          before_.ordered(waiter.op, signaler.op))
-        continue;
-      if (const auto word = common(signaler, waiter)) return word;
+std::vector<const SignalWords::Kernel*> SignalWords::signalers_from(const MemoryUse& use) const {
+  std::vector<const Kernel*> found;
+  for (auto at = std::ranges::lower_bound(signalers_, use.item, {}, &Kernel::item);
+       at != signalers_.end() && found.size() < kMost; ++at) {
+    if (at->op == use.last_op || before_.ordered(use.last_op, at->op)) found.push_back(&*at);
+  }
+  return found;
+}
+
+std::vector<const SignalWords::Kernel*> SignalWords::waiters_until(const MemoryUse& use) const {
+  std::vector<const Kernel*> found;
+  for (auto at = std::ranges::upper_bound(waiters_, use.item, {}, &Kernel::item);
+       at != waiters_.begin() && found.size() < kMost;) {
+    --at;
+    if (at->op == use.last_op || before_.ordered(at->op, use.first_op)) found.push_back(&*at);
+  }
+  return found;
+}
+
+std::optional<uint64_t> SignalWords::between(const MemoryUse& earlier,
+                                             const MemoryUse& later) const {
+  if (signalers_.empty() || waiters_.empty()) return std::nullopt;
+  const auto waiters = waiters_until(later);
+  for (const Kernel* signaler : signalers_from(earlier)) {
+    for (const Kernel* waiter : waiters) {
+      if (waiter->op == signaler->op || before_.ordered(waiter->op, signaler->op)) continue;
+      if (const auto word = common(*signaler, *waiter)) return word;
     }
   }
   return std::nullopt;

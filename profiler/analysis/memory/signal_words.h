@@ -21,8 +21,10 @@ class SignalWords {
   SignalWords(const Trace& trace, std::span<const MemoryUse> uses, const HappensBefore& before);
 
   /// An address that `earlier`, or a kernel after it, writes, and that `later`, or a kernel before
-  /// it, may wait for: then a value there may order the two ops.
-  std::optional<uint64_t> between(Id earlier, Id later) const;
+  /// it, may wait for: then a value there may order the two ops. Only the nearest such kernels are
+  /// considered, kMost on either side.
+  std::optional<uint64_t> between(const MemoryUse& earlier, const MemoryUse& later) const;
+  static constexpr size_t kMost = 256;
 
  private:
   struct Piece {
@@ -30,14 +32,18 @@ class SignalWords {
   };
   struct Kernel {
     Id op;
+    uint32_t item;  // in issue order
     std::vector<Piece> pieces;
   };
-  static void add(std::vector<Kernel>& kernels, Id op, Piece piece);
+  using Kernels = std::vector<Kernel>;
+  static void add(Kernels& kernels, const MemoryUse& use, Piece piece);
   static std::optional<uint64_t> common(const Kernel& one, const Kernel& other);
+  std::vector<const Kernel*> signalers_from(const MemoryUse& use) const;
+  std::vector<const Kernel*> waiters_until(const MemoryUse& use) const;
 
   const HappensBefore& before_;
-  std::vector<Kernel> signalers_;  // what they write; in issue order
-  std::vector<Kernel> waiters_;    // what they read
+  Kernels signalers_;  // what they write; in issue order
+  Kernels waiters_;    // what they read
 };
 
 }  // namespace streamscope::analysis
