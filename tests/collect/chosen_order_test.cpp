@@ -82,6 +82,9 @@ class Stream {
 using Event = std::atomic<bool>;
 Event& event_of(CUevent handle) { return *reinterpret_cast<Event*>(handle); }
 CUresult refusal = CUDA_SUCCESS;  // of waits for a word
+// The collector keeps them until the process ends.
+std::deque<std::vector<char>> host_memory;
+std::deque<Event> events;
 
 void make_driver() {
   cuda.cuCtxGetCurrent = [](CUcontext* context) {
@@ -91,11 +94,11 @@ void make_driver() {
   cuda.cuCtxPushCurrent = [](CUcontext) { return CUDA_SUCCESS; };
   cuda.cuCtxPopCurrent = [](CUcontext*) { return CUDA_SUCCESS; };
   cuda.cuMemHostAlloc = [](void** memory, size_t bytes, unsigned) {
-    *memory = ::operator new(bytes);  // until the process ends, as of the collector
+    *memory = host_memory.emplace_back(bytes).data();
     return CUDA_SUCCESS;
   };
   cuda.cuEventCreate = [](CUevent* event, unsigned) {
-    *event = reinterpret_cast<CUevent>(new Event(false));
+    *event = reinterpret_cast<CUevent>(&events.emplace_back(false));
     return CUDA_SUCCESS;
   };
   cuda.cuEventRecord = [](CUevent event, CUstream stream) {
