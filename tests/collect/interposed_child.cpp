@@ -117,6 +117,16 @@ CUresult launch(CUfunction kernel) {
   return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, kStream, nullptr, nullptr);
 }
 
+// Calls whose order a test chooses: see Interposed.TheOrderOfTwoCallsIsChosen.
+int launch_in_two_streams() {
+  CUdeviceptr other = 0, memory = 0;
+  cuMemAlloc_v2(&other, 64);
+  cuMemAlloc_v2(&memory, 64);
+  launch(kFirstKernel);
+  auto* const second = reinterpret_cast<CUstream>(uintptr_t{0xb00b});
+  return cuLaunchKernel(kSecondKernel, 1, 1, 1, 1, 1, 1, 0, second, nullptr, nullptr);
+}
+
 jmp_buf away;
 
 // A call that is left in the middle must not hide those after it.
@@ -325,6 +335,7 @@ int main(int count, char** arguments) {
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();
   if (scenario == "streams") return use_streams();
+  if (scenario == "two-streams") return launch_in_two_streams();
   if (scenario == "errors") return look_up_with_errors();
   if (scenario == "for-a-while") return call_for_a_while();
   if (scenario == "threads") return call_in_threads();

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -55,6 +57,33 @@ TEST_P(Lookups, EveryFunctionIsRecordedOnce) {
 INSTANTIATE_TEST_SUITE_P(Ways, Lookups,
                          ::testing::Values("linked", "dlsym", "dlvsym", "default", "address"),
                          [](const auto& way) { return std::string(way.param); });
+
+TEST_F(Interposed, TheOrderOfTwoCallsIsChosen) {
+  const std::filesystem::path file =
+      std::filesystem::path(testing::TempDir()) / ("order-" + std::to_string(::getpid()));
+  for (const auto mode : {ring::OrderMode::kFirstLate, ring::OrderMode::kInOrder}) {
+    std::filesystem::remove(file);
+    ring::ChosenOrder& order = run_.control().chosen_order;
+    order = {.mode = mode,
+             .take = ring::TakeBytes::kBeforeSecond,
+             .first = {CallKind::kLaunch, 0, 0},
+             .second = {CallKind::kLaunch, 0, 1},
+             .memory = {CallKind::kMalloc, 0, 1},
+             .offset = 8,
+             .bytes = 16,
+             .most_ms = 1000};
+    file.native().copy(order.result_file, sizeof order.result_file - 1);
+    ASSERT_EQ(run("two-streams"), 0) << run_.output_text() << run_.error_text();
+    std::ifstream stream(file, std::ios::binary);
+    ring::OrderResult result{};
+    ASSERT_TRUE(stream.read(reinterpret_cast<char*>(&result), sizeof result));
+    EXPECT_EQ(result.outcome, ring::OrderOutcome::kTaken);
+    EXPECT_EQ(result.bytes, 16u);
+    EXPECT_EQ(std::filesystem::file_size(file), sizeof result + 16);
+  }
+  std::filesystem::remove(file);
+  EXPECT_EQ(run_.calls().size(), 8u) << "the collector's own calls are not recorded";
+}
 
 class RuntimeLookups : public Interposed, public ::testing::WithParamInterface<bool> {};
 

@@ -197,7 +197,8 @@ bool watch(int64_t ends_since) {
     return true;
   }
   const bool both_made = test->first_made.load() && test->second_made.load();
-  if (both_made && has_ended(test->first_ended) && has_ended(test->second_ended)) {
+  const bool may_end = plan().mode == OrderMode::kInOrder || is_released();
+  if (both_made && may_end && has_ended(test->first_ended) && has_ended(test->second_ended)) {
     const bool in_order = plan().mode == OrderMode::kInOrder || test->was_late.load();
     write_result(in_order ? OrderOutcome::kTaken : OrderOutcome::kNotLate);
     return true;
@@ -246,7 +247,8 @@ void know_thread() {
 bool start_chosen_order() {
   if (!find_cuda() || cuda.cuStreamWaitValue32 == nullptr || cuda.cuMemcpyAsync == nullptr ||
       cuda.cuMemHostAlloc == nullptr || cuda.cuStreamWaitEvent == nullptr ||
-      cuda.cuEventRecord == nullptr)
+      cuda.cuEventRecord == nullptr || cuda.cuCtxPushCurrent == nullptr ||
+      cuda.cuCtxPopCurrent == nullptr)
     return false;
   if (test == nullptr) test = new (test_memory) Test;
   session.orders_calls = true;

@@ -51,6 +51,11 @@ void store_handle(First first, Rest...) {
     if (first != nullptr) *first = (std::remove_pointer_t<First>)(next_handle += 0x10);
   }
 }
+// Host memory is real.
+void store_handle(void** first, size_t bytes, unsigned) {
+  static std::vector<std::vector<char>> memory;
+  if (first != nullptr && bytes < 1 << 20) *first = memory.emplace_back(bytes).data();
+}
 
 template <size_t kIndex, class Function>
 struct Fake;
@@ -143,6 +148,16 @@ FAKE_API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode, CUDA_KERNEL_NODE_PA
 FAKE_API CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
 FAKE_API CUresult cuGraphDestroyNode(CUgraphNode) { return CUDA_SUCCESS; }
 
+#undef cuCtxPushCurrent
+#undef cuCtxPopCurrent
+FAKE_API CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  current = context;
+  return CUDA_SUCCESS;
+}
+FAKE_API CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  *context = current;
+  return CUDA_SUCCESS;
+}
 FAKE_API CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current;
   return CUDA_SUCCESS;
