@@ -63,6 +63,7 @@ TEST_F(Interposed, TheOrderOfTwoCallsIsChosen) {
       std::filesystem::path(testing::TempDir()) / ("order-" + std::to_string(::getpid()));
   for (const auto mode : {ring::OrderMode::kFirstLate, ring::OrderMode::kInOrder}) {
     std::filesystem::remove(file);
+    SCOPED_TRACE(static_cast<int>(mode));
     ring::ChosenOrder& order = run_.control().chosen_order;
     order = {.mode = mode,
              .take = ring::TakeBytes::kBeforeSecond,

@@ -53,7 +53,7 @@ void store_handle(First first, Rest...) {
 }
 // Host memory is real.
 void store_handle(void** first, size_t bytes, unsigned) {
-  static std::vector<std::vector<char>> memory;
+  static auto& memory = *new std::vector<std::vector<char>>;  // also while the process exits
   if (first != nullptr && bytes < 1 << 20) *first = memory.emplace_back(bytes).data();
 }
 
