@@ -325,7 +325,8 @@ def keep(harness, program, path, row):
 
 
 def unexplained(losses, row):
-    """Those that a program's end by a signal does not explain: CUPTI delivers nothing after it."""
+    """Those that neither a program's end by a signal explains, after which CUPTI delivers nothing, nor an error in a kernel."""
+    losses = [loss for loss in losses if not loss.endswith("an error in a kernel ended the context")]
     if row["bare"]["code"] <= 128:
         return losses
     return [loss for loss in losses if not loss.startswith("times-not-delivered ")]

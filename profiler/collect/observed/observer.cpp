@@ -330,6 +330,7 @@ void report_launches(ThreadState& thread, RoomInRing& room, const std::vector<La
 void read_closed_table(ThreadState& thread, RoomInRing& room, Context& context, Table& table) {
   Contents contents;
   const bool done = context.reader.read(table, contents);
+  const char* const failure = done ? nullptr : context.reader.failure();
   if (!done) contents = {.launches = std::vector<TouchLaunch>(table.launches.size())};
   std::vector<Launch> launches;
   {
@@ -341,7 +342,7 @@ void read_closed_table(ThreadState& thread, RoomInRing& room, Context& context, 
     }
     context.impatient = false;
     ++observer->reporting;
-    if (!done) give_up(context, "the driver refuses to read them");
+    if (!done) give_up(context, failure);
   }
   observer->changed.notify_all();
   report_launches(thread, room, launches, contents);

@@ -50,6 +50,14 @@ bool TableReader::make() {
          cuda.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
 }
 
+// After an error in a kernel, such as a failed assertion, every call in its context fails.
+const char* TableReader::failure() const {
+  const CUresult state = cuda.cuStreamQuery(stream_);
+  return state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY
+             ? "the driver refuses to read them"
+             : "an error in a kernel ended the context";
+}
+
 bool TableReader::read(const Table& table, Contents& contents) {
   if (stream_ == nullptr && !make()) return false;
   TouchReport report = empty_;

@@ -25,6 +25,8 @@ class TableReader {
  public:
   /// All launches of the table have ended. False if the driver fails.
   bool read(const Table& table, Contents& contents);
+  /// Why it fails.
+  const char* failure() const;
 
  private:
   bool make();
