@@ -20,6 +20,7 @@
 #include "analysis/units.h"
 #include "command.h"
 #include "inject_library.h"
+#include "record/run/files.h"
 #include "record/run/launcher.h"
 #include "ring/chosen_order.h"
 #include "ring/descriptor.h"
@@ -48,6 +49,10 @@ struct Verdict {
 };
 constexpr std::string_view kVerdicts[] = {"confirmed", "not confirmed", "not confirmable"};
 
+std::string_view reason(ring::OrderOutcome outcome) {
+  return ring::kOrderOutcomes.at(static_cast<size_t>(outcome));
+}
+
 /// What cannot be tested, and why.
 struct NotTestable {
   std::string why;
@@ -73,22 +78,17 @@ class Variable {
 /// What the program prints in repeated runs is of no use.
 class NoOutput {
  public:
-  NoOutput()
-      : before_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)),
-        nothing_(ring::open_high("/dev/null", O_WRONLY | O_CLOEXEC)) {
+  NoOutput() {
+    const record::Descriptor nothing(ring::open_high("/dev/null", O_WRONLY | O_CLOEXEC));
     std::fflush(stdout);
-    ::dup2(nothing_, STDOUT_FILENO);
+    ::dup2(nothing.get(), STDOUT_FILENO);
   }
-  ~NoOutput() {
-    ::dup2(before_, STDOUT_FILENO);
-    ::close(before_);
-    ::close(nothing_);
-  }
+  ~NoOutput() { ::dup2(before_.get(), STDOUT_FILENO); }
   NoOutput(const NoOutput&) = delete;
   NoOutput& operator=(const NoOutput&) = delete;
 
  private:
-  int before_, nothing_;
+  record::Descriptor before_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
 };
 
 class Folder {
@@ -132,8 +132,8 @@ class RepeatedProgram {
       : trace_(trace),
         choices_(choices),
         program_(program),
-        calls_(trace, only_process(trace)),
-        testable_(only_process(trace) != trace::kNoId) {
+        process_(only_process(trace)),
+        calls_(trace, process_) {
     options_.tier = Tier::kStructure;
     options_.stacks = ring::StackMode::kNone;
     options_.quiet = options_.force = true;
@@ -172,7 +172,7 @@ class RepeatedProgram {
   }
 
   ring::ChosenOrder plan(const ConflictingPair& conflict) const {
-    if (!testable_) throw NotTestable{"several processes of the run use the GPU"};
+    if (process_ == trace::kNoId) throw NotTestable{"several processes of the run use the GPU"};
     if (conflict.alloc_call == trace::kNoId)
       throw NotTestable{"the trace lacks the call that allocates the memory"};
     const auto& ops = trace_.op;
@@ -211,8 +211,7 @@ class RepeatedProgram {
                         is = work_at(again, calls.find(place));
       if (was != is)
         throw NotTestable{
-            fmt::format("the program made other calls when it ran again: {} instead "
-                        "of {}",
+            fmt::format("the program made other calls when it ran again: {} instead of {}",
                         is.empty() ? "none" : is, was)};
     }
   }
@@ -243,7 +242,7 @@ class RepeatedProgram {
       throw NotTestable{"the program did not make both calls when it ran again"};
     if (result.outcome == ring::OrderOutcome::kNotLate) return std::nullopt;
     if (result.outcome != ring::OrderOutcome::kTaken)
-      throw NotTestable{std::string(ring::kOrderOutcomes.at(static_cast<size_t>(result.outcome)))};
+      throw NotTestable{std::string(reason(result.outcome))};
     Bytes bytes(result.bytes);
     if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
       throw NotTestable{"the program ended before the bytes were stored"};
@@ -263,10 +262,9 @@ class RepeatedProgram {
     const ring::ChosenOrder test = plan(conflict);
     const std::optional<Bytes> late = run_late(conflict, test);
     if (!late)
-      return {Verdict::kSame, fmt::format("the second did not end while the first was held back "
-                                          "for {} ms: something orders them, or it needs longer "
-                                          "(--hold)",
-                                          choices_.hold_ms)};
+      return {Verdict::kSame,
+              fmt::format("{} for {} ms: something orders them, or it needs longer (--hold)",
+                          reason(ring::OrderOutcome::kNotLate), choices_.hold_ms)};
     std::optional<Bytes> in_order;
     for (int i = 0; i < choices_.runs; ++i) {
       const auto again = run(test, ring::OrderMode::kInOrder);
@@ -294,8 +292,8 @@ class RepeatedProgram {
   const trace::Trace& trace_;
   const Choices& choices_;
   const std::vector<std::string>& program_;
+  trace::Id process_;  // kNoId if there are several
   PlacedCalls calls_;
-  bool testable_;
   Folder folder_;
   record::Options options_;
 };

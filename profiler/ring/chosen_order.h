@@ -50,7 +50,7 @@ inline constexpr std::array<std::string_view, 7> kOrderOutcomes = {
     "the calls were made in the other order",
     "the memory was allocated after the first call",
     "a graph was being captured",
-    "the second did not run while the first was held back",
+    "the second did not end while the first was held back",
     "the driver refused to hold work back",
 };
 

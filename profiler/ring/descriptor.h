@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Descriptors that the program never sees: above standard input, output and error, which a program
-// may have closed and expect to be the next ones to open.
+// may have closed and expect to be the next ones to open. They are read and written as a whole.
 #pragma once
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 
 namespace streamscope::ring {
 
@@ -39,6 +40,26 @@ inline bool pipe_high(int (&ends)[2]) {
   }
   errno = error;
   return false;
+}
+
+/// Moves all bytes by `call`, which is ::read or ::write. False with errno if not all could be.
+template <class Call, class Byte>
+bool move_all(Call call, int file, Byte* at, size_t left) {
+  while (left > 0) {
+    const ssize_t moved = call(file, at, left);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved == 0) errno = EIO;
+    if (moved <= 0) return false;
+    at += moved;
+    left -= static_cast<size_t>(moved);
+  }
+  return true;
+}
+inline bool read_all(int file, void* data, size_t size) {
+  return move_all(::read, file, static_cast<char*>(data), size);
+}
+inline bool write_all(int file, const void* data, size_t size) {
+  return move_all(::write, file, static_cast<const char*>(data), size);
 }
 
 }  // namespace streamscope::ring

@@ -334,6 +334,17 @@ TEST_F(OrderTests, NoticesWhatItCannotTest) {
             OrderOutcome::kRefused);
 }
 
+// One thread may hold work back while another finds that nothing can be tested.
+TEST_F(OrderTests, HoldsNothingBackOnceItIsOver) {
+  begin(OrderMode::kFirstLate, TakeBytes::kBeforeSecond, kSecond, kFirst);
+  allocate_both();
+  launch(b_, [] {});
+  EXPECT_EQ(result().first, OrderOutcome::kOtherOrder);
+  uint32_t word = 0;
+  std::memcpy(&word, host_memory.back().data(), sizeof word);
+  EXPECT_EQ(word, 1u);
+}
+
 TEST_F(OrderTests, NoticesTheOtherOrder) {
   begin(OrderMode::kInOrder, TakeBytes::kBeforeSecond, kSecond, kFirst);
   allocate_both();

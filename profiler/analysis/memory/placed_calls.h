@@ -13,7 +13,7 @@
 
 namespace streamscope::analysis {
 
-/// The calls of one process by their place. Keeps a reference to the trace.
+/// The calls of one process by their place.
 class PlacedCalls {
  public:
   PlacedCalls(const trace::Trace& trace, trace::Id process);

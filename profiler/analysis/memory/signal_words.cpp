@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "vocabulary/access_source.h"
 #include "vocabulary/kernel_signals.h"
 
 namespace streamscope::analysis {

@@ -22,6 +22,7 @@
 
 #include "collect/calls/bits.h"
 #include "collect/calls/call_table.h"
+#include "vocabulary/call_place.h"
 
 namespace streamscope::collect::rules {
 
@@ -234,10 +235,6 @@ constexpr bool ends(CallKind kind) {
          kind == CallKind::kDeviceReset;
 }
 
-constexpr bool allocates(CallKind kind) {
-  return kind == CallKind::kMalloc || kind == CallKind::kMallocAsync;
-}
-
 constexpr bool begins_or_ends_recording(CallKind kind) {
   return kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
@@ -246,7 +243,7 @@ constexpr int kind_flags(CallKind kind) {
   return (ring::issues_work(kind) ? kEntryWork : 0) | (ring::blocks_host(kind) ? kEntryStack : 0) |
          (begins_or_ends_recording(kind) ? kEntryFollowed : 0) |
          (makes_or_ends(kind) ? kEntryIdentity : 0) | (ends(kind) ? kEntryEnds : 0) |
-         (allocates(kind) ? kEntryAllocates : 0);
+         (allocates_memory(kind) ? kEntryAllocates : 0);
 }
 
 /// A traced function of this line, whose parameters are laid out as `P`.

@@ -11,6 +11,7 @@
 
 #include "collect/process/driver.h"
 #include "collect/process/session.h"
+#include "ring/descriptor.h"
 
 namespace streamscope::collect {
 
@@ -103,25 +104,15 @@ void mark_end(CUevent* event, CUstream stream) {
   expect(cuda.cuEventRecord(*event, stream));
 }
 
-bool write_all(int file, const void* data, size_t bytes) {
-  const auto* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = ::write(file, at, bytes);
-    if (written <= 0) return false;
-    at += written;
-    bytes -= static_cast<size_t>(written);
-  }
-  return true;
-}
-
-// Nothing is written where the first call was not made: another process of the run may make it.
 void write_result(OrderOutcome outcome) {
-  const int file = ::open(plan().result_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int file =
+      ring::open_high(plan().result_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return;
   ring::OrderResult result{.outcome = outcome,
                            .bytes = outcome == OrderOutcome::kTaken ? plan().bytes : 0};
   std::memcpy(result.magic, ring::kOrderMagic, sizeof result.magic);
-  if (write_all(file, &result, sizeof result)) write_all(file, test->taken, result.bytes);
+  if (ring::write_all(file, &result, sizeof result))
+    ring::write_all(file, test->taken, result.bytes);
   ::close(file);
 }
 
@@ -204,6 +195,7 @@ bool watch(int64_t ends_since) {
     return true;
   }
   if (ends_since == 0 || (both_made && now - ends_since < kMostEndMs * kNsPerMs)) return false;
+  // If the first call was not made, another process of the run may make it.
   if (test->first_begun.load()) write_result(OrderOutcome::kNotReached);
   return true;
 }
@@ -215,6 +207,7 @@ void* run_watchdog(void*) {
     ::usleep(kPollUs);
     if (ends_since == 0 && test->ends.load()) ends_since = monotonic_ns();
   }
+  release();  // also what another thread holds back from now on
   test->written.store(true);
   return nullptr;
 }

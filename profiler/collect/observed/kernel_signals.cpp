@@ -17,36 +17,28 @@ constexpr std::string_view kCode = ".text.";
 constexpr unsigned char kEntry = 0x10;  // STO_CUDA_ENTRY of a symbol: a kernel
 constexpr size_t kInstructionBytes = 16;
 
-// Of operations on memory: bits 77 to 80.
-enum Scope { kWithinSm, kDevice };
-struct Order {
-  bool strong;
-  Scope scope;
-};
-
-Order order_of(uint64_t high, unsigned sm) {
+// A strong load or store that kernels beside this one can see, by bits 77 to 80: not only within
+// the block or multiprocessor.
+bool is_strong_beyond_sm(uint64_t high, unsigned sm) {
   const unsigned field = high >> 13 & 15;
-  if (sm < 80) return {(field >> 2) == 2, (field & 3) == 0 ? kWithinSm : kDevice};
-  constexpr unsigned kStrongSm = 5, kStrongGpu = 7, kStrongSystem = 10;
-  if (field == kStrongGpu || field == kStrongSystem) return {true, kDevice};
-  return {field == kStrongSm, kWithinSm};
+  if (sm < 80) return field >> 2 == 2 && (field & 3) != 0;
+  constexpr unsigned kGpu = 7, kSystem = 10;
+  return field == kGpu || field == kSystem;
 }
 
 // Some operations have one number for an address in registers and one for another form.
 uint8_t signals_of(uint64_t low, uint64_t high, unsigned sm) {
-  const Order order = order_of(high, sm);
-  const bool reaches_others = order.strong && order.scope == kDevice;
   switch (low & 0xfff) {
     case 0x380:  // LD
     case 0x980:
     case 0x381:  // LDG
     case 0x981:
-      return reaches_others ? kMayWait : 0;
+      return is_strong_beyond_sm(high, sm) ? kMayWait : 0;
     case 0x385:  // ST
     case 0x985:
     case 0x386:  // STG
     case 0x986:
-      return reaches_others ? kMaySignal : 0;
+      return is_strong_beyond_sm(high, sm) ? kMaySignal : 0;
     case 0x38e:  // RED
     case 0x98e:
     case 0x3a6:  // of floating-point numbers

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "vocabulary/call_place.h"
 #include "vocabulary/call_row.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/memory_kind.h"
@@ -328,7 +329,7 @@ void CallRows::track_allocation(const ring::CallRecord& call, CallKind kind, tra
                                 trace::Id stream) {
   if ((run_.options.with & ring::kWithAlloc) == 0 && (call.flags & ring::kVirtualTime) == 0) return;
   if (call.object == 0) return;
-  const bool allocates = kind == CallKind::kMalloc || kind == CallKind::kMallocAsync;
+  const bool allocates = allocates_memory(kind);
   const uint32_t life = allocates ? allocation_lives_.create(call.object, call.end)
                                   : allocation_lives_.destroy(call.object, call.begin, call.end);
   if (life >= allocations_.size())

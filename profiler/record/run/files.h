@@ -6,12 +6,11 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "ring/descriptor.h"
 #include "trace/error.h"
 
 namespace streamscope::record {
@@ -38,25 +37,8 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Moves all bytes by `call`, which is ::read or ::write. False with errno if not all could be.
-template <class Call, class Byte>
-bool move_all(Call call, int file, Byte* at, size_t left) {
-  while (left > 0) {
-    const ssize_t moved = call(file, at, left);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved == 0) errno = EIO;
-    if (moved <= 0) return false;
-    at += moved;
-    left -= static_cast<size_t>(moved);
-  }
-  return true;
-}
-inline bool read_all(int file, void* data, size_t size) {
-  return move_all(::read, file, static_cast<char*>(data), size);
-}
-inline bool write_all(int file, const void* data, size_t size) {
-  return move_all(::write, file, static_cast<const char*>(data), size);
-}
+using ring::read_all;
+using ring::write_all;
 
 /// The error of a file that "cannot be `what`", for this errno.
 inline Error file_error(const std::string& file, const std::string& what, int code) {
