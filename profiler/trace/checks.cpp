@@ -43,7 +43,7 @@ constexpr Rule kRules[] = {
     {"pool", "kind", 0, kMemoryPool},
     {"timeline_point", "act", 0, kTimelineFail},
     {"allocation", "kind", 0, kLibcoordAllocation},
-    {"access", "source", 0, static_cast<Int>(AccessSource::kObserved)},
+    {"access", "source", 0, static_cast<Int>(AccessSource::kTensorMap)},
     {"access", "writes", 0, static_cast<Int>(AccessKind::kUpdated)},
     {"range", "kind", 0, kStartEnd},
     {"stack_frame", "kind", 0, kCallSiteFrame},

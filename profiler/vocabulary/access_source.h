@@ -15,6 +15,7 @@ enum class AccessSource : uint8_t {
   kHost,          // declared by host code, at this time
   kParameter,     // a word in the parameters of a kernel that may be a pointer
   kObserved,      // seen while the kernel ran; without an address: not all of them are known
+  kTensorMap,     // what a tensor map describes that a kernel with TMA copies received
 };
 constexpr bool operator==(int32_t stored, AccessSource source) {
   return stored == static_cast<int32_t>(source);

@@ -190,6 +190,25 @@ TEST(MemoryThatWasSeen, ColumnsOfOneMatrixAreNoRace) {
   }
 }
 
+// Which bytes of a tensor a kernel copies by its map is not known.
+TEST(MemoryThatWasSeen, ATensorThatIsCopiedByAMapMayRace) {
+  for (const trace::Int address : {kA + 1024, kA + 4096}) {
+    TraceBuilder builder = observed();
+    builder.malloc(kA, 8192);
+    builder.stream("one")
+        .kernel("gemm", 1, 2)
+        .touches_more()
+        .may_copy(AccessKind::kWritten, kA, 2048);
+    builder.stream("two").kernel("reader", 1, 2).touches(AccessKind::kRead, address, 4);
+    const Verdict verdict = run("stream-race", builder);
+    ASSERT_EQ(verdict.findings.size(), address < kA + 2048 ? 1u : 0u);
+    if (verdict.findings.empty()) continue;
+    EXPECT_EQ(verdict.findings[0].confidence, Confidence::kPossible);
+    EXPECT_THAT(verdict.findings[0].text, HasSubstr("(on thread main) may write 4 B"));
+    EXPECT_THAT(verdict.findings[0].text, HasSubstr("through a tensor map (TMA)"));
+  }
+}
+
 TEST(MemoryThatWasSeen, WhatIsNotKnownIsSaid) {
   for (const bool known : {false, true}) {
     TraceBuilder builder = observed();

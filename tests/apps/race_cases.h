@@ -80,7 +80,7 @@ struct Case {
   const char* second;  // "" for a call of memory
   void (*run)(World& w, bool fixed);
   bool possible = false;  // known from a kernel's parameters only
-  bool waits = false;  // one waits for the other in memory: at most possible, however it is known
+  bool unsure = false;    // at most possible, however it is known
 };
 
 inline constexpr char kSet[] = "memset", kCopy[] = "memcpy DtoD", kUp[] = "memcpy HtoD",
@@ -93,9 +93,9 @@ inline int run(int argc, char** argv, std::span<const Case> cases) {
     for (const Case& known : cases) {
       std::printf(
           "{\"case\": \"%s\", \"detector\": \"%s\", \"first\": \"%s\", \"second\": \"%s\", "
-          "\"possible\": %s, \"waits\": %s}\n",
+          "\"possible\": %s, \"unsure\": %s}\n",
           known.name, known.detector, known.first, known.second, known.possible ? "true" : "false",
-          known.waits ? "true" : "false");
+          known.unsure ? "true" : "false");
     }
     return 0;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels whose names begin with what their code allows: for kernel_signals_test.cpp, which reads
+// Kernels whose names begin with what their code allows: for kernel_code_test.cpp, which reads
 // the machine code that nvcc makes of them.
 #define KERNEL extern "C" __global__ void
 

@@ -144,18 +144,23 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
     COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
-  # Machine code of several GPUs, which kernel_signals_test.cpp reads; without nvcc that test is left out.
+  # Machine code of several GPUs, which kernel_code_test.cpp reads; without nvcc that test is left out.
   if(STREAMSCOPE_NVCC)
     include(${PROJECT_SOURCE_DIR}/cmake/GpuCode.cmake)
     set(cubins ${CMAKE_BINARY_DIR}/tests/cubins)
     file(MAKE_DIRECTORY ${cubins})
     set(made "")
-    foreach(sm 75 80 90 100)
+    foreach(sm 75 80 90 100 120)
       if("${sm}" IN_LIST known_gpus)
-        foreach(source signals signals_in_a_function)
+        set(sources signals signals_in_a_function textures)
+        if(sm GREATER_EQUAL 90)
+          list(APPEND sources tensor_maps)
+        endif()
+        foreach(source ${sources})
           set(cubin ${cubins}/${source}.sm_${sm})
           add_custom_command(OUTPUT ${cubin}
-            COMMAND ${STREAMSCOPE_NVCC} -cubin -arch=sm_${sm} -std=c++17 $<$<STREQUAL:${source},signals_in_a_function>:-rdc=true> -o ${cubin} ${collect}/${source}.cu
+            COMMAND ${STREAMSCOPE_NVCC} -cubin -arch=sm_${sm} -std=c++17
+              $<$<STREQUAL:${source},signals_in_a_function>:-rdc=true> -o ${cubin} ${collect}/${source}.cu
             DEPENDS ${collect}/${source}.cu COMMENT "Compiling ${source}.cu for sm_${sm}" VERBATIM COMMAND_EXPAND_LISTS)
           list(APPEND made ${cubin})
         endforeach()
@@ -163,9 +168,9 @@ if(STREAMSCOPE_HAVE_CUDA)
     endforeach()
     add_custom_target(collect_cubins DEPENDS ${made})
     add_dependencies(collect_test collect_cubins)
-    streamscope_names(SOURCES collect/kernel_signals_test.cpp NAMES COLLECT_CUBINS="${cubins}")
+    streamscope_names(SOURCES collect/kernel_code_test.cpp NAMES COLLECT_CUBINS="${cubins}")
   else()
-    set_source_files_properties(${collect}/kernel_signals_test.cpp PROPERTIES HEADER_FILE_ONLY ON)
+    set_source_files_properties(${collect}/kernel_code_test.cpp PROPERTIES HEADER_FILE_ONLY ON)
   endif()
   streamscope_names(SOURCES collect/robustness_test.cpp NAMES COLLECT_LOADER="$<TARGET_FILE:collect_loader>"
     COLLECT_PLUGIN="$<TARGET_FILE:collect_driver_plugin>" COLLECT_RUNTIME="$<TARGET_FILE:fake_cudart>"

@@ -133,6 +133,17 @@ TEST(TouchTable, AColumnIsRows) {
                                                   Shape{0, Touch::kRead, 0x80000, 4, 128, 8}));
 }
 
+TEST(TouchTable, ABulkCopyTouchesExactlyItsBytes) {
+  HostTable table(1 << 12);
+  touch_bulk(table.launch(0), 0x10010, 0x4000, Touch::kRead);
+  touch_bulk(table.launch(1), 0x20070, 16, Touch::kWrite);
+  touch_bulk(table.launch(1), 0x20080, 16, Touch::kAtomic);
+  touch_bulk(table.launch(2), 0x30000, 0, Touch::kWrite);
+  EXPECT_THAT(shapes(table.ranges()), ElementsAre(Shape{0, Touch::kRead, 0x10010, 0x4000, 1, 0},
+                                                  Shape{1, Touch::kWrite, 0x20070, 16, 1, 0},
+                                                  Shape{1, Touch::kAtomic, 0x20080, 16, 1, 0}));
+}
+
 TEST(TouchTable, ALaunchThatFindsNoRoomSaysSo) {
   HostTable table(64);
   touch_each(table.launch(3), 0x10000, 0x10000 + 200 * 512, 4, Touch::kRead, 512);

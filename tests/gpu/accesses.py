@@ -192,6 +192,7 @@ def run(harness):
     if harness.recorded("seen", [harness.app("kernel_races"), "plain_pointers"], OPTIONS) is None:
         return
     races.run_programs(harness, "kernel_races", OPTIONS)
+    races.run_programs(harness, "bulk_races", OPTIONS)
     races.run_programs(harness, "races", OPTIONS)
     harness.parallel([(torch_pair, harness, case) for case in TORCH])
     cases = harness.run([harness.python, PROGRAMS / "torch_sanitizer_cases.py", "--list"]).lines()[0]

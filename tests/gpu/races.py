@@ -40,7 +40,7 @@ def pair(harness, app, options, case):
     racy, fixed = one(harness, app, options, case, False), one(harness, app, options, case, True)
     if racy is None or fixed is None:
         return None
-    only_possible = case["waits"] or case["possible"] and "accesses" not in options
+    only_possible = case["unsure"] or case["possible"] and "accesses" not in options
     grade, among = (POSSIBLE, racy[1]) if only_possible else (CERTAIN, racy[0])
     wanted = [row for row in among if row[0] == case["detector"] and names(row[1], case["first"], case["second"])]
     harness.check(f"{case['case']}: found once at its place", len(wanted) == 1 and wanted[0][2] == grade,

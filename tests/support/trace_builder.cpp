@@ -345,6 +345,13 @@ StreamBuilder& StreamBuilder::touches_more() {
   return access({.source = static_cast<trace::Small>(AccessSource::kObserved)});
 }
 
+StreamBuilder& StreamBuilder::may_copy(AccessKind how, Int address, Int bytes) {
+  return access({.source = static_cast<trace::Small>(AccessSource::kTensorMap),
+                 .writes = static_cast<trace::Small>(how),
+                 .address = address,
+                 .bytes = bytes});
+}
+
 StreamBuilder& StreamBuilder::malloc_async(Int address, Int bytes) {
   builder_->memory_call({.kind = number_of(CallKind::kMallocAsync),
                          .stream_id = id_,

@@ -58,6 +58,8 @@ class StreamBuilder {
   /// Nothing, or not all of what the last kernel touched, is known.
   StreamBuilder& touches_nothing();
   StreamBuilder& touches_more();
+  /// A tensor that the last kernel may copy, by a tensor map.
+  StreamBuilder& may_copy(AccessKind how, trace::Int address, trace::Int bytes);
   StreamBuilder& malloc_async(trace::Int address, trace::Int bytes);
   StreamBuilder& free_async(trace::Int address);
   /// cudaEventRecord; creates the event if it does not exist.

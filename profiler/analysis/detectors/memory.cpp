@@ -99,8 +99,11 @@ std::string doubt(const Trace& trace, const MemoryConflict& conflict) {
         "a kernel may wait for a value at {:#x} that another one writes, which orders the two",
         conflict.signal_word);
   for (const Id access : {conflict.first_access, conflict.second_access}) {
-    if (access < trace.access.size() && trace.access.source[access] == AccessSource::kParameter)
+    if (access >= trace.access.size()) continue;
+    if (trace.access.source[access] == AccessSource::kParameter)
       return "the bytes that a kernel accesses through its parameters are unknown";
+    if (trace.access.source[access] == AccessSource::kTensorMap)
+      return "a kernel copies through a tensor map (TMA), and which bytes of the tensor is unknown";
   }
   return conflict.kind == MemoryConflict::kAfterFree
              ? "the address may belong to other memory by then"

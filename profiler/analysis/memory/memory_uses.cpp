@@ -250,8 +250,11 @@ class UseSearch {
       use.end = use.begin + static_cast<uint64_t>(access_.bytes[row]);
       use.atomic = access_.writes[row] == AccessKind::kUpdated;
       use.write = use.atomic || access_.writes[row] == AccessKind::kWritten;
-      use.possible = access_.rows[row] != trace::kNoInt && access_.rows[row] > kMostRows;
-      if (access_.source[row] == AccessSource::kObserved) use.space = MemorySpace::kEither;
+      const bool is_bound = access_.source[row] == AccessSource::kTensorMap;
+      use.possible =
+          is_bound || (access_.rows[row] != trace::kNoInt && access_.rows[row] > kMostRows);
+      if (is_bound || access_.source[row] == AccessSource::kObserved)
+        use.space = MemorySpace::kEither;
       if (access_.source[row] == AccessSource::kArgument && !is_of_batch(trace_, last)) {
         if (is_staged(trace_, last, use.write)) return;
         // A simulated device reports its kernels' accesses, and no memory kind for memsets.

@@ -7,7 +7,7 @@
 // Copies and memsets, what operations and simulated kernels declare, and what was observed are
 // certain. What a kernel that was not observed does with a parameter that points into allocated
 // memory is only possible: const in the kernel's name means that it does not write there, and the
-// bytes it reads are unknown.
+// bytes it reads are unknown. So is what it may copy by a tensor map.
 #pragma once
 
 #include <string_view>

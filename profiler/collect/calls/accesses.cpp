@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 
+#include "collect/calls/launch_parameters.h"
 #include "collect/process/asking.h"
 #include "collect/process/driver.h"
 #include "collect/process/memory.h"
@@ -103,15 +105,6 @@ struct Parameters {
 constexpr uint32_t kMostWords = 1024;
 constexpr size_t kMostReported = 250;
 
-// Kernels come as CUfunction or, since 12.0, as CUkernel.
-bool parameter(const void* function, size_t index, size_t* offset, size_t* size) {
-  const auto ask = [&](auto query) {
-    return query != nullptr &&
-           query(const_cast<void*>(function), index, offset, size) == CUDA_SUCCESS;
-  };
-  return ask(cuda.cuFuncGetParamInfo) || ask(cuda.cuKernelGetParamInfo);
-}
-
 // Granules of the address space in which the program allocated memory while it was recorded. Insert
 // only, so that no thread waits for it: the analysis knows what was freed since.
 constexpr int kGranuleBits = 25;
@@ -164,7 +157,7 @@ Parameters* parameters_of(ThreadState& thread, const void* function) {
   slot.cut = false;
   uint32_t left = kMostWords;
   size_t offset = 0, size = 0;
-  for (size_t i = 0; i < 256 && parameter(function, i, &offset, &size); ++i) {
+  for (size_t i = 0; i < 256 && parameter_layout(function, i, &offset, &size); ++i) {
     const size_t first = -offset % sizeof(uint64_t);
     if (size < first + sizeof(uint64_t)) continue;
     const size_t count = (size - first) / sizeof(uint64_t);
@@ -216,30 +209,19 @@ class Teller {
 // Reports which words may be pointers: parameters of that size unless they are small numbers, and
 // words inside others (structs passed by value) only if they point to where memory was allocated.
 // False: there were too many.
-bool report_words(Teller& reporter, const Parameters::Words& words, const unsigned char* from,
-                  size_t bytes) {
+bool report_words(Teller& reporter, const Parameters::Words& words,
+                  std::span<const unsigned char> bytes) {
   const size_t count = std::min<size_t>(
-      words.count, bytes < words.first ? 0 : (bytes - words.first) / sizeof(uint64_t));
+      words.count,
+      bytes.size() < words.first ? 0 : (bytes.size() - words.first) / sizeof(uint64_t));
   for (size_t i = 0; i < count; ++i) {
     uint64_t value = 0;
-    std::memcpy(&value, from + words.first + i * sizeof value, sizeof value);
+    std::memcpy(&value, bytes.data() + words.first + i * sizeof value, sizeof value);
     if (value < kLowestAddress || value >> 56 != 0) continue;  // a number
     if (!words.whole && !may_be_allocated(value)) continue;
     if (!reporter.report(value, words.parameter)) return false;
   }
   return true;
-}
-
-// The packed parameters if a launch passes them in one buffer.
-const unsigned char* buffer_of(void** extra, size_t* bytes) {
-  const unsigned char* buffer = nullptr;
-  for (size_t i = 0; extra != nullptr && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
-    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-      buffer = static_cast<const unsigned char*>(extra[i + 1]);
-    else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE)
-      *bytes = *static_cast<const size_t*>(extra[i + 1]);
-  }
-  return buffer;
 }
 
 }  // namespace
@@ -256,39 +238,18 @@ uint32_t memory_kinds(const CallEntry& entry, const void* parameters) {
   return asked.kinds;
 }
 
-void report_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
+void report_arguments(ThreadState& thread, const LaunchParameters& launch,
                       const ring::OpenCall& open) {
-  const void* function = nullptr;
-  void** values = nullptr;
-  void** extra = nullptr;
-  const std::string_view name = ring::call_info(driver_call).name;
-  if (name == "cuLaunchKernel") {
-    const auto& p = *static_cast<const cuLaunchKernel_params*>(parameters);
-    function = p.f, values = p.kernelParams, extra = p.extra;
-  } else if (name == "cuLaunchKernelEx") {
-    const auto& p = *static_cast<const cuLaunchKernelEx_params*>(parameters);
-    function = p.f, values = p.kernelParams, extra = p.extra;
-  } else if (name == "cuLaunchCooperativeKernel") {
-    const auto& p = *static_cast<const cuLaunchCooperativeKernel_params*>(parameters);
-    function = p.f, values = p.kernelParams;
-  }
-  if (function == nullptr) return;
   thread.in_collector = true;  // the driver calls made here are not the program's
-  Parameters* known = parameters_of(thread, function);
+  Parameters* known = parameters_of(thread, launch.function);
   thread.in_collector = false;
   if (known == nullptr) return;
-  size_t bytes = 0;
-  const unsigned char* buffer = values == nullptr ? buffer_of(extra, &bytes) : nullptr;
   Teller reporter(thread, open);
   bool reported_all = true;
   for (uint16_t i = 0; i < known->count && reported_all; ++i) {
     const Parameters::Words& words = known->words[i];
-    if (values != nullptr) {
-      const auto* from = static_cast<const unsigned char*>(values[words.parameter]);
-      if (from != nullptr) reported_all = report_words(reporter, words, from, SIZE_MAX);
-    } else if (buffer != nullptr && words.offset < bytes) {
-      reported_all = report_words(reporter, words, buffer + words.offset, bytes - words.offset);
-    }
+    const size_t bytes = words.first + words.count * sizeof(uint64_t);
+    reported_all = report_words(reporter, words, launch.of(words.parameter, words.offset, bytes));
   }
   if (!reported_all && !std::exchange(known->cut, true))
     report_loss(ring::Loss::kKernelParameters, 1);

@@ -13,6 +13,7 @@
 
 namespace streamscope::collect {
 
+struct LaunchParameters;
 struct ThreadState;
 
 /// Reports what a successful copy or memset accesses. `call` is its record. For entries with
@@ -29,7 +30,7 @@ uint32_t memory_kinds(const CallEntry& entry, const void* parameters);
 /// traced call. Reads only the parameters themselves, and only as far as the driver says there are
 /// any: 1024 words at most, of which it reports 250. Kernels that have more are loss
 /// `kernel-parameters`.
-void report_arguments(ThreadState& thread, ring::CallId driver_call, const void* parameters,
+void report_arguments(ThreadState& thread, const LaunchParameters& launch,
                       const ring::OpenCall& open);
 
 /// With --with args: the program received memory here. Thread-safe.

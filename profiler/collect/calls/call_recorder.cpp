@@ -5,12 +5,16 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "collect/calls/accesses.h"
 #include "collect/calls/captures.h"
+#include "collect/calls/launch_parameters.h"
 #include "collect/calls/objects.h"
 #include "collect/confirm/chosen_order.h"
+#include "collect/observed/kernel_code.h"
 #include "collect/observed/observer.h"
+#include "collect/observed/tensor_maps.h"
 #include "collect/process/asking.h"
 #include "collect/process/gate.h"
 #include "collect/process/session.h"
@@ -137,7 +141,7 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
   if (session.active_captures.load(std::memory_order_relaxed) > 0 &&
       follow_captures(thread, entry, call, values, result))
     flags |= ring::kCapturing;
-  if (session.tells_arguments && (entry.flags & kEntryAllocates) != 0 && result == 0)
+  if (session.reads_parameters && (entry.flags & kEntryAllocates) != 0 && result == 0)
     note_allocation(values.object, values.value);
   if (session.orders_calls && (entry.flags & kEntryAllocates) != 0 && result == 0)
     order_allocated(entry.kind, values.object);
@@ -177,7 +181,7 @@ void prepare_call_recorder(bool late) {
                         : session.control->stacks == ring::StackMode::kSyncs ? kEntryStack
                                                                              : 0;
   if (session.stack_calls != 0) prepare_stacks();
-  session.tells_arguments = (session.control->with & ring::kWithArgs) != 0;
+  session.reads_parameters = (session.control->with & ring::kWithArgs) != 0 || session.observes;
   if (!late) return;
   session.attached_late.store(true, std::memory_order_relaxed);
   report_loss(ring::Loss::kLateAttach, 1);
@@ -201,7 +205,15 @@ void report_launch(ThreadState& thread, const CallEntry& entry, const void* para
   if (!is_inside_a_call(&thread) || thread.in_collector ||
       thread.open_entry->kind != CallKind::kLaunch || !collects(thread.begin))
     return;
-  report_arguments(thread, entry.id, parameters, thread.open_call());
+  const LaunchParameters launch = launch_parameters(entry.id, parameters);
+  if (launch.function == nullptr) return;
+  if ((session.control->with & ring::kWithArgs) != 0)
+    report_arguments(thread, launch, thread.open_call());
+  const uint8_t code = std::exchange(thread.launched_code, uint8_t{0});
+  if ((code & kByTensorMap) == 0) return;
+  thread.in_collector = true;
+  report_tensor_maps(thread, launch, code);
+  thread.in_collector = false;
 }
 
 void end_captured_stream(uint64_t handle) {

@@ -125,7 +125,7 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
     return on_other(domain, id, data);
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite == CUPTI_API_EXIT) {
-    if (__builtin_expect(session.tells_arguments, 0) && domain == CUPTI_CB_DOMAIN_DRIVER_API)
+    if (__builtin_expect(session.reads_parameters, 0) && domain == CUPTI_CB_DOMAIN_DRIVER_API)
       on_driver_launched(id, call);
     if (*call.correlationData != 0) on_exit(call);
     return;

@@ -133,7 +133,7 @@ bool InterposedCall::can_pass() const {
   constexpr uint16_t kSeen =
       kEntryOutput | kEntryIdentity | kEntryEnds | kEntryStack | kEntryAllocates | kEntryFollowed;
   return (facts_.flags & kSeen) == 0 && facts_.kind != CallKind::kCaptureBegin &&
-         session.active_captures.load(std::memory_order_relaxed) == 0 && !session.tells_arguments;
+         session.active_captures.load(std::memory_order_relaxed) == 0 && !session.reads_parameters;
 }
 
 void InterposedCall::pass() {
@@ -190,7 +190,7 @@ void InterposedCall::leave_unrecorded(int32_t result) {
   if (new_context || new_kernel || changes_objects(facts_.kind) ||
       session.active_captures.load(std::memory_order_relaxed) > 0)
     learn(new_context);
-  if (session.tells_arguments && facts_.kind == CallKind::kLaunch &&
+  if (session.reads_parameters && facts_.kind == CallKind::kLaunch &&
       (facts_.flags & kEntryDriver) != 0)
     report_launch(*thread_, *entry_, call_.parameters);
 }

@@ -23,7 +23,7 @@ void take_numbers(ThreadState& thread);
 /// The parameters of such a call are read again at its exit.
 inline bool needs_parameters(CallFacts facts) {
   return (facts.flags & (kEntryOutput | kEntryAccesses | kEntryIdentity)) != 0 ||
-         (facts.kind == CallKind::kLaunch && session.tells_arguments);
+         (facts.kind == CallKind::kLaunch && session.reads_parameters);
 }
 
 /// One call through a wrapper; lives in the wrapper's stack frame.
@@ -116,7 +116,7 @@ template <CallKind kKind, uint16_t kFlags>
   thread_ = thread;
   if (thread->open_entry != nullptr && is_inside_another(*thread, top)) {
     if (kernel_ != nullptr) thread->launched = kernel_;
-    return kernel_ != nullptr && session.tells_arguments;
+    return kernel_ != nullptr && session.reads_parameters;
   }
   if (__builtin_expect(session.window_off.load(std::memory_order_relaxed), 0) && can_pass()) {
     pass();
@@ -158,7 +158,7 @@ template <CallKind kKind, uint16_t kFlags>
   // Nearly every successful call shows nothing new beside itself.
   if (__builtin_expect(stream_is_new_ || call_.context_id == ring::kNone32 ||
                            (kKind == CallKind::kLaunch && call_.kernel == 0) ||
-                           (kFlags & kEntryIdentity) != 0 || session.tells_arguments ||
+                           (kFlags & kEntryIdentity) != 0 || session.reads_parameters ||
                            session.active_captures.load(std::memory_order_relaxed) > 0,
                        0) &&
       result == 0)

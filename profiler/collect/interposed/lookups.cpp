@@ -10,15 +10,18 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "collect/interposed/graphs.h"
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/runtime_wrappers.h"
 #include "collect/interposed/wrappers.h"
+#include "collect/observed/tensor_maps.h"
 #include "collect/process/driver.h"
 #include "collect/process/inject.h"
 #include "collect/process/next_function.h"
+#include "collect/process/session.h"
 #include "collect/process/symbols.h"
 
 #undef cuGetProcAddress
@@ -75,6 +78,9 @@ enum FollowedIndex {
   kInit,
   kGraphDestroy,
   kGraphDestroyNode,
+  kEncodeTiled,
+  kEncodeIm2col,
+  kReplaceAddress,
   kAllFollowed
 };
 
@@ -204,6 +210,57 @@ CUresult CUDAAPI destroy_node(CUgraphNode node) {
   return real(node);
 }
 
+CUresult noted(CUresult result, const CUtensorMap* map, int type, cuuint32_t rank,
+               const void* address, const cuuint64_t* dimensions, const cuuint64_t* strides) {
+  static_assert(sizeof(cuuint64_t) == sizeof(uint64_t));
+  if (!session.observes || result != CUDA_SUCCESS) return result;
+  const auto numbers = [](const cuuint64_t* first, size_t count) {
+    return std::span(reinterpret_cast<const uint64_t*>(first), first == nullptr ? 0 : count);
+  };
+  note_tensor_map(
+      *map, mapped_memory(type, reinterpret_cast<uintptr_t>(address), numbers(dimensions, rank),
+                          numbers(strides, rank > 0 ? rank - 1 : 0)));
+  return result;
+}
+
+CUresult CUDAAPI encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                              void* address, const cuuint64_t* dimensions,
+                              const cuuint64_t* strides, const cuuint32_t* box,
+                              const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+                              CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                              CUtensorMapFloatOOBfill fill) {
+  auto* real = followed<decltype(encode_tiled)>(kEncodeTiled);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const CUresult result = real(map, type, rank, address, dimensions, strides, box, element_strides,
+                               interleave, swizzle, promotion, fill);
+  return noted(result, map, type, rank, address, dimensions, strides);
+}
+
+CUresult CUDAAPI encode_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                               void* address, const cuuint64_t* dimensions,
+                               const cuuint64_t* strides, const int* lower, const int* upper,
+                               cuuint32_t channels, cuuint32_t pixels,
+                               const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+                               CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                               CUtensorMapFloatOOBfill fill) {
+  auto* real = followed<decltype(encode_im2col)>(kEncodeIm2col);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const CUresult result =
+      real(map, type, rank, address, dimensions, strides, lower, upper, channels, pixels,
+           element_strides, interleave, swizzle, promotion, fill);
+  return noted(result, map, type, rank, address, dimensions, strides);
+}
+
+CUresult CUDAAPI replace_address(CUtensorMap* map, void* address) {
+  auto* real = followed<decltype(replace_address)>(kReplaceAddress);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!session.observes || map == nullptr) return real(map, address);
+  const CUtensorMap before = *map;
+  const CUresult result = real(map, address);
+  if (result == CUDA_SUCCESS) note_moved_tensor_map(before, *map, address);
+  return result;
+}
+
 // True if `function` is exported by the library of the stubs.
 bool is_stub(const void* function) {
   const void* own_dlsym = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
@@ -279,5 +336,9 @@ constinit StreamscopeLookups streamscope_lookups = {nullptr,
 STREAMSCOPE_CONSTINIT StreamscopeFollowed streamscope_followed[] = {
     STREAMSCOPE_FOLLOWED("cuGetProcAddress", get_address_v1),
     STREAMSCOPE_FOLLOWED("cuGetProcAddress_v2", get_address_v2),
-    STREAMSCOPE_FOLLOWED("cuInit", init), STREAMSCOPE_FOLLOWED("cuGraphDestroy", destroy_graph),
-    STREAMSCOPE_FOLLOWED("cuGraphDestroyNode", destroy_node)};
+    STREAMSCOPE_FOLLOWED("cuInit", init),
+    STREAMSCOPE_FOLLOWED("cuGraphDestroy", destroy_graph),
+    STREAMSCOPE_FOLLOWED("cuGraphDestroyNode", destroy_node),
+    STREAMSCOPE_FOLLOWED("cuTensorMapEncodeTiled", encode_tiled),
+    STREAMSCOPE_FOLLOWED("cuTensorMapEncodeIm2col", encode_im2col),
+    STREAMSCOPE_FOLLOWED("cuTensorMapReplaceAddress", replace_address)};

@@ -15,7 +15,7 @@
 
 #include "collect/calls/call_table.h"
 #include "collect/observed/gpu_code.h"
-#include "collect/observed/kernel_signals.h"
+#include "collect/observed/kernel_code.h"
 #include "collect/observed/sanitizer_library.h"
 #include "collect/observed/table.h"
 #include "collect/observed/table_reader.h"
@@ -47,8 +47,8 @@ struct Context {
 };
 
 struct Code {
-  SignalsOfKernels signals;
-  bool unknown = false;
+  CodeOfKernels kernels;
+  bool is_known = false;
 };
 
 struct Observer {
@@ -102,7 +102,7 @@ void context_created(CUcontext handle) {
 
 void module_loaded(const SanitizerModuleData& data) {
   Code code;
-  code.signals = signals_of_kernels(data.code, data.code_bytes, &code.unknown);
+  code.is_known = read_code(data.code, data.code_bytes, code.kernels);
   std::unique_lock code_lock(observer->mutex);
   observer->modules.insert_or_assign(data.module, std::move(code));
   code_lock.unlock();
@@ -114,20 +114,21 @@ void module_loaded(const SanitizerModuleData& data) {
                                 {kCopyToShared, "streamscope_copy"},
                                 {kBulkRead, "streamscope_bulk_read"},
                                 {kBulkWrite, "streamscope_bulk_write"},
-                                {kBulkReduction, "streamscope_bulk_write"}};
+                                {kBulkReduction, "streamscope_bulk_reduction"}};
   std::lock_guard lock(patching);
   for (const Patch& patch : kPatches)
     sanitizer.sanitizerPatchInstructions(patch.instruction, data.module, patch.function);
   sanitizer.sanitizerPatchModule(data.module);
 }
 
-uint8_t signals_of(const SanitizerLaunchData& data) {
+// KernelSignals and CodeTraits.
+uint8_t code_of(const SanitizerLaunchData& data) {
   std::lock_guard lock(observer->mutex);
   const auto module = observer->modules.find(data.module);
-  if (module == observer->modules.end() || module->second.unknown || data.name == nullptr)
-    return kMaySignal | kMayWait;
-  const auto kernel = module->second.signals.find(data.name);
-  return kernel == module->second.signals.end() ? 0 : kernel->second;
+  if (module == observer->modules.end() || !module->second.is_known || data.name == nullptr)
+    return kUnknownCode;
+  const auto kernel = module->second.kernels.find(data.name);
+  return kernel == module->second.kernels.end() ? 0 : kernel->second;
 }
 
 // Launches.
@@ -216,7 +217,7 @@ void push_range(ThreadState& thread, const Launch& launch, const TouchedRange& r
   record.source = static_cast<uint8_t>(AccessSource::kObserved);
   if (range.how != Touch::kRead) record.writes |= ring::kWritten;
   if (range.how == Touch::kAtomic) record.writes |= ring::kWrittenAtomically;
-  record.writes |= static_cast<uint8_t>(launch.signals << ring::kSignalsShift);
+  record.writes |= static_cast<uint8_t>((launch.code & kAllSignals) << ring::kSignalsShift);
   record.call_number = launch.call_number;
   record.begin = launch.begin;
   record.ranges[0] = {range.address, range.bytes};
@@ -237,7 +238,8 @@ void launch_begins(const SanitizerLaunchData& data) {
                         data.function,
                         threads_of(data),
                         thread->open_entry->kind == CallKind::kGraphLaunch,
-                        signals_of(data)};
+                        code_of(data)};
+    if (!launch.of_graph) thread->launched_code = launch.code;
     place = place_for(data, launch);
     if (place == nullptr) push_range(*thread, launch, kNotKnown);
   }
@@ -315,7 +317,8 @@ void report_launches(ThreadState& thread, RoomInRing& room, const std::vector<La
       if (++count <= kMostRanges) push(launches[launch], ranges[next]);
     }
     const bool known = contents.complete && count <= kMostRanges &&
-                       (contents.launches[launch].flags & (kTableFull | kByDescriptor)) == 0;
+                       (contents.launches[launch].flags & kTableFull) == 0 &&
+                       (launches[launch].code & (kByTensorMap | kTouchesUnseen)) == 0;
     // Kernels of one graph launch share a place. Another kernel without any access may have touched
     // memory in a way that is not patched.
     if (known && count == 0 && launches[launch].of_graph) {

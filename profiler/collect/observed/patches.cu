@@ -41,15 +41,26 @@ __device__ __noinline__ int streamscope_copy(void* launch, uint64_t, void* sourc
   return 0;
 }
 
-__device__ __noinline__ int streamscope_bulk_read(void* launch, uint64_t, uint64_t, uint32_t,
-                                                  uint32_t, uint32_t, uint32_t) {
-  if (launch != nullptr) set_bits(&static_cast<TouchLaunch*>(launch)->flags, kByDescriptor);
+// Bulk copies and reductions: `blocks` of 16 bytes. Those that use a tensor map are no patched
+// operations.
+__device__ __noinline__ int streamscope_bulk_read(void* launch, uint64_t, uint64_t source, uint32_t,
+                                                  uint32_t, uint32_t blocks, uint32_t) {
+  if (launch == nullptr) return 0;
+  touch_bulk(static_cast<TouchLaunch*>(launch), source, (blocks & 0xffff) * 16, Touch::kRead);
   return 0;
 }
 
-__device__ __noinline__ int streamscope_bulk_write(void* launch, uint64_t, uint64_t, uint32_t,
-                                                   uint32_t) {
-  if (launch != nullptr) set_bits(&static_cast<TouchLaunch*>(launch)->flags, kByDescriptor);
+__device__ __noinline__ int streamscope_bulk_write(void* launch, uint64_t, uint64_t destination,
+                                                   uint32_t, uint32_t blocks) {
+  if (launch == nullptr) return 0;
+  touch_bulk(static_cast<TouchLaunch*>(launch), destination, blocks * 16, Touch::kWrite);
+  return 0;
+}
+
+__device__ __noinline__ int streamscope_bulk_reduction(void* launch, uint64_t, uint64_t destination,
+                                                       uint32_t, uint32_t blocks) {
+  if (launch == nullptr) return 0;
+  touch_bulk(static_cast<TouchLaunch*>(launch), destination, blocks * 16, Touch::kAtomic);
   return 0;
 }
 }

@@ -48,21 +48,45 @@ static __device__ __forceinline__ void touch_apart(TouchLaunch* launch, uint32_t
   if (lane() == first || (own & ~of_first) != 0) add_touch(launch, key, how, unit >> 5, together);
 }
 
+constexpr uint64_t kMaskBytes = 32 * 4;  // of a word of the mask
+
+/// Bytes of one word of the mask. `from` and `to` are multiples of 4.
+static __device__ __forceinline__ void touch_mask(TouchLaunch* launch, uint64_t from, uint64_t to,
+                                                  Touch how) {
+  const auto units = static_cast<uint32_t>(to - from) / 4;
+  const auto unit = static_cast<uint32_t>(from / 4 % kUnits);
+  const uint32_t bits = (units == 32 ? ~0u : (1u << units) - 1) << (unit & 31);
+  add_touch(launch, granule_key(index_of(launch), false, from), how, unit >> 5, bits);
+}
+
 /// Bytes from `begin` to `end`, both multiples of 4, that the lanes of `active` touch one behind
 /// the other: each word of the masks is set by one lane. There are enough lanes if each of them
 /// touches 16 bytes at most, as these fill at most one word for 8 lanes, and one more.
 static __device__ __forceinline__ void touch_row(TouchLaunch* launch, uint32_t active,
                                                  uint64_t begin, uint64_t end, Touch how) {
-  constexpr uint64_t kWordBytes = 32 * 4;  // of a mask
   const auto place = static_cast<uint32_t>(__popc(active & ((1u << lane()) - 1)));
-  const uint64_t of_word = (begin / kWordBytes + place) * kWordBytes;
+  const uint64_t of_word = (begin / kMaskBytes + place) * kMaskBytes;
   const uint64_t from = begin > of_word ? begin : of_word;
-  const uint64_t to = end < of_word + kWordBytes ? end : of_word + kWordBytes;
-  if (from >= to) return;
-  const auto units = static_cast<uint32_t>(to - from) / 4;
-  const auto unit = static_cast<uint32_t>(from / 4 % kUnits);
-  const uint32_t bits = (units == 32 ? ~0u : (1u << units) - 1) << (unit & 31);
-  add_touch(launch, granule_key(index_of(launch), false, from), how, unit >> 5, bits);
+  const uint64_t to = end < of_word + kMaskBytes ? end : of_word + kMaskBytes;
+  if (from < to) touch_mask(launch, from, to, how);
+}
+
+/// One lane. `begin` and `end` are multiples of 4.
+static __device__ __forceinline__ void touch_words(TouchLaunch* launch, uint64_t begin,
+                                                   uint64_t end, Touch how) {
+  STREAMSCOPE_AS_A_LOOP
+  while (begin < end) {
+    const uint64_t to = begin / kMaskBytes * kMaskBytes + kMaskBytes;
+    touch_mask(launch, begin, to < end ? to : end, how);
+    begin = to;
+  }
+}
+
+/// All lanes that run together make one bulk copy, of which one lane is enough.
+static __device__ __forceinline__ void touch_bulk(TouchLaunch* launch, uint64_t address,
+                                                  uint64_t bytes, Touch how) {
+  const int leader = __ffs(static_cast<int>(__activemask())) - 1;
+  if (lane() == leader) touch_words(launch, address, address + bytes, how);
 }
 
 /// All lanes that run together. `address` and `bytes` are of this lane's access.

@@ -27,7 +27,7 @@ struct Launch {
   CUfunction function = nullptr;
   uint64_t threads = 0;
   bool of_graph = false;  // one of the kernels of a graph launch
-  uint8_t signals = 0;    // KernelSignals
+  uint8_t code = 0;       // KernelSignals, CodeTraits
 };
 
 /// A stream with launches in a table, and how their end is known: the stream is idle, or has passed

@@ -64,8 +64,7 @@ struct TouchLaunch {
   uint32_t slots;  // that it fills; only once the table is read
 };
 enum LaunchFlag : uint32_t {
-  kTableFull = 1,     // some of its accesses are not in the table
-  kByDescriptor = 2,  // it touched memory that no address names
+  kTableFull = 1,  // some of its accesses are not in the table
 };
 
 /// The start of a table, at a multiple of kTableAlignment; its launches follow in the same piece of

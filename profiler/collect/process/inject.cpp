@@ -29,6 +29,7 @@
 #include "collect/interposed/lookups.h"
 #include "collect/nvtx/other_tool.h"
 #include "collect/observed/observer.h"
+#include "collect/observed/tensor_maps.h"
 #include "collect/process/asking.h"
 #include "collect/process/driver.h"
 #include "collect/process/gate.h"
@@ -154,6 +155,7 @@ void in_child_after_fork() {
   chosen_text[0] = '\0';
   forget_activities_after_fork();
   forget_observing_after_fork();
+  forget_tensor_maps_after_fork();
   forget_chosen_order_after_fork();
   forget_resources_after_fork();
   forget_questions_after_fork();

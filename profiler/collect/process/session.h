@@ -42,7 +42,7 @@ struct alignas(64) Session {
   // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
   // whether the parameters of kernels are recorded.
   uint16_t stack_calls = 0;
-  bool tells_arguments = false;
+  bool reads_parameters = false;
   bool observes = false;      // the accesses of kernels (observed/observer.h)
   bool orders_calls = false;  // of two calls (confirm/chosen_order.h)
   bool intervenes() const { return observes || orders_calls; }  // around calls that make work

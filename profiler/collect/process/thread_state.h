@@ -86,8 +86,9 @@ struct alignas(128) ThreadState {
   alignas(64) KernelNameSlot kernel_names[2 * kKernelSets];  // kernel_slot()
   CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // created at the first launch, with --with args
-  PythonNames* python_names = nullptr;            // created at the first Python frame
-  ThreadState* next = nullptr;                    // all states of this process
+  uint8_t launched_code = 0;            // of the kernel `launched` (observed/kernel_code.h), once
+  PythonNames* python_names = nullptr;  // created at the first Python frame
+  ThreadState* next = nullptr;          // all states of this process
   ThreadState* next_free = nullptr;
 
   void count_call() {

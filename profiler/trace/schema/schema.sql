@@ -511,7 +511,9 @@ CREATE TABLE access (
                                                        -- which bytes it touches, if any, is not known. 4 seen while the kernel
                                                        -- ran (--with accesses): exactly these bytes. A row of source 4 without
                                                        -- address has 0 bytes if the call touched nothing, and no bytes if
-                                                       -- not everything that it touched is known
+                                                       -- not everything that it touched is known. 5 a tensor that the
+                                                       -- kernel may copy from or to by TMA (--with accesses), by the tensor
+                                                       -- maps among its parameters: only a possible access
   writes INTEGER,                                      -- 0: read, 1: written, 2: only by atomic operations; NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/observed/kernel_signals.h"
+#include "collect/observed/kernel_code.h"
 
 #include <elf.h>
 
@@ -26,37 +26,44 @@ bool is_strong_beyond_sm(uint64_t high, unsigned sm) {
   return field == kGpu || field == kSystem;
 }
 
-// Some operations have one number for an address in registers and one for another form.
-uint8_t signals_of(uint64_t low, uint64_t high, unsigned sm) {
-  switch (low & 0xfff) {
-    case 0x380:  // LD
-    case 0x980:
-    case 0x381:  // LDG
-    case 0x981:
+// The number of an operation is in 9 bits; three more say where its operands are.
+uint8_t traits_of(uint64_t low, uint64_t high, unsigned sm) {
+  switch (low & 0x1ff) {
+    case 0x180:  // LD
+    case 0x181:  // LDG
       return is_strong_beyond_sm(high, sm) ? kMayWait : 0;
-    case 0x385:  // ST
-    case 0x985:
-    case 0x386:  // STG
-    case 0x986:
+    case 0x185:  // ST
+    case 0x186:  // STG
       return is_strong_beyond_sm(high, sm) ? kMaySignal : 0;
-    case 0x38e:  // RED
-    case 0x98e:
-    case 0x3a6:  // of floating-point numbers
-    case 0x9a6:
+    case 0x18e:  // RED
+    case 0x1a6:  // of floating-point numbers
       return kMaySignal;
-    case 0x38a:  // ATOM
-    case 0x98a:
-    case 0x38b:
-    case 0x98b:
-    case 0x3a8:  // ATOMG
-    case 0x9a8:
-    case 0x3a9:
-    case 0x9a9:
-    case 0x3a3:
-    case 0x9a3:
+    case 0x18a:  // ATOM
+    case 0x18b:
+    case 0x1a8:  // ATOMG
+    case 0x1a9:
+    case 0x1a3:
       return kMaySignal | kMayWait;
-    case 0x992:  // MEMBAR; 0 is that of a block
+    case 0x192:  // MEMBAR; 0 is that of a block
       return (high >> 13 & 15) != 0 ? kMaySignal : 0;
+    case 0x1b4:  // UTMALDG
+      return kReadsByTensorMap;
+    case 0x1b5:  // UTMASTG
+    case 0x1b6:  // UTMAREDG
+      return kWritesByTensorMap;
+    case 0x160:  // TEX
+    case 0x161:
+    case 0x163:  // TLD4
+    case 0x164:
+    case 0x166:  // TLD
+    case 0x167:
+    case 0x16c:  // TXD
+    case 0x16d:
+    case 0x199:  // SULD
+    case 0x19d:  // SUST
+    case 0x19f:  // SURED
+    case 0x1a4:  // LDGMC
+      return kTouchesUnseen;
     default:
       return 0;
   }
@@ -126,41 +133,41 @@ std::vector<std::string_view> device_functions(const Cubin& cubin,
   return names;
 }
 
-uint8_t signals_of(std::string_view code, unsigned sm) {
-  uint8_t signals = 0;
+uint8_t traits_of(std::string_view code, unsigned sm) {
+  uint8_t traits = 0;
   for (size_t at = 0; at + kInstructionBytes <= code.size(); at += kInstructionBytes) {
     uint64_t halves[2];
     std::memcpy(halves, code.data() + at, sizeof halves);
-    signals |= signals_of(halves[0], halves[1], sm);
+    traits |= traits_of(halves[0], halves[1], sm);
   }
-  return signals;
+  return traits;
 }
 
 }  // namespace
 
-SignalsOfKernels signals_of_kernels(const char* cubin_bytes, size_t bytes, bool* unknown) {
-  SignalsOfKernels found;
+bool read_code(const char* cubin_bytes, size_t bytes, CodeOfKernels& kernels) {
+  kernels.clear();
   const Cubin cubin(cubin_bytes, bytes);
   const std::vector<Elf64_Shdr> sections = cubin.sections();
   const auto header = cubin.at<Elf64_Ehdr>(0);
-  *unknown = sections.empty() || header->e_shstrndx >= sections.size();
-  if (*unknown) return found;
+  if (sections.empty() || header->e_shstrndx >= sections.size()) return false;
   const std::string_view names = cubin.contents(sections[header->e_shstrndx]);
   for (const Elf64_Shdr& section : sections) {
     const std::string_view name = text_at(names, section.sh_name);
     if (!name.starts_with(kCode)) continue;
-    found[std::string(name.substr(kCode.size()))] = signals_of(cubin.contents(section), cubin.sm());
+    kernels[std::string(name.substr(kCode.size()))] =
+        traits_of(cubin.contents(section), cubin.sm());
   }
   uint8_t of_all = 0;
   for (const std::string_view name : device_functions(cubin, sections)) {
-    const auto function = found.find(std::string(name));
-    if (function == found.end()) continue;
+    const auto function = kernels.find(std::string(name));
+    if (function == kernels.end()) continue;
     of_all |= function->second;
-    found.erase(function);
+    kernels.erase(function);
   }
-  for (auto& [name, signals] : found) signals |= of_all;
-  std::erase_if(found, [](const auto& kernel) { return kernel.second == 0; });
-  return found;
+  for (auto& [name, traits] : kernels) traits |= of_all;
+  std::erase_if(kernels, [](const auto& kernel) { return kernel.second == 0; });
+  return true;
 }
 
 }  // namespace streamscope::collect
