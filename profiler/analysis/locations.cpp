@@ -27,17 +27,21 @@ std::string Location::sentence() const {
   return text;
 }
 
+std::string Places::thread_name(Id thread) const {
+  if (thread >= trace_.thread.size()) return "";
+  std::string name = printable(trace_.text(trace_.thread.name_id[thread]));
+  if (name.empty() && trace_.thread.os_tid[thread] > 0)
+    name = fmt::format("{}", trace_.thread.os_tid[thread]);
+  return name;
+}
+
 template <class Calls>
 Location Places::place(const Calls& calls, Id call) const {
   Location result;
   if (call >= calls.size()) return result;
   const Id thread = calls.thread_id[call], operation = calls.operation_id[call];
   const Ns at = calls.start_ns[call];
-  if (thread < trace_.thread.size()) {
-    result.thread = printable(trace_.text(trace_.thread.name_id[thread]));
-    if (result.thread.empty() && trace_.thread.os_tid[thread] > 0)
-      result.thread = fmt::format("{}", trace_.thread.os_tid[thread]);
-  }
+  result.thread = thread_name(thread);
   if constexpr (requires { calls.stack_id; }) {
     const Id stack = calls.stack_id[call];
     if (stack < call_sites_.size()) result.call_site = call_sites_[stack];
@@ -67,6 +71,13 @@ Location Places::of_op(Id op) const {
   return op < trace_.op.size() ? of_call(trace_.op.api_call_id[op]) : Location{};
 }
 Location Places::of_call(Id call) const { return place(trace_.api_call, call); }
+Location Places::of_tensor(Id allocation) const {
+  Location result;
+  result.thread = thread_name(trace_.allocation.alloc_thread_id[allocation]);
+  const Id stack = trace_.allocation.alloc_stack_id[allocation];
+  if (stack < call_sites_.size()) result.call_site = call_sites_[stack];
+  return result;
+}
 Location Places::of_record(Id record) const { return place(trace_.event_record, record); }
 Location Places::of_wait(Id wait) const { return place(trace_.event_wait, wait); }
 Location Places::of_sync(Id sync) const { return place(trace_.host_sync, sync); }

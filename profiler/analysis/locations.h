@@ -31,8 +31,11 @@ class Places {
   Location of_wait(Id event_wait) const;
   Location of_sync(Id host_sync) const;
   Location of_call(Id api_call) const;
+  /// Where a tensor was allocated (kTensorAllocation): thread and call site.
+  Location of_tensor(Id allocation) const;
 
  private:
+  std::string thread_name(Id thread) const;
   template <class Calls>
   Location place(const Calls& calls, Id call) const;
 

@@ -23,7 +23,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 16;
+inline constexpr uint32_t kLayoutVersion = 17;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
@@ -88,6 +88,7 @@ enum class RecordKind : uint8_t {
   // Which memory is accessed.
   kAccess,           // AccessRecord
   kKernelArguments,  // KernelArgumentsRecord (--with args)
+  kTensorBlock,      // TensorBlockRecord (--with alloc, accesses)
   // What the collector itself reports.
   kDropped,     // LossRecord: this ring was full
   kLoss,        // LossRecord: anything else that is missing
@@ -500,6 +501,18 @@ struct AccessRecord : RecordStart {
   uint32_t pitch[2];   // bytes
   uint32_t rows;       // kObserved without ranges: 0 if nothing was touched, 1 if not all is known
   uint32_t operation;  // that declares it, kNone32 if none
+};
+
+/// A block of memory that PyTorch's caching allocator gives to a tensor, or takes back: a part of
+/// what a call allocated.
+struct TensorBlockRecord : RecordStart {
+  uint8_t taken_back;
+  uint8_t reserved;
+  uint32_t stack;
+  uint64_t begin;  // ticks
+  uint64_t address;
+  uint64_t bytes;
+  uint64_t unused[4];
 };
 
 /// Words in the parameters of a kernel launch that may be pointers.

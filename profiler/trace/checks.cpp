@@ -42,7 +42,7 @@ constexpr Rule kRules[] = {
     {"", "elided_because", 1, 4},
     {"pool", "kind", 0, kMemoryPool},
     {"timeline_point", "act", 0, kTimelineFail},
-    {"allocation", "kind", 0, kLibcoordAllocation},
+    {"allocation", "kind", 0, kTensorAllocation},
     {"access", "source", 0, static_cast<Int>(AccessSource::kTensorMap)},
     {"access", "writes", 0, static_cast<Int>(AccessKind::kUpdated)},
     {"range", "kind", 0, kStartEnd},

@@ -114,7 +114,8 @@ enum AllocationKind : Small {
   kStreamOrderedAllocation,
   kPinnedHostAllocation,
   kManagedAllocation,
-  kLibcoordAllocation
+  kLibcoordAllocation,
+  kTensorAllocation
 };
 enum FrameKind : Small { kNativeFrame = 0, kPythonFrame, kCallSiteFrame };
 enum HangNodeKind : Small {

@@ -190,6 +190,33 @@ TEST(MemoryThatWasSeen, ColumnsOfOneMatrixAreNoRace) {
   }
 }
 
+TEST(MemoryThatWasSeen, IsNamedByItsTensor) {
+  TraceBuilder builder = observed();
+  builder.malloc(kA, 1 << 20).tensor(kA + 1024, 512).tensor(kA, 1024);
+  builder.stream("one").kernel("first", 1, 2).touches(AccessKind::kWritten, kA + 1032, 8);
+  builder.stream("two").kernel("second", 1, 2).touches(AccessKind::kRead, kA + 1032, 8);
+  const std::vector<Finding> found = certain_races(builder);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].text, HasSubstr("Record an event on stream 7 one"));
+  EXPECT_THAT(found[0].text,
+              HasSubstr("The memory is a tensor of 512 B allocated on thread main."));
+}
+
+// The allocator gives the memory to another tensor while a side stream still reads it.
+TEST(MemoryThatWasSeen, OfATensorThatWasFreedTooEarlyNeedsRecordStream) {
+  TraceBuilder builder = observed();
+  builder.malloc(kA, 1 << 20).tensor(kA, 1024);
+  builder.stream("side").kernel("reader", 1, 2).touches(AccessKind::kRead, kA, 8);
+  builder.tensor_freed(kA).tensor(kA, 512);
+  builder.stream("main").kernel("writer", 1, 2).touches(AccessKind::kWritten, kA, 8);
+  const std::vector<Finding> found = certain_races(builder);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].text, HasSubstr("while stream 7 side still used it: call record_stream()"));
+  EXPECT_THAT(
+      found[0].text,
+      HasSubstr("was a tensor of 1 KiB allocated on thread main, and then a tensor of 512 B"));
+}
+
 // Which bytes of a tensor a kernel copies by its map is not known.
 TEST(MemoryThatWasSeen, ATensorThatIsCopiedByAMapMayRace) {
   for (const trace::Int address : {kA + 1024, kA + 4096}) {

@@ -32,9 +32,9 @@ struct Spans {
   Span spans[kMostSpans];
 };
 
-// Weak accesses: strong ("volatile") ones could order kernels. Values are used, as nvcc leaves out
-// loads whose value is not; no byte of them is ever this one.
-constexpr uint32_t kNever = 0xee;
+// Weak accesses: strong ("volatile") ones could order kernels. All bits of a value are used, as
+// nvcc leaves out loads, and parts of loads, whose value is not; it is never this one.
+constexpr uint64_t kNever = 0xeeeeeeeeeeeeeeee;
 
 #define ACCESS(bits, type, constraint)                                                     \
   __device__ void access_##bits(char* at, uint32_t how) {                                  \
@@ -44,7 +44,7 @@ constexpr uint32_t kNever = 0xee;
       asm volatile("ld.global.u" #bits " %0, [%1];" : "=" constraint(value) : "l"(place)); \
     else                                                                                   \
       asm volatile("st.global.u" #bits " [%0], %1;" ::"l"(place), constraint(value));      \
-    if ((value & 0xff) == kNever) __trap();                                                \
+    if (value == static_cast<uint##bits##_t>(kNever)) __trap();                            \
   }
 ACCESS(8, uint16_t, "h")
 ACCESS(16, uint16_t, "h")
@@ -58,7 +58,7 @@ __device__ void access_vector(char* at, uint32_t how) {
                  : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                  : "l"(__cvta_generic_to_global(at)));
     for (const int part : {value.x, value.y, value.z, value.w}) {
-      if ((part & 0xff) == kNever) __trap();
+      if (part == static_cast<int>(kNever)) __trap();
     }
   } else {
     *reinterpret_cast<int4*>(at) = {1, 1, 1, 1};

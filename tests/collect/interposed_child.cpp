@@ -316,6 +316,24 @@ int call_in_a_forked_child() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+// By a library that only its user sees, as Python loads PyTorch's.
+int allocate_tensors(const char* file) {
+  constexpr int8_t kCpu = 0, kCuda = 1;
+  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  check(library != nullptr, "tensors", "library");
+  auto* const change =
+      reinterpret_cast<void (*)(uint64_t, int64_t, int8_t)>(dlsym(library, "c10_change"));
+  auto* const reported = reinterpret_cast<int64_t (*)()>(dlsym(library, "c10_reported"));
+  check(change != nullptr && reported != nullptr, "tensors", "functions");
+  cuInit(0);
+  change(0x7000, 512, kCuda);
+  change(0x9000, 64, kCpu);
+  change(0x7000, -512, kCuda);
+  change(0x7000, 1024, kCuda);
+  check(reported() == 512 + 64 - 512 + 1024, "tensors", "the function of the library");
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -332,6 +350,7 @@ int main(int count, char** arguments) {
   if (scenario == "stand-in") return call_a_stand_in(arguments[2]);
   if (scenario == "times") return launch_with_device_times();
   if (scenario == "times-for-a-while") return launch_with_device_times_for_a_while();
+  if (scenario == "tensors") return allocate_tensors(arguments[2]);
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();
   if (scenario == "streams") return use_streams();

@@ -268,6 +268,26 @@ TEST_F(Interposed, CallsAreRecordedWhereAccessesCannotBeObserved) {
   EXPECT_THAT(run_.error_text(), ::testing::HasSubstr("accesses of kernels are not recorded"));
 }
 
+TEST_F(Interposed, TensorsThatPyTorchAllocatesAreBlocks) {
+  for (const uint32_t with : {uint32_t{0}, uint32_t{ring::kWithAlloc}}) {
+    run_.control().with = with;
+    ASSERT_EQ(run_.run({COLLECT_INTERPOSED_CHILD, "tensors", COLLECT_FAKE_C10}), 0)
+        << run_.error_text();
+    const auto blocks = run_.all<ring::TensorBlockRecord>(ring::RecordKind::kTensorBlock);
+    if (with == 0) {
+      EXPECT_TRUE(blocks.empty());
+      continue;
+    }
+    ASSERT_EQ(blocks.size(), 3u);
+    const uint64_t bytes[] = {512, 512, 1024};
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      EXPECT_EQ(blocks[i].address, 0x7000u);
+      EXPECT_EQ(blocks[i].bytes, bytes[i]);
+      EXPECT_EQ(blocks[i].taken_back, i == 1);
+    }
+  }
+}
+
 TEST_F(Interposed, IsNotChosenWhereOnlyCallbacksTellTheTimes) {
   run_.control().tier = Tier::kEvents;
   ASSERT_EQ(run("kernels"), 0) << run_.error_text();

@@ -35,7 +35,9 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
   NEEDS_PRELOADING();
   EXPECT_EQ(shell("nm -D --defined-only " COLLECT_LIBRARY " | awk '{print $3}' | sort"),
             "InitializeInjection\nInitializeInjectionNvtx\nInitializeInjectionNvtx2\n"
-            "InitializeInjectionNvtxExtension\n_Exit\n__sysv_signal\n_exit\n"
+            "InitializeInjectionNvtxExtension\n_Exit\n"
+            "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE\n"
+            "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE\n__sysv_signal\n_exit\n"
             "cuptiActivityDisable\ncuptiActivityEnable\n"
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
             "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n"

@@ -100,6 +100,8 @@ if(STREAMSCOPE_HAVE_CUDA)
 
   collect_unusual_program(collect_nvtx ${collect}/programs/nvtx.cpp)
   target_link_libraries(collect_nvtx PRIVATE fake_cuda)
+  collect_plugin(collect_fake_c10 ${collect}/fake/fake_c10.cpp)
+  set_target_properties(collect_fake_c10 PROPERTIES OUTPUT_NAME c10)
   collect_plugin(collect_nvtx_tool ${collect}/fake/fake_nvtx_tool.cpp)
 
   # Sanitized programs, where neither this build nor the compiler prevents it.
@@ -143,7 +145,7 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_RUNTIME_CHILD="$<TARGET_FILE:collect_runtime_child>"
     COLLECT_DRIVERLESS_CHILD="$<TARGET_FILE:collect_driverless_child>"
     COLLECT_PYTHON_SCENE="$<TARGET_FILE:collect_python_scene>"
-    COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>")
+    COLLECT_SLOW_LIBRARY="$<TARGET_FILE:collect_slow_library>" COLLECT_FAKE_C10="$<TARGET_FILE:collect_fake_c10>")
   # Machine code of several GPUs, which kernel_code_test.cpp reads; without nvcc that test is left out.
   if(STREAMSCOPE_NVCC)
     include(${PROJECT_SOURCE_DIR}/cmake/GpuCode.cmake)
@@ -179,7 +181,7 @@ if(STREAMSCOPE_HAVE_CUDA)
     COLLECT_JEMALLOC="${jemalloc}")
   streamscope_names(SOURCES collect/nvtx_chain_test.cpp NAMES COLLECT_NVTX_PROGRAM="$<TARGET_FILE:collect_nvtx>"
     COLLECT_NVTX_TOOL="$<TARGET_FILE:collect_nvtx_tool>" COLLECT_LIBRARY="$<TARGET_FILE:streamscope_collect>")
-  foreach(program collect_loader collect_driver_plugin collect_nvtx collect_nvtx_tool collect_interposed_linked_child
+  foreach(program collect_fake_c10 collect_loader collect_driver_plugin collect_nvtx collect_nvtx_tool collect_interposed_linked_child
       collect_address_sanitized collect_thread_sanitized)
     if(TARGET ${program})
       add_dependencies(collect_test ${program})

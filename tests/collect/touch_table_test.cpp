@@ -19,11 +19,9 @@
 #define __forceinline__ inline
 static inline int lane() { return 0; }
 static inline unsigned __activemask() { return 1; }
-static inline int __all_sync(unsigned, int predicate) { return predicate; }
-static inline unsigned __match_any_sync(unsigned, unsigned long long) { return 1; }
-template <class T>
-static T __shfl_sync(unsigned, T value, int) {
-  return value;
+static inline unsigned __match_all_sync(unsigned, unsigned long long, int* all) {
+  *all = 1;
+  return 1;
 }
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static inline int __ffs(int bits) { return __builtin_ffs(bits); }
@@ -45,7 +43,8 @@ class HostTable {
     table() = {.slots = slots_.data(),
                .capacity = slots,
                .nearly_full = &nearly_full_,
-               .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 / 2)};
+               .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 / 2),
+               .places = places_of(slots)};
   }
   HostTable(const HostTable&) = delete;
   HostTable& operator=(const HostTable&) = delete;
@@ -145,8 +144,8 @@ TEST(TouchTable, ABulkCopyTouchesExactlyItsBytes) {
 }
 
 TEST(TouchTable, ALaunchThatFindsNoRoomSaysSo) {
-  HostTable table(64);
-  touch_each(table.launch(3), 0x10000, 0x10000 + 200 * 512, 4, Touch::kRead, 512);
+  HostTable table(kMostSteps + 64);
+  touch_each(table.launch(3), 0x10000, 0x10000 + 400 * 512, 4, Touch::kRead, 512);
   EXPECT_EQ(table.launch(3)->flags, uint32_t{kTableFull});
   EXPECT_TRUE(table.is_nearly_full());
 }
@@ -193,7 +192,7 @@ TEST(TouchTable, RandomTouchesAreExact) {
 }
 
 TEST(TouchTable, NothingTouchedIsNoRange) {
-  HostTable table(64);
+  HostTable table(kMostSteps);
   EXPECT_THAT(table.ranges(), IsEmpty());
 }
 

@@ -26,10 +26,14 @@ def torch_pair(harness, case):
             continue
         trace = recording[1]
         found = races.findings(trace)
+        texts = [row[0] for row in trace.rows("SELECT value FROM finding JOIN string ON string.id = text_id")]
         unknown = trace.value("SELECT count(*) FROM access WHERE source = 4 AND address IS NULL AND bytes IS NULL")
         trace.close()
         harness.check(f"{name}: {'silent' if repaired else 'one certain race'}",
                       not found if repaired else [row[2] for row in found] == [races.CERTAIN], f"{found}")
+        if not repaired:
+            advice = "call record_stream() of that tensor" if case == "freed_while_read" else "a tensor of"
+            harness.check(f"{name}: names the tensor", any(advice in text for text in texts), f"{texts}")
         harness.check(f"{name}: every access is known", unknown == 0, f"{unknown} launches are not known")
 
 

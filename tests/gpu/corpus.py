@@ -40,6 +40,8 @@ COUNTED = {"kernel": 0, "memcpy": 1, "memset": 2, "graph_launch": 6}  # op.kind 
 DATA_LOSS = 2
 KEPT_BYTES = 40_000_000  # compressed a quarter of that, in the archive that a run leaves
 LONGEST_BARE_SECONDS = 15
+# Of programs that abort in a kernel, and of graphs that no tool of the Sanitizer leaves as they are.
+EXPECTED_LOSSES = ("an error in a kernel ended the context", "the Compute Sanitizer breaks graphs with conditional nodes")
 BUILD_SECONDS = 300
 SECONDS_BETWEEN_SAVES = 5
 CAUSES_WAY = "times"  # whose traces are checked for whether each cause of waiting was in the stream
@@ -326,7 +328,7 @@ def keep(harness, program, path, row):
 
 def unexplained(losses, row):
     """Those that neither a program's end by a signal explains, after which CUPTI delivers nothing, nor an error in a kernel."""
-    losses = [loss for loss in losses if not loss.endswith("an error in a kernel ended the context")]
+    losses = [loss for loss in losses if not loss.endswith(EXPECTED_LOSSES)]
     if row["bare"]["code"] <= 128:
         return losses
     return [loss for loss in losses if not loss.startswith("times-not-delivered ")]

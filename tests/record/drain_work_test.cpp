@@ -261,6 +261,30 @@ TEST_F(DrainTest, UsesVirtualTimesOfASimulatedDeviceAsTheyAre) {
   EXPECT_TRUE(losses(trace).empty());
 }
 
+TEST_F(DrainTest, StoresTheLivesOfTensors) {
+  FakeThread& a = program_thread();
+  FakeThread& b = thread(1);
+  const auto block = [&](FakeThread& thread, uint64_t at, uint64_t bytes, bool taken_back) {
+    auto record = thread.make<ring::TensorBlockRecord>(RecordKind::kTensorBlock);
+    record.begin = at;
+    record.address = 0x7000;
+    record.bytes = bytes;
+    record.taken_back = taken_back;
+    thread.ring.push(record);
+  };
+  const uint64_t start = a.now();
+  block(b, start + 2, 512, true);  // freed by another thread, whose ring is read at any time
+  block(a, start + 1, 512, false);
+  block(a, start + 3, 1024, false);
+  const Trace trace = finish();
+  const auto& rows = trace.allocation;
+  EXPECT_THAT(rows.kind, ElementsAre(trace::kTensorAllocation, trace::kTensorAllocation));
+  EXPECT_THAT(rows.bytes, ElementsAre(512, 1024));
+  EXPECT_GE(rows.freed_ns[0], rows.allocated_ns[0]);
+  EXPECT_EQ(rows.freed_ns[1], trace::kUnknownNs);
+  EXPECT_THAT(rows.alloc_thread_id, Each(testing::Ne(kNoId)));
+}
+
 TEST_F(DrainTest, StoresWhichMemoryIsAccessed) {
   FakeThread& a = program_thread();
   const uint32_t call = a.call("cudaMemcpy2DAsync", 0, 1, 20);

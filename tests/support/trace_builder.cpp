@@ -258,6 +258,24 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
   writer.finish(trace.complete());
 }
 
+TraceBuilder& TraceBuilder::tensor(Int address, Int bytes) {
+  add(Allocation{.process_id = process_,
+                 .kind = kTensorAllocation,
+                 .address = address,
+                 .bytes = bytes,
+                 .allocated_ns = now_ns_,
+                 .alloc_thread_id = thread_});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::tensor_freed(Int address) {
+  auto& all = trace_.allocation;
+  for (Id id = 0; id < all.size(); ++id) {
+    if (all.address[id] == address && all.freed_ns[id] == kUnknownNs) all.freed_ns[id] = now_ns_;
+  }
+  return *this;
+}
+
 StreamBuilder& StreamBuilder::issue(Op op, CallKind call_kind, const char* name, ApiCall api_call) {
   TraceBuilder::HostCall call = builder_->call();
   api_call.thread_id = builder_->thread_, api_call.kind = number_of(call_kind);

@@ -131,6 +131,10 @@ class TraceBuilder {
 #define STREAMSCOPE_ADD(sql_name, Row, COLUMNS) trace::Id add(const trace::Row& row);
   STREAMSCOPE_TABLES(STREAMSCOPE_ADD)
 #undef STREAMSCOPE_ADD
+  /// A tensor, which the thread allocates now; freed later, by tensor_freed.
+  TraceBuilder& tensor(trace::Int address, trace::Int bytes);
+  TraceBuilder& tensor_freed(trace::Int address);
+
   /// For other changes, e.g. builder.columns().event_wait.binding[0] = kAmbiguous.
   trace::Trace& columns() { return trace_; }
 

@@ -40,6 +40,7 @@
 #include <fmt/format.h>
 
 #include "../labels.h"
+#include "../memory/tensors.h"
 #include "../units.h"
 #include "families.h"
 #include "vocabulary/access_source.h"
@@ -80,9 +81,39 @@ std::string piece(const MemoryConflict& conflict) {
                      conflict.begin);
 }
 
-// " The memory is part of 64 MiB that cudaMalloc allocated on thread main, from train.py:12." or
-// "".
-std::string origin(Analyses& analyses, const MemoryConflict& conflict) {
+// The tensors to which the memory belonged when the two sides of a race were issued; kNoId: none is
+// known.
+struct Tensors {
+  Id first = kNoId, second = kNoId;
+  bool was_given_on() const { return first != second && first != kNoId && second != kNoId; }
+};
+
+Tensors tensors_of(Analyses& analyses, const MemoryConflict& conflict) {
+  const Trace& trace = analyses.trace();
+  const auto tensor = [&](Id op, Id access) {
+    const Ns at = op == kNoId ? trace.access.start_ns[access] : analyses.order().issue(op).start_ns;
+    return tensor_at(trace, trace.access.process_id[access], conflict.begin, at);
+  };
+  return {tensor(conflict.first_op, conflict.first_access),
+          tensor(conflict.second_op, conflict.second_access)};
+}
+
+// "a tensor of 64 MiB allocated on thread main, from train.py:12".
+std::string tensor_text(Analyses& analyses, Id tensor) {
+  const std::string where = analyses.places().of_tensor(tensor).sentence();
+  return fmt::format("a tensor of {} allocated{}{}",
+                     format_bytes(analyses.trace().allocation.bytes[tensor]),
+                     where.empty() ? "" : " ", where);
+}
+
+// " The memory is a tensor of 64 MiB allocated on thread main, from train.py:12.", or of which
+// allocation it is a part, or "".
+std::string origin(Analyses& analyses, const MemoryConflict& conflict, const Tensors& tensors) {
+  if (tensors.was_given_on())
+    return fmt::format(" The memory was {}, and then {}.", tensor_text(analyses, tensors.first),
+                       tensor_text(analyses, tensors.second));
+  if (tensors.second != kNoId)
+    return fmt::format(" The memory is {}.", tensor_text(analyses, tensors.second));
   const auto& calls = analyses.trace().api_call;
   const Id call = conflict.alloc_call;
   if (call == kNoId || calls.value[call] == trace::kNoInt) return "";
@@ -127,7 +158,14 @@ Finding race(Analyses& analyses, const MemoryConflict& conflict) {
       fmt::format("{}{} {} {}, which {}{} {}, and nothing orders the two. ", first.what,
                   first.where, verb(conflict.first_writes, conflict.first_access), piece(conflict),
                   second.what, second.where, verb(conflict.second_writes, conflict.second_access));
-  if (conflict.kind == MemoryConflict::kStreamRace) {
+  const Tensors tensors = tensors_of(analyses, conflict);
+  if (tensors.was_given_on() && !first.stream.empty()) {
+    finding.text += fmt::format(
+        "The first tensor there was freed and its memory given to the second while stream {0} "
+        "still "
+        "used it: call record_stream() of that tensor for stream {0}.",
+        first.stream);
+  } else if (conflict.kind == MemoryConflict::kStreamRace) {
     finding.text += first.stream == second.stream
                         ? "Make one depend on the other in the graph."
                         : fmt::format(
@@ -142,7 +180,7 @@ Finding race(Analyses& analyses, const MemoryConflict& conflict) {
   } else {
     finding.text += fmt::format("Issue {} after the host is done.", second.name);
   }
-  finding.text += origin(analyses, conflict);
+  finding.text += origin(analyses, conflict, tensors);
   return finding;
 }
 

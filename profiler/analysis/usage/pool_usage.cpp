@@ -110,9 +110,9 @@ std::vector<PoolUsage> pool_usage(const Trace& trace) {
                trace.event.destroyed_ns[id], 1);
   streams.append_to(result);
   events.append_to(result);
-  static constexpr const char* kMemory[] = {"device memory", "stream-ordered memory",
+  static constexpr const char* kMemory[] = {"device memory",      "stream-ordered memory",
                                             "pinned host memory", "managed memory",
-                                            "libcoord memory"};
+                                            "libcoord memory",    "tensors"};
   const auto& allocation = trace.allocation;
   for (trace::Small kind = 0; kind < static_cast<trace::Small>(std::size(kMemory)); ++kind) {
     DerivedPools memory(trace::kMemoryPool, kMemory[kind]);

@@ -17,6 +17,7 @@
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/runtime_wrappers.h"
 #include "collect/interposed/wrappers.h"
+#include "collect/observed/observer.h"
 #include "collect/observed/tensor_maps.h"
 #include "collect/process/driver.h"
 #include "collect/process/inject.h"
@@ -81,6 +82,7 @@ enum FollowedIndex {
   kEncodeTiled,
   kEncodeIm2col,
   kReplaceAddress,
+  kCreateCondition,
   kAllFollowed
 };
 
@@ -261,6 +263,17 @@ CUresult CUDAAPI replace_address(CUtensorMap* map, void* address) {
   return result;
 }
 
+// Kernels in the bodies of conditional nodes fail when they are patched, with compute-sanitizer
+// too.
+CUresult CUDAAPI create_condition(CUgraphConditionalHandle* handle, CUgraph graph,
+                                  CUcontext context, unsigned initial, unsigned flags) {
+  auto* real = followed<decltype(create_condition)>(kCreateCondition);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (session.observes)
+    observe_no_more("the Compute Sanitizer breaks graphs with conditional nodes");
+  return real(handle, graph, context, initial, flags);
+}
+
 // True if `function` is exported by the library of the stubs.
 bool is_stub(const void* function) {
   const void* own_dlsym = streamscope_lookups.stub_dlsym.load(std::memory_order_relaxed);
@@ -341,4 +354,5 @@ STREAMSCOPE_CONSTINIT StreamscopeFollowed streamscope_followed[] = {
     STREAMSCOPE_FOLLOWED("cuGraphDestroyNode", destroy_node),
     STREAMSCOPE_FOLLOWED("cuTensorMapEncodeTiled", encode_tiled),
     STREAMSCOPE_FOLLOWED("cuTensorMapEncodeIm2col", encode_im2col),
-    STREAMSCOPE_FOLLOWED("cuTensorMapReplaceAddress", replace_address)};
+    STREAMSCOPE_FOLLOWED("cuTensorMapReplaceAddress", replace_address),
+    STREAMSCOPE_FOLLOWED("cuGraphConditionalHandleCreate", create_condition)};

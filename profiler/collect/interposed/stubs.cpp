@@ -67,6 +67,7 @@ STUB("cuGraphDestroyNode", "streamscope_followed", "104")
 STUB("cuTensorMapEncodeTiled", "streamscope_followed", "128")
 STUB("cuTensorMapEncodeIm2col", "streamscope_followed", "152")
 STUB("cuTensorMapReplaceAddress", "streamscope_followed", "176")
+STUB("cuGraphConditionalHandleCreate", "streamscope_followed", "200")
 #define CALL_STUB(name, offset) STUB(#name, "streamscope_wrapped", #offset)
 #define RUNTIME_STUB(name, offset) STUB(#name, "streamscope_wrapped_runtime", #offset)
 #include "call_stubs.inc"

@@ -12,6 +12,7 @@ void observe_before_launch(uint64_t) {}
 void observe_after_launch() {}
 void observe_stream_end(uint64_t) {}
 void observe_contexts_end() {}
+void observe_no_more(const char*) {}
 void finish_observing() {}
 void forget_observing_after_fork() {}
 

@@ -31,7 +31,8 @@ namespace {
 constexpr double kSlotsOfThread = 2;     // a guess, for a kernel that was not seen before
 constexpr size_t kMostRanges = 4096;     // of a launch
 constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
-constexpr int kMostWaitMs = 2000;        // of a launch for a table, and of the end for launches
+constexpr int kMostWaitMs = 2000;        // of a launch for a table
+constexpr int kMostEndMs = 10'000;       // of the end for launches
 constexpr uint64_t kRingFactor = 4;      // the ring of the reading thread has the ranges of all
 
 struct Context {
@@ -55,7 +56,9 @@ struct Observer {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Context*> contexts;  // never freed
+  SanitizerSubscriber subscriber = nullptr;
   bool finishing = false;
+  bool over = false;  // modules are no longer patched
   int waiting = 0;    // threads, for tables
   int reporting = 0;  // tables that are free again, but what they contained is not reported
   std::unordered_map<CUmodule, Code> modules;
@@ -104,6 +107,7 @@ void module_loaded(const SanitizerModuleData& data) {
   Code code;
   code.is_known = read_code(data.code, data.code_bytes, code.kernels);
   std::unique_lock code_lock(observer->mutex);
+  if (observer->over) return;
   observer->modules.insert_or_assign(data.module, std::move(code));
   code_lock.unlock();
   struct Patch {
@@ -119,6 +123,11 @@ void module_loaded(const SanitizerModuleData& data) {
   for (const Patch& patch : kPatches)
     sanitizer.sanitizerPatchInstructions(patch.instruction, data.module, patch.function);
   sanitizer.sanitizerPatchModule(data.module);
+}
+
+void module_ends(const SanitizerModuleData& data) {
+  std::lock_guard lock(observer->mutex);
+  observer->modules.erase(data.module);
 }
 
 // KernelSignals and CodeTraits.
@@ -420,7 +429,7 @@ bool finish(std::unique_lock<std::mutex>& lock) {
            });
   };
   const bool over =
-      observer->changed.wait_for(lock, std::chrono::milliseconds(kMostWaitMs), is_over);
+      observer->changed.wait_for(lock, std::chrono::milliseconds(kMostEndMs), is_over);
   observer->finishing = false;
   return over;
 }
@@ -445,6 +454,8 @@ void on_callback(void*, int domain, uint32_t id, const void* data) {
     if (node.type == CU_GRAPH_NODE_TYPE_KERNEL) launch_begins(node.launch);
   } else if (domain == kResourceDomain && id == kModuleLoaded) {
     module_loaded(*static_cast<const SanitizerModuleData*>(data));
+  } else if (domain == kResourceDomain && id == kModuleUnloadStarts) {
+    module_ends(*static_cast<const SanitizerModuleData*>(data));
   } else if (domain == kResourceDomain && id == kContextCreated) {
     context_created(static_cast<const SanitizerContextData*>(data)->context);
   } else if (domain == kResourceDomain && id == kContextDestroyStarts) {
@@ -462,15 +473,14 @@ const char* observing_obstacle() {
 
 bool start_observing() {
   if (observer == nullptr) observer = new (observer_memory) Observer;
-  SanitizerSubscriber subscriber = nullptr;
-  if (sanitizer.sanitizerSubscribe(&subscriber, on_callback, nullptr) != 0) return false;
+  if (sanitizer.sanitizerSubscribe(&observer->subscriber, on_callback, nullptr) != 0) return false;
   if (!start_thread("streamscope-acc", read_tables, nullptr)) {
-    sanitizer.sanitizerUnsubscribe(subscriber);
+    sanitizer.sanitizerUnsubscribe(observer->subscriber);
     return false;
   }
   session.observes = true;
   for (const int domain : {kResourceDomain, kLaunchDomain, kGraphDomain})
-    sanitizer.sanitizerEnableDomain(1, subscriber, domain);
+    sanitizer.sanitizerEnableDomain(1, observer->subscriber, domain);
   return true;
 }
 
@@ -518,6 +528,23 @@ void observe_stream_end(uint64_t stream) {
 void observe_contexts_end() {
   std::unique_lock lock(observer->mutex);
   finish(lock);
+}
+
+void observe_no_more(const char* why) {
+  std::vector<CUmodule> modules;
+  {
+    std::unique_lock lock(observer->mutex);
+    if (std::exchange(observer->over, true)) return;
+    finish(lock);
+    for (Context* context : observer->contexts) context->broken = true;
+    for (const auto& [module, code] : observer->modules) modules.push_back(module);
+    observer->modules.clear();
+  }
+  report_loss(ring::Loss::kNotObserved, 1, why);
+  for (const int domain : {kLaunchDomain, kGraphDomain})
+    sanitizer.sanitizerEnableDomain(0, observer->subscriber, domain);
+  std::lock_guard lock(patching);
+  for (const CUmodule module : modules) sanitizer.sanitizerUnpatchModule(module);
 }
 
 void finish_observing() {

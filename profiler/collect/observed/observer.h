@@ -23,7 +23,7 @@ const char* observing_obstacle();
 /// refuses. Needs a running session, calls recorded by wrappers, and no obstacle.
 bool start_observing();
 
-// The next four are called where session.observes is set.
+// The next five are called where session.observes is set.
 
 /// The calling thread is about to launch work in this stream: waits while there is no room for what
 /// that touches, 2 s at most. Thread-safe, as all that follows.
@@ -32,10 +32,12 @@ void observe_before_launch(uint64_t stream);
 void observe_after_launch();
 /// The program is about to destroy the stream.
 void observe_stream_end(uint64_t stream);
-/// It is about to destroy contexts: waits until what was touched there is read, 2 s at most.
+/// It is about to destroy contexts: waits until what was touched there is read, 10 s at most.
 void observe_contexts_end();
-/// It is about to end: reports what has been touched. What does not end in 2 s is reported as not
-/// known.
+/// It is about to do what observing would break: waits as above, and observes nothing from now on.
+void observe_no_more(const char* why);
+/// It is about to end: reports what has been touched. What does not end in 10 s is reported as
+/// not known.
 void finish_observing();
 
 void forget_observing_after_fork();

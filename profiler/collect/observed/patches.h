@@ -10,65 +10,14 @@
 
 namespace streamscope::collect {
 
-/// The bits of all lanes in `group`, or of a part of it that contains this lane. The lanes of
-/// `active` call it together; groups are usually lanes in a row.
-static __device__ __forceinline__ uint32_t bits_of(uint32_t group, uint32_t active, uint32_t bits) {
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const int other = lane() ^ distance;
-    const bool counts = (group >> other & 1) != 0;
-    const uint32_t theirs = __shfl_sync(active, bits, counts ? other : lane());
-    if (counts) bits |= theirs;
-  }
-  return bits;
-}
+constexpr uint32_t kMaskBytes = 32 * 4;  // of a word of the mask
 
-/// The lanes of `active`, wherever each of them touches.
-static __device__ __forceinline__ void touch_apart(TouchLaunch* launch, uint32_t active,
-                                                   uint64_t address, uint32_t bytes, Touch how) {
-  bool words = ((address | bytes) & 3) == 0;
-  if (!__all_sync(active, words)) {
-    // Lanes beside each other often cover whole words together.
-    const uint32_t own = words ? 0xf : ((1u << bytes) - 1) << (address & 3);
-    const uint32_t of_word = __match_any_sync(active, address >> 2);
-    if (bits_of(of_word, active, own) == 0xf && !words) {
-      words = true;
-      address &= ~uint64_t{3};
-      bytes = 4;
-    }
-  }
-  const GranuleKey key = granule_key(index_of(launch), !words, address);
-  const auto unit = static_cast<uint32_t>(words ? address >> 2 : address) % kUnits;
-  const uint32_t units = words ? bytes >> 2 : bytes;
-  // An access is aligned to its size, so its units are within one word of the mask.
-  const uint32_t own = ((1u << units) - 1) << (unit & 31);
-  const uint32_t group = __match_any_sync(active, key << 2 ^ unit >> 5);
-  const uint32_t together = bits_of(group, active, own);
-  const int first = __ffs(static_cast<int>(group)) - 1;
-  const uint32_t of_first = __shfl_sync(active, together, first);
-  if (lane() == first || (own & ~of_first) != 0) add_touch(launch, key, how, unit >> 5, together);
-}
-
-constexpr uint64_t kMaskBytes = 32 * 4;  // of a word of the mask
-
-/// Bytes of one word of the mask. `from` and `to` are multiples of 4.
-static __device__ __forceinline__ void touch_mask(TouchLaunch* launch, uint64_t from, uint64_t to,
-                                                  Touch how) {
-  const auto units = static_cast<uint32_t>(to - from) / 4;
-  const auto unit = static_cast<uint32_t>(from / 4 % kUnits);
-  const uint32_t bits = (units == 32 ? ~0u : (1u << units) - 1) << (unit & 31);
-  add_touch(launch, granule_key(index_of(launch), false, from), how, unit >> 5, bits);
-}
-
-/// Bytes from `begin` to `end`, both multiples of 4, that the lanes of `active` touch one behind
-/// the other: each word of the masks is set by one lane. There are enough lanes if each of them
-/// touches 16 bytes at most, as these fill at most one word for 8 lanes, and one more.
-static __device__ __forceinline__ void touch_row(TouchLaunch* launch, uint32_t active,
-                                                 uint64_t begin, uint64_t end, Touch how) {
-  const auto place = static_cast<uint32_t>(__popc(active & ((1u << lane()) - 1)));
-  const uint64_t of_word = (begin / kMaskBytes + place) * kMaskBytes;
-  const uint64_t from = begin > of_word ? begin : of_word;
-  const uint64_t to = end < of_word + kMaskBytes ? end : of_word + kMaskBytes;
-  if (from < to) touch_mask(launch, from, to, how);
+/// Units `from` / 4 to `to` / 4 of the word of the mask that has this address.
+static __device__ __forceinline__ void touch_mask(TouchLaunch* launch, uint64_t address, bool words,
+                                                  uint32_t from, uint32_t to, Touch how) {
+  const uint32_t bits = ~0u >> (32 - (to - from) / 4) << from / 4;
+  add_touch(launch, granule_key(index_of(launch), !words, address), how,
+            static_cast<uint32_t>(address >> (words ? 7 : 5)) % kMaskWords, bits);
 }
 
 /// One lane. `begin` and `end` are multiples of 4.
@@ -76,9 +25,11 @@ static __device__ __forceinline__ void touch_words(TouchLaunch* launch, uint64_t
                                                    uint64_t end, Touch how) {
   STREAMSCOPE_AS_A_LOOP
   while (begin < end) {
-    const uint64_t to = begin / kMaskBytes * kMaskBytes + kMaskBytes;
-    touch_mask(launch, begin, to < end ? to : end, how);
-    begin = to;
+    const uint32_t from = static_cast<uint32_t>(begin) % kMaskBytes;
+    const uint64_t left = end - begin;
+    const uint32_t to = left < kMaskBytes - from ? from + static_cast<uint32_t>(left) : kMaskBytes;
+    touch_mask(launch, begin, true, from, to, how);
+    begin += to - from;
   }
 }
 
@@ -89,20 +40,35 @@ static __device__ __forceinline__ void touch_bulk(TouchLaunch* launch, uint64_t 
   if (lane() == leader) touch_words(launch, address, address + bytes, how);
 }
 
-/// All lanes that run together. `address` and `bytes` are of this lane's access.
+/// All lanes that run together. `address` and `bytes` are of this lane's access, which is aligned
+/// to its size.
 static __device__ __forceinline__ void touch(TouchLaunch* launch, uint64_t address, uint32_t bytes,
                                              Touch how) {
   const uint32_t active = __activemask();
-  const int leader = __ffs(static_cast<int>(active)) - 1;
-  const uint64_t begin = __shfl_sync(active, address, leader);
   const auto place = static_cast<uint32_t>(__popc(active & ((1u << lane()) - 1)));
-  const uint64_t end = begin + uint64_t{bytes} * __popc(active);
-  const bool is_row = address == begin + uint64_t{place} * bytes;
-  if (__all_sync(active, is_row) && ((begin | end) & 3) == 0 && bytes <= 16)
-    return touch_row(launch, active, begin, end, how);
-  const bool is_one = __all_sync(active, address == begin);
-  if (is_one && lane() != leader) return;
-  touch_apart(launch, is_one ? 1u << leader : active, address, bytes, how);
+  const uint64_t begin = address - place * bytes;
+  const uint32_t all_bytes = bytes * __popc(active);
+  int together = 0;
+  __match_all_sync(active, begin, &together);
+  bool words = true;
+  uint32_t from = static_cast<uint32_t>(begin) % kMaskBytes, to = from + all_bytes;
+  if (together != 0 && ((begin | all_bytes) & 3) == 0 && bytes <= 16) {
+    // One behind the other. Each word of the mask is set by one lane, of which there are enough:
+    // they fill at most one word for 8 lanes, and one more.
+    const uint32_t word = place * kMaskBytes;
+    if (to <= word) return;
+    address = begin - from + word;
+    from = from > word ? from - word : 0;
+    to = to - word < kMaskBytes ? to - word : kMaskBytes;
+  } else {
+    __match_all_sync(active, address, &together);
+    if (together != 0 && place != 0) return;
+    words = ((address | bytes) & 3) == 0;
+    const uint32_t unit = words ? 4 : 1;
+    from = static_cast<uint32_t>(address) / unit % 32 * 4;
+    to = from + bytes / unit * 4;
+  }
+  touch_mask(launch, address, words, from, to, how);
 }
 
 }  // namespace streamscope::collect

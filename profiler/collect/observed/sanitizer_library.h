@@ -24,6 +24,7 @@ enum SanitizerResourceId : uint32_t {
   kContextCreated = 3,
   kContextDestroyStarts = 4,
   kModuleLoaded = 9,
+  kModuleUnloadStarts = 10,
 };
 enum SanitizerLaunchId : uint32_t { kLaunchBegins = 1 };
 enum SanitizerGraphId : uint32_t { kNodeLaunchBegins = 4 };
@@ -74,6 +75,7 @@ static_assert(offsetof(SanitizerNodeData, launch) == 32);
   X(sanitizerAddPatches, const void*, CUcontext)                                               \
   X(sanitizerPatchInstructions, int, CUmodule, const char*)                                    \
   X(sanitizerPatchModule, CUmodule)                                                            \
+  X(sanitizerUnpatchModule, CUmodule)                                                          \
   X(sanitizerSetLaunchCallbackData, SanitizerLaunch, CUfunction, SanitizerStream, const void*) \
   X(sanitizerAlloc, CUcontext, void**, size_t)                                                 \
   X(sanitizerAllocHost, CUcontext, void**, size_t)                                             \

@@ -38,7 +38,8 @@ const char* Table::make(CUcontext context, SanitizerStream stream, uint64_t slot
   header = {.slots = static_cast<TouchSlot*>(slot_memory),
             .capacity = slots,
             .nearly_full = static_cast<uint32_t*>(host),
-            .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 * 3 / 5)};
+            .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 * 3 / 5),
+            .places = places_of(slots)};
   launches.reserve(kMostLaunches);
   if (sanitizer.sanitizerMemset(device, 0, kTableBytes, stream) != 0 ||
       sanitizer.sanitizerMemset(slot_memory, 0, slots * sizeof(TouchSlot), stream) != 0 ||

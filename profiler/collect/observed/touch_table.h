@@ -67,6 +67,12 @@ enum LaunchFlag : uint32_t {
   kTableFull = 1,  // some of its accesses are not in the table
 };
 
+/// How far from its first place a granule may be.
+inline constexpr uint32_t kMostSteps = 256;
+constexpr uint32_t places_of(uint64_t capacity) {
+  return static_cast<uint32_t>(capacity - kMostSteps + 1);
+}
+
 /// The start of a table, at a multiple of kTableAlignment; its launches follow in the same piece of
 /// memory, and its slots anywhere.
 struct TouchTable {
@@ -74,8 +80,8 @@ struct TouchTable {
   uint64_t capacity;         // slots, less than 2^32
   uint32_t* nearly_full;     // in host memory: set once
   uint32_t most_of_counter;  // slots by one counter until then
-  uint32_t unused;
-  uint32_t counters[64];  // slots in use, of some
+  uint32_t places;           // where granules may begin to look for a slot: places_of(capacity)
+  uint32_t counters[64];     // slots in use, of some
 };
 inline constexpr uint64_t kTableAlignment = 2 << 20;
 inline constexpr uint64_t kLaunchesOffset = 4096;
@@ -128,48 +134,59 @@ STREAMSCOPE_BOTH T seen(const T* word) {
 #endif
 }
 
-STREAMSCOPE_BOTH uint64_t first_slot(GranuleKey key, uint64_t capacity) {
-  uint64_t hash = key * 0x9e3779b97f4a7c15ull;
-  hash ^= hash >> 32;
-  hash *= 0xd6e8feb86659fd93ull;
-  return (hash >> 32) * capacity >> 32;
+STREAMSCOPE_BOTH uint32_t upper_product(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __umulhi(a, b);
+#else
+  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+#endif
 }
 
-/// How far from its first place a granule may be.
-inline constexpr int kMostSteps = 256;
+/// The first place of a granule, of which there are `places`. In 32 bits, as patches have few
+/// registers.
+STREAMSCOPE_BOTH uint32_t first_slot(GranuleKey key, uint32_t places) {
+  uint32_t hash = static_cast<uint32_t>(key) * 0x9e3779b1u;
+  hash ^= hash >> 15;
+  hash = (hash + static_cast<uint32_t>(key >> 32)) * 0x85ebca77u;
+  hash ^= hash >> 13;
+  hash *= 0xc2b2ae3du;
+  return upper_product(hash, places);
+}
+
+/// A slot has come into use. Every 16th stands for all of them, so that few threads wait for a
+/// count.
+STREAMSCOPE_BOTH void count_slot(TouchTable& table, const TouchSlot* slot) {
+  const auto place = static_cast<uint32_t>(reinterpret_cast<uint64_t>(slot) / sizeof(TouchSlot));
+  if (place % 16 == 0 && count_up(&table.counters[place / 16 % 64]) == table.most_of_counter)
+    *table.nearly_full = 1;
+}
 
 /// The slot of a granule; null if it is in none nearby.
 STREAMSCOPE_BOTH TouchSlot* find_slot(const TouchTable& table, GranuleKey key) {
-  uint64_t at = first_slot(key, table.capacity);
+  TouchSlot* slot = table.slots + first_slot(key, table.places);
   STREAMSCOPE_AS_A_LOOP
-  for (int i = 0; i < kMostSteps; ++i) {
-    TouchSlot* const slot = &table.slots[at];
+  for (uint32_t left = kMostSteps; left > 0; --left, ++slot) {
     const GranuleKey found = seen(&slot->key);
     if (found == key) return slot;
     if (found == 0) return nullptr;
-    at = at + 1 == table.capacity ? 0 : at + 1;
   }
   return nullptr;
 }
 
 /// The same, with a new slot where it has none; null if none is free nearby.
 STREAMSCOPE_BOTH TouchSlot* slot_for(TouchTable& table, GranuleKey key) {
-  uint64_t at = first_slot(key, table.capacity);
+  TouchSlot* slot = table.slots + first_slot(key, table.places);
   STREAMSCOPE_AS_A_LOOP
-  for (int i = 0; i < kMostSteps; ++i) {
-    TouchSlot* const slot = &table.slots[at];
+  for (uint32_t left = kMostSteps; left > 0; --left, ++slot) {
     GranuleKey found = seen(&slot->key);
     if (found == 0) {
       found = exchange_if(&slot->key, 0, key);
       if (found == 0) {
-        // Every 16th slot stands for all of them, so that few threads wait for a count.
-        if (at % 16 == 0 && count_up(&table.counters[at / 16 % 64]) == table.most_of_counter)
-          *table.nearly_full = 1;
+        count_slot(table, slot);
         return slot;
       }
     }
     if (found == key) return slot;
-    at = at + 1 == table.capacity ? 0 : at + 1;
   }
   return nullptr;
 }

@@ -47,6 +47,7 @@ ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace
       questions_(run, row),
       calls_(run, objects_, operations_, stacks_, work_, correlations_, graphs_, questions_, row),
       accesses_(run, objects_, operations_, row),
+      tensor_blocks_(run, objects_, stacks_, row),
       coord_waits_(run, objects_, operations_, row),
       cost_windows_(run, id_),
       tasks_(run, objects_, operations_, row) {}
@@ -75,6 +76,7 @@ void ProcessDrain::restore(EarlierRows& rows, bool has_rings) {
   annotations_.restore(rows, id_);
   stacks_.restore(rows);
   calls_.restore(rows);
+  tensor_blocks_.restore(rows);
   restore_shown<trace::ApiCall>(rows);
   restore_shown<trace::HostSync>(rows);
   restore_shown<trace::EventWait>(rows);

@@ -28,6 +28,7 @@
 #include "record/rows/objects.h"
 #include "record/rows/operations.h"
 #include "record/rows/tasks.h"
+#include "record/rows/tensor_blocks.h"
 #include "record/symbols/stacks.h"
 #include "ring/record.h"
 #include "ring/ring.h"
@@ -252,6 +253,7 @@ class ProcessDrain {
   Questions questions_;
   CallRows calls_;
   Accesses accesses_;
+  TensorBlocks tensor_blocks_;
   CoordWaits coord_waits_;
   CostWindows cost_windows_;
   Tasks tasks_;

@@ -97,6 +97,7 @@ constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
       set(part<ring::TaskRecord, &P::tasks_>, {kTask});
       set(part<ring::AccessRecord, &P::accesses_>, {kAccess});
       set(part<ring::KernelArgumentsRecord, &P::accesses_>, {kKernelArguments});
+      set(part<ring::TensorBlockRecord, &P::tensor_blocks_>, {kTensorBlock});
       set(nothing, {kDropped});  // counted from the ring's header
       set(own<ring::LossRecord>, {kLoss});
       set(own<ring::CollectingRecord>, {kCollecting});

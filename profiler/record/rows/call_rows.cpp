@@ -463,6 +463,7 @@ void CallRows::bind_deferred() {
 
 void CallRows::restore(EarlierRows& rows) {
   rows.each<trace::Allocation>(process_, [&](trace::Id id, const trace::Allocation& row) {
+    if (row.kind == trace::kTensorAllocation) return;
     allocation_lives_.restore(rows.life(process_, row.address, row.allocated_ns, row.freed_ns));
     allocations_.push_back({row, id});
   });

@@ -483,10 +483,13 @@ CREATE TABLE task (
 );
 
 CREATE TABLE allocation (
-  -- One lifetime of a memory block (recorded with --with alloc, or reported by libcoord).
+  -- One lifetime of a memory block (recorded with --with alloc, or reported by libcoord). With --with accesses only
+  -- tensors are recorded.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  kind INTEGER,                                        -- 0 device, 1 stream_ordered, 2 pinned_host, 3 managed, 4 libcoord
+  kind INTEGER,                                        -- 0 device, 1 stream_ordered, 2 pinned_host, 3 managed, 4 libcoord,
+                                                       -- 5 tensor: a block of PyTorch's caching allocator, within memory of
+                                                       -- another row
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size
   alloc_stream_id INTEGER REFERENCES stream(id),       -- stream it was allocated on, if stream-ordered
@@ -494,7 +497,9 @@ CREATE TABLE allocation (
   allocated_ns INTEGER,                                -- when
   free_stream_id INTEGER REFERENCES stream(id),        -- stream it was freed on, if stream-ordered
   free_call_id INTEGER REFERENCES api_call(id),        -- the call that freed it
-  freed_ns INTEGER                                     -- when; NULL: not during the recording
+  freed_ns INTEGER,                                    -- when; NULL: not during the recording
+  alloc_thread_id INTEGER REFERENCES thread(id),       -- kind 5: the thread that asked for it
+  alloc_stack_id INTEGER REFERENCES stack(id)          -- kind 5: the stack there
 );
 
 CREATE TABLE access (
