@@ -6,19 +6,19 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "collect/confirm/chosen_order.h"
 #include "collect/process/driver.h"
 #include "collect/process/session.h"
+#include "support/thread_stream.h"
 
 namespace streamscope::collect {
 
@@ -42,43 +42,7 @@ using ring::OrderMode;
 using ring::OrderOutcome;
 using ring::TakeBytes;
 
-class Stream {
- public:
-  ~Stream() {
-    run([this] { ends_ = true; });
-    worker_.join();
-  }
-  void run(std::function<void()> work) {
-    std::lock_guard lock(mutex_);
-    work_.push_back(std::move(work));
-    changed_.notify_one();
-  }
-  void synchronize() {
-    std::atomic<bool> done = false;
-    run([&] { done = true; });
-    while (!done) std::this_thread::yield();
-  }
-  CUstream handle() { return reinterpret_cast<CUstream>(this); }
-  static Stream& of(CUstream handle) { return *reinterpret_cast<Stream*>(handle); }
-
- private:
-  void work() {
-    while (!ends_) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return !work_.empty(); });
-      const auto next = std::move(work_.front());
-      work_.pop_front();
-      lock.unlock();
-      next();
-    }
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;
-  bool ends_ = false;  // in the worker
-  std::thread worker_{[this] { work(); }};
-};
-
+using Stream = test::ThreadStream;
 using Event = std::atomic<bool>;
 Event& event_of(CUevent handle) { return *reinterpret_cast<Event*>(handle); }
 CUresult refusal = CUDA_SUCCESS;  // of waits for a word

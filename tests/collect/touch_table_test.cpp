@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What patched kernels do, built for the host: each thread is a warp of its own.
+// The table of touched memory, filled and read on the host.
 
 #include <gmock/gmock.h>
 
@@ -15,19 +15,8 @@
 #include <tuple>
 #include <vector>
 
-#define __device__
-#define __forceinline__ inline
-static inline int lane() { return 0; }
-static inline unsigned __activemask() { return 1; }
-static inline unsigned __match_all_sync(unsigned, unsigned long long, int* all) {
-  *all = 1;
-  return 1;
-}
-static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
-static inline int __ffs(int bits) { return __builtin_ffs(bits); }
-
-#include "collect/observed/patches.h"
 #include "collect/observed/touched_ranges.h"
+#include "support/host_patches.h"
 
 namespace streamscope::collect {
 namespace {

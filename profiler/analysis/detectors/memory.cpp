@@ -15,13 +15,14 @@
 //   kernel gets into the same allocation, or to the end of the allocation. Two kernels therefore
 //   conflict only through pointers into the same piece: slices and halves bound each other. Pools
 //   such as PyTorch's caching allocator split allocations of 2 MiB and more; in these, only
-//   pointers aligned to 256 bytes begin a piece. Also possible: conflicts that a value in memory
-//   may order, because a memory operation waits for it or the code of a kernel can (with --with
-//   accesses), or a host function behind the first op, because the program can wait for it. Missed:
-//   kernels that reach beyond another pointer. False alarms: kernels that only read through a
-//   pointer to non-const, or share a buffer without touching the same bytes (possible); order that
-//   no call shows, such as another process (certain), or a kernel that waits for memory (certain
-//   if its accesses are declared, not observed).
+//   pointers aligned to 256 bytes begin a piece. Also possible: conflicts with what a kernel may
+//   copy by a tensor map (TMA), and conflicts that a value in memory may order, because a memory
+//   operation waits for it or the code of a kernel can (with --with accesses), or a host function
+//   behind the first op, because the program can wait for it. Missed: kernels that reach beyond
+//   another pointer. False alarms: kernels that only read through a pointer to non-const, or share
+//   a buffer without touching the same bytes (possible); order that no call shows, such as another
+//   process (certain), or a kernel that waits for memory (certain if its accesses are declared, not
+//   observed).
 // host-race (SS002): host code touches memory that a device op uses, and one of the two writes. The
 //   op is not known to have ended before the access, and the access is not known to have ended
 //   before the op was issued. Host code has to declare what it touches (coord::host_access). A copy

@@ -28,7 +28,7 @@ namespace streamscope::collect {
 
 namespace {
 
-constexpr double kSlotsOfThread = 2;     // a guess, for a kernel that was not seen before
+constexpr uint64_t kSlotsOfThread = 2;   // a guess, for a kernel that was not seen before
 constexpr size_t kMostRanges = 4096;     // of a launch
 constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
 constexpr int kMostWaitMs = 2000;        // of a launch for a table
@@ -42,6 +42,7 @@ struct Context {
   TableReader reader;
   std::vector<CUevent> free_marks;
   std::unordered_map<CUfunction, double> slots_of_thread;  // most of one launch, as far as seen
+  std::unordered_map<CUfunction, uint64_t> guessed;        // launches of kernels not seen so far
   bool impatient = false;  // a launch waited without one: none waits until a table is free again
   bool broken = false;     // a table could not be made or read: nothing more is observed
   bool ends = false;
@@ -162,12 +163,15 @@ uint64_t threads_of(const SanitizerLaunchData& data) {
          data.block[2];
 }
 
-// How many slots a launch may fill: what the kernel did before, or a guess. The mutex is held.
-uint64_t expected_slots(const Context& context, const Launch& launch) {
+// How many slots a launch may fill: what the kernel did before, or a guess, which grows with each
+// launch until one is read, so that many at once do not fill a table. The mutex is held.
+uint64_t expected_slots(Context& context, const Launch& launch) {
   const auto known = context.slots_of_thread.find(launch.function);
-  const double most = known != context.slots_of_thread.end() ? known->second : kSlotsOfThread;
-  return std::min(static_cast<uint64_t>(most * static_cast<double>(launch.threads)) + 1,
-                  kLargeSlots / 5 * 4);
+  const uint64_t slots =
+      known != context.slots_of_thread.end()
+          ? static_cast<uint64_t>(known->second * static_cast<double>(launch.threads))
+          : kSlotsOfThread * launch.threads * ++context.guessed[launch.function];
+  return std::min(slots + 1, most_slots(kLargeSlots));
 }
 
 // The place of a launch in a table; null if it cannot be observed.
@@ -351,6 +355,7 @@ void read_closed_table(ThreadState& thread, RoomInRing& room, Context& context, 
     for (size_t i = 0; i < launches.size(); ++i) {
       double& most = context.slots_of_thread[launches[i].function];
       most = std::max(most, contents.launches[i].slots / static_cast<double>(launches[i].threads));
+      context.guessed.erase(launches[i].function);
     }
     context.impatient = false;
     ++observer->reporting;

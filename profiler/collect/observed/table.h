@@ -20,6 +20,9 @@ inline constexpr uint64_t kSmallSlots = 1 << 17;
 /// Of a large one: 100 MiB, of which a copy of 256 MiB fills 64 %.
 inline constexpr uint64_t kLargeSlots = 1'650'000;
 
+/// What a table is to be filled with at most, so that granules find a slot nearby.
+constexpr uint64_t most_slots(uint64_t capacity) { return capacity / 10 * 7; }
+
 /// The call that made a launch, and its kernel.
 struct Launch {
   uint32_t call_number = 0;
@@ -57,7 +60,7 @@ struct Table {
   /// In a callback, with a stream of the context. Null, or what failed.
   const char* make(CUcontext context, SanitizerStream stream, uint64_t slots);
   /// Expected slots from which another table shall take over.
-  uint64_t full_slots() const { return header.capacity / 5 * 4; }
+  uint64_t full_slots() const { return most_slots(header.capacity); }
   /// A launch in this stream that may fill so many slots. Its place; null if there is none.
   TouchLaunch* add(const Launch& launch, uint64_t stream, SanitizerStream own, uint64_t slots);
   bool is_nearly_full() const;

@@ -11,7 +11,8 @@ namespace streamscope::collect {
 
 namespace {
 
-constexpr uint32_t kMostRuns = 1 << 18, kMostGranules = 1 << 18;
+constexpr uint32_t kMostRuns = 1 << 18, kMostGranules = 1 << 18;  // read at once
+static_assert(kMostRuns >= kMostGranules);
 
 CUdeviceptr address(const void* device) { return reinterpret_cast<CUdeviceptr>(device); }
 
@@ -23,11 +24,13 @@ bool allocate(T** memory, size_t count) {
   return true;
 }
 
+// Appends them.
 template <class T>
 bool fetch(std::vector<T>& into, const T* from, size_t count, CUstream stream) {
-  into.resize(count);
-  return count == 0 || cuda.cuMemcpyDtoHAsync(into.data(), address(from), count * sizeof(T),
-                                              stream) == CUDA_SUCCESS;
+  const size_t before = into.size();
+  into.resize(before + count);
+  return count == 0 || cuda.cuMemcpyDtoHAsync(into.data() + before, address(from),
+                                              count * sizeof(T), stream) == CUDA_SUCCESS;
 }
 
 template <class... Parameters>
@@ -58,13 +61,11 @@ const char* TableReader::failure() const {
              : "an error in a kernel ended the context";
 }
 
-bool TableReader::read(const Table& table, Contents& contents) {
-  if (stream_ == nullptr && !make()) return false;
+bool TableReader::read_part(const Table& table, uint64_t begin, uint64_t end, Contents& contents) {
   TouchReport report = empty_;
   report.launch_count = static_cast<uint32_t>(table.launches.size());
-  if (cuda.cuMemsetD8Async(address(report.launches), 0, report.launch_count * sizeof(TouchLaunch),
-                           stream_) != CUDA_SUCCESS ||
-      cuda.cuMemcpyHtoDAsync(address(report_at_), &report, sizeof report, stream_) !=
+  report.begin = begin, report.end = end;
+  if (cuda.cuMemcpyHtoDAsync(address(report_at_), &report, sizeof report, stream_) !=
           CUDA_SUCCESS ||
       !launch(report_, stream_, table.device, report_at_) ||
       cuda.cuMemcpyDtoHAsync(&report, address(report_at_), sizeof report, stream_) !=
@@ -72,10 +73,27 @@ bool TableReader::read(const Table& table, Contents& contents) {
       cuda.cuStreamSynchronize(stream_) != CUDA_SUCCESS)
     return false;
   contents.complete = report.run_count <= kMostRuns && report.granule_count <= kMostGranules;
-  return fetch(contents.runs, report.runs, std::min(report.run_count, kMostRuns), stream_) &&
-         fetch(contents.granules, report.granules, std::min(report.granule_count, kMostGranules),
-               stream_) &&
-         fetch(contents.launches, report.launches, report.launch_count, stream_) &&
+  return !contents.complete ||
+         (fetch(contents.runs, report.runs, report.run_count, stream_) &&
+          fetch(contents.granules, report.granules, report.granule_count, stream_));
+}
+
+bool TableReader::start(const Table& table) {
+  return cuda.cuMemsetD8Async(address(empty_.launches), 0,
+                              table.launches.size() * sizeof(TouchLaunch), stream_) == CUDA_SUCCESS;
+}
+
+bool TableReader::read(const Table& table, Contents& contents) {
+  if (stream_ == nullptr && !make()) return false;
+  if (!start(table) || !read_part(table, 0, table.header.capacity, contents)) return false;
+  if (!contents.complete) {  // in parts that have room
+    if (!start(table)) return false;
+    for (uint64_t at = 0; at < table.header.capacity; at += kMostGranules) {
+      const uint64_t end = std::min<uint64_t>(at + kMostGranules, table.header.capacity);
+      if (!read_part(table, at, end, contents)) return false;
+    }
+  }
+  return fetch(contents.launches, empty_.launches, table.launches.size(), stream_) &&
          launch(clear_, stream_, table.device, table.header) &&
          cuda.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
 }

@@ -17,7 +17,7 @@ struct Contents {
   std::vector<TouchRun> runs;
   std::vector<TouchSlot> granules;
   std::vector<TouchLaunch> launches;
-  bool complete = false;  // no run and no granule is left out
+  bool complete = false;
 };
 
 /// For one thread, with the context current.
@@ -30,6 +30,10 @@ class TableReader {
 
  private:
   bool make();
+  bool start(const Table& table);
+  // Appends what slots from `begin` to `end` contain; complete: false and nothing if it is too much
+  // at once.
+  bool read_part(const Table& table, uint64_t begin, uint64_t end, Contents& contents);
 
   CUfunction report_ = nullptr;
   CUfunction clear_ = nullptr;

@@ -221,6 +221,7 @@ struct TouchReport {
   uint32_t most_runs, most_granules;
   uint32_t launch_count;
   uint32_t run_count, granule_count;  // also of those that found no room
+  uint64_t begin, end;                // which slots are reported
 };
 inline constexpr uint32_t kLongestRun = 256;
 
