@@ -40,8 +40,8 @@ bool start_thread(const char*, void* (*body)(void*), void* argument) {
   return true;
 }
 Asking::Asking(uint64_t, uint64_t) : allowed_(true) {}
-Asking::~Asking() = default;
-bool RoomInRing::wait_for(uint64_t) { return true; }
+Asking::~Asking() { allowed_ = false; }
+bool RoomInRing::wait_for(uint64_t) { return !stuck_ && thread_.ring.valid(); }
 extern "C" {
 const char streamscope_patches[1] = {};
 const char streamscope_reader[1] = {};
@@ -55,6 +55,7 @@ using test::ThreadStream;
 struct Everything {
   std::mutex mutex;
   std::filesystem::path rings;
+  std::deque<ThreadState> threads;
   std::vector<ring::Consumer> consumers;
   std::vector<std::string> losses;
   SanitizerCallback callback = nullptr;
@@ -83,7 +84,7 @@ ThreadState* new_thread(uint64_t capacity) {
     std::filesystem::create_directory(a.rings);
     std::atexit([] { std::filesystem::remove_all(all().rings); });
   }
-  auto* const state = new ThreadState;
+  ThreadState* const state = &a.threads.emplace_back();
   int error = 0;
   state->ring = ring::Producer::create(a.rings.c_str(), static_cast<uint32_t>(a.consumers.size()),
                                        capacity, ring::ClockKind::kMonotonic, &error);

@@ -78,6 +78,7 @@ void pass_on(const char* name, void* caller, void* address, int64_t bytes, Total
 
 namespace c10 {
 
+// NOLINTBEGIN(readability-identifier-naming)
 // Its totals were signed in earlier versions.
 __attribute__((visibility("default"))) void reportMemoryUsageToProfiler(
     void* address, int64_t bytes, size_t allocated, size_t reserved, Device device) {
@@ -91,5 +92,6 @@ __attribute__((visibility("default"))) void reportMemoryUsageToProfiler(
                                 __builtin_return_address(0), address, bytes, allocated, reserved,
                                 device);
 }
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace c10

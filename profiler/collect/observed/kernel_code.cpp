@@ -72,7 +72,12 @@ uint8_t traits_of(uint64_t low, uint64_t high, unsigned sm) {
 // An ELF file in memory; what lies outside of it is not there.
 class Cubin {
  public:
-  Cubin(const char* data, size_t bytes) : file_(data, bytes) {}
+  Cubin(const char* data, size_t bytes) : file_(data, bytes) {
+    const auto header = at<Elf64_Ehdr>(0);
+    if (header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+        header->e_ident[EI_CLASS] == ELFCLASS64)
+      header_ = *header;
+  }
 
   template <class T>
   std::optional<T> at(uint64_t offset) const {
@@ -93,20 +98,19 @@ class Cubin {
   /// Empty if it is no cubin.
   std::vector<Elf64_Shdr> sections() const {
     std::vector<Elf64_Shdr> found;
-    const auto header = at<Elf64_Ehdr>(0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64)
-      return found;
-    for (unsigned i = 0; i < header->e_shnum; ++i) {
-      const auto section = at<Elf64_Shdr>(header->e_shoff + uint64_t{i} * header->e_shentsize);
+    for (unsigned i = 0; i < header_.e_shnum; ++i) {
+      const auto section = at<Elf64_Shdr>(header_.e_shoff + uint64_t{i} * header_.e_shentsize);
       if (!section) return {};
       found.push_back(*section);
     }
     return found;
   }
-  unsigned sm() const { return at<Elf64_Ehdr>(0)->e_flags >> 8 & 0xff; }
+  /// The number of the section with the names of sections.
+  size_t names() const { return header_.e_shstrndx; }
+  unsigned sm() const { return header_.e_flags >> 8 & 0xff; }
 
  private:
+  Elf64_Ehdr header_ = {};  // without sections if it is no cubin
   std::string_view file_;
 };
 
@@ -149,9 +153,8 @@ bool read_code(const char* cubin_bytes, size_t bytes, CodeOfKernels& kernels) {
   kernels.clear();
   const Cubin cubin(cubin_bytes, bytes);
   const std::vector<Elf64_Shdr> sections = cubin.sections();
-  const auto header = cubin.at<Elf64_Ehdr>(0);
-  if (sections.empty() || header->e_shstrndx >= sections.size()) return false;
-  const std::string_view names = cubin.contents(sections[header->e_shstrndx]);
+  if (cubin.names() >= sections.size()) return false;
+  const std::string_view names = cubin.contents(sections[cubin.names()]);
   for (const Elf64_Shdr& section : sections) {
     const std::string_view name = text_at(names, section.sh_name);
     if (!name.starts_with(kCode)) continue;
