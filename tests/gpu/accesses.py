@@ -37,6 +37,20 @@ def torch_pair(harness, case):
         harness.check(f"{name}: every access is known", unknown == 0, f"{unknown} launches are not known")
 
 
+def torch_tensor_map(harness):
+    """Which part of a tensor such a kernel copies is not known."""
+    for repaired in (False, True):
+        name = f"torch_gemm_output_of_16_bits{'_repaired' if repaired else ''}"
+        command = [harness.python, PROGRAMS / "torch_races.py", "gemm_output_of_16_bits"] + (["--repaired"] if repaired else [])
+        recording = harness.recorded(name, command, OPTIONS, timeout=120)
+        if recording is None:
+            continue
+        found = races.findings(recording[1])
+        recording[1].close()
+        harness.check(f"{name}: {'silent' if repaired else 'a possible race'}",
+                      not found if repaired else [row[2] for row in found] == [races.POSSIBLE], f"{found}")
+
+
 def sanitizer_case(harness, case, races_expected):
     """A case of PyTorch's own sanitizer, which sees operators: the same verdict here, where kernels are seen."""
     command = [harness.python, PROGRAMS / "torch_sanitizer_cases.py", case]
@@ -199,6 +213,7 @@ def run(harness):
     races.run_programs(harness, "bulk_races", OPTIONS)
     races.run_programs(harness, "races", OPTIONS)
     harness.parallel([(torch_pair, harness, case) for case in TORCH])
+    torch_tensor_map(harness)
     cases = harness.run([harness.python, PROGRAMS / "torch_sanitizer_cases.py", "--list"]).lines()[0]
     harness.parallel([(sanitizer_case, harness, case, expected) for case, expected in cases.items()])
     results = [row for row in harness.parallel([(random_programs, harness, seed) for seed in range(RANDOM_PROGRAMS // AT_ONCE)]) if row]

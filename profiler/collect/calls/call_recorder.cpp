@@ -207,13 +207,15 @@ void report_launch(ThreadState& thread, const CallEntry& entry, const void* para
     return;
   const LaunchParameters launch = launch_parameters(entry.id, parameters);
   if (launch.function == nullptr) return;
-  if ((session.control->with & ring::kWithArgs) != 0)
-    report_arguments(thread, launch, thread.open_call());
+  bool scans = (session.control->with & ring::kWithArgs) != 0;
   const uint8_t code = std::exchange(thread.launched_code, uint8_t{0});
-  if ((code & kByTensorMap) == 0) return;
-  thread.in_collector = true;
-  report_tensor_maps(thread, launch, code);
-  thread.in_collector = false;
+  if ((code & kByTensorMap) != 0) {
+    thread.in_collector = true;
+    // Libraries make maps of their own, in which the address is a word like any other.
+    scans |= !report_tensor_maps(thread, launch, code);
+    thread.in_collector = false;
+  }
+  if (scans) report_arguments(thread, launch, thread.open_call());
 }
 
 void end_captured_stream(uint64_t handle) {

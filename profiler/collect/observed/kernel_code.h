@@ -11,9 +11,9 @@
 // Which kernels touch memory by operations that are not patched: tensor maps (TMA), textures,
 // surfaces, multicast memory.
 //
-// The encodings are not documented. They were found by compiling known operations for sm_75 to
-// sm_120 with CUDA 13.0 and comparing them with nvdisasm's output; tests/collect/kernel_code_test
-// does the same.
+// The encodings are not documented. They were found by compiling kernels with and without each
+// operation for sm_75 to sm_120 with CUDA 13.0, those of signals also by nvdisasm's output;
+// tests/collect/kernel_code_test compiles such kernels too.
 #pragma once
 
 #include <cstddef>

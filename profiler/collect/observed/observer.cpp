@@ -29,7 +29,7 @@ namespace streamscope::collect {
 namespace {
 
 constexpr uint64_t kSlotsOfThread = 2;   // a guess, for a kernel that was not seen before
-constexpr size_t kMostRanges = 4096;     // of a launch
+constexpr size_t kMostRanges = 32768;    // of a launch
 constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
 constexpr int kMostWaitMs = 2000;        // of a launch for a table
 constexpr int kMostEndMs = 10'000;       // of the end for launches

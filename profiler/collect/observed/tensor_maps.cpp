@@ -68,14 +68,16 @@ void note_moved_tensor_map(const CUtensorMap& before, const CUtensorMap& now, co
   note_tensor_map(now, memory);
 }
 
-void report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uint8_t code) {
+bool report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uint8_t code) {
   TensorMaps& all = tensor_maps();
+  bool any = false;
   const auto report = [&](const unsigned char* bytes) {
     std::unique_lock lock(all.mutex);
     const auto known = all.known.find(hash_of(bytes));
     if (known == all.known.end()) return;
     const MappedMemory memory = known->second;
     lock.unlock();
+    any = true;
     ring::AccessRecord record{};
     record.kind = ring::RecordKind::kAccess;
     record.source = static_cast<uint8_t>(AccessSource::kTensorMap);
@@ -89,7 +91,7 @@ void report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uin
     thread.push(record);
   };
   const Asking asking(reinterpret_cast<uintptr_t>(launch.function), thread.begin);
-  if (!asking.allowed()) return;
+  if (!asking.allowed()) return false;
   size_t offset = 0, size = 0;
   for (size_t i = 0; parameter_layout(launch.function, i, &offset, &size); ++i) {
     if (size < sizeof(CUtensorMap)) continue;
@@ -97,6 +99,7 @@ void report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uin
     for (size_t at = 0; at + sizeof(CUtensorMap) <= bytes.size(); at += kMapAlignment)
       report(bytes.data() + at);
   }
+  return any;
 }
 
 void forget_tensor_maps_after_fork() {

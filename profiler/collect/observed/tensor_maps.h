@@ -22,8 +22,9 @@ void note_tensor_map(const CUtensorMap& map, const MappedMemory& memory);
 void note_moved_tensor_map(const CUtensorMap& before, const CUtensorMap& now, const void* address);
 
 /// At the exit of a launch in the driver, of a kernel with these CodeTraits: reports the memory of
-/// the maps among its parameters, as AccessRecords of source kTensorMap.
-void report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uint8_t code);
+/// the maps among its parameters, as AccessRecords of source kTensorMap. False if none of them is
+/// known.
+bool report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uint8_t code);
 
 void forget_tensor_maps_after_fork();
 

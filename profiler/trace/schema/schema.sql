@@ -513,7 +513,9 @@ CREATE TABLE access (
                                                        -- the parameters of a kernel, also inside a struct. Source 3 is only a
                                                        -- possible access, listed if the word points into allocated memory. The
                                                        -- kernel does not write through a parameter that is const in its name;
-                                                       -- which bytes it touches, if any, is not known. 4 seen while the kernel
+                                                       -- which bytes it touches, if any, is not known. With --with
+                                                       -- accesses only of kernels that may copy by TMA, if no tensor
+                                                       -- map among their parameters is known. 4 seen while the kernel
                                                        -- ran (--with accesses): exactly these bytes. A row of source 4 without
                                                        -- address has 0 bytes if the call touched nothing, and no bytes if
                                                        -- not everything that it touched is known. 5 a tensor that the

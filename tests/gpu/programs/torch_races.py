@@ -55,10 +55,9 @@ def copy_into_read(main, side, repaired):
     return result
 
 
-def gemm_output(main, side, repaired):
+def gemm_output(main, side, repaired, dtype=torch.float32):
     """The main stream uses a product that the side stream still computes."""
-    left, right = torch.ones(2048, 2048, device="cuda"), torch.ones(2048, 2048, device="cuda")
-    product, result = torch.empty(2048, 2048, device="cuda"), torch.empty(2048, 2048, device="cuda")
+    left, right, product, result = (torch.ones(2048, 2048, device="cuda", dtype=dtype) for _ in range(4))
     torch.mm(left, right, out=product)  # makes the library's handle and workspace
     side.wait_stream(main)
     for _ in range(ROUNDS):
@@ -68,6 +67,11 @@ def gemm_output(main, side, repaired):
         wait(main, side, repaired)
         torch.add(product, 1, out=result)
     return result
+
+
+def gemm_output_of_16_bits(main, side, repaired):
+    """The same with kernels that copy by tensor maps (TMA), on Hopper and newer."""
+    return gemm_output(main, side, repaired, torch.bfloat16)
 
 
 def two_writers(main, side, repaired):
@@ -98,7 +102,7 @@ def freed_while_read(main, side, repaired):
     return result
 
 
-CASES = [side_read, side_write, copy_into_read, gemm_output, two_writers, freed_while_read]
+CASES = [side_read, side_write, copy_into_read, gemm_output, gemm_output_of_16_bits, two_writers, freed_while_read]
 
 
 def main():
