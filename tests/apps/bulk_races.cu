@@ -128,20 +128,6 @@ __global__ void tile_write(const __grid_constant__ Tensors tensors) {
 #endif
 }
 
-int* ints(void* memory, size_t offset = 0) { return static_cast<int*>(memory) + offset; }
-
-template <class... Parameters, class... Arguments>
-void go(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments) {
-  counted::launch(kernel, 1, 64, stream, static_cast<Parameters>(arguments)...);
-}
-
-void between(World& w, bool fixed, auto first, auto second) {
-  auto [s, t, u] = w.streams;
-  first(s);
-  if (fixed) order(s, t, w.events[0]);
-  second(t);
-}
-
 // The memory as a matrix, of which kernels copy tiles.
 CUtensorMap matrix(void* memory) {
   void* encode = nullptr;

@@ -101,21 +101,6 @@ __global__ void together(int* to) {
   to[blockIdx.x * blockDim.x + threadIdx.x] = 1;
 }
 
-template <class... Parameters, class... Arguments>
-void go(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments) {
-  counted::launch(kernel, 1, 64, stream, static_cast<Parameters>(arguments)...);
-}
-
-int* ints(void* memory, size_t offset = 0) { return static_cast<int*>(memory) + offset; }
-
-// The second op is in another stream; fixed, it waits for the first.
-void between(World& w, bool fixed, auto first, auto second) {
-  auto [s, t, u] = w.streams;
-  first(s);
-  if (fixed) order(s, t, w.events[0]);
-  second(t);
-}
-
 // Without "Async" it is synchronous, as the host may access the memory.
 void set_managed(void* memory, bool synchronously) {
   if (!synchronously) return set(memory, cudaStreamLegacy);

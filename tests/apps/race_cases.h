@@ -65,6 +65,19 @@ inline void* allocate(cudaStream_t stream) {
   return memory;
 }
 inline void release(void* memory, cudaStream_t stream) { CALL(cudaFreeAsync, memory, stream); }
+inline int* ints(void* memory, size_t offset = 0) { return static_cast<int*>(memory) + offset; }
+/// Launches a kernel as one block of 64 threads.
+template <class... Parameters, class... Arguments>
+void go(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments) {
+  counted::launch(kernel, 1, 64, stream, static_cast<Parameters>(arguments)...);
+}
+/// The second op is in another stream; fixed, it waits for the first.
+void between(World& w, bool fixed, auto first, auto second) {
+  auto [s, t, u] = w.streams;
+  first(s);
+  if (fixed) order(s, t, w.events[0]);
+  second(t);
+}
 inline cudaGraphExec_t captured(cudaStream_t stream, const std::function<void()>& work) {
   counted::Capture capture(stream);
   work();

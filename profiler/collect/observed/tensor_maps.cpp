@@ -69,35 +69,31 @@ void note_moved_tensor_map(const CUtensorMap& before, const CUtensorMap& now, co
 }
 
 bool report_tensor_maps(ThreadState& thread, const LaunchParameters& launch, uint8_t code) {
-  TensorMaps& all = tensor_maps();
-  bool any = false;
-  const auto report = [&](const unsigned char* bytes) {
-    std::unique_lock lock(all.mutex);
-    const auto known = all.known.find(hash_of(bytes));
-    if (known == all.known.end()) return;
-    const MappedMemory memory = known->second;
-    lock.unlock();
-    any = true;
-    ring::AccessRecord record{};
-    record.kind = ring::RecordKind::kAccess;
-    record.source = static_cast<uint8_t>(AccessSource::kTensorMap);
-    if ((code & kWritesByTensorMap) != 0) record.writes |= ring::kWritten;
-    record.call_number = thread.open_number;
-    record.begin = thread.begin;
-    record.ranges[0] = {memory.address, memory.bytes};
-    record.pitch[0] = memory.pitch;
-    record.rows = memory.rows;
-    record.operation = ring::kNone32;
-    thread.push(record);
-  };
   const Asking asking(reinterpret_cast<uintptr_t>(launch.function), thread.begin);
   if (!asking.allowed()) return false;
+  ring::AccessRecord record{};
+  record.kind = ring::RecordKind::kAccess;
+  record.source = static_cast<uint8_t>(AccessSource::kTensorMap);
+  if ((code & kWritesByTensorMap) != 0) record.writes |= ring::kWritten;
+  record.call_number = thread.open_number;
+  record.begin = thread.begin;
+  record.operation = ring::kNone32;
+  TensorMaps& all = tensor_maps();
+  std::lock_guard lock(all.mutex);
+  bool any = false;
   size_t offset = 0, size = 0;
   for (size_t i = 0; parameter_layout(launch.function, i, &offset, &size); ++i) {
-    if (size < sizeof(CUtensorMap)) continue;
     const auto bytes = launch.of(i, offset, size);
-    for (size_t at = 0; at + sizeof(CUtensorMap) <= bytes.size(); at += kMapAlignment)
-      report(bytes.data() + at);
+    for (size_t at = 0; at + sizeof(CUtensorMap) <= bytes.size(); at += kMapAlignment) {
+      const auto known = all.known.find(hash_of(bytes.data() + at));
+      if (known == all.known.end()) continue;
+      const MappedMemory& memory = known->second;
+      record.ranges[0] = {memory.address, memory.bytes};
+      record.pitch[0] = memory.pitch;
+      record.rows = memory.rows;
+      thread.push(record);
+      any = true;
+    }
   }
   return any;
 }
