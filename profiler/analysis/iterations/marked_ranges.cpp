@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "marked_ranges.h"
+
+#include <algorithm>
+
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+namespace {
+
+// The host may be far ahead of the device, so the ranges themselves do not show the pace.
+std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, Ns>>& spans) {
+  std::vector<Ns> done;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
+    done.push_back(std::max(spans[i].second, i > 0 ? done[i - 1] : spans[i].second));
+    auto op = std::ranges::lower_bound(work.ops, spans[i].first, {}, &IssuedOp::issued_ns);
+    for (; op != work.ops.end() && op->issued_ns < until; ++op)
+      done.back() = std::max(done.back(), op->start_ns + op->duration_ns);
+  }
+  return done;
+}
+
+}  // namespace
+
+std::string_view without_number(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789");
+  return digits != name.npos && digits > 0 && name[digits] == '#' ? name.substr(0, digits) : name;
+}
+
+std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork& work,
+                                                               const std::string& wanted) {
+  std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>> by_thread;
+  const auto& range = work.trace.range;
+  for (Id id = 0; id < range.size(); ++id) {
+    const std::string_view name = without_number(work.trace.text(range.name_id[id]));
+    if (name.empty() || (!wanted.empty() && name != without_number(wanted)) ||
+        range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
+        work.trace.process_of_thread(range.thread_id[id]) != work.process)
+      continue;
+    by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
+  }
+  std::vector<Ns> until{0};  // device time of the ops before each
+  for (const IssuedOp& op : work.ops) until.push_back(trace::sum_of(until.back(), op.duration_ns));
+  const auto issued_before = [&](Ns at) {
+    const auto op = std::ranges::lower_bound(work.ops, at, {}, &IssuedOp::issued_ns);
+    return until[static_cast<size_t>(op - work.ops.begin())];
+  };
+  std::map<std::string, MarkedRanges, std::less<>> found;
+  for (auto& [key, spans] : by_thread) {
+    std::sort(spans.begin(), spans.end());
+    // A range inside one of the same name is part of it.
+    std::vector<std::pair<Ns, Ns>> outer;
+    for (const auto& span : spans) {
+      if (outer.empty() || span.first >= outer.back().second) outer.push_back(span);
+    }
+    MarkedRanges& ranges = found[std::string(key.first)];
+    if (outer.size() <= ranges.spans.size()) continue;
+    ranges.thread_id = key.second;
+    ranges.spans = std::move(outer);
+    ranges.done_ns = done_of(work, ranges.spans);
+    ranges.device_ns =
+        issued_before(ranges.spans.back().second) - issued_before(ranges.spans.front().first);
+  }
+  return found;
+}
+
+std::vector<Ns> MarkedRanges::times() const {
+  std::vector<Ns> times;
+  for (size_t i = 1; i < done_ns.size(); ++i) times.push_back(done_ns[i] - done_ns[i - 1]);
+  return times;
+}
+
+bool is_steady(const IssuedWork& work, const MarkedRanges& ranges) {
+  const size_t last = ranges.spans.size() - 1, middle = last / 2;
+  return static_cast<double>(ranges.device_ns) >=
+             kLeastCovered * static_cast<double>(work.device_ns) &&
+         fills_the_time(static_cast<double>(last - middle), median(ranges.times()),
+                        ranges.done_ns[last] - ranges.done_ns[middle]);
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// NVTX ranges that may each be one iteration.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "issued_work.h"
+
+namespace streamscope::analysis {
+
+/// The outermost ranges of one name.
+struct MarkedRanges {
+  Id thread_id = kNoId;                  ///< that has most of them
+  std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
+  std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
+  Ns device_ns = 0;         ///< of ops issued between the first start and the last end
+
+  /// From one to the next.
+  std::vector<Ns> times() const;
+};
+
+/// "ProfilerStep#12" of the PyTorch profiler is "ProfilerStep" number 12.
+std::string_view without_number(std::string_view name);
+
+/// By name; only those of `wanted`, unless that is "".
+std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork& work,
+                                                               const std::string& wanted);
+
+/// True if the ranges hold at least half of the device time and of the time.
+bool is_steady(const IssuedWork& work, const MarkedRanges& ranges);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "periods.h"
+
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr size_t kMostOps = 1 << 18;  // newest ops of a process that are searched
+constexpr double kNearlyBest = 0.97;  // of the best score: an equally good period
+
+class Periods {
+ public:
+  explicit Periods(const IssuedWork& work) : work_(work) {
+    first_ = work.ops.size() > kMostOps ? work.ops.size() - kMostOps : 0;
+    // Work that only runs during start-up is ignored.
+    std::vector<uint32_t> counts(work.groups.all().size()), late(counts.size());
+    const size_t middle = first_ + (work.ops.size() - first_) / 2;
+    for (size_t i = first_; i < work.ops.size(); ++i) {
+      ++counts[group(i)];
+      late[group(i)] += i >= middle;
+    }
+    for (size_t group = 0; group < counts.size(); ++group)
+      repeated_.push_back(counts[group] >= kFewestIterations && late[group] > 0 ? counts[group]
+                                                                                : 0);
+  }
+
+  // Most likely first.
+  std::vector<Period> find() {
+    std::vector<Period> periods;
+    double best = 0;
+    for (const size_t length : candidates()) {
+      periods.push_back({.length = length, .score = score(length)});
+      best = std::max(best, periods.back().score);
+    }
+    // The longest repeated unit is a whole step, the shortest of equally good ones a single step.
+    std::sort(periods.begin(), periods.end(), [&](const Period& a, const Period& b) {
+      const bool good = a.score >= kNearlyBest * best, other_good = b.score >= kNearlyBest * best;
+      if (good != other_good) return good;
+      return good ? a.length < b.length : a.score > b.score;
+    });
+    constexpr size_t kMostTried = 8;
+    if (periods.size() > kMostTried) periods.resize(kMostTried);
+    for (Period& period : periods) match(period);
+    std::erase_if(periods, [&](const Period& period) { return !is_steady(period); });
+    return periods;
+  }
+
+ private:
+  uint32_t group(size_t op) const { return work_.ops[op].work; }
+
+  // Distances at which the same sequences of ops recur, for several sequence lengths: short ones
+  // tolerate variations of a step, long ones skip parts that repeat within a step.
+  std::set<size_t> candidates() const {
+    constexpr uint64_t kBase = 0x9e3779b97f4a7c15;  // odd; hashes are modulo 2^64
+    constexpr size_t kPerRun = 4;
+    const size_t n = work_.ops.size() - first_;
+    std::vector<uint64_t> prefix(n + 1);
+    for (size_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] * kBase + group(first_ + i) + 1;
+    std::set<size_t> lengths;
+    for (size_t run = 1; run <= n / kFewestIterations; run *= 4) {
+      uint64_t power = 1;
+      for (size_t i = 0; i < run; ++i) power *= kBase;
+      std::unordered_map<uint64_t, size_t> last;
+      std::unordered_map<size_t, size_t> votes;
+      for (size_t i = 0; i + run <= n; ++i) {
+        const auto [seen, is_new] = last.try_emplace(prefix[i + run] - prefix[i] * power, i);
+        if (is_new) continue;
+        ++votes[i - seen->second];
+        seen->second = i;
+      }
+      std::vector<std::pair<size_t, size_t>> by_votes;
+      for (const auto& [length, count] : votes) {
+        if (length <= n / kFewestIterations) by_votes.emplace_back(count, length);
+      }
+      std::sort(by_votes.rbegin(), by_votes.rend());
+      for (size_t i = 0; i < std::min(kPerRun, by_votes.size()); ++i)
+        lengths.insert(by_votes[i].second);
+    }
+    return lengths;
+  }
+
+  bool comes_again(size_t op, size_t length) const {
+    return op + length < work_.ops.size() && group(op) == group(op + length);
+  }
+
+  // How well a period explains every kind of work that repeats, rare and frequent with equal
+  // weight: a frequent kernel that mostly follows itself is not a period of one op.
+  double score(size_t length) const {
+    std::vector<uint32_t> explained(repeated_.size());
+    for (size_t i = first_; i < work_.ops.size(); ++i) {
+      if (comes_again(i, length) || (i >= first_ + length && group(i) == group(i - length)))
+        ++explained[group(i)];
+    }
+    double sum = 0, sorts = 0;
+    for (size_t group = 0; group < repeated_.size(); ++group) {
+      if (repeated_[group] == 0) continue;
+      sum += static_cast<double>(explained[group]) / repeated_[group];
+      ++sorts;
+    }
+    return sorts == 0 ? 0 : sum / sorts;
+  }
+
+  bool is_steady(const Period& period) const {
+    if (period.count() < static_cast<double>(kFewestIterations) ||
+        period.device_share < kLeastCovered)
+      return false;
+    const size_t middle = period.matched[period.matched.size() / 2],
+                 last = period.matched.back() + period.length;
+    return fills_the_time(static_cast<double>(last - middle) / static_cast<double>(period.length),
+                          period.median_ns, work_.ops[last].start_ns - work_.ops[middle].start_ns);
+  }
+
+  // An isolated match is a coincidence.
+  void match(Period& period) const {
+    const size_t least = std::max<size_t>(1, period.length / 4);
+    Ns held = 0;
+    size_t seen = first_;  // ops before it are counted in `held`
+    for (size_t i = first_; i < work_.ops.size();) {
+      size_t end = i;
+      while (comes_again(end, period.length)) ++end;
+      if (end - i >= least) {
+        for (size_t op = i; op < end; ++op) period.matched.push_back(op);
+        for (seen = std::max(seen, i); seen < end + period.length; ++seen)
+          trace::add_to(held, work_.ops[seen].duration_ns);
+      }
+      i = end + 1;
+    }
+    std::vector<Ns> times;
+    times.reserve(period.matched.size());
+    for (const size_t op : period.matched)
+      times.push_back(work_.ops[op + period.length].start_ns - work_.ops[op].start_ns);
+    period.median_ns = median(times);
+    Ns all = 0;
+    for (size_t i = first_; i < work_.ops.size(); ++i) trace::add_to(all, work_.ops[i].duration_ns);
+    period.device_share = all == 0 ? 0 : static_cast<double>(held) / static_cast<double>(all);
+  }
+
+  const IssuedWork& work_;
+  size_t first_ = 0;
+  std::vector<uint32_t> repeated_;  // by group: how often; 0 if ignored
+};
+
+}  // namespace
+
+std::vector<Period> find_periods(const IssuedWork& work) { return Periods(work).find(); }
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Finds iterations that nothing marks: the longest sequence of work that repeats.
+#pragma once
+
+#include <vector>
+
+#include "issued_work.h"
+
+namespace streamscope::analysis {
+
+/// A distance, in ops as issued, at which the same work recurs.
+struct Period {
+  size_t length = 0;            ///< ops
+  double score = 0;             ///< 0 to 1
+  double device_share = 0;      ///< of the device time of the process
+  std::vector<size_t> matched;  ///< indexes of ops that recur one period later, ascending
+  Ns median_ns = 0;             ///< from an op to its recurrence
+
+  double count() const {
+    return static_cast<double>(matched.size()) / static_cast<double>(length) + 1;
+  }
+};
+
+/// Most likely first. Looks at the newest 262,144 ops.
+std::vector<Period> find_periods(const IssuedWork& work);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,392 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Training and inference steps that are bound by different things, each with the repair that shortens the step most.
+
+  torch_bounds.py CASE [--repaired] [--steps N] [--windows W] [--mark]
+
+W windows of N steps after a warm-up; prints a JSON line with ms per step, the median of the windows. --mark: each step is an NVTX range
+"step". CASE "list" prints all cases, and what bounds each, as JSON lines.
+"""
+
+import argparse
+import contextlib
+import json
+import queue
+import statistics
+import sys
+import threading
+import time
+
+import torch
+
+CASES = {}  # name: (class, expected bound)
+WARM_UP = 12
+
+
+def case(bound):
+    def add(kind):
+        CASES[kind.__name__.lower()] = (kind, bound)
+        return kind
+    return add
+
+
+class Block(torch.nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.first_norm, self.second_norm = torch.nn.LayerNorm(width), torch.nn.LayerNorm(width)
+        self.projections, self.output = torch.nn.Linear(width, 3 * width), torch.nn.Linear(width, width)
+        self.network = torch.nn.Sequential(torch.nn.Linear(width, 4 * width), torch.nn.GELU(), torch.nn.Linear(4 * width, width))
+
+    def forward(self, values):
+        batch, length, width = values.shape
+        parts = self.projections(self.first_norm(values)).split(width, dim=2)
+        query, key, value = (part.view(batch, length, self.heads, width // self.heads).transpose(1, 2) for part in parts)
+        mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        values = values + self.output(mixed.transpose(1, 2).reshape(batch, length, width))
+        return values + self.network(self.second_norm(values))
+
+
+class Training:
+    """A step of a small language model; the cases change one thing each."""
+
+    layers, width, heads, words = 6, 256, 4, 512
+    batch, length = 4, 64
+
+    def __init__(self, repaired):
+        torch.manual_seed(5)
+        self.repaired = repaired
+        blocks = [Block(self.width, self.heads) for _ in range(self.layers)]
+        self.model = torch.nn.Sequential(torch.nn.Embedding(self.words, self.width), *blocks, torch.nn.LayerNorm(self.width),
+                                         torch.nn.Linear(self.width, self.words)).cuda()
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True, capturable=True)
+        self.inputs = torch.randint(0, self.words, (self.batch, self.length), device="cuda")
+        self.targets = torch.randint(0, self.words, (self.batch * self.length,), device="cuda")
+
+    def loss(self):
+        return torch.nn.functional.cross_entropy(self.model(self.inputs).view(-1, self.words), self.targets)
+
+    def train(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss()
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def step(self):
+        self.train()
+
+
+def captured(work, warm_up=3):
+    """The work as a CUDA graph."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(warm_up):
+            work()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+    return graph.replay
+
+
+@case("host-launching")
+class Eager(Training):
+    """Short kernels, launched one by one; repaired: one graph."""
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        self.step = captured(self.train) if repaired else self.train
+
+
+@case("device")
+class Large(Training):
+    """Long kernels in fp32; repaired: bf16."""
+
+    layers, width, heads, batch, length = 4, 1024, 8, 16, 512
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.repaired):
+            loss = self.loss()
+        loss.backward()
+        self.optimizer.step()
+
+
+@case("host-synchronization")
+class Item(Training):
+    """Reads the norm of each gradient; repaired: adds them up on the device."""
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss().backward()
+        if self.repaired:
+            self.norm = torch.stack([parameter.grad.norm() for parameter in self.model.parameters()]).norm()
+        else:
+            self.norm = sum(parameter.grad.norm().item() ** 2 for parameter in self.model.parameters()) ** 0.5
+        self.optimizer.step()
+
+
+@case("host-synchronization")
+class Print_loss(Training):
+    """Reads the loss after each step, with as much work on the device as on the host; repaired: reads it seldom."""
+
+    width, batch, length, heads = 512, 16, 256, 8
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        self.number, self.total = 0, 0.0
+
+    def step(self):
+        loss = self.train()
+        self.number += 1
+        if not self.repaired or self.number % 50 == 0:
+            self.total += loss.item()
+
+
+@case("copies")
+class Pageable:
+    """Copies its input from pageable memory; repaired: from pinned memory, asynchronously."""
+
+    def __init__(self, repaired):
+        self.repaired = repaired
+        self.images = torch.ones(32, 3, 448, 448)
+        if repaired:
+            self.images = self.images.pin_memory()
+        self.filters = torch.nn.Conv2d(3, 32, 7, stride=4).cuda()
+
+    def step(self):
+        with torch.no_grad():
+            self.filters(self.images.to("cuda", non_blocking=self.repaired)).mean()
+
+
+@case("host-outside")
+class Loader(Training):
+    """Makes its input in the thread that launches; repaired: in a thread of its own."""
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        torch.set_num_threads(1)
+        self.ready = queue.Queue(4)
+        if repaired:
+            threading.Thread(target=self.load, daemon=True).start()
+
+    def batch_of_noise(self):
+        values = torch.rand(1_500_000)
+        for _ in range(4):
+            values = values.sin()
+        return (values[:self.batch * self.length].abs() * (self.words - 1)).long().view(self.batch, self.length)
+
+    def load(self):
+        while True:
+            self.ready.put(self.batch_of_noise())
+
+    def step(self):
+        self.inputs.copy_(self.ready.get() if self.repaired else self.batch_of_noise())
+        self.train()
+
+
+@case("memory-management")
+class Trimming(Training):
+    """Gives its cached memory back after each step; repaired: keeps it."""
+
+    def step(self):
+        self.train()
+        if not self.repaired:
+            torch.cuda.empty_cache()
+
+
+@case("host-launching")
+class Tiny:
+    """A thousand kernels of a microsecond; repaired: one graph."""
+
+    def __init__(self, repaired):
+        self.values = torch.ones(1024, device="cuda")
+        self.step = captured(self.chain) if repaired else self.chain
+
+    def chain(self):
+        for _ in range(500):
+            self.values.mul_(1.0001).add_(1e-6)
+
+
+class Streamed:
+    """Copies a batch on a stream of its own and works on it."""
+
+    def __init__(self, repaired):
+        self.repaired = repaired
+        self.host = torch.ones(48, 1 << 18).pin_memory()
+        self.device = [torch.empty(48, 1 << 18, device="cuda") for _ in range(2)]
+        self.weights = torch.ones(4096, 4096, device="cuda")
+        self.copies = torch.cuda.Stream()
+        self.number = 0
+        self.copied = [torch.cuda.Event() for _ in range(2)]
+        self.used = [torch.cuda.Event() for _ in range(2)]
+        for event in self.used:
+            event.record()
+        self.fetch(0)
+
+    def fetch(self, number):
+        with torch.cuda.stream(self.copies):
+            self.used[number % 2].wait()
+            self.device[number % 2].copy_(self.host, non_blocking=True)
+            self.copied[number % 2].record()
+
+    def work(self, number):
+        batch = self.device[number % 2]
+        sums = batch.view(-1, 4096)
+        for _ in range(2):
+            sums = torch.mm(sums, self.weights)
+        batch.copy_(sums.view_as(batch))
+
+
+@case("copies")
+class Prefetch(Streamed):
+    """Fetches the next batch only when the current one is done; repaired: while it works."""
+
+    def step(self):
+        if self.repaired:
+            self.fetch(self.number + 1)
+        self.copied[self.number % 2].wait()
+        self.work(self.number)
+        self.used[self.number % 2].record()
+        if not self.repaired:
+            self.copies.wait_stream(torch.cuda.current_stream())
+            self.fetch(self.number + 1)
+        self.number += 1
+
+
+@case("host-launching")
+class Accumulation(Training):
+    """Adds up the gradients of eight small batches; repaired: of one large batch."""
+
+    def __init__(self, repaired):
+        self.batch, self.rounds = (16, 1) if repaired else (2, 8)
+        super().__init__(repaired)
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        for _ in range(self.rounds):
+            (self.loss() / self.rounds).backward()
+        self.optimizer.step()
+
+
+@case("host-outside")
+class Postprocess:
+    """Picks the best answers on the host; repaired: on the device."""
+
+    def __init__(self, repaired):
+        torch.set_num_threads(1)
+        self.repaired = repaired
+        self.model = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(8)), torch.nn.Linear(1024, 20000)).cuda()
+        self.inputs = torch.randn(64, 1024, device="cuda")
+
+    def step(self):
+        with torch.no_grad():
+            answers = self.model(self.inputs)
+            if self.repaired:
+                self.best = answers.softmax(dim=1).topk(5, dim=1).indices.cpu().tolist()
+            else:
+                self.best = answers.cpu().softmax(dim=1).topk(5, dim=1).indices.tolist()
+
+
+@case("device")
+class Compiled(Training):
+    """Compiled into graphs; the repair is a model of half the layers."""
+
+    width, batch, length, heads = 512, 16, 256, 8
+
+    def __init__(self, repaired):
+        self.layers = 3 if repaired else 6
+        super().__init__(repaired)
+        self.compiled = torch.compile(self.model, mode="reduce-overhead")
+
+    def loss(self):
+        return torch.nn.functional.cross_entropy(self.compiled(self.inputs).view(-1, self.words), self.targets)
+
+    def step(self):
+        torch.compiler.cudagraph_mark_step_begin()
+        self.train()
+
+
+@case("device")
+class Branches:
+    """Two chains of kernels that use a part of the device each, on one stream; repaired: on two."""
+
+    def __init__(self, repaired):
+        self.repaired = repaired
+        self.matrices = [torch.randn(512, 4096, device="cuda") / 64 for _ in range(2)]
+        self.weights = torch.randn(4096, 4096, device="cuda") / 64
+        self.streams = [torch.cuda.Stream() for _ in range(2)]
+
+    def chain(self, number):
+        values = self.matrices[number]
+        for _ in range(20):
+            values = torch.mm(values[:128], self.weights)
+
+    def step(self):
+        main = torch.cuda.current_stream()
+        for number, stream in enumerate(self.streams):
+            if self.repaired:
+                stream.wait_stream(main)
+            with torch.cuda.stream(stream if self.repaired else main):
+                self.chain(number)
+        if self.repaired:
+            for stream in self.streams:
+                main.wait_stream(stream)
+
+
+@case("host-outside")
+class Interpreter(Training):
+    """Another thread keeps Python's lock; repaired: it is gone."""
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        sys.setswitchinterval(0.0005)
+        if not repaired:
+            threading.Thread(target=self.count, daemon=True).start()
+
+    @staticmethod
+    def count():
+        number = 0
+        while True:
+            number += 1
+
+
+def window(program, steps, mark):
+    """ms per step."""
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(steps):
+        with torch.cuda.nvtx.range("step") if mark else contextlib.nullcontext():
+            program.step()
+    torch.cuda.synchronize()
+    return 1000 * (time.perf_counter() - start) / steps
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("case", choices=[*CASES, "list"])
+    parser.add_argument("--repaired", action="store_true")
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--windows", type=int, default=1)
+    parser.add_argument("--mark", action="store_true")
+    options = parser.parse_args()
+    if options.case == "list":
+        for name, (_, bound) in CASES.items():
+            print(json.dumps({"case": name, "bound": bound}))
+        return 0
+    if not torch.cuda.is_available():
+        print("SKIP: PyTorch sees no GPU", file=sys.stderr)
+        return 77
+    torch.backends.cuda.matmul.allow_tf32 = False
+    program = CASES[options.case][0](options.repaired)
+    window(program, WARM_UP, options.mark)
+    spent = [window(program, options.steps, options.mark) for _ in range(options.windows)]
+    print(json.dumps({"app": "torch_bounds", "ok": True, "case": options.case, "repaired": options.repaired,
+                      "step_ms": statistics.median(spent), "windows_ms": spent}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
