@@ -3,7 +3,16 @@
 
 #include "analyses.h"
 
+#include "analysis/iterations/iteration_model.h"
+
 namespace streamscope::analysis {
+
+Analyses::Analyses(const Trace& trace) : Analyses(trace, IterationRequest{}) {}
+
+Analyses::Analyses(const Trace& trace, const IterationRequest& request)
+    : trace_(trace), request_(std::make_unique<IterationRequest>(request)) {}
+
+Analyses::~Analyses() = default;
 
 const StreamOps& Analyses::stream_ops() { return stream_ops_.of(trace_); }
 
@@ -37,22 +46,38 @@ const std::vector<WaitPart>& Analyses::waits() {
 }
 
 const std::vector<PathStep>& Analyses::path() {
-  return path_.get([&] {
-    const HostBounds& bounds = host_bounds();
+  return path_.get([&] { return path_part({}); });
+}
+
+std::vector<PathStep> Analyses::path_part(const PathPart& part) {
+  const HostBounds& bounds = host_bounds();
+  const HostPauses& pauses = host_pauses();
+  const std::lock_guard lock(explaining_);
+  return critical_path(order(), explainer(), bounds, pauses, part);
+}
+
+const HostPauses& Analyses::host_pauses() {
+  return host_pauses_.get([&] {
     const std::lock_guard lock(explaining_);
-    return critical_path(order(), explainer(), bounds);
+    return HostPauses(trace_, explainer().host_time());
   });
 }
 
 const HostBounds& Analyses::host_bounds() { return host_bounds_.of(order(), edges()); }
 
-const Replay& Analyses::replay() { return replay_.of(order()); }
+const Replay& Analyses::replay() {
+  return replay_.get([&] { return Replay(order(), &host_pauses()); });
+}
 
 const Places& Analyses::places() { return places_.of(trace_); }
 
 const MemoryConflicts& Analyses::memory_conflicts() {
   return memory_conflicts_.get(
       [&] { return find_memory_conflicts(order(), before(Relation::kObserved)); });
+}
+
+const IterationModel& Analyses::iteration_model() {
+  return iteration_model_.get([&] { return IterationModel(*this, *request_); });
 }
 
 const WaitFor& Analyses::wait_for() { return wait_for_.of(order(), before()); }

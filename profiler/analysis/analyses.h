@@ -22,11 +22,17 @@
 
 namespace streamscope::analysis {
 
+class IterationModel;
+struct IterationRequest;
+
 /// Keeps a reference to the trace. Thread-safe: a caller waits for an analysis that another thread
 /// is computing.
 class Analyses {
  public:
-  explicit Analyses(const Trace& trace) : trace_(trace) {}
+  explicit Analyses(const Trace& trace);
+  /// With another way to look for iterations.
+  Analyses(const Trace& trace, const IterationRequest& request);
+  ~Analyses();
 
   const Trace& trace() const { return trace_; }
   const StreamOps& stream_ops();
@@ -38,11 +44,15 @@ class Analyses {
   WaitExplainer& explainer();  ///< for one thread at a time; waits() and path() use it too
   const std::vector<WaitPart>& waits();
   const std::vector<PathStep>& path();  ///< the result of critical_path()
+  /// A part of the critical path. O(steps).
+  std::vector<PathStep> path_part(const PathPart& part);
   const HostBounds& host_bounds();
+  const HostPauses& host_pauses();
   const Replay& replay();
   const Places& places();
   const MemoryConflicts& memory_conflicts();
   const WaitFor& wait_for();
+  const IterationModel& iteration_model();
 
  private:
   template <class Result>
@@ -76,10 +86,13 @@ class Analyses {
   Once<std::vector<WaitPart>> waits_;
   Once<std::vector<PathStep>> path_;
   Once<HostBounds> host_bounds_;
+  Once<HostPauses> host_pauses_;
   Once<Replay> replay_;
   Once<Places> places_;
   Once<MemoryConflicts> memory_conflicts_;
   Once<WaitFor> wait_for_;
+  std::unique_ptr<const IterationRequest> request_;
+  Once<IterationModel> iteration_model_;
 };
 
 }  // namespace streamscope::analysis

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <future>
 
+#include "iterations/iteration_model.h"
 #include "labels.h"
 #include "units.h"
 #include "usage/cost_windows.h"
@@ -61,6 +62,19 @@ void place(const Places& places, Finding& finding) {
     finding.text += fmt::format(" First {}.", where);
 }
 
+// Sets what repairing a finding saves in an iteration. What saves little in the whole run saves
+// little in an iteration.
+void weigh(Analyses& analyses, Finding& finding) {
+  if (finding.iteration || !finding.gain_ns) return;
+  const IterationModel& model = analyses.iteration_model();
+  if (!model.found()) return;
+  const Ns before = model.bare_ns();
+  const Ns most = *finding.gain_ns / static_cast<Ns>(model.iterations().steady_count());
+  finding.iteration = {before, before - std::min(before, most)};
+  if (finding.repair && !finding.iteration->is_small())
+    finding.iteration->after_ns = std::min(before, model.predicted_ns(*finding.repair));
+}
+
 }  // namespace
 
 void Findings::add(Key key, Ns at_ns, const std::function<Finding()>& make) {
@@ -81,7 +95,10 @@ Finding* Findings::find(const Key& key) {
 }
 
 FindingSeverity severity_of(const Detector& detector, const Finding& finding) {
-  return finding.confidence == Confidence::kPossible ? FindingSeverity::kNote : detector.severity;
+  const bool is_small = detector.severity == FindingSeverity::kWarning && finding.iteration &&
+                        finding.iteration->is_small();
+  return finding.confidence == Confidence::kPossible || is_small ? FindingSeverity::kNote
+                                                                 : detector.severity;
 }
 
 const Detector* find_detector(std::string_view name) {
@@ -193,6 +210,7 @@ Verdict evaluate(const Detector& detector, Analyses& analyses, const AvailableEv
   verdict.reason = evidence.reason(detector.needs);
   verdict.findings = findings.take();
   for (Finding& finding : verdict.findings) {
+    weigh(analyses, finding);
     locate(analyses.trace(), finding);
     place(analyses.places(), finding);
     if (!verdict.reason.empty() && finding.confidence == Confidence::kCertain)

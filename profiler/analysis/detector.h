@@ -9,6 +9,7 @@
 // is missing, is decided here for all detectors. To add one: docs/extending.md.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,6 +37,17 @@ enum class Confidence : trace::Small {
 
 using enum trace::Evidence;  // what a detector examines
 
+/// The predicted duration of an iteration without recording: of the program as it is, and with a
+/// mistake repaired.
+struct IterationGain {
+  Ns before_ns = 0;
+  Ns after_ns = 0;
+
+  Ns gain_ns() const { return std::max<Ns>(0, before_ns - after_ns); }
+  /// True if the repair saves less than 1 % of the iteration.
+  bool is_small() const { return gain_ns() * 100 < before_ns; }
+};
+
 /// One mistake, no matter how often it occurs. Ids that do not apply are kNoId.
 struct Finding {
   std::string title;  ///< one line: what is wrong, with names
@@ -51,8 +63,9 @@ struct Finding {
   Ns end_ns = kUnknownNs;
   Ns last_ns = kUnknownNs;  ///< the last time
   uint64_t count = 1;
-  std::optional<Ns> gain_ns;             ///< estimated time that repairing all of them saves
-  std::shared_ptr<const Change> repair;  ///< of all of them; null if it cannot be replayed
+  std::optional<Ns> gain_ns;               ///< estimated time that repairing all of them saves
+  std::optional<IterationGain> iteration;  ///< the same for one iteration, if there are iterations
+  std::shared_ptr<const Change> repair;    ///< of all of them; null if it cannot be replayed
 };
 
 /// Collects findings and merges similar ones.
@@ -87,7 +100,8 @@ struct Detector {
   void (*look)(Analyses&, Findings&);
 };
 
-/// The severity of its detector; a note if the finding is only possible.
+/// The severity of its detector; a note if the finding is only possible, or if it is no fault of
+/// correctness and costs less than 1 % of an iteration.
 FindingSeverity severity_of(const Detector& detector, const Finding& finding);
 
 /// All detectors, by number.

@@ -49,7 +49,7 @@ TEST(CriticalPath, ALaunchOntoAnIdleStreamBeginsWithTheHost) {
   builder.at(0).stream("a").kernel("first", 30 * kUs, 40 * kUs);
   const auto path = path_of(builder.trace());
   ASSERT_EQ(path.size(), 2u);
-  EXPECT_EQ(path[0], (PathStep{kLaunchStep, 0, kNoId, 0, 30 * kUs}));
+  EXPECT_EQ(path[0], (PathStep{kLaunchStep, 0, kNoId, 0, 30 * kUs, 0}));
   EXPECT_EQ(path[1], (PathStep{kOpStep, 0, kNoId, 30 * kUs, 40 * kUs}));
 }
 
@@ -102,7 +102,7 @@ TEST(CriticalPath, ADeviceSyncLeadsFromTheHostToTheLastKernelItWaitedFor) {
   const auto path = path_of(builder.trace());
   EXPECT_THAT(work_on(path), ElementsAre("k1", "s0", "k2"));
   EXPECT_EQ(path[2], (PathStep{kHostSyncStep, kNoId, 0, 100 * kUs, 105 * kUs}));
-  EXPECT_EQ(path[3], (PathStep{kLaunchStep, 2, kNoId, 105 * kUs, 140 * kUs}));
+  EXPECT_EQ(path[3], (PathStep{kLaunchStep, 2, kNoId, 105 * kUs, 140 * kUs, 0}));
 }
 
 TEST(CriticalPath, AnEventSyncLeadsToTheWorkThatTheEventCovers) {

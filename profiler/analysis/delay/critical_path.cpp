@@ -71,21 +71,25 @@ const HostBounds::Bound* HostBounds::last(Id thread, Ns until) const {
 }
 
 std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& explainer,
-                                    const HostBounds& bounds) {
+                                    const HostBounds& bounds, const HostPauses& pauses,
+                                    const PathPart& part) {
   const Trace& trace = order.trace();
   std::vector<PathStep> path;  // backwards
-  Id op = last_ended(trace);
+  Id op = part.last_op == kNoId ? last_ended(trace) : part.last_op;
   if (op == kNoId) return path;
   Ns until = trace.op.end_ns[op];
-  const auto step = [&](trace::PathStepKind kind, Id id, Id sync, Ns from) {
-    if (from < until) {
-      path.push_back({kind, id, sync, from, until});
-      until = from;
-    }
+  const auto step = [&](PathStep next) {
+    if (next.start_ns >= until) return;
+    next.end_ns = until;
+    until = next.start_ns;
+    path.push_back(next);
   };
-  for (;;) {
+  const auto launch_step = [&](Id thread, Ns from) {
+    step({.kind = trace::kLaunchStep, .op = op, .start_ns = from, .thread = thread});
+  };
+  while (part.from_ns == kUnknownNs || until > part.from_ns) {
     const Ns start = trace.op.start_ns[op];
-    step(trace::kOpStep, op, kNoId, start);
+    step({.kind = trace::kOpStep, .op = op, .start_ns = start});
     // The last condition that delayed it; conditions without times of their own are gaps.
     const WaitExplainer::Condition* binding = nullptr;
     for (const auto& condition : explainer.conditions(op)) {
@@ -100,22 +104,33 @@ std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& expl
     if (binding->cause != WaitCause::kLaunch) {
       const Id by = binding->because_op;
       const Ns ended = binding->resource ? binding->met_ns : trace.op.end_ns[by];
-      step(trace::kGapStep, op, kNoId, std::max(ended, trace.op.start_ns[by]));
+      step({.kind = trace::kGapStep, .op = op, .start_ns = std::max(ended, trace.op.start_ns[by])});
       op = by;
       continue;
     }
     const Issue issue = order.issue(op);
-    const HostBounds::Bound* bound = bounds.last(issue.thread_id, issue.start_ns);
+    Id thread = issue.thread_id;
+    Ns at = issue.start_ns;
+    const HostBounds::Bound* bound = bounds.last(thread, at);
+    // Back through the threads that handed over to each other since the host last waited.
+    while (const HostPause* pause = pauses.last_handed_over(thread, at)) {
+      if (bound && bound->end_ns >= pause->handed_over_ns) break;
+      if (part.from_ns != kUnknownNs && until <= part.from_ns) break;
+      launch_step(thread, pause->handed_over_ns);
+      thread = pause->by_thread;
+      at = pause->handed_over_ns;
+      bound = bounds.last(thread, at);
+    }
     if (!bound || trace.op.start_ns[bound->op] >= start) {
-      const Ns began = issue.thread_id < trace.thread.size()
-                           ? bounds.first_issue_ns(issue.thread_id)
-                           : issue.start_ns;
-      if (began != kUnknownNs) step(trace::kLaunchStep, op, kNoId, began);
+      const Ns began =
+          thread < trace.thread.size() ? bounds.first_issue_ns(thread) : issue.start_ns;
+      if (began != kUnknownNs) launch_step(thread, began);
       break;
     }
-    step(trace::kLaunchStep, op, kNoId, bound->end_ns);
-    step(trace::kHostSyncStep, kNoId, bound->sync,
-         std::max(trace.op.end_ns[bound->op], trace.op.start_ns[bound->op]));
+    launch_step(thread, bound->end_ns);
+    step({.kind = trace::kHostSyncStep,
+          .host_sync = bound->sync,
+          .start_ns = std::max(trace.op.end_ns[bound->op], trace.op.start_ns[bound->op])});
     op = bound->op;
   }
   std::reverse(path.begin(), path.end());

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "host_pauses.h"
 #include "waits.h"
 
 namespace streamscope::analysis {
@@ -21,6 +22,7 @@ struct PathStep {
   Id host_sync = kNoId;  ///< kHostSyncStep
   Ns start_ns = 0;
   Ns end_ns = 0;
+  Id thread = kNoId;  ///< kLaunchStep: the one on its way to the launch; not stored
 
   bool operator==(const PathStep&) const = default;
 };
@@ -47,9 +49,17 @@ class HostBounds {
   std::vector<Ns> first_issue_;
 };
 
-/// Steps in time order; each begins when the previous one ends. Empty without timed ops.
+/// Which part of the path to find.
+struct PathPart {
+  Id last_op = kNoId;       ///< the op that the path leads to; kNoId: the one that ends last
+  Ns from_ns = kUnknownNs;  ///< where it may begin; unknown: at the first launch
+};
+
+/// Steps in time order; each begins when the previous one ends. Empty without timed ops. While a
+/// thread that launches makes no calls and another one does, the path goes through that one.
 std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& explainer,
-                                    const HostBounds& bounds);
+                                    const HostBounds& bounds, const HostPauses& pauses,
+                                    const PathPart& part = {});
 
 /// Per op: how much later it could end without making the last op end later, if everything else
 /// takes as long as recorded. kUnknownNs for ops without times.

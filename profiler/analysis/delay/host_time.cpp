@@ -54,6 +54,7 @@ HostTime::HostTime(const Trace& trace) : trace_(trace), threads_(trace.thread.si
   add_calls();
   add_overheads();
   add_locks();
+  add_memory_calls();
   for (ThreadCalls& thread : threads_) {
     // If two states overlap, the one listed first in HostState wins.
     auto& specials = thread.specials;
@@ -206,6 +207,24 @@ void HostTime::add_locks() {
   }
 }
 
+void HostTime::add_memory_calls() {
+  const auto& calls = trace_.api_call;
+  for (Id call = 0; call < calls.size(); ++call) {
+    const trace::Small kind = calls.kind[call];
+    const Ns start = calls.start_ns[call], end = calls.end_ns[call];
+    const bool copies = kind == CallKind::kMemcpy || kind == CallKind::kMemcpyAsync,
+               is_long = end - start >= kLongCallNs;
+    if (!(copies && is_long) && kind != CallKind::kMalloc && kind != CallKind::kFree &&
+        kind != CallKind::kMallocAsync && kind != CallKind::kFreeAsync) {
+      continue;
+    }
+    if (calls.thread_id[call] >= threads_.size() || start == kUnknownNs || end <= start) continue;
+    threads_[calls.thread_id[call]].specials.push_back(
+        {start, end, copies ? HostState::kCopy : HostState::kMemory,
+         is_long ? calls.name_id[call] : kNoId});
+  }
+}
+
 void HostTime::add_to(Sums& sums, Call call, Ns duration) const {
   if (is_sync(call)) {
     trace::add_to(sums.sync_ns, duration);
@@ -317,6 +336,14 @@ void HostTime::split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) co
   if (from >= to) return;
   if (thread >= threads_.size()) return add(HostState::kOutside, to - from, parts);
   split_at_specials(threads_[thread], from, to, true, parts);
+}
+
+std::pair<Ns, Ns> HostTime::last_call(Id thread, Ns at) const {
+  const auto& calls = threads_[thread].calls;
+  const auto next =
+      std::ranges::lower_bound(calls, at, {}, [&](Call call) { return start_ns(call); });
+  if (next == calls.begin()) return {kUnknownNs, kUnknownNs};
+  return {start_ns(*std::prev(next)), end_ns(*std::prev(next))};
 }
 
 void HostTime::split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {

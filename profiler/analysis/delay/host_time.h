@@ -5,6 +5,8 @@
 // the host's part of a delay.
 #pragma once
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "analysis/stream_ops.h"
@@ -16,6 +18,8 @@ enum class HostState : uint8_t {
   kProfiler,     ///< delayed by the profiler
   kCodeLoading,  ///< loading code: a module load, or a kernel's code at its first launch
   kLock,         ///< in a call that was blocked until another thread's call ended
+  kMemory,       ///< in a call that allocates or frees memory
+  kCopy,         ///< in a call that copies and took kLongCallNs or more
   kSync,         ///< blocked in a synchronization or a synchronous copy, or polling
   kCall,         ///< in another CUDA call
   kOutside,      ///< between CUDA calls
@@ -26,8 +30,9 @@ struct HostPart {
   HostState state = HostState::kOutside;
   Ns duration_ns = 0;
   Id host_sync = kNoId;  ///< kSync: the last synchronization of the interval
-  Id call_name = kNoId;  ///< string id. kCall: the longest of the last calls that took kLongCallNs
-                         ///< or more; kCodeLoading: what loads; kLock: the other thread's call
+  /// String id. kCall: the longest of the last calls that took kLongCallNs or more; kMemory: the
+  /// first that did; kCopy: the first; kCodeLoading: what loads; kLock: the other thread's call.
+  Id call_name = kNoId;
 };
 
 /// A call that takes at least this long is named.
@@ -42,9 +47,14 @@ class HostTime {
   /// Appends the parts of [from, to) of a thread, at most one per state and other call; they sum to
   /// the interval. All of it is kOutside for an unknown thread. O(log calls).
   void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  /// The same within one call: lists only the parts that were kProfiler, kCodeLoading or kLock, not
-  /// kCall or kSync.
+  /// The same within one call: lists only the parts that were kProfiler, kCodeLoading, kLock,
+  /// kMemory or kCopy, not kCall or kSync.
   void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
+  /// Calls `visit(start, end)` for the times of at least `least` between two calls of a thread.
+  template <class Visit>
+  void each_pause(Id thread, Ns least, Visit visit) const;
+  /// The last call of a thread that began before `at`, as its entry and exit; unknown if none did.
+  std::pair<Ns, Ns> last_call(Id thread, Ns at) const;
 
  private:
   // A row of one of the four tables of calls.
@@ -92,6 +102,7 @@ class HostTime {
   void add_calls();
   void add_overheads();
   void add_locks();
+  void add_memory_calls();
   void add_to(Sums& sums, Call call, Ns duration) const;
   void make_blocks(ThreadCalls& thread);
   static size_t blocks_until(const ThreadCalls& thread, Ns at);
@@ -104,5 +115,15 @@ class HostTime {
   const Trace& trace_;
   std::vector<ThreadCalls> threads_;
 };
+
+template <class Visit>
+void HostTime::each_pause(Id thread, Ns least, Visit visit) const {
+  Ns free_from = kUnknownNs;
+  for (const Call call : threads_[thread].calls) {
+    const Ns start = start_ns(call);
+    if (free_from != kUnknownNs && start - free_from >= least) visit(free_from, start);
+    free_from = std::max(free_from, end_ns(call));
+  }
+}
 
 }  // namespace streamscope::analysis

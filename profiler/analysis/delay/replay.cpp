@@ -20,12 +20,49 @@ namespace streamscope::analysis {
 using trace::difference_of;
 using trace::sum_of;
 
+void HostCuts::add(Id thread, Ns from, Ns to) {
+  if (from >= to) return;
+  auto& cuts = threads_[thread];
+  const auto later = [](const Cut& cut, Ns at) { return cut.to < at; };
+  // Merged with those that it touches.
+  const auto first = std::lower_bound(cuts.begin(), cuts.end(), from, later);
+  auto last = first;
+  for (; last != cuts.end() && last->from <= to; ++last) {
+    from = std::min(from, last->from);
+    to = std::max(to, last->to);
+  }
+  auto at = cuts.insert(cuts.erase(first, last), {from, to, 0});
+  for (; at != cuts.end(); ++at)
+    at->before = at == cuts.begin() ? 0
+                                    : sum_of(std::prev(at)->before,
+                                             difference_of(std::prev(at)->to, std::prev(at)->from));
+}
+
+void HostCuts::add(const HostCuts& others) {
+  for (const auto& [thread, cuts] : others.threads_) {
+    for (const Cut& cut : cuts) add(thread, cut.from, cut.to);
+  }
+}
+
+Ns HostCuts::cut_ns(Id thread, Ns from, Ns to) const {
+  const auto found = threads_.find(thread);
+  if (found == threads_.end() || from >= to) return 0;
+  const auto until = [&](Ns at) {
+    auto next = std::ranges::upper_bound(found->second, at, {}, &Cut::from);
+    if (next == found->second.begin()) return Ns{0};
+    const Cut& cut = *std::prev(next);
+    return sum_of(cut.before, difference_of(std::min(at, cut.to), cut.from));
+  };
+  return difference_of(until(to), until(from));
+}
+
 void Change::add(const Change& other) {
-  for (Marks Change::*marks :
-       {&Change::without_wait, &Change::without_sync, &Change::deferred_sync,
-        &Change::no_barrier_op, &Change::no_barrier_record, &Change::no_barrier_wait,
-        &Change::prompt_op, &Change::async_op, &Change::untimed_record, &Change::spread_stream})
+  for (Marks Change::*marks : {&Change::without_wait, &Change::without_sync, &Change::deferred_sync,
+                               &Change::no_barrier_op, &Change::no_barrier_record,
+                               &Change::no_barrier_wait, &Change::prompt_op, &Change::async_op,
+                               &Change::untimed_record, &Change::spread_stream, &Change::graph_op})
     (this->*marks).add(other.*marks);
+  cuts.add(other.cuts);
   narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());
   length_ns.insert(other.length_ns.begin(), other.length_ns.end());
   held_only_by.insert(other.held_only_by.begin(), other.held_only_by.end());
@@ -38,9 +75,15 @@ class Replay::Walk : public OrderingConsumer {
  public:
   /// `recorder`: the recorder's pace on each thread, whose overhead is removed; if empty, calls
   /// take as long as recorded. `readiness` and `runs`, if given, have one element per op.
-  Walk(const IssueOrder& order, const Change& change, std::span<const double> recorder,
+  Walk(const Replay& replay, const Change& change, std::span<const double> recorder,
        std::vector<Readiness>* readiness = nullptr, std::vector<PredictedRun>* runs = nullptr)
+      : Walk(replay.order_, replay.pauses_, change, recorder, readiness, runs) {}
+
+  Walk(const IssueOrder& order, const HostPauses* pauses, const Change& change,
+       std::span<const double> recorder, std::vector<Readiness>* readiness,
+       std::vector<PredictedRun>* runs)
       : order_(order),
+        pauses_(pauses),
         trace_(order.trace()),
         change_(change),
         readiness_(readiness),
@@ -133,6 +176,25 @@ class Replay::Walk : public OrderingConsumer {
     return static_cast<Ns>(host.recorder * static_cast<double>(recorder));
   }
 
+  Ns cut(Id thread, Ns from, Ns to) const {
+    return change_.cuts.empty() ? 0 : change_.cuts.cut_ns(thread, from, to);
+  }
+
+  // When a thread went on outside CUDA before a call: after its last one, or when another thread
+  // that worked meanwhile handed over to it.
+  Twin resumes_from(Id thread, const Thread& host, Ns start) const {
+    if (pauses_ == nullptr || difference_of(start, host.free.was) < kLeastPauseNs) return host.free;
+    const HostPause* pause = pauses_->ended_at(thread, start);
+    if (pause == nullptr || pause->by_thread == kNoId) return host.free;
+    const Thread& other = threads_[pause->by_thread];
+    if (!other.began) return host.free;
+    const Ns handed_over = pause->handed_over_ns;
+    // Not before its own last call has returned.
+    return {handed_over,
+            std::max(sum_of(other.free.now, difference_of(handed_over, other.free.was)),
+                     host.free.now)};
+  }
+
   // The thread enters a call. Returns when it does with the change. `made`: it still makes the
   // call.
   Ns enter(Id thread, Ns start, Ns end, bool made = true, Ns saved = 0) {
@@ -147,11 +209,12 @@ class Replay::Walk : public OrderingConsumer {
       host.free = {start, start};
     }
     if (start == host.call_was && end == host.free.was) return host.call_now;  // the same call
-    const Ns gap = difference_of(start, host.free.was);
-    const Ns entry = sum_of(host.free.now, gap - less(host, gap, kRecorderBetweenNs));
+    const Twin from = resumes_from(thread, host, start);
+    const Ns gap = difference_of(start, from.was) - cut(thread, from.was, start);
+    const Ns entry = sum_of(from.now, gap - less(host, gap, kRecorderBetweenNs));
     host.call_was = start;
     host.call_now = entry;
-    const Ns whole = difference_of(end, start);
+    const Ns whole = difference_of(end, start) - cut(thread, start, end);
     const Ns took = whole - less(host, whole, kRecorderInsideNs);
     host.free = {end, made ? sum_of(entry, std::max<Ns>(0, took - saved)) : entry};
     return entry;
@@ -335,6 +398,8 @@ class Replay::Walk : public OrderingConsumer {
       (*readiness_)[op] = {std::min(ordered.was, start), std::min(ready_was, start)};
       return start;
     }
+    if (change_.graph_op.has(op))
+      return demand.room_now(std::max(launched.now, held.now - kSuccessorGapNs));
     if (change_.prompt_op.has(op) || change_.async_op.has(op))  // nothing is staged
       return sum_of(demand.room_now(ordered.now), std::min<Ns>(lag, 0));
     if (lag > 0 && ready_was == ordered.was) {
@@ -489,6 +554,7 @@ class Replay::Walk : public OrderingConsumer {
   static constexpr Ns kCopyCallNs = 1'300;
 
   const IssueOrder& order_;
+  const HostPauses* pauses_;
   const Trace& trace_;
   const Change& change_;
   std::vector<Readiness>* readiness_;
@@ -511,10 +577,11 @@ class Replay::Walk : public OrderingConsumer {
   Twin last_;
 };
 
-Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace().op.size()) {
+Replay::Replay(const IssueOrder& order, const HostPauses* pauses)
+    : order_(order), pauses_(pauses), readiness_(order.trace().op.size()) {
   const Change nothing;
   const auto walk_recorded = [&] {
-    Walk recorded(order, nothing, {}, &readiness_);
+    Walk recorded(*this, nothing, {}, &readiness_);
     recorded.run();
     recorded_ns_ = recorded.recorded_ns();
   };
@@ -527,21 +594,27 @@ Replay::Replay(const IssueOrder& order) : order_(order), readiness_(order.trace(
   std::future<void> recorded = std::async(
       worth_threads(order.trace()) ? std::launch::async : std::launch::deferred, walk_recorded);
   recorder_paces_ = recorder_paces(order);
-  Walk unrecorded(order, nothing, recorder_paces_);
+  Walk unrecorded(*this, nothing, recorder_paces_);
   unrecorded.run();
   recorder_ns_ = unrecorded.gain_ns();
   recorded.get();
 }
 
 Ns Replay::gain_ns(const Change& change) const {
-  Walk walk(order_, change, recorder_paces_);
+  Walk walk(*this, change, recorder_paces_);
   walk.run();
   return difference_of(walk.gain_ns(), recorder_ns_);
 }
 
 std::vector<PredictedRun> Replay::predict(const Change& change) const {
   std::vector<PredictedRun> runs(readiness_.size());
-  Walk(order_, change, {}, nullptr, &runs).run();
+  Walk(*this, change, {}, nullptr, &runs).run();
+  return runs;
+}
+
+std::vector<PredictedRun> Replay::predict_bare(const Change& change) const {
+  std::vector<PredictedRun> runs(readiness_.size());
+  Walk(*this, change, recorder_paces_, nullptr, &runs).run();
   return runs;
 }
 

@@ -92,6 +92,7 @@ class WaitExplainer {
     bool resource = false;  // contention: another op used what this op needed; they are unordered
   };
 
+  const HostTime& host_time() const { return host_time_; }
   /// All known conditions of the op, including stream order and its launch, ordered by `met_ns`.
   /// Valid until the next call.
   const std::vector<Condition>& conditions(Id op);

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// code-loading-in-iteration (SS304): modules are loaded although the steady part has begun: kernels
+//   that are used for the first time, such as those of a new shape or of another branch. Evidence:
+//   calls, times. The gain comes from a replay without the time in these calls.
+#include <fmt/format.h>
+
+#include "../units.h"
+#include "families.h"
+#include "in_iterations.h"
+#include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
+
+namespace streamscope::analysis {
+
+void find_code_loading_in_iterations(Analyses& analyses, Findings& findings) {
+  const IterationModel& model = analyses.iteration_model();
+  if (!model.found() || part_of(model, Share::kCodeLoading) < 0.01) return;
+  const Trace& trace = analyses.trace();
+  const auto& calls = trace.api_call;
+  Change change;
+  size_t count = 0;
+  Ns spent = 0, last = kUnknownNs;
+  Id longest = kNoId;
+  each_steady_call(trace, model.iterations(), [&](Id call) {
+    if (calls.kind[call] != CallKind::kModuleLoad) return;
+    const Ns duration = trace::between(calls.start_ns[call], calls.end_ns[call]);
+    change.cuts.add(calls.thread_id[call], calls.start_ns[call], calls.end_ns[call]);
+    ++count;
+    trace::add_to(spent, duration);
+    last = std::max(last, calls.start_ns[call]);
+    if (longest == kNoId || duration > calls.end_ns[longest] - calls.start_ns[longest])
+      longest = call;
+  });
+  if (count == 0) return;
+  Finding finding;
+  if (!set_iteration_gain(model, change, 0, finding)) return;
+  finding.title = fmt::format("code is loaded {} in the steady part", format_count(count, "time"));
+  finding.text = fmt::format(
+      "It takes {}. Use each kernel once before the loop, or load all code at the start "
+      "(CUDA_MODULE_LOADING=EAGER).",
+      format_duration(spent));
+  finding.place = analyses.places().of_call(longest);
+  finding.count = count;
+  finding.start_ns = calls.start_ns[longest];
+  finding.end_ns = calls.end_ns[longest];
+  findings.add({0}, last, [&] { return finding; });
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// host-bound-launching (SS301): each iteration consists of many launches, and the device waits for
+//   them: the host takes longer to issue a kernel than the device to run it. Evidence: calls and
+//   times of a steady part. The gain comes from a replay in which everything that is issued without
+//   a synchronization or an allocation in between is one graph launch: kernels keep their
+//   durations and their order and follow each other without gaps, and the host does nothing until
+//   the next part. Work of the host between two parts stays. Known false alarm: a program
+//   that cannot be captured because the host decides from time to time what comes next.
+#include <fmt/format.h>
+
+#include "../iterations/issued_work.h"
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "in_iterations.h"
+#include "vocabulary/call_kind.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr double kLeastShare = 0.05;   // of the iteration spent on launching
+constexpr size_t kLeastLaunches = 8;   // that are worth a graph
+constexpr Ns kGraphLaunchNs = 10'000;  // of the host
+
+// When the host did something in the steady part that cannot be in a graph.
+std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations) {
+  std::vector<Ns> found;
+  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
+    found.push_back(iterations.all[i].issued_ns);
+  found.push_back(iterations.issued_to_ns());
+  for (const Id sync : steady_syncs(trace, iterations))
+    found.push_back(trace.host_sync.start_ns[sync]);
+  each_steady_call(trace, iterations, [&](Id call) {
+    const trace::Small kind = trace.api_call.kind[call];
+    if (kind == CallKind::kMalloc || kind == CallKind::kFree)
+      found.push_back(trace.api_call.start_ns[call]);
+  });
+  std::ranges::sort(found);
+  return found;
+}
+
+struct Graphs {
+  Change change;
+  size_t count = 0;
+  size_t launches = 0;  // calls that they replace
+};
+
+// Everything between two breaks as one graph.
+Graphs as_graphs(Analyses& analyses, const Iterations& iterations) {
+  const Trace& trace = analyses.trace();
+  const IssuedWork work(analyses);
+  const std::vector<Ns> all_breaks = breaks(trace, iterations);
+  const std::vector<Id> threads = issuing_threads(analyses, iterations);
+  Graphs graphs;
+  for (size_t i = 0; i + 1 < all_breaks.size(); ++i) {
+    const size_t first = work.first_issued(all_breaks[i]),
+                 last = work.first_issued(all_breaks[i + 1]);
+    size_t launches = 0;
+    Ns until = kUnknownNs;
+    Id call_before = kNoId;
+    for (size_t at = first; at < last; ++at) {
+      const Id op = work.ops[at].id, call = trace.op.api_call_id[op];
+      launches += call != call_before;
+      call_before = call;
+      until = std::max(until, analyses.order().issue(op).end_ns);
+    }
+    if (launches < kLeastLaunches) continue;
+    ++graphs.count;
+    graphs.launches += launches;
+    for (size_t at = first; at < last; ++at) graphs.change.graph_op.add(work.ops[at].id);
+    for (const Id thread : threads)
+      graphs.change.cuts.add(thread, work.ops[first].issued_ns + kGraphLaunchNs, until);
+  }
+  return graphs;
+}
+
+}  // namespace
+
+void find_host_bound_launching(Analyses& analyses, Findings& findings) {
+  const IterationModel& model = analyses.iteration_model();
+  if (!model.found() || part_of(model, Share::kLaunching) < kLeastShare) return;
+  const Iterations& iterations = model.iterations();
+  const IterationShares& shares = model.shares();
+  const Graphs graphs = as_graphs(analyses, iterations);
+  Finding finding;
+  if (graphs.count == 0 || !set_iteration_gain(model, graphs.change, 0, finding)) return;
+  finding.title =
+      fmt::format("the host is busy launching {} kernels one by one, {} of {} the device is idle",
+                  format_each(graphs.launches, iterations),
+                  format_percent(iterations.median_ns - shares.busy_ns, iterations.median_ns),
+                  "each iteration");
+  finding.text = fmt::format(
+      "One launch per {}, while kernels last {} (median). Capture {} as a CUDA graph "
+      "(torch.cuda.graph, torch.compile(mode=\"reduce-overhead\")), or launch less: fuse kernels, "
+      "enlarge batches.",
+      format_duration(iterations.median_ns / std::max<Ns>(1, static_cast<Ns>(shares.launch_count))),
+      format_duration(shares.median_kernel_ns),
+      graphs.count == iterations.steady_count()
+          ? std::string("the iteration")
+          : fmt::format("its {} parts between synchronizations and allocations",
+                        format_each(graphs.count, iterations)));
+  finding.count = graphs.launches;
+  finding.start_ns = iterations.steady_start_ns();
+  finding.end_ns = iterations.steady_end_ns();
+  findings.add({0}, iterations.steady_end_ns(), [&] { return finding; });
+}
+
+}  // namespace streamscope::analysis

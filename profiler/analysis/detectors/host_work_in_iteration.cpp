@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// host-work-in-iteration (SS305): in each iteration the host does something for long between two
+//   CUDA calls, and the device has nothing to do meanwhile: it makes the next batch, works on
+//   results, or waits for a lock, a file or a processor. Evidence: calls, times. A pause is long if
+//   it takes a twentieth of the iteration (at least 100 µs, at most 500 µs), and no other thread of
+//   the process issues work in it. The gain assumes that another thread does this work at the same
+//   time: an iteration takes at least as long as the work itself. Missed: what the host does
+//   there; the finding names the calls around it.
+#include <fmt/format.h>
+
+#include "../delay/wait_groups.h"
+#include "../labels.h"
+#include "../units.h"
+#include "families.h"
+#include "in_iterations.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr double kLeastShare = 0.05;
+
+// The first op that a thread issued at or after an instant, by its work.
+class NextIssues {
+ public:
+  explicit NextIssues(Analyses& analyses) : acts_(analyses.trace().thread.size()) {
+    for (Id op = 0; op < analyses.trace().op.size(); ++op) {
+      const Issue issue = analyses.order().issue(op);
+      acts_.add(issue.thread_id, issue.start_ns, op);
+    }
+    acts_.sort();
+  }
+  Id next(Id thread, Ns from) const { return acts_.next(thread, from).second; }
+
+ private:
+  Acts acts_;
+};
+
+}  // namespace
+
+void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
+  const IterationModel& model = analyses.iteration_model();
+  if (!model.found() || part_of(model, Share::kOutside) < kLeastShare) return;
+  const Trace& trace = analyses.trace();
+  const Iterations& iterations = model.iterations();
+  const NextIssues issues(analyses);
+  struct Before {  // pauses before the same work
+    Ns total_ns = 0, longest_ns = 0, start_ns = kUnknownNs, end_ns = kUnknownNs;
+    Id op = kNoId;
+  };
+  std::map<Work, Before> by_work;
+  Change change;
+  size_t count = 0;
+  Ns total = 0;
+  const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
+  for (const Id thread : issuing_threads(analyses, iterations)) {
+    for (const HostPause& pause : analyses.host_pauses().of(thread)) {
+      if (pause.start_ns < from || pause.end_ns > to) continue;
+      // Only what follows the work of another thread is this thread's own.
+      const Ns begin = pause.by_thread == kNoId ? pause.start_ns : pause.handed_over_ns;
+      const Ns lasted = pause.end_ns - begin;
+      if (lasted < long_pause_ns(iterations)) continue;
+      const Id op = issues.next(thread, pause.end_ns);
+      if (op == kNoId) continue;
+      change.cuts.add(thread, begin, pause.end_ns);
+      ++count;
+      trace::add_to(total, lasted);
+      Before& before = by_work[work_of(trace, op)];
+      trace::add_to(before.total_ns, lasted);
+      if (lasted <= before.longest_ns) continue;
+      before = {before.total_ns, lasted, begin, pause.end_ns, op};
+    }
+  }
+  if (count * 2 < iterations.steady_count()) return;
+  const Ns each = total / static_cast<Ns>(iterations.steady_count());
+  Finding finding;
+  if (!set_iteration_gain(model, change, 0, finding)) return;
+  const auto most = std::ranges::max_element(
+      by_work, {}, [](const auto& entry) { return entry.second.total_ns; });
+  const Before& before = most->second;
+  finding.title =
+      fmt::format("the host is outside CUDA for {} of each iteration, in {} long pauses",
+                  format_duration(each), format_each(count, iterations));
+  finding.text = fmt::format(
+      "{} of it {} before {} is issued. Do this work in other threads or processes, one iteration "
+      "ahead (DataLoader(num_workers=…), a queue), or on the device. Many short pauses are a sign "
+      "of "
+      "a lock, such as Python's, or of a missing processor.",
+      format_percent(before.total_ns, total), by_work.size() == 1 ? "is" : "are right",
+      op_label(trace, before.op));
+  finding.second_op = before.op;
+  finding.count = count;
+  finding.start_ns = before.start_ns;
+  finding.end_ns = before.end_ns;
+  findings.add({0}, iterations.steady_end_ns(), [&] { return finding; });
+}
+
+}  // namespace streamscope::analysis

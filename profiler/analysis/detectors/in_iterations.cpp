@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "in_iterations.h"
+
+#include <fmt/format.h>
+
+#include "../units.h"
+
+namespace streamscope::analysis {
+
+bool set_iteration_gain(const IterationModel& model, const Change& change, Ns at_least_ns,
+                        Finding& finding) {
+  const Ns before = model.bare_ns(),
+           after = std::min(before, std::max(at_least_ns, model.predicted_ns(change)));
+  finding.iteration = {before, after};
+  finding.gain_ns =
+      finding.iteration->gain_ns() * static_cast<Ns>(model.iterations().steady_count());
+  finding.repair = std::make_shared<const Change>(change);
+  return !finding.iteration->is_small();
+}
+
+std::vector<Id> issuing_threads(Analyses& analyses, const Iterations& iterations) {
+  const Trace& trace = analyses.trace();
+  std::vector<bool> issues(trace.thread.size());
+  each_steady_call(trace, iterations, [&](Id call) {
+    const trace::Small kind = trace.api_call.kind[call];
+    if (kind != trace::kNoSmall && is_launch(static_cast<CallKind>(kind)))
+      issues[trace.api_call.thread_id[call]] = true;
+  });
+  std::vector<Id> threads;
+  for (Id thread = 0; thread < issues.size(); ++thread) {
+    if (issues[thread]) threads.push_back(thread);
+  }
+  return threads;
+}
+
+std::string format_each(size_t count, const Iterations& iterations) {
+  const double each = static_cast<double>(count) / static_cast<double>(iterations.steady_count());
+  return each >= 9.5 ? format_count(static_cast<uint64_t>(each + 0.5))
+                     : fmt::format("{:.2g}", each);
+}
+
+double part_of(const IterationModel& model, Share share) {
+  const Ns total = model.shares().total_ns();
+  return total == 0 ? 0
+                    : static_cast<double>(model.shares().total[static_cast<size_t>(share)]) /
+                          static_cast<double>(total);
+}
+
+}  // namespace streamscope::analysis

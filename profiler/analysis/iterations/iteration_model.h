@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The iterations of a trace, what bounds them, and how long they would take with a change.
+#pragma once
+
+#include "analysis/delay/replay.h"
+#include "iterations.h"
+#include "shares.h"
+
+namespace streamscope::analysis {
+
+/// Keeps a reference to the analyses. Immutable, thread-safe.
+class IterationModel {
+ public:
+  IterationModel(Analyses& analyses, const IterationRequest& request);
+
+  const Iterations& iterations() const { return iterations_; }
+  bool found() const { return iterations_.found(); }
+  /// Empty if no iterations were found.
+  const IterationShares& shares() const { return shares_; }
+  /// The predicted duration of an iteration without recording, median of the steady part.
+  Ns bare_ns() const { return bare_ns_; }
+  /// The same with a change. O(items).
+  Ns predicted_ns(const Change& change) const;
+  /// What an iteration takes less without any synchronization that blocks the host.
+  Ns run_ahead_ns() const { return run_ahead_ns_; }
+
+ private:
+  Analyses& analyses_;
+  Iterations iterations_;
+  IterationShares shares_;
+  Ns bare_ns_ = 0;
+  Ns run_ahead_ns_ = 0;
+};
+
+/// The blocking synchronizations of the steady part.
+std::vector<Id> steady_syncs(const Trace& trace, const Iterations& iterations);
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,425 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "iterations.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analysis/labels.h"
+#include "analysis/units.h"
+#include "marked_ranges.h"
+#include "periods.h"
+#include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr size_t kAnchorOps = 16;  // of an iteration's beginning, by which it is found again
+constexpr double kOutlier = 1.5;   // times the median
+
+// Where iterations begin, in IssuedWork::ops; the last element is where the last one ends.
+using Bounds = std::vector<size_t>;
+
+// ---- Sequences ----
+
+// A period says how long an iteration is, not where it begins. A program usually ends with a whole
+// one. If it went on with other work, or the recording was cut short, the repetition ends or begins
+// with a whole one, or the host pauses longest between two: the longest of these pauses decides.
+class Phase {
+ public:
+  Phase(const IssuedWork& work, const Period& period) : work_(work), period_(period) {}
+
+  // The index of an op that begins an iteration.
+  size_t first() const {
+    const auto& matched = period_.matched;
+    std::vector<std::pair<size_t, size_t>> runs;  // of matched ops, long ones
+    for (size_t i = 0; i < matched.size();) {
+      size_t end = i + 1;
+      while (end < matched.size() && matched[end] == matched[end - 1] + 1) ++end;
+      runs.emplace_back(matched[i], matched[end - 1] + 1);
+      i = end;
+    }
+    const size_t length = period_.length, begin = runs.front().first, end = runs.back().second;
+    size_t best = end % length;
+    const bool until_the_end = end + length == work_.ops.size();
+    if (!until_the_end || pause_before(best) < 2 * typical_pause()) {
+      Ns longest = -1;
+      for (const size_t phase : {begin % length, end % length, widest()}) {
+        const Ns pause = pause_before(phase);
+        if (pause <= longest) continue;
+        longest = pause;
+        best = phase;
+      }
+    }
+    return begin + (best + length - begin % length) % length;
+  }
+
+ private:
+  Ns pause(size_t op) const {
+    return op == 0 ? 0 : work_.ops[op].issued_ns - work_.ops[op - 1].issued_ns;
+  }
+  Ns pause_before(size_t phase) const {
+    std::vector<Ns> pauses;
+    for (const size_t op : period_.matched) {
+      if (op % period_.length == phase) pauses.push_back(pause(op));
+    }
+    return median(std::move(pauses));
+  }
+  Ns typical_pause() const {
+    std::vector<Ns> pauses;
+    for (const size_t op : period_.matched) pauses.push_back(pause(op));
+    return median(std::move(pauses));
+  }
+  // The phase with the longest pause before it, by its median. Only the newest repetitions count.
+  size_t widest() const {
+    constexpr size_t kMost = 32;
+    const size_t length = period_.length;
+    const auto& matched = period_.matched;
+    const size_t from = matched.size() - std::min(matched.size(), kMost * length);
+    std::vector<std::vector<Ns>> pauses(length);
+    for (size_t i = from; i < matched.size(); ++i)
+      pauses[matched[i] % length].push_back(pause(matched[i]));
+    size_t best = 0;
+    Ns longest = -1;
+    for (size_t phase = 0; phase < length; ++phase) {
+      const Ns typical = median(std::move(pauses[phase]));
+      if (typical <= longest) continue;
+      longest = typical;
+      best = phase;
+    }
+    return best;
+  }
+
+  const IssuedWork& work_;
+  const Period& period_;
+};
+
+// Follows a sequence through all ops. An iteration with more or fewer ops than usual is found by
+// how it begins.
+class SequenceWalk {
+ public:
+  SequenceWalk(const IssuedWork& work, const Period& period, size_t first)
+      : work_(work), length_(period.length) {
+    const size_t count = std::min(kAnchorOps, length_);
+    for (size_t i = first; i < first + count; ++i) anchor_.push_back(work.ops[i].work);
+  }
+
+  Bounds bounds(size_t first) const {
+    Bounds backwards;
+    for (std::optional<size_t> at = first; at; at = before(*at)) backwards.push_back(*at);
+    Bounds bounds(backwards.rbegin(), backwards.rend());
+    for (std::optional<size_t> at = after(first); at; at = after(*at)) bounds.push_back(*at);
+    // The last one may have been cut short.
+    const size_t last = bounds.back();
+    if (last + length_ <= work_.ops.size() &&
+        same(bounds[bounds.size() - 2], last) * 10 >= length_ * 9)
+      bounds.push_back(last + length_);
+    return bounds;
+  }
+
+ private:
+  bool begins(size_t at) const {
+    if (at + anchor_.size() > work_.ops.size()) return false;
+    size_t different = 0;
+    for (size_t i = 0; i < anchor_.size(); ++i) different += work_.ops[at + i].work != anchor_[i];
+    return different * 8 <= anchor_.size();
+  }
+  // How many ops of two iterations are the same, position by position.
+  size_t same(size_t a, size_t b) const {
+    size_t count = 0;
+    for (size_t i = 0; i < length_ && b + i < work_.ops.size() && a + i < work_.ops.size(); ++i)
+      count += work_.ops[a + i].work == work_.ops[b + i].work;
+    return count;
+  }
+  // The nearest beginning to `expected` within half a period.
+  std::optional<size_t> near(size_t expected, size_t least, size_t most) const {
+    for (size_t off = 0; off <= length_ / 2; ++off) {
+      if (expected + off <= most && begins(expected + off)) return expected + off;
+      if (off > 0 && expected >= least + off && begins(expected - off)) return expected - off;
+    }
+    return std::nullopt;
+  }
+  std::optional<size_t> after(size_t at) const {
+    if (at + length_ / 2 >= work_.ops.size()) return std::nullopt;
+    return near(at + length_, at + 1, work_.ops.size() - 1);
+  }
+  std::optional<size_t> before(size_t at) const {
+    if (at < length_) return std::nullopt;
+    return near(at - length_, 0, at - 1);
+  }
+
+  const IssuedWork& work_;
+  size_t length_;
+  std::vector<uint32_t> anchor_;
+};
+
+// ---- Iterations from bounds ----
+
+// The ops [first, last) of IssuedWork::ops as the next iteration.
+void add_iteration(const IssuedWork& work, size_t first, size_t last, Iteration iteration,
+                   std::vector<Iteration>& all) {
+  Ns done = kUnknownNs;
+  if (!all.empty()) {
+    iteration.start_ns = done = all.back().end_ns;
+    iteration.last_op = all.back().last_op;
+  }
+  for (size_t i = first; i < last; ++i) {
+    const Ns end = work.ops[i].start_ns + work.ops[i].duration_ns;
+    if (end <= done) continue;
+    done = end;
+    iteration.last_op = work.ops[i].id;
+  }
+  iteration.op_count = last - first;
+  if (iteration.end_ns == kUnknownNs) iteration.end_ns = done;
+  all.push_back(iteration);
+}
+
+std::vector<Iteration> iterations_of(const IssuedWork& work, const Bounds& bounds) {
+  std::vector<Iteration> all;
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    const Ns issued = work.ops[bounds[i]].issued_ns;
+    add_iteration(work, bounds[i], bounds[i + 1], {.start_ns = issued, .issued_ns = issued}, all);
+  }
+  return all;
+}
+
+std::vector<Iteration> iterations_of(const IssuedWork& work, const MarkedRanges& ranges) {
+  std::vector<Iteration> all;
+  const auto& spans = ranges.spans;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const Ns issued = spans[i].first,
+             until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
+    add_iteration(work, work.first_issued(issued), work.first_issued(until),
+                  {.start_ns = issued, .end_ns = ranges.done_ns[i], .issued_ns = issued}, all);
+  }
+  return all;
+}
+
+// Names that a program gives to its iterations; "epoch" is not one.
+bool names_a_step(std::string_view name) {
+  std::string lower;
+  for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view word : {"step", "iter", "batch", "frame"}) {
+    if (lower.find(word) != lower.npos) return true;
+  }
+  return false;
+}
+
+void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& result) {
+  const auto found = marked_ranges(work, wanted);
+  const MarkedRanges* best = nullptr;
+  const auto rank = [](std::string_view name, const MarkedRanges& ranges) {
+    // Outer ranges are fewer than nested ones.
+    return std::pair(names_a_step(name), -static_cast<int64_t>(ranges.spans.size()));
+  };
+  for (const auto& [name, ranges] : found) {
+    if (ranges.spans.size() < kFewestIterations) continue;
+    if (wanted.empty() && !is_steady(work, ranges)) continue;
+    if (best && rank(name, ranges) <= rank(result.name, *best)) continue;
+    best = &ranges;
+    result.name = name;
+  }
+  if (!best) return;
+  result.source = IterationSource::kRange;
+  result.thread_id = best->thread_id;
+  result.all = iterations_of(work, *best);
+}
+
+void from_sequence(const IssuedWork& work, Iterations& result) {
+  const std::vector<Period> periods = find_periods(work);
+  // A single op that repeats shows no beginning.
+  if (periods.empty() || periods.front().length < 2) return;
+  const Period& period = periods.front();
+  const size_t first = Phase(work, period).first();
+  const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
+  if (bounds.size() <= kFewestIterations) return;
+  result.source = IterationSource::kSequence;
+  result.repeated = period.score;
+  result.all = iterations_of(work, bounds);
+}
+
+void from_graph(const IssuedWork& work, Iterations& result) {
+  const Trace& trace = work.trace;
+  // Device time and launches of each executable graph.
+  struct Graph {
+    Ns device_ns = 0;
+    Bounds bounds;
+    Id last_call = kNoId;
+  };
+  std::map<trace::Int, Graph> graphs;
+  for (size_t i = 0; i < work.ops.size(); ++i) {
+    const Id call = trace.op.api_call_id[work.ops[i].id];
+    if (call >= trace.api_call.size() || trace.api_call.kind[call] != CallKind::kGraphLaunch)
+      continue;
+    Graph& graph = graphs[trace.api_call.object[call]];
+    trace::add_to(graph.device_ns, work.ops[i].duration_ns);
+    if (graph.last_call == call) continue;
+    graph.last_call = call;
+    graph.bounds.push_back(i);
+  }
+  const Graph* best = nullptr;
+  for (const auto& [object, graph] : graphs) {
+    if (graph.bounds.size() >= kFewestIterations && (!best || graph.device_ns > best->device_ns))
+      best = &graph;
+  }
+  if (!best) return;
+  Bounds bounds = best->bounds;
+  bounds.push_back(work.ops.size());
+  result.source = IterationSource::kGraph;
+  result.all = iterations_of(work, bounds);
+}
+
+// ---- The steady part ----
+
+// Sums of a series for the cost of a part: the squared distance from its mean.
+struct Sums {
+  std::vector<double> sum{0}, squares{0};
+  explicit Sums(const std::vector<double>& values) {
+    for (const double value : values) {
+      sum.push_back(sum.back() + value);
+      squares.push_back(squares.back() + value * value);
+    }
+  }
+  double mean(size_t from, size_t to) const {
+    return (sum[to] - sum[from]) / static_cast<double>(to - from);
+  }
+  double cost(size_t from, size_t to) const {
+    const double total = sum[to] - sum[from];
+    return std::max(0.0,
+                    squares[to] - squares[from] - total * total / static_cast<double>(to - from));
+  }
+};
+
+// Splits a part where the level changes, until nothing is gained. Small changes are drift.
+void split(const Sums& sums, size_t from, size_t to, double penalty, std::vector<size_t>& changes) {
+  constexpr size_t kLeastPart = 3;
+  constexpr double kLeastChange = 0.15;
+  if (to - from < 2 * kLeastPart) return;
+  const double whole = sums.cost(from, to);
+  double best_gain = penalty;
+  size_t best = to;
+  for (size_t at = from + kLeastPart; at + kLeastPart <= to; ++at) {
+    const double gain = whole - sums.cost(from, at) - sums.cost(at, to);
+    if (gain <= best_gain) continue;
+    if (std::abs(sums.mean(from, at) - sums.mean(at, to)) < kLeastChange) continue;
+    best_gain = gain;
+    best = at;
+  }
+  if (best == to) return;
+  split(sums, from, best, penalty, changes);
+  changes.push_back(best);
+  split(sums, best, to, penalty, changes);
+}
+
+// Outliers at its beginning are no part of the steady part.
+void trim_warm_up(const std::vector<Ns>& durations, Iterations& iterations) {
+  const auto at = [&](size_t index) { return durations.begin() + static_cast<ptrdiff_t>(index); };
+  const Ns typical = median(std::vector<Ns>(at(iterations.steady_from), at(iterations.steady_to)));
+  while (iterations.steady_count() > 1 && static_cast<double>(durations[iterations.steady_from]) >=
+                                              kOutlier * static_cast<double>(typical))
+    ++iterations.steady_from;
+}
+
+}  // namespace
+
+std::pair<size_t, size_t> steady_range(const std::vector<Ns>& durations) {
+  // Relative levels: a change is one in percent. Outliers are clipped.
+  std::vector<double> levels;
+  for (const Ns duration : durations)
+    levels.push_back(std::log(static_cast<double>(std::max<Ns>(1, duration))));
+  const double middle = median(levels);
+  std::vector<double> distances, steps;
+  for (const double level : levels) distances.push_back(std::abs(level - middle));
+  constexpr double kLeastSpread = 0.01;
+  const double spread = std::max(kLeastSpread, 1.5 * median(distances));
+  for (double& level : levels) level = std::clamp(level, middle - 4 * spread, middle + 4 * spread);
+  for (size_t i = 1; i < levels.size(); ++i) steps.push_back(std::abs(levels[i] - levels[i - 1]));
+  const double noise = std::max(kLeastSpread, median(steps));
+  const double penalty = 6 * noise * noise * std::log(static_cast<double>(levels.size() + 1));
+  std::vector<size_t> changes{0};
+  split(Sums(levels), 0, levels.size(), penalty, changes);
+  changes.push_back(levels.size());
+  std::pair<size_t, size_t> longest{0, levels.size()};
+  size_t most = 0;
+  for (size_t i = 0; i + 1 < changes.size(); ++i) {
+    if (changes[i + 1] - changes[i] < most) continue;
+    most = changes[i + 1] - changes[i];
+    longest = {changes[i], changes[i + 1]};
+  }
+  return longest;
+}
+
+bool parse(std::string_view text, IterationRequest& request) {
+  constexpr std::string_view kRange = "nvtx:";
+  request = {};
+  if (text.starts_with(kRange) && text.size() > kRange.size()) {
+    request.source = IterationSource::kRange;
+    request.range = text.substr(kRange.size());
+  } else if (text == "graph") {
+    request.source = IterationSource::kGraph;
+  } else if (text == "sequence") {
+    request.source = IterationSource::kSequence;
+  } else if (text == "none") {
+    request.off = true;
+  } else {
+    return text == "auto";
+  }
+  return true;
+}
+
+Iterations find_iterations(Analyses& analyses, const IterationRequest& request) {
+  Iterations result;
+  if (request.off) return result;
+  const IssuedWork work(analyses);
+  if (work.ops.empty()) return result;
+  result.process_id = work.process;
+  const auto wants = [&](IterationSource source) {
+    return !result.found() &&
+           (request.source == IterationSource::kNone || request.source == source);
+  };
+  if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
+  if (wants(IterationSource::kSequence)) from_sequence(work, result);
+  if (wants(IterationSource::kGraph)) from_graph(work, result);
+  if (!result.found()) return result;
+
+  std::vector<Ns> durations;
+  for (const Iteration& iteration : result.all) durations.push_back(iteration.duration_ns());
+  std::tie(result.steady_from, result.steady_to) = steady_range(durations);
+  trim_warm_up(durations, result);
+  std::vector<Ns> steady(durations.begin() + static_cast<ptrdiff_t>(result.steady_from),
+                         durations.begin() + static_cast<ptrdiff_t>(result.steady_to));
+  std::vector<uint64_t> counts;
+  for (size_t i = result.steady_from; i < result.steady_to; ++i)
+    counts.push_back(result.all[i].op_count);
+  std::ranges::sort(steady);
+  result.low_ns = steady[steady.size() / 4];
+  result.median_ns = steady[steady.size() / 2];
+  result.high_ns = steady[steady.size() - 1 - steady.size() / 4];
+  result.op_count = median(std::move(counts));
+  for (const Ns duration : steady)
+    result.outlier_count +=
+        static_cast<double>(duration) >= kOutlier * static_cast<double>(result.median_ns);
+  return result;
+}
+
+std::string how_found(const Iterations& iterations) {
+  switch (iterations.source) {
+    case IterationSource::kRange:
+      return fmt::format("NVTX range \"{}\"", printable(iterations.name));
+    case IterationSource::kSequence:
+      return fmt::format("{} that repeat", format_count(iterations.op_count, "op"));
+    case IterationSource::kGraph:
+      return "launches of one graph";
+    case IterationSource::kNone:
+      break;
+  }
+  return "";
+}
+
+}  // namespace streamscope::analysis

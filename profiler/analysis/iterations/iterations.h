@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The iterations of a program: the unit in which a report answers.
+//
+// They are found from NVTX ranges, or from the longest sequence of work that repeats, or from the
+// launches of one graph. An iteration ends when its work and all work before it is done, and the
+// next one begins there, so that they cover the time without gaps. What precedes the steady part is
+// start-up: code loading, compilation, warm-up.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analyses.h"
+
+namespace streamscope::analysis {
+
+enum class IterationSource : uint8_t {
+  kNone,
+  kRange,     ///< NVTX ranges of one name
+  kSequence,  ///< a sequence of work that repeats
+  kGraph,     ///< launches of one graph
+};
+
+/// How to look for iterations: "auto", "none", "graph", "sequence" or "nvtx:NAME".
+struct IterationRequest {
+  IterationSource source = IterationSource::kNone;  ///< kNone: `off` or the first that is found
+  bool off = false;
+  std::string range;
+};
+/// False if the text is none of these.
+bool parse(std::string_view text, IterationRequest& request);
+
+struct Iteration {
+  Ns start_ns = kUnknownNs;   ///< the end of the one before; of the first: its issue
+  Ns end_ns = kUnknownNs;     ///< when its work and all work before it was done
+  Ns issued_ns = kUnknownNs;  ///< when the host began it: its range, or the call of its first op
+  Id last_op = kNoId;         ///< the one that was done last
+  uint64_t op_count = 0;
+
+  Ns duration_ns() const { return end_ns - start_ns; }
+};
+
+/// Immutable.
+struct Iterations {
+  IterationSource source = IterationSource::kNone;
+  std::string name;  ///< of the NVTX range; else ""
+  Id process_id = kNoId;
+  Id thread_id = kNoId;        ///< kRange: the thread with the ranges
+  std::vector<Iteration> all;  ///< in order, without gaps
+  size_t steady_from = 0;      ///< index of the first of the steady part
+  size_t steady_to = 0;        ///< index after its last
+  // Over the steady part; `low` and `high` are its quartiles.
+  Ns median_ns = 0, low_ns = 0, high_ns = 0;
+  uint64_t op_count = 0;     ///< median
+  size_t outlier_count = 0;  ///< that took 1.5 times the median or more
+  double repeated = 0;  ///< kSequence: share of the work of the steady part that repeats exactly
+
+  bool found() const { return source != IterationSource::kNone; }
+  size_t steady_count() const { return steady_to - steady_from; }
+  Ns steady_start_ns() const { return all[steady_from].start_ns; }
+  Ns steady_end_ns() const { return all[steady_to - 1].end_ns; }
+  /// When the host began to issue the steady part, and when it began to issue what follows.
+  Ns issued_from_ns() const { return all[steady_from].issued_ns; }
+  Ns issued_to_ns() const {
+    return steady_to < all.size() ? all[steady_to].issued_ns : all.back().end_ns;
+  }
+};
+
+/// None without device times, and if fewer than four iterations are found. O(n log n) in the ops.
+Iterations find_iterations(Analyses& analyses, const IterationRequest& request = {});
+
+/// "NVTX range 'step'", "430 ops that repeat", "launches of one graph".
+std::string how_found(const Iterations& iterations);
+
+/// The part of a series with a constant level, as [first, last): the longest between its changes.
+/// Single outliers are no changes.
+std::pair<size_t, size_t> steady_range(const std::vector<Ns>& durations);
+
+}  // namespace streamscope::analysis

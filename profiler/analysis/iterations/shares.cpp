@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/usage/collectives.h"
+#include "analysis/usage/host_syncs.h"
+#include "issued_work.h"
+#include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr std::array<ShareNames, kShareCount> kNames = {{
+    {"kernels", "kernels"},
+    {"collectives", "collectives"},
+    {"copies", "copies"},
+    {"other-work", "host functions and memory waits"},
+    {"device-latency", "starting work on the device"},
+    {"host-launching", "host launching"},
+    {"host-outside", "host outside CUDA"},
+    {"host-synchronization", "host synchronization"},
+    {"memory-management", "managing memory"},
+    {"code-loading", "loading code"},
+    {"host-lock", "waiting for another thread"},
+    {"recorder", "recorder"},
+    {"unknown", "unknown"},
+}};
+
+size_t index_of(Share share) { return static_cast<size_t>(share); }
+
+// Cuts the path at the ends of iterations and adds up its parts.
+class PathCutter {
+ public:
+  PathCutter(Analyses& analyses, const Iterations& iterations)
+      : analyses_(analyses),
+        trace_(analyses.trace()),
+        iterations_(iterations),
+        pauses_(analyses.host_pauses()),
+        host_time_(analyses.explainer().host_time()),
+        long_pause_ns_(long_pause_ns(iterations)),
+        each_(iterations.steady_count()) {}
+
+  std::vector<Shares> cut() {
+    const Ns from = iterations_.steady_start_ns(), to = iterations_.steady_end_ns();
+    const Id last = last_op(to);
+    if (last == kNoId) return std::move(each_);
+    const std::vector<PathStep> path = analyses_.path_part({.last_op = last, .from_ns = from});
+    add_host(iterations_.thread_id, path.back().end_ns, to);
+    for (const PathStep& step : path) add(step);
+    for (size_t i = 0; i < each_.size(); ++i) {
+      const Ns known = std::accumulate(each_[i].begin(), each_[i].end(), Ns{0});
+      each_[i][index_of(Share::kUnknown)] += iteration(i).duration_ns() - known;
+    }
+    return std::move(each_);
+  }
+
+ private:
+  const Iteration& iteration(size_t i) const {
+    return iterations_.all[iterations_.steady_from + i];
+  }
+
+  // The op of the process that ended last, by then.
+  Id last_op(Ns to) const {
+    Id last = kNoId;
+    for (Id op = 0; op < trace_.op.size(); ++op) {
+      if (!is_timed(trace_, op) || trace_.op.end_ns[op] > to ||
+          trace_.process_of_stream(trace_.op.stream_id[op]) != iterations_.process_id) {
+        continue;
+      }
+      if (last == kNoId || trace_.op.end_ns[op] > trace_.op.end_ns[last]) last = op;
+    }
+    return last;
+  }
+
+  // Calls `visit(shares, from, to)` for the part of an interval in each iteration.
+  template <class Visit>
+  void each_part(Ns from, Ns to, Visit visit) {
+    size_t i = static_cast<size_t>(
+                   std::ranges::upper_bound(
+                       iterations_.all.begin() + static_cast<ptrdiff_t>(iterations_.steady_from),
+                       iterations_.all.begin() + static_cast<ptrdiff_t>(iterations_.steady_to),
+                       from, {}, &Iteration::end_ns) -
+                   iterations_.all.begin()) -
+               iterations_.steady_from;
+    for (; i < each_.size() && iteration(i).start_ns < to; ++i) {
+      const Ns begin = std::max(from, iteration(i).start_ns),
+               end = std::min(to, iteration(i).end_ns);
+      if (begin < end) visit(each_[i], begin, end);
+    }
+  }
+
+  void add(Share share, Ns from, Ns to) {
+    each_part(from, to,
+              [&](Shares& shares, Ns begin, Ns end) { shares[index_of(share)] += end - begin; });
+  }
+
+  Share share_of_op(Id op) const {
+    switch (trace_.op.kind[op]) {
+      case trace::kMemcpy:
+      case trace::kMemset:
+        return Share::kCopies;
+      case trace::kHostFunction:
+      case trace::kMemoryWait:
+      case trace::kMemoryWrite:
+        return Share::kOtherWork;
+      default:
+        return is_collective(trace_, op) ? Share::kCollectives : Share::kKernels;
+    }
+  }
+
+  void add(const PathStep& step) {
+    switch (step.kind) {
+      case trace::kOpStep:
+        return add(share_of_op(step.op), step.start_ns, step.end_ns);
+      case trace::kHostSyncStep:
+        return add(Share::kSynchronizing, step.start_ns, step.end_ns);
+      case trace::kGapStep:
+        return add(Share::kLatency, step.start_ns, step.end_ns);
+      case trace::kLaunchStep:
+        return add_host(step.thread, step.start_ns, step.end_ns);
+    }
+  }
+
+  void add_host(Id thread, Ns from, Ns to) {
+    each_part(from, to, [&](Shares& shares, Ns begin, Ns end) {
+      parts_.clear();
+      host_time_.split(thread, begin, end, parts_);
+      for (const HostPart& part : parts_) {
+        Ns rest = part.duration_ns;
+        if (part.state == HostState::kOutside) {
+          const Ns paused = std::min(rest, pauses_.paused_ns(thread, begin, end, long_pause_ns_));
+          shares[index_of(Share::kOutside)] += paused;
+          rest -= paused;
+        }
+        shares[index_of(share_of(part.state))] += rest;
+      }
+    });
+  }
+
+  static Share share_of(HostState state) {
+    switch (state) {
+      case HostState::kProfiler:
+        return Share::kRecorder;
+      case HostState::kCodeLoading:
+        return Share::kCodeLoading;
+      case HostState::kLock:
+        return Share::kLock;
+      case HostState::kMemory:
+        return Share::kMemory;
+      case HostState::kCopy:
+        return Share::kCopies;
+      case HostState::kSync:
+        return Share::kSynchronizing;
+      default:
+        return Share::kLaunching;
+    }
+  }
+
+  Analyses& analyses_;
+  const Trace& trace_;
+  const Iterations& iterations_;
+  const HostPauses& pauses_;
+  const HostTime& host_time_;
+  Ns long_pause_ns_;
+  std::vector<Shares> each_;
+  std::vector<HostPart> parts_;
+};
+
+// What ran and what was called in the steady part.
+void count(Analyses& analyses, const Iterations& iterations, IterationShares& result) {
+  const Trace& trace = analyses.trace();
+  const Ns from = iterations.steady_start_ns(), to = iterations.steady_end_ns();
+  const auto mean = [&](size_t count) {
+    return static_cast<double>(count) / static_cast<double>(iterations.steady_count());
+  };
+  std::vector<Ns> kernels;
+  Ns busy = 0, busy_until = from;
+  for (const Id op : analyses.by_start()) {
+    const Ns start = std::max(trace.op.start_ns[op], from), end = std::min(trace.op.end_ns[op], to);
+    if (start >= end || trace.op.kind[op] == trace::kMemoryWait ||
+        trace.process_of_stream(trace.op.stream_id[op]) != iterations.process_id) {
+      continue;
+    }
+    busy += std::max<Ns>(0, end - std::max(start, busy_until));
+    busy_until = std::max(busy_until, end);
+    if (trace.op.kind[op] == trace::kKernel)
+      kernels.push_back(trace.op.end_ns[op] - trace.op.start_ns[op]);
+  }
+  result.busy_ns = busy / static_cast<Ns>(iterations.steady_count());
+  result.kernel_count = mean(kernels.size());
+  result.median_kernel_ns = median(std::move(kernels));
+  const Ns issued_from = iterations.issued_from_ns(), issued_to = iterations.issued_to_ns();
+  const auto inside = [&](Id thread, Ns at) {
+    return at >= issued_from && at < issued_to &&
+           trace.process_of_thread(thread) == iterations.process_id;
+  };
+  size_t launches = 0, syncs = 0;
+  const auto& calls = trace.api_call;
+  for (Id call = 0; call < calls.size(); ++call) {
+    launches +=
+        (calls.kind[call] == CallKind::kLaunch || calls.kind[call] == CallKind::kGraphLaunch) &&
+        inside(calls.thread_id[call], calls.start_ns[call]);
+  }
+  for (Id sync = 0; sync < trace.host_sync.size(); ++sync) {
+    syncs += is_blocking(trace.host_sync.kind[sync]) &&
+             inside(trace.host_sync.thread_id[sync], trace.host_sync.start_ns[sync]);
+  }
+  result.launch_count = mean(launches);
+  result.sync_count = mean(syncs);
+}
+
+}  // namespace
+
+const ShareNames& names_of(Share share) { return kNames[index_of(share)]; }
+
+Ns IterationShares::total_ns() const {
+  return std::accumulate(total.begin(), total.end(), Ns{0}, trace::sum_of);
+}
+
+Share IterationShares::bound() const {
+  return static_cast<Share>(std::ranges::max_element(total) - total.begin());
+}
+
+Ns long_pause_ns(const Iterations& iterations) {
+  return std::clamp(iterations.median_ns / 20, kLeastLongPauseNs, kMostLongPauseNs);
+}
+
+IterationShares shares_of(Analyses& analyses, const Iterations& iterations) {
+  IterationShares result;
+  result.each = PathCutter(analyses, iterations).cut();
+  for (const Shares& shares : result.each) {
+    for (size_t i = 0; i < kShareCount; ++i) trace::add_to(result.total[i], shares[i]);
+  }
+  count(analyses, iterations, result);
+  return result;
+}
+
+void charge_run_ahead(IterationShares& shares, Ns saved_ns) {
+  constexpr Share kFrom[] = {Share::kLaunching, Share::kOutside, Share::kLatency};
+  const auto count = static_cast<double>(shares.each.size());
+  const double own = static_cast<double>(shares.total[index_of(Share::kSynchronizing)]) / count;
+  double available = 0;
+  for (const Share share : kFrom)
+    available += static_cast<double>(shares.total[index_of(share)]) / count;
+  const double moved = std::clamp(static_cast<double>(saved_ns) - own, 0.0, available);
+  if (moved <= 0) return;
+  shares.lost_run_ahead_ns = moved;
+  shares.total = {};
+  for (Shares& iteration : shares.each) {
+    for (const Share share : kFrom) {
+      Ns& part = iteration[index_of(share)];
+      const auto rest =
+          static_cast<Ns>(std::llround(static_cast<double>(part) * (1 - moved / available)));
+      iteration[index_of(Share::kSynchronizing)] += part - rest;
+      part = rest;
+    }
+    for (size_t i = 0; i < kShareCount; ++i) trace::add_to(shares.total[i], iteration[i]);
+  }
+}
+
+}  // namespace streamscope::analysis
