@@ -3,6 +3,8 @@
 
 #include "analyses.h"
 
+#include <algorithm>
+
 #include "analysis/iterations/iteration_model.h"
 
 namespace streamscope::analysis {
@@ -54,6 +56,15 @@ std::vector<PathStep> Analyses::path_part(const PathPart& part) {
   const HostPauses& pauses = host_pauses();
   const std::lock_guard lock(explaining_);
   return critical_path(order(), explainer(), bounds, pauses, part);
+}
+
+bool Analyses::waits_for_host(Id op) {
+  std::vector<WaitPart> parts;
+  const std::lock_guard lock(explaining_);
+  explainer().explain(op, parts);
+  return std::ranges::any_of(parts, [](const WaitPart& part) {
+    return part.cause == WaitCause::kHostFunction || part.cause == WaitCause::kMemoryWait;
+  });
 }
 
 const HostPauses& Analyses::host_pauses() {

@@ -35,6 +35,7 @@ class Analyses {
   ~Analyses();
 
   const Trace& trace() const { return trace_; }
+  const IterationRequest& iteration_request() const { return *request_; }
   const StreamOps& stream_ops();
   const IssueOrder& order();
   const HappensBefore& before(Relation relation = Relation::kGuaranteed);
@@ -44,6 +45,8 @@ class Analyses {
   WaitExplainer& explainer();  ///< for one thread at a time; waits() and path() use it too
   const std::vector<WaitPart>& waits();
   const std::vector<PathStep>& path();  ///< the result of critical_path()
+  /// True if a host function or a memory wait delayed the op.
+  bool waits_for_host(Id op);
   /// A part of the critical path. O(steps).
   std::vector<PathStep> path_part(const PathPart& part);
   const HostBounds& host_bounds();

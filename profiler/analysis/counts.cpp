@@ -75,6 +75,7 @@ void count_tables(const Trace& trace, Counts& counts) {
   counts.barrier = trace.barrier.size();
   counts.allocation = trace.allocation.size();
   counts.task = trace.task.size();
+  counts.iteration = trace.iteration.size();
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ struct Counts {
   uint64_t query = 0;       ///< event and stream queries, which do not block
   uint64_t graph_launch = 0;
   uint64_t range = 0, mark = 0, operation = 0, barrier = 0, allocation = 0, task = 0;
-  uint64_t dropped = 0;  ///< records known to be missing; not counted here
+  uint64_t iteration = 0;  ///< found when the trace was finished
+  uint64_t dropped = 0;    ///< records known to be missing; not counted here
 
   bool operator==(const Counts&) const = default;
 };

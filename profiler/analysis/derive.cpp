@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/hang/hang.h"
+#include "analysis/iterations/iteration_model.h"
 #include "analysis/usage/lod.h"
 #include "counts.h"
 #include "labels.h"
@@ -58,6 +59,10 @@ void append_finding(trace::Writer& writer, const Detector& detector, const Findi
   row.thread_text_id = text(finding.place.thread);
   row.call_site_id = text(finding.place.call_site);
   row.ranges_id = text(finding.place.ranges);
+  if (finding.iteration) {
+    row.iteration_ns = finding.iteration->before_ns;
+    row.repaired_iteration_ns = finding.iteration->after_ns;
+  }
   append(writer, row);
 }
 
@@ -80,7 +85,26 @@ Finding read_finding(const Trace& trace, Id row) {
   finding.last_ns = rows.last_ns[row];
   finding.count = static_cast<uint64_t>(std::max<trace::Int>(rows.count[row], 1));
   if (rows.gain_ns[row] != kUnknownNs) finding.gain_ns = rows.gain_ns[row];
+  if (rows.iteration_ns[row] != trace::kNoInt && rows.repaired_iteration_ns[row] != trace::kNoInt)
+    finding.iteration = {rows.iteration_ns[row], rows.repaired_iteration_ns[row]};
   return finding;
+}
+
+void append_iterations(trace::Writer& writer, const Iterations& iterations) {
+  const Id name = iterations.name.empty() ? kNoId : writer.intern(iterations.name);
+  for (size_t i = 0; i < iterations.all.size(); ++i) {
+    const Iteration& iteration = iterations.all[i];
+    append(writer,
+           trace::Iteration{.process_id = iterations.process_id,
+                            .source = static_cast<trace::Small>(iterations.source),
+                            .name_id = name,
+                            .start_ns = iteration.start_ns,
+                            .end_ns = iteration.end_ns,
+                            .issued_ns = iteration.issued_ns,
+                            .last_op_id = iteration.last_op,
+                            .count = static_cast<trace::Int>(iteration.op_count),
+                            .steady = i >= iterations.steady_from && i < iterations.steady_to});
+  }
 }
 
 std::string verdicts_to_store(const std::vector<Verdict>& verdicts) {
@@ -162,6 +186,7 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   const std::vector<PathStep>& path = analyses.path();
   const std::vector<Verdict> verdicts = evaluate_all(analyses);
   const std::vector<trace::Lod> pyramid = level_of_detail(trace, analyses.stream_ops());
+  const Iterations& iterations = analyses.iteration_model().iterations();
   const std::map<Id, trace::HangReport> hangs = proved_hangs(analyses);
 
   trace::Writer writer = trace::Writer::open_derived(trace.file);
@@ -188,6 +213,8 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   }
   writer.clear<trace::Lod>();
   for (const trace::Lod& row : pyramid) append(writer, row);
+  writer.clear<trace::Iteration>();
+  append_iterations(writer, iterations);
   for (const auto& [process, report] : hangs)
     trace::append_hang(writer, process, trace.process.end_ns[process], report);
   writer.set_meta(kCountsKey, counts_to_store(trace));
@@ -238,7 +265,8 @@ std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace) {
 }
 
 std::vector<Verdict> verdicts(Analyses& analyses, size_t take_derived_above) {
-  if (analyses.trace().op.size() > take_derived_above) {
+  if (analyses.trace().op.size() > take_derived_above &&
+      analyses.iteration_request() == IterationRequest{}) {
     if (auto stored = stored_verdicts(analyses.trace())) return *std::move(stored);
   }
   return evaluate_all(analyses);

@@ -34,7 +34,7 @@ analysis::FindingSeverity severity_named(const std::string& name) {
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, output, format = "text", fail_on = "error", show;
-    std::string baseline, write_baseline, budget, iteration;
+    std::string baseline, write_baseline, budget, iteration = "auto";
     std::vector<std::string> required;
     double wait_s = kDefaultWaitS;
     bool quiet = false;
@@ -62,8 +62,8 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
               "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %",
               {.takes = "FILE"});
-  line.option("--iteration", &options->iteration, "the NVTX range that is one iteration",
-              {.takes = "nvtx:NAME"});
+  line.option("--iteration", &options->iteration, kIterationHelp,
+              {.takes = "nvtx:NAME|graph|sequence|auto|none"});
   line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them; they never fail the check",
@@ -76,10 +76,10 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   return [options]() -> int {
     report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
                                 .required = named_detectors(options->required)};
+    wanted.iteration = iteration_request(options->iteration);
     if (!options->baseline.empty()) wanted.baseline = report::read_baseline(options->baseline);
     if (!options->budget.empty())
-      wanted.budgets =
-          report::read_budgets(options->budget, report::iteration_named(options->iteration));
+      wanted.budgets = report::read_budgets(options->budget, wanted.iteration.range);
     wanted.show_possible = !options->show.empty();
     wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);

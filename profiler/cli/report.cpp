@@ -49,7 +49,7 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
 
 std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   struct Options {
-    std::string file, output, format = "text", by = "stream", show;
+    std::string file, output, format = "text", by = "stream", show, iteration = "auto";
     std::vector<std::string> what_if;
     bool quiet = false;
   };
@@ -60,6 +60,8 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
               {.one_of = kinds});
+  line.option("--iteration", &options->iteration, kIterationHelp,
+              {.takes = "nvtx:NAME|graph|sequence|auto|none"});
   line.option("--what-if", &options->what_if,
               "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
@@ -91,8 +93,9 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
         .show_possible = !options->show.empty(),
     };
     const report::Exporter& exporter = named(report::exporters(), options->format);
-    write_output(exporter.write(trace, report::summarize(trace), look), options->output,
-                 options->file);
+    write_output(exporter.write(
+                     trace, report::summarize(trace, iteration_request(options->iteration)), look),
+                 options->output, options->file);
     return kDone;
   };
 }

@@ -119,6 +119,14 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
   }
 }
 
+analysis::IterationRequest iteration_request(const std::string& text) {
+  analysis::IterationRequest request;
+  if (!parse(text, request))
+    throw Error("--iteration", "'" + text + "' is not a way to find iterations",
+                "write nvtx:NAME, graph, sequence, auto or none");
+  return request;
+}
+
 fs::path program_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

@@ -30,6 +30,12 @@ void wait_for_end(const std::filesystem::path& file, double seconds);
 /// Reports on standard error that a trace is unfinished.
 void note_unfinished(const std::filesystem::path& file);
 
+/// The help of --iteration, and what its value means; throws Error if it means nothing.
+inline constexpr char kIterationHelp[] =
+    "what one iteration is: an NVTX range, a launch of one graph, or a sequence of work that "
+    "repeats; auto (default) takes the first that is found";
+analysis::IterationRequest iteration_request(const std::string& text);
+
 /// How to write text to `output`: in the style of the terminal if it is empty.
 report::TextStyle style_for(const std::filesystem::path& output);
 /// The exit code of a check or a comparison.

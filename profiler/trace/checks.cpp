@@ -59,12 +59,13 @@ constexpr Rule kRules[] = {
     // Counts and durations with limits of their own, and Unix time.
     {"", "polls", 1, kMostSmall},
     {"lod", "level", 0, 31},
+    {"iteration", "source", 1, 3},
     {"", "offset_ns", -kMostDuration, kMostDuration},
     {"", "gain_ns", -kMostDuration, kMostDuration},
     {"", "realtime_ns", -kMostRealtimeNs, kMostRealtimeNs},
 };
 constexpr std::string_view kBooleans[] = {"complete", "simulated", "executable", "inferred",
-                                          "elided",   "on_device", "in_cycle"};
+                                          "elided",   "on_device", "in_cycle",   "steady"};
 constexpr std::string_view kSizes[] = {
     "bytes",      "pitch_bytes", "memory_bytes", "static_shared_bytes", "dynamic_shared_bytes",
     "rows",       "count",       "capacity",     "available",           "in_use",
@@ -73,7 +74,8 @@ constexpr std::string_view kSmallCounts[] = {
     "frame_count",  "depth",           "step",     "workers", "worker", "sm",      "sm_count",
     "copy_engines", "max_connections", "grid_x",   "grid_y",  "grid_z", "block_x", "block_y",
     "block_z",      "registers",       "parameter"};
-constexpr std::string_view kDurations[] = {"duration_ns", "wait_ns", "ran_ns", "busy_ns"};
+constexpr std::string_view kDurations[] = {"duration_ns", "wait_ns",      "ran_ns",
+                                           "busy_ns",     "iteration_ns", "repaired_iteration_ns"};
 
 constexpr Bounds look_up(std::string_view table, std::string_view column, ColumnType type) {
   if (type == ColumnType::kId) return {};

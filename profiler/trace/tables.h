@@ -54,7 +54,7 @@ STREAMSCOPE_TABLES(STREAMSCOPE_INDEX_OF)
 #undef STREAMSCOPE_INDEX_OF
 
 inline constexpr size_t kTableCount = static_cast<size_t>(TableIndex::kCount);
-inline constexpr size_t kMostColumns = 18;  // of any table, without id
+inline constexpr size_t kMostColumns = 20;  // of any table, without id
 
 /// A field of a row struct in 64 bits; kNoInt for NULL.
 inline Int field_value(const ColumnInfo& column, const unsigned char* row) {

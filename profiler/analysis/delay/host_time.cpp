@@ -324,6 +324,8 @@ void HostTime::split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool
   auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
   Ns at = from;
   for (; special != specials.end() && special->start_ns < to; ++special) {
+    if (!plain && (special->state == HostState::kMemory || special->state == HostState::kCopy))
+      continue;
     const Ns begin = std::max(special->start_ns, from), end = std::min(special->end_ns, to);
     if (plain && begin > at) split_plain(thread, at, begin, parts);
     add(special->state, end - begin, parts, kNoId, special->call_name);

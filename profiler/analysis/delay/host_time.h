@@ -47,8 +47,7 @@ class HostTime {
   /// Appends the parts of [from, to) of a thread, at most one per state and other call; they sum to
   /// the interval. All of it is kOutside for an unknown thread. O(log calls).
   void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  /// The same within one call: lists only the parts that were kProfiler, kCodeLoading, kLock,
-  /// kMemory or kCopy, not kCall or kSync.
+  /// The same within one call: lists only the parts that were kProfiler, kCodeLoading or kLock.
   void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
   /// Calls `visit(start, end)` for the times of at least `least` between two calls of a thread.
   template <class Visit>

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "analysis/order/issue_order.h"
+#include "host_cuts.h"
 #include "host_pauses.h"
 
 namespace streamscope::analysis {
@@ -40,24 +41,6 @@ class Marks {
 
  private:
   std::vector<bool> bits_;
-};
-
-/// Times of threads that pass at once: the host does not spend them, and calls in them return as
-/// soon as they are made.
-class HostCuts {
- public:
-  void add(Id thread, Ns from, Ns to);
-  void add(const HostCuts& others);
-  /// How much of [from, to) of a thread is cut. O(log cuts).
-  Ns cut_ns(Id thread, Ns from, Ns to) const;
-  bool empty() const { return threads_.empty(); }
-
- private:
-  struct Cut {
-    Ns from, to;
-    Ns before;  // sum of the cuts before it
-  };
-  std::unordered_map<Id, std::vector<Cut>> threads_;  // by time, disjoint
 };
 
 /// What is different.

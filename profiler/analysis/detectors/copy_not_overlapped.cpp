@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // copy-not-overlapped (SS306): in each iteration copies between host and device are on the critical
-//   path, while the multiprocessors could work on something else: the next batch is copied only
-//   when it is needed. Evidence: calls, records, times. Copies from or to pageable memory are left
+//   path, and no kernel runs beside most of their time: the next batch is copied only when it is
+//   needed. Evidence: calls, records, times. Copies from or to pageable memory are left
 //   to pageable-async. The gain comes from a replay in which these copies take no time; an
 //   iteration takes at least as long as all its copies of one direction.
 #include <fmt/format.h>
@@ -29,6 +29,37 @@ bool is_pinned_copy(const Trace& trace, Id op) {
   return false;
 }
 
+// When any kernel ran.
+class KernelTimes {
+ public:
+  explicit KernelTimes(Analyses& analyses) {
+    const Trace& trace = analyses.trace();
+    for (const Id op : analyses.by_start()) {
+      if (trace.op.kind[op] != trace::kKernel) continue;
+      const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
+      if (times_.empty() || start > times_.back().end_ns) {
+        times_.push_back({start, end});
+      } else {
+        times_.back().end_ns = std::max(times_.back().end_ns, end);
+      }
+    }
+  }
+  // Within an interval.
+  Ns busy_ns(Ns from, Ns to) const {
+    Ns sum = 0;
+    auto time = std::ranges::upper_bound(times_, from, {}, &Time::end_ns);
+    for (; time != times_.end() && time->start_ns < to; ++time)
+      sum += std::min(time->end_ns, to) - std::max(time->start_ns, from);
+    return sum;
+  }
+
+ private:
+  struct Time {
+    Ns start_ns, end_ns;
+  };
+  std::vector<Time> times_;  // ascending, disjoint
+};
+
 }  // namespace
 
 void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
@@ -38,11 +69,12 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
   const Iterations& iterations = model.iterations();
   struct Group {
     Id first = kNoId;
-    Ns total_ns = 0, last_ns = kUnknownNs;
+    Ns total_ns = 0, hidden_ns = 0, last_ns = kUnknownNs;
     trace::Int bytes = 0;
     size_t count = 0;
     Change change;
   };
+  const KernelTimes kernels(analyses);
   std::map<std::pair<trace::Small, Id>, Group> groups;  // by direction and stream
   for (Id op = 0; op < trace.op.size(); ++op) {
     if (!is_timed(trace, op) || trace.op.start_ns[op] < iterations.steady_start_ns() ||
@@ -52,13 +84,16 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
     }
     Group& group = groups[{trace.op.detail[op], trace.op.stream_id[op]}];
     if (group.count++ == 0) group.first = op;
-    trace::add_to(group.total_ns, trace.op.end_ns[op] - trace.op.start_ns[op]);
+    const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
+    trace::add_to(group.total_ns, end - start);
+    trace::add_to(group.hidden_ns, kernels.busy_ns(start, end));
     trace::add_to(group.bytes, trace.op.bytes[op]);
     group.last_ns = trace.op.start_ns[op];
     group.change.length_ns[op] = 0;
   }
   for (const auto& [key, group] : groups) {
-    if (group.count * 2 < iterations.steady_count()) continue;
+    if (group.count * 2 < iterations.steady_count() || group.hidden_ns * 2 > group.total_ns)
+      continue;
     const auto count = static_cast<Ns>(iterations.steady_count());
     Finding finding;
     if (!set_iteration_gain(model, group.change, group.total_ns / count, finding)) continue;

@@ -6,8 +6,9 @@
 //   times of a steady part. The gain comes from a replay in which everything that is issued without
 //   a synchronization or an allocation in between is one graph launch: kernels keep their
 //   durations and their order and follow each other without gaps, and the host does nothing until
-//   the next part. Work of the host between two parts stays. Known false alarm: a program
-//   that cannot be captured because the host decides from time to time what comes next.
+//   the next part. Work of the host between two parts stays, and an iteration takes at
+//   least as long as the device is busy in it. Gains below a tenth are ignored. Known false alarm:
+//   a program that cannot be captured because the host decides from time to time what comes next.
 #include <fmt/format.h>
 
 #include "../iterations/issued_work.h"
@@ -20,9 +21,11 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr double kLeastShare = 0.05;   // of the iteration spent on launching
-constexpr size_t kLeastLaunches = 8;   // that are worth a graph
-constexpr Ns kGraphLaunchNs = 10'000;  // of the host
+constexpr double kLeastShare = 0.05;     // of the iteration spent on launching
+constexpr Ns kLeastGain = 10;            // 1/10 of the iteration
+constexpr size_t kLeastLaunches = 8;     // that are worth a graph
+constexpr Ns kGraphLaunchNs = 10'000;    // of the host
+constexpr double kWholeIteration = 0.9;  // of its launches
 
 // When the host did something in the steady part that cannot be in a graph.
 std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations) {
@@ -85,22 +88,30 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   const IterationShares& shares = model.shares();
   const Graphs graphs = as_graphs(analyses, iterations);
   Finding finding;
-  if (graphs.count == 0 || !set_iteration_gain(model, graphs.change, 0, finding)) return;
-  finding.title =
-      fmt::format("the host is busy launching {} kernels one by one, {} of {} the device is idle",
-                  format_each(graphs.launches, iterations),
-                  format_percent(iterations.median_ns - shares.busy_ns, iterations.median_ns),
-                  "each iteration");
+  if (graphs.launches < kLeastLaunches * iterations.steady_count() ||
+      !set_iteration_gain(model, graphs.change, shares.busy_ns, finding) ||
+      finding.iteration->gain_ns() * kLeastGain < finding.iteration->before_ns) {
+    return;
+  }
+  const double launches =
+      static_cast<double>(graphs.launches) / static_cast<double>(iterations.steady_count());
+  finding.title = fmt::format(
+      "the host launches {} kernels one by one, and the device is idle for {} of an iteration",
+      format_each(graphs.launches, iterations),
+      format_percent(std::max<Ns>(0, iterations.median_ns - shares.busy_ns), iterations.median_ns));
   finding.text = fmt::format(
       "One launch per {}, while kernels last {} (median). Capture {} as a CUDA graph "
       "(torch.cuda.graph, torch.compile(mode=\"reduce-overhead\")), or launch less: fuse kernels, "
       "enlarge batches.",
-      format_duration(iterations.median_ns / std::max<Ns>(1, static_cast<Ns>(shares.launch_count))),
+      format_duration(static_cast<Ns>(static_cast<double>(iterations.median_ns) /
+                                      std::max(1.0, shares.launch_count))),
       format_duration(shares.median_kernel_ns),
-      graphs.count == iterations.steady_count()
+      launches >= kWholeIteration * shares.launch_count
           ? std::string("the iteration")
-          : fmt::format("its {} parts between synchronizations and allocations",
-                        format_each(graphs.count, iterations)));
+          : fmt::format(
+                "what runs between its synchronizations and allocations ({} of {} launches)",
+                format_each(graphs.launches, iterations),
+                format_count(static_cast<uint64_t>(shares.launch_count + 0.5))));
   finding.count = graphs.launches;
   finding.start_ns = iterations.steady_start_ns();
   finding.end_ns = iterations.steady_end_ns();

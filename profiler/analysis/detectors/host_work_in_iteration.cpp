@@ -21,6 +21,7 @@ namespace streamscope::analysis {
 namespace {
 
 constexpr double kLeastShare = 0.05;
+constexpr Ns kLeastGain = 20;  // 1/20 of the iteration: shorter pauses are the host's pace
 
 // The first op that a thread issued at or after an instant, by its work.
 class NextIssues {
@@ -76,20 +77,22 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
   if (count * 2 < iterations.steady_count()) return;
   const Ns each = total / static_cast<Ns>(iterations.steady_count());
   Finding finding;
-  if (!set_iteration_gain(model, change, 0, finding)) return;
+  if (!set_iteration_gain(model, change, model.shares().busy_ns, finding) ||
+      finding.iteration->gain_ns() * kLeastGain < finding.iteration->before_ns) {
+    return;
+  }
   const auto most = std::ranges::max_element(
       by_work, {}, [](const auto& entry) { return entry.second.total_ns; });
   const Before& before = most->second;
   finding.title =
-      fmt::format("the host is outside CUDA for {} of each iteration, in {} long pauses",
-                  format_duration(each), format_each(count, iterations));
+      fmt::format("the device waits while the host is outside CUDA for {} of an iteration",
+                  format_duration(each));
   finding.text = fmt::format(
-      "{} of it {} before {} is issued. Do this work in other threads or processes, one iteration "
-      "ahead (DataLoader(num_workers=…), a queue), or on the device. Many short pauses are a sign "
-      "of "
-      "a lock, such as Python's, or of a missing processor.",
-      format_percent(before.total_ns, total), by_work.size() == 1 ? "is" : "are right",
-      op_label(trace, before.op));
+      "{} of it comes right before {} is issued. Do this work in other threads or processes, one "
+      "iteration ahead (DataLoader(num_workers=…), a queue), or on the device. Many short pauses "
+      "({} here) are a sign of a lock, such as Python's, or of a missing processor.",
+      format_percent(before.total_ns, total), op_label(trace, before.op),
+      format_each(count, iterations));
   finding.second_op = before.op;
   finding.count = count;
   finding.start_ns = before.start_ns;

@@ -41,6 +41,11 @@ std::string format_each(size_t count, const Iterations& iterations) {
                      : fmt::format("{:.2g}", each);
 }
 
+std::string times_each(size_t count, const Iterations& iterations) {
+  const std::string each = format_each(count, iterations);
+  return each == "1" ? "once" : each + " times";
+}
+
 double part_of(const IterationModel& model, Share share) {
   const Ns total = model.shares().total_ns();
   return total == 0 ? 0

@@ -33,6 +33,9 @@ void each_steady_call(const Trace& trace, const Iterations& iterations, Visit vi
 /// "75", "0.5": a count for each iteration.
 std::string format_each(size_t count, const Iterations& iterations);
 
+/// The same as "once" or "75 times".
+std::string times_each(size_t count, const Iterations& iterations);
+
 /// The part of an iteration that a share takes.
 double part_of(const IterationModel& model, Share share);
 

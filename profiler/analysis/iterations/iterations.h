@@ -29,6 +29,8 @@ struct IterationRequest {
   IterationSource source = IterationSource::kNone;  ///< kNone: `off` or the first that is found
   bool off = false;
   std::string range;
+
+  bool operator==(const IterationRequest&) const = default;
 };
 /// False if the text is none of these.
 bool parse(std::string_view text, IterationRequest& request);

@@ -49,9 +49,9 @@ class PathCutter {
   std::vector<Shares> cut() {
     const Ns from = iterations_.steady_start_ns(), to = iterations_.steady_end_ns();
     const Id last = last_op(to);
-    if (last == kNoId) return std::move(each_);
-    const std::vector<PathStep> path = analyses_.path_part({.last_op = last, .from_ns = from});
-    add_host(iterations_.thread_id, path.back().end_ns, to);
+    std::vector<PathStep> path;
+    if (last != kNoId) path = analyses_.path_part({.last_op = last, .from_ns = from});
+    if (!path.empty()) add_host(iterations_.thread_id, path.back().end_ns, to);
     for (const PathStep& step : path) add(step);
     for (size_t i = 0; i < each_.size(); ++i) {
       const Ns known = std::accumulate(each_[i].begin(), each_[i].end(), Ns{0});
@@ -121,10 +121,19 @@ class PathCutter {
       case trace::kHostSyncStep:
         return add(Share::kSynchronizing, step.start_ns, step.end_ns);
       case trace::kGapStep:
-        return add(Share::kLatency, step.start_ns, step.end_ns);
+        return add_gap(step);
       case trace::kLaunchStep:
         return add_host(step.thread, step.start_ns, step.end_ns);
     }
+  }
+
+  // Host functions and memory waits have no times of their own: they are in long gaps.
+  void add_gap(const PathStep& step) {
+    const Ns latency = std::min(step.end_ns, step.start_ns + kStartLatencyNs);
+    add(Share::kLatency, step.start_ns, latency);
+    if (latency == step.end_ns) return;
+    const Share cause = analyses_.waits_for_host(step.op) ? Share::kOtherWork : Share::kLatency;
+    add(cause, latency, step.end_ns);
   }
 
   void add_host(Id thread, Ns from, Ns to) {

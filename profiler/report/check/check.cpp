@@ -49,11 +49,14 @@ std::string_view to_string(CheckResult result) {
 
 Check check(const Trace& trace, const CheckOptions& options) {
   Check result{.info = info_of(trace), .options = options};
-  analysis::Analyses analyses(trace);
+  analysis::Analyses analyses(trace, options.iteration);
   std::vector<analysis::Verdict> verdicts = analysis::verdicts(analyses);
   auto baseline = options.baseline;
   for (const analysis::Verdict& verdict : verdicts) {
     const bool fails = verdict.detector->severity >= options.fail_on;
+    const auto can_fail = [&](const analysis::Finding& finding) {
+      return severity_of(*verdict.detector, finding) >= options.fail_on;
+    };
     const bool required =
         std::ranges::find(options.required, verdict.detector) != options.required.end();
     if (!fails && !required) continue;
@@ -61,8 +64,8 @@ Check check(const Trace& trace, const CheckOptions& options) {
     for (const analysis::Finding& finding : verdict.findings) {
       only_possible &= finding.confidence == Confidence::kPossible;
       if (is_known(trace, *verdict.detector, finding, baseline)) continue;
-      suspects |= finding.confidence == Confidence::kSuspected;
-      result.failing += fails && finding.confidence == Confidence::kCertain;
+      suspects |= finding.confidence == Confidence::kSuspected && (required || can_fail(finding));
+      result.failing += finding.confidence == Confidence::kCertain && can_fail(finding);
     }
     // If evidence is missing, a possible finding is not a verdict.
     const bool lacks_evidence =

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/iterations/iterations.h"
 #include "budget.h"
 #include "report/sections/document.h"
 
@@ -28,6 +29,7 @@ struct CheckOptions {
   /// Findings of an earlier trace, as counts by fingerprint; they do not fail the check again.
   std::map<std::string, uint64_t> baseline;
   std::vector<Budget> budgets;
+  analysis::IterationRequest iteration;
   /// Lists possible findings one by one instead of in one line. JSON and SARIF always list them.
   bool show_possible = false;
 };

@@ -107,21 +107,24 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
 
 Json to_json(const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
-  return Json{{"detector", advice.detector->id},
-              {"number", advice.detector->number},
-              {"title", finding.title},
-              {"text", finding.text},
-              {"confidence", analysis::to_string(finding.confidence)},
-              {"count", finding.count},
-              {"gain_ns", finding.gain_ns ? Json(*finding.gain_ns) : Json()},
-              {"first_op", id(finding.first_op)},
-              {"second_op", id(finding.second_op)},
-              {"event_record", id(finding.event_record)},
-              {"event_wait", id(finding.event_wait)},
-              {"host_sync", id(finding.host_sync)},
-              {"thread", finding.place.thread},
-              {"called_from", finding.place.call_site},
-              {"ranges", finding.place.ranges}};
+  return Json{
+      {"detector", advice.detector->id},
+      {"number", advice.detector->number},
+      {"title", finding.title},
+      {"text", finding.text},
+      {"confidence", analysis::to_string(finding.confidence)},
+      {"count", finding.count},
+      {"gain_ns", finding.gain_ns ? Json(*finding.gain_ns) : Json()},
+      {"iteration_ns", finding.iteration ? Json(finding.iteration->before_ns) : Json()},
+      {"repaired_iteration_ns", finding.iteration ? Json(finding.iteration->after_ns) : Json()},
+      {"first_op", id(finding.first_op)},
+      {"second_op", id(finding.second_op)},
+      {"event_record", id(finding.event_record)},
+      {"event_wait", id(finding.event_wait)},
+      {"host_sync", id(finding.host_sync)},
+      {"thread", finding.place.thread},
+      {"called_from", finding.place.call_site},
+      {"ranges", finding.place.ranges}};
 }
 
 namespace {
@@ -152,6 +155,34 @@ Json overlap_json(const Summary& summary) {
                 {"kernel_ns", device.kernel_ns},  {"copy_ns", device.copy_ns},
                 {"both_ns", device.both_ns},      {"concurrency_ns", device.concurrency_ns}};
   });
+}
+
+Json iteration_json(const IterationSummary& summary) {
+  if (!summary.found()) return {};
+  const analysis::Iterations& found = summary.iterations;
+  constexpr std::string_view kSources[] = {"none", "nvtx", "sequence", "graph"};
+  Json shares = Json::object();
+  for (size_t i = 0; i < analysis::kShareCount; ++i)
+    shares[names_of(static_cast<analysis::Share>(i)).id] = summary.shares.total[i];
+  return {{"source", kSources[static_cast<size_t>(found.source)]},
+          {"name", printable(found.name)},
+          {"count", found.all.size()},
+          {"steady_from", found.steady_from},
+          {"steady_count", found.steady_count()},
+          {"steady_ns", summary.shares.total_ns()},
+          {"median_ns", found.median_ns},
+          {"quartiles_ns", {found.low_ns, found.high_ns}},
+          {"outliers", found.outlier_count},
+          {"without_recording_ns", summary.bare_ns},
+          {"ops", found.op_count},
+          {"busy_ns", summary.shares.busy_ns},
+          {"kernels", summary.shares.kernel_count},
+          {"median_kernel_ns", summary.shares.median_kernel_ns},
+          {"launches", summary.shares.launch_count},
+          {"synchronizations", summary.shares.sync_count},
+          {"bound", names_of(summary.shares.bound()).id},
+          {"bound_text", bound_sentence(summary)},
+          {"shares_ns", shares}};
 }
 
 Json syncs_json(const Trace& trace, const Summary& summary) {
@@ -201,7 +232,9 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
       {"processes", processes_json(trace)},
       {"devices", devices_json(trace)},
       {"window_ns", summary.window_ns},
+      {"iteration", iteration_json(summary.iteration)},
       {"worth_fixing", array_of(summary.advice, advice)},
+      {"small", array_of(summary.small, advice)},
       {"possible", array_of(summary.possible, advice)},
       {"coordination", to_json(summary.info.coordination)},
       {"streams", array_of(summary.streams,

@@ -66,19 +66,29 @@ std::vector<std::string> wrapped(const std::string& text, size_t width) {
   return lines;
 }
 
+// "9.01 → 1.52 ms (−83 %)"
+std::string repair_gain(const analysis::IterationGain& gain) {
+  return fmt::format("{} → {} (−{})", format_duration(gain.before_ns),
+                     format_duration(gain.after_ns),
+                     format_percent(gain.gain_ns(), gain.before_ns));
+}
+
 // Findings with their texts; the first ones to fix also have a rank and a gain.
 Section findings_section(const char* title, std::span<const Advice> findings, bool ranked,
-                         Ns window_ns) {
+                         Ns window_ns, bool iterates = false) {
   constexpr size_t kWidth = 84;
   Section section{
       .title = title,
       .kind = SectionKind::kFindings,
-      .columns = {right(""), left("what and why"), right("gain"), right("times"), left("rule")}};
+      .columns = {right(""), left("what and why"), right(iterates ? "iteration" : "gain"),
+                  right("times"), left("rule")}};
   for (const Advice& advice : findings) {
     const analysis::Finding& finding = advice.finding;
     std::string rank, gain;
     if (ranked) rank = fmt::format("{}", &advice - findings.data() + 1);
-    if (ranked && finding.gain_ns) {
+    if (ranked && finding.iteration) {
+      gain = repair_gain(*finding.iteration);
+    } else if (ranked && finding.gain_ns) {
       gain = format_duration(*finding.gain_ns);
       if (window_ns > 0) gain += fmt::format(" ({})", format_percent(*finding.gain_ns, window_ns));
     }
@@ -93,12 +103,36 @@ Section findings_section(const char* title, std::span<const Advice> findings, bo
 Section advice_section(const Summary& summary) {
   const std::span all(summary.advice);
   const size_t shown = std::min<size_t>(all.size(), 3);
-  Section section =
-      findings_section("Worth fixing first", all.first(shown), true, summary.window_ns);
+  Section section = findings_section("Worth fixing first", all.first(shown), true,
+                                     summary.window_ns, summary.iteration.found());
   if (all.size() > shown) {
     section.footnotes.push_back(fmt::format("{}: streamscope detectors describes each rule",
                                             format_count(all.size() - shown, "more finding")));
   }
+  if (!summary.small.empty()) {
+    Ns saved = 0;
+    for (const Advice& advice : summary.small)
+      trace::add_to(saved, advice.finding.iteration->gain_ns());
+    section.footnotes.push_back(fmt::format("{}, {} of an iteration together: see --format json",
+                                            format_count(summary.small.size(), "smaller finding"),
+                                            format_percent(saved, summary.iteration.bare_ns)));
+  }
+  return section;
+}
+
+Section iteration_section(const Summary& summary) {
+  Section section{
+      .title = "Iteration",
+      .remarks = {duration_sentence(summary.iteration), bound_sentence(summary.iteration)},
+      .columns = {right("share"), right("time"), left("spent on")}};
+  const Ns total = summary.iteration.mean_ns();
+  for (const ShareLine& line : share_lines(summary.iteration))
+    section.rows.push_back(
+        {format_percent(line.duration_ns, total), format_duration(line.duration_ns), line.name});
+  section.footnotes.push_back(
+      "median ± half the distance of the quartiles; shares are means along the critical path and "
+      "sum "
+      "to the iteration");
   return section;
 }
 
@@ -529,7 +563,9 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
   document.headline = headline(trace, summary.info);
   document.notices = notices_of(trace, summary.info);
   if (!trace.hang.empty()) document.sections.push_back(hang_section(trace));
-  if (!summary.advice.empty()) document.sections.push_back(advice_section(summary));
+  if (summary.iteration.found()) document.sections.push_back(iteration_section(summary));
+  if (!summary.advice.empty() || !summary.small.empty())
+    document.sections.push_back(advice_section(summary));
   if (!summary.possible.empty())
     document.sections.push_back(possible_section(summary, show_possible));
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));

@@ -164,6 +164,7 @@ Json to_json(const Counts& counts) {
               {"barrier", counts.barrier},
               {"allocation", counts.allocation},
               {"task", counts.task},
+              {"iteration", counts.iteration},
               {"dropped", counts.dropped}};
 }
 

@@ -311,10 +311,10 @@ std::string possible_line(const std::vector<Advice>& findings) {
       analysis::format_count(count, "possible finding"), parts);
 }
 
-Summary summarize(const Trace& trace) {
+Summary summarize(const Trace& trace, const analysis::IterationRequest& request) {
   Summary summary;
   summary.info = info_of(trace);
-  analysis::Analyses analyses(trace);
+  analysis::Analyses analyses(trace, request);
   // Runs the detectors, and everything that does not need wait causes, in parallel with those.
   std::future<std::vector<analysis::Verdict>> verdicts =
       std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred, [&] {
@@ -366,11 +366,14 @@ Summary summarize(const Trace& trace) {
   summary.ops = ops.by_cost();
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   summary.path = compose_path(trace, analyses.path());
+  if (analyses.iteration_model().found()) summary.iteration = summarize(analyses.iteration_model());
   for (Advice& advice : by_weight(verdicts.get())) {
     if (advice.is_possible()) {
       summary.possible.push_back(std::move(advice));
     } else if (advice.severity() != analysis::FindingSeverity::kNote) {
       summary.advice.push_back(std::move(advice));
+    } else if (advice.detector->severity != analysis::FindingSeverity::kNote) {
+      summary.small.push_back(std::move(advice));
     }
   }
   return summary;

@@ -16,6 +16,7 @@
 #include "analysis/stream_ops.h"
 #include "analysis/usage/host_syncs.h"
 #include "info.h"
+#include "iteration.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::report {
@@ -114,8 +115,11 @@ struct Summary {
   }
 
   Info info;
+  IterationSummary iteration;
   /// Errors, then warnings, by gain; without notes.
   std::vector<Advice> advice;
+  /// Warnings that became notes because they cost less than 1 % of an iteration.
+  std::vector<Advice> small;
   std::vector<Advice> possible;            ///< possible findings
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
   std::vector<StreamSummary> streams;      ///< those with any activity, by id
@@ -129,6 +133,6 @@ struct Summary {
   analysis::WaitGraph hang;  ///< who waited for whom at the end; empty if every call returned
 };
 
-Summary summarize(const trace::Trace& trace);
+Summary summarize(const trace::Trace& trace, const analysis::IterationRequest& request = {});
 
 }  // namespace streamscope::report

@@ -724,7 +724,10 @@ CREATE TABLE finding (
   last_ns INTEGER,                                     -- time of its last occurrence
   thread_text_id INTEGER REFERENCES string(id),        -- thread that the text names
   call_site_id INTEGER REFERENCES string(id),          -- function and line that the text names
-  ranges_id INTEGER REFERENCES string(id)              -- NVTX ranges that the text names, outermost first, separated by /
+  ranges_id INTEGER REFERENCES string(id),             -- NVTX ranges that the text names, outermost first, separated by /
+  iteration_ns INTEGER,                                -- predicted duration of an iteration without recording; NULL: there are
+                                                       -- no iterations
+  repaired_iteration_ns INTEGER                        -- the same with a fix
 );
 
 CREATE TABLE lod (
@@ -739,6 +742,21 @@ CREATE TABLE lod (
   busy_ns INTEGER,                                     -- time in it during which an op ran
   count INTEGER,                                       -- ops in it
   longest_op_id INTEGER REFERENCES op(id)              -- the longest of them
+);
+
+CREATE TABLE iteration (
+  -- Derived. The iterations of the process with the most device time, in order and without gaps.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  process_id INTEGER REFERENCES process(id),           -- whose they are
+  source INTEGER,                                      -- how they were found: 1 NVTX ranges, 2 work that repeats, 3 launches of
+                                                       -- one graph
+  name_id INTEGER REFERENCES string(id),               -- name of the ranges
+  start_ns INTEGER,                                    -- end of the iteration before; of the first: its issue
+  end_ns INTEGER,                                      -- when its work and all work before it was done
+  issued_ns INTEGER,                                   -- when the host began it
+  last_op_id INTEGER REFERENCES op(id),                -- the op that ended last
+  count INTEGER,                                       -- ops in it
+  steady INTEGER                                       -- 1: in the steady part, behind start-up and warm-up
 );
 
 -- == Views ==

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "iteration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/units.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::format_percent;
+using analysis::Share;
+using trace::Ns;
+
+constexpr double kLeastShare = 0.005;  // of an iteration, for a line of its own
+
+std::string rounded(double count) {
+  return count >= 9.5 ? format_count(static_cast<uint64_t>(count + 0.5))
+                      : fmt::format("{:.2g}", count);
+}
+
+}  // namespace
+
+Ns IterationSummary::share_ns(Share share) const {
+  const size_t count = iterations.steady_count();
+  return count == 0 ? 0 : shares.total[static_cast<size_t>(share)] / static_cast<Ns>(count);
+}
+
+Ns IterationSummary::mean_ns() const {
+  const size_t count = iterations.steady_count();
+  return count == 0 ? 0 : shares.total_ns() / static_cast<Ns>(count);
+}
+
+IterationSummary summarize(const analysis::IterationModel& model) {
+  return {model.iterations(), model.shares(), model.bare_ns()};
+}
+
+std::string duration_sentence(const IterationSummary& summary) {
+  const analysis::Iterations& iterations = summary.iterations;
+  std::string text = fmt::format(
+      "{} ± {} an iteration ({} to {} of {}, {}){}. The device is busy for {} of it ({}).",
+      format_duration(iterations.median_ns),
+      format_duration((iterations.high_ns - iterations.low_ns) / 2), iterations.steady_from + 1,
+      iterations.steady_to, format_count(iterations.all.size()), how_found(iterations),
+      summary.bare_ns * 100 < iterations.median_ns * 98
+          ? fmt::format(", about {} without recording", format_duration(summary.bare_ns))
+          : "",
+      format_duration(summary.shares.busy_ns),
+      format_percent(summary.shares.busy_ns, summary.mean_ns()));
+  if (iterations.outlier_count > 0) {
+    text += fmt::format(" {} of them took 1.5 times as long or more.",
+                        format_count(iterations.outlier_count));
+  }
+  return text;
+}
+
+std::string bound_sentence(const IterationSummary& summary) {
+  const analysis::IterationShares& shares = summary.shares;
+  const std::string each = fmt::format(
+      "{} launches, one per {}; kernels last {} (median)", rounded(shares.launch_count),
+      shares.launch_count < 1
+          ? "–"
+          : format_duration(static_cast<Ns>(static_cast<double>(summary.iterations.median_ns) /
+                                            shares.launch_count)),
+      format_duration(shares.median_kernel_ns));
+  switch (shares.bound()) {
+    case Share::kKernels:
+      return shares.kernel_count < 0.5
+                 ? "Bound by the device, which runs graphs."
+                 : fmt::format("Bound by the device, which runs kernels: {} of {} (median).",
+                               rounded(shares.kernel_count),
+                               format_duration(shares.median_kernel_ns));
+    case Share::kCollectives:
+      return "Bound by collectives, which wait for other ranks or for the network.";
+    case Share::kCopies:
+      return "Bound by copies.";
+    case Share::kOtherWork:
+      return "Bound by host functions or memory waits in streams.";
+    case Share::kLatency:
+      return fmt::format("Bound by the time in which the device starts work: {}.", each);
+    case Share::kLaunching:
+      return fmt::format("Bound by the host, which launches: {}.", each);
+    case Share::kOutside:
+      return "Bound by the host, which does something else than CUDA for long.";
+    case Share::kSynchronizing:
+      return fmt::format("Bound by {} host synchronizations, during which nothing is launched.",
+                         rounded(shares.sync_count));
+    case Share::kMemory:
+      return "Bound by the host, which allocates and frees memory.";
+    case Share::kCodeLoading:
+      return "Bound by the host, which loads code.";
+    case Share::kLock:
+      return "Bound by a lock of the driver, which the host waits for.";
+    case Share::kRecorder:
+      return "Bound by the recorder: this recording does not show how long an iteration takes.";
+    case Share::kUnknown:
+      break;
+  }
+  return "What bounds it is not known from this recording.";
+}
+
+std::vector<ShareLine> share_lines(const IterationSummary& summary) {
+  std::vector<ShareLine> lines;
+  const Ns total = summary.shares.total_ns();
+  Ns rest = 0;
+  for (size_t i = 0; i < analysis::kShareCount; ++i) {
+    const auto share = static_cast<Share>(i);
+    const Ns all = summary.shares.total[i];
+    if (static_cast<double>(all) < kLeastShare * static_cast<double>(total)) {
+      rest += all;
+      continue;
+    }
+    const analysis::ShareNames& names = names_of(share);
+    lines.push_back({std::string(names.shown), std::string(names.id), summary.share_ns(share)});
+  }
+  std::ranges::stable_sort(lines, std::greater{}, &ShareLine::duration_ns);
+  rest /= static_cast<Ns>(std::max<size_t>(1, summary.iterations.steady_count()));
+  if (rest > 0) lines.push_back({"other", "", rest});
+  return lines;
+}
+
+}  // namespace streamscope::report

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The iteration and what bounds it: the first thing that a report says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/iterations/iteration_model.h"
+
+namespace streamscope::report {
+
+struct IterationSummary {
+  analysis::Iterations iterations;
+  analysis::IterationShares shares;
+  trace::Ns bare_ns = 0;  ///< predicted without recording
+
+  bool found() const { return iterations.found(); }
+  // Means of the steady part.
+  trace::Ns share_ns(analysis::Share share) const;
+  trace::Ns mean_ns() const;
+};
+
+IterationSummary summarize(const analysis::IterationModel& model);
+
+/// "9.01 ms ± 421 µs an iteration (4 to 71 of 72, NVTX range "step"), ..."
+std::string duration_sentence(const IterationSummary& summary);
+/// "Bound by the host, which launches: ..."
+std::string bound_sentence(const IterationSummary& summary);
+
+/// A part of the iteration that is worth a line, largest first; the rest is summed up.
+struct ShareLine {
+  std::string name;
+  std::string id;  ///< "" for the rest
+  trace::Ns duration_ns = 0;
+};
+std::vector<ShareLine> share_lines(const IterationSummary& summary);
+
+}  // namespace streamscope::report
