@@ -98,6 +98,7 @@ struct Detector {
   FindingSeverity severity;
   unsigned needs;  ///< set of Evidence
   void (*look)(Analyses&, Findings&);
+  double ease = 1;  ///< factor on gains where repairs are ranked: less if a repair is more work
 };
 
 /// The severity of its detector; a note if the finding is only possible, or if it is no fault of

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "analysis/analyses.h"
+#include "analysis/iterations/iteration_model.h"
 #include "bench/big_trace.h"
 #include "bench/budget.h"
 
@@ -122,6 +123,37 @@ Cost analyze(const Trace& trace, bool verbose) {
   return cost;
 }
 
+// A range "step" around every thousand calls.
+void add_iterations(Trace& trace) {
+  auto& range = trace.range;
+  const size_t count = trace.api_call.size() / 1000;
+  for (size_t i = 0; i < count; ++i) {
+    trace::Range row;
+    row.thread_id = 0;
+    row.kind = trace::kPushPop;
+    row.name_id = 0;
+    row.start_ns = trace.api_call.start_ns[1000 * i];
+    row.end_ns = trace.api_call.end_ns[1000 * i + 999];
+    range.append(row);
+  }
+  range.pack();
+  trace.strings.assign(1, "step");
+}
+
+// What the iterations cost beside everything else: finding them, their shares, and the detectors
+// that look at them.
+Cost analyze_iterations(const Trace& trace) {
+  analysis::Analyses analyses(trace);
+  analyses.waits();
+  analyses.path();
+  analyses.replay();
+  const double before = peak_bytes();
+  const double begin = now_s();
+  const size_t found = analyses.iteration_model().iterations().all.size();
+  if (found != trace.range.size()) std::printf("# %zu iterations found\n", found);
+  return {now_s() - begin, peak_bytes() - before};
+}
+
 }  // namespace
 
 int main() {
@@ -135,6 +167,14 @@ int main() {
     bench::budget(("analysis_10m_ops_gib" + suffix).c_str(), whole.bytes / (1u << 30), "GiB", 2,
                   bench::Better::kLess);
     bench::budget(("analysis_doubling" + suffix).c_str(), whole.seconds / half.seconds, "x", 2.3,
+                  bench::Better::kLess);
+  }
+  {
+    Trace trace = bench::big_trace(ops, waits, 16);
+    add_iterations(trace);
+    const Cost cost = analyze_iterations(trace);
+    bench::budget("iterations_10m_ops_s", cost.seconds, "s", 3, bench::Better::kLess);
+    bench::budget("iterations_10m_ops_gib", cost.bytes / (1u << 30), "GiB", 0.5,
                   bench::Better::kLess);
   }
   for (size_t streams : {16, 512}) {

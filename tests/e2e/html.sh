@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The HTML report of a clean run, a race and a deadlock, used in a headless Chromium; hostile names do nothing.
+# The HTML report of a clean run, a race, a deadlock and recordings with iterations, used in a headless Chromium; hostile
+# names do nothing.
+traces=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../traces" && pwd)
 page_test=$(cd "$(dirname "${BASH_SOURCE[0]}")/../report" && pwd)/html_page.mjs
 playwright=${STREAMSCOPE_PLAYWRIGHT:-}
 source "$(dirname "$0")/lib.sh" "$1"
@@ -14,9 +16,11 @@ for demo in pipeline race deadlock; do
 done
 cp race.sqlite hostile.sqlite
 sqlite3 hostile.sqlite "update string set value = '</script><script>alert(1)</script><img src=x onerror=alert(2)>' || value"
-for trace in pipeline race deadlock hostile; do
+cp "$traces/torch_streams.sqlite" "$traces/example_fork_join.sqlite" .
+for trace in pipeline race deadlock hostile torch_streams example_fork_join; do
   "$bin/streamscope" report $trace.sqlite --format html -o $trace.html || fail "report exited $?"
   if grep -q '<img' $trace.html; then fail "a name became an element"; fi
+  case $trace in torch_streams | example_fork_join) grep -q 'class="strip"' $trace.html || fail "$trace.html shows no iterations" ;; esac
   code=0
   STREAMSCOPE_PLAYWRIGHT=$playwright node "$page_test" $trace.html $trace.png || code=$?
   ((code == 77)) && exit 77

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens an HTML report in a headless Chromium and uses it: zoom, pan, search, a finding, names and
+// Opens an HTML report in a headless Chromium and uses it: zoom, pan, search, a finding, iterations, names and
 // contrast of what can be used. Prints what is wrong and exits 1; exits 77 without a browser.
 //   node html_page.mjs REPORT.html [PICTURE.png]    pictures are PICTURE.light.png, PICTURE.dark.png and PICTURE.print.png
 import {existsSync} from 'node:fs';
@@ -39,7 +39,33 @@ expect(`opens in ${opened} ms`, opened < 2000);
 const boxes = () => page.locator('#timeline rect[data-op]').count();
 const span = () => page.evaluate(() => Number(document.getElementById('timeline').dataset.span));
 expect('draws no op', await boxes() > 0);
+const shown = () => page.locator('.strip [aria-current]').evaluateAll(columns => columns.map(column => column.querySelector('title').textContent).join());
+const home = await page.evaluate(() => JSON.parse(document.getElementById('data').textContent).iteration);
+expect('iterations, but no strip, or a strip without', Boolean(home) === (await page.locator('.strip').count() === 1));
+const opening = await span();
+await page.click('#all');
 const before = await span();
+if (home) {
+  const fits = (length, ns) => Math.abs(ns - length * 1.08) <= Math.max(length * 0.01, 10);
+  expect(`opens with ${opening} ns instead of the median iteration`, fits(home.to - home.from, opening) && opening < before);
+  await page.click('#median');
+  expect('the button does not show the median iteration', Math.abs(await span() - opening) < 1 && (await page.textContent('#facts')).startsWith(home.title));
+  expect('the median iteration is not marked', await page.locator('#timeline .iteration').count() === 1);
+  const columns = page.locator('.strip [data-from]'), other = home.column > 0 ? 0 : 1;
+  const length = column => column.evaluate(column => column.dataset.to - column.dataset.from);
+  await columns.nth(other).click();
+  expect('a click on an iteration does not show it', fits(await length(columns.nth(other)), await span()));
+  expect('the iteration that is shown is not the current one', await shown() === await columns.nth(other).locator('title').textContent());
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  const previous = columns.nth(await columns.count() - 2);
+  expect('the arrow keys do not move between iterations', fits(await length(previous), await span()) && await shown() === await previous.locator('title').textContent());
+  expect('the iteration is not named', (await page.textContent('#facts')).startsWith(await shown()));
+  await page.keyboard.press('Enter');
+  expect('the iterations lose the focus', await page.evaluate(() => document.activeElement.matches('.strip [aria-current]')));
+  expect('the iterations are more than one stop of the Tab key', await page.locator('.strip [tabindex="0"]').count() === 1);
+  await page.click('#all');
+}
 await page.click('#in');
 expect('zooming in does not halve what is shown', Math.abs(await span() - before / 2) < 1);
 await page.click('#all');
@@ -63,7 +89,7 @@ if (await findings.count() > 0) {
 }
 
 // Pictures have descriptions, and nothing that they draw is outside of them.
-wrong.push(...await page.evaluate(() => [...document.querySelectorAll('svg.picture')].flatMap(svg => {
+wrong.push(...await page.evaluate(() => [...document.querySelectorAll('svg.picture, svg.shares, svg.strip')].flatMap(svg => {
   const faults = [], frame = svg.getBoundingClientRect();
   if (!svg.getAttribute('aria-label')) faults.push('a picture without a name');
   if (!svg.querySelector('rect, path')) faults.push('an empty picture: ' + svg.getAttribute('aria-label'));
@@ -95,7 +121,7 @@ for (const look of [{colorScheme: 'light'}, {colorScheme: 'dark'}, {colorScheme:
       }
       return 'rgb(255, 255, 255)';
     };
-    for (const element of document.querySelectorAll('h1, h2, h3, p, th, td, button, label, figcaption, #facts')) {
+    for (const element of document.querySelectorAll('h1, h2, h3, p, th, td, li, button, label, figcaption, #facts')) {
       const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((p, q) => q - p);
       if ((a + 0.05) / (b + 0.05) < 4.5) faults.push('contrast ' + ((a + 0.05) / (b + 0.05)).toFixed(1) + ': ' + element.textContent.slice(0, 40));
     }

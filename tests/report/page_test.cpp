@@ -6,6 +6,7 @@
 
 #include "analysis/analyses.h"
 #include "report/formats/exporter.h"
+#include "report/html/iteration_pictures.h"
 #include "report/html/page_lanes.h"
 #include "report/html/pictures.h"
 #include "samples.h"
@@ -20,6 +21,31 @@ using testing::Not;
 using trace::Trace;
 
 constexpr Ns kUs = 1000;
+
+size_t count_of(const std::string& text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++count;
+  return count;
+}
+
+// A start-up of 40 ms, then iterations of 1 ms + i µs, of which one takes twice as long.
+IterationSummary iterations_of(size_t count) {
+  IterationSummary summary;
+  analysis::Iterations& iterations = summary.iterations;
+  iterations.source = analysis::IterationSource::kRange;
+  iterations.name = "step";
+  Ns at = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Ns duration = i == 0 ? 40'000 * kUs : i == 7 ? 2'000 * kUs : (1'000 + Ns(i)) * kUs;
+    iterations.all.push_back({.start_ns = at, .end_ns = at + duration, .issued_ns = at});
+    at += duration;
+  }
+  iterations.steady_from = 1;
+  iterations.steady_to = count - 2;
+  iterations.median_ns = (1'000 + Ns(count) / 2) * kUs;
+  iterations.outlier_count = 1;
+  return summary;
+}
 
 TEST(PageLanes, HoldEveryOpOfASmallTrace) {
   const Trace trace = test::pipeline().trace();
@@ -62,6 +88,37 @@ TEST(PageLanes, FoldALargeTraceWithoutLosingAnOp) {
   }
 }
 
+TEST(PageLanes, KeepTheOpsOfTheIterationThatIsShownFirst) {
+  test::TraceBuilder builder;
+  constexpr Ns kOps = 130'000;
+  test::StreamBuilder math = builder.stream("math");
+  for (Ns i = 0; i < kOps; ++i) math.kernel("gemm", i * 10 * kUs, i * 10 * kUs + 5'000);
+  const Trace trace = builder.trace();
+  const StreamOps stream_ops(trace);
+  const std::pair shown{500'000 * kUs, 510'000 * kUs};
+  const PageLanes lanes = page_lanes(trace, stream_ops, shown);
+  EXPECT_TRUE(lanes.folded);
+  const Json& boxes = lanes.data["lanes"][0]["ops"];
+  size_t ops = 0, inside = 0;
+  Ns before = -1;
+  for (size_t i = 0; i < boxes.size(); i += 4) {
+    const Ns start = boxes[i].get<Ns>();
+    EXPECT_LT(before, start);
+    before = start;
+    ops += boxes[i + 3].get<size_t>();
+    if (start < shown.first || start >= shown.second) continue;
+    ++inside;
+    EXPECT_EQ(boxes[i + 3], 1);
+  }
+  EXPECT_EQ(ops, static_cast<size_t>(kOps));
+  EXPECT_EQ(inside, 1'000u);
+  EXPECT_FALSE(lanes.folded_first);
+  // Not if these would be too many.
+  const PageLanes all = page_lanes(trace, stream_ops, std::pair{Ns{0}, kOps * 10 * kUs});
+  EXPECT_EQ(all.data, page_lanes(trace, stream_ops).data);
+  EXPECT_TRUE(all.folded_first);
+}
+
 TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   test::TraceBuilder builder;
   test::StreamBuilder stream = builder.stream("<b>math</b>");
@@ -76,6 +133,107 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   for (size_t at = 0; (at = picture.find("kernel meant", at)) != picture.npos; ++at) ++meant;
   EXPECT_EQ(meant, 1u);
   EXPECT_EQ(picture_of(trace, StreamOps(trace), {.title = "about nothing with times"}), "");
+}
+
+TEST(IterationPictures, ShowTheSharesByTheirMeaning) {
+  IterationSummary summary = iterations_of(12);  // 9 of them are steady
+  const auto share = [&](analysis::Share which) -> Ns& {
+    return summary.shares.total[static_cast<size_t>(which)];
+  };
+  share(analysis::Share::kLaunching) = 9 * 800 * kUs;
+  share(analysis::Share::kKernels) = 9 * 197 * kUs;
+  share(analysis::Share::kCopies) = 9 * 3 * kUs;  // less than 0.5 %
+  const std::string picture = shares_picture(summary);
+  EXPECT_THAT(picture, HasSubstr("role=\"img\" aria-label=\"Shares of an iteration: host launching "
+                                 "80 %, kernels 20 %, other 0.3 %\""));
+  EXPECT_THAT(picture, HasSubstr("class=\"share host-launching\" x=\"0.00%\" width=\"80.00%\""));
+  EXPECT_THAT(picture, HasSubstr("<title>kernels: 20 %, 197 µs</title>"));
+  EXPECT_THAT(picture, HasSubstr("class=\"share rest\" x=\"99.70%\" width=\"0.30%\""));
+  EXPECT_THAT(picture, Not(HasSubstr("share copies")));
+  EXPECT_EQ(count_of(picture, "<li "), 3u);
+  EXPECT_EQ(count_of(picture, "<text"), 2u);  // the third part is too small for a label
+  EXPECT_EQ(shares_picture(iterations_of(12)), "");
+}
+
+TEST(IterationPictures, HaveAColumnForEachIteration) {
+  const IterationSummary summary = iterations_of(20);
+  const std::string picture = strip_picture(summary);
+  EXPECT_EQ(count_of(picture, "data-from"), 20u);
+  EXPECT_THAT(picture, HasSubstr("aria-label=\"Durations of 20 iterations, median 1.01 ms\""));
+  EXPECT_THAT(picture, HasSubstr("<g class=\"before\" data-from=\"0\" data-to=\"40000000\"><title>"
+                                 "iteration 1: 40.0 ms, start-up</title>"));
+  EXPECT_THAT(picture, HasSubstr("<title>iteration 2: 1.00 ms</title>"));
+  EXPECT_THAT(picture, HasSubstr("<title>iteration 8: 2.00 ms, 2 times the median</title>"));
+  EXPECT_THAT(picture, HasSubstr("<title>iteration 20: 1.02 ms, after the steady part</title>"));
+  EXPECT_EQ(count_of(picture, "<g class=\"outlier\""), summary.iterations.outlier_count);
+  EXPECT_EQ(count_of(picture, "<g class=\"steady\""), 16u);
+  EXPECT_EQ(count_of(picture, "class=\"cut\""), 1u);
+  EXPECT_THAT(picture, HasSubstr(">40.0 ms</text>"));
+  EXPECT_THAT(picture, HasSubstr("steady part: 2 to 18"));
+}
+
+TEST(IterationPictures, MergeNeighborsOfManyIterations) {
+  const IterationSummary summary = iterations_of(4'001);
+  const std::vector<IterationColumn> columns = iteration_columns(summary.iterations);
+  ASSERT_EQ(columns.size(), 364u);  // of 11
+  EXPECT_EQ(columns.front().longest, 0u);
+  EXPECT_EQ(columns[1].first, 11u);
+  EXPECT_EQ(columns[1].longest, 21u);
+  EXPECT_EQ(columns.back().last, 4'000u);
+  const std::string picture = strip_picture(summary);
+  EXPECT_EQ(count_of(picture, "data-from"), 364u);
+  EXPECT_THAT(picture, HasSubstr(", the longest of 12 to 22</title>"));
+  EXPECT_THAT(picture, HasSubstr("Each column is the longest of 11 iterations"));
+  EXPECT_LT(picture.size(), 100'000u);
+}
+
+TEST(IterationPictures, OpenAtTheMedianOfTheSteadyPart) {
+  for (const size_t count : {size_t{20}, size_t{4'001}}) {
+    const IterationSummary summary = iterations_of(count);
+    const Json opening = opening_iteration(summary.iterations);
+    const size_t i = median_iteration(summary.iterations);
+    EXPECT_EQ(summary.iterations.all[i].duration_ns(), summary.iterations.median_ns);
+    EXPECT_EQ(opening["from"], summary.iterations.all[i].start_ns);
+    EXPECT_EQ(opening["to"], summary.iterations.all[i].end_ns);
+    const IterationColumn column =
+        iteration_columns(summary.iterations)[opening["column"].get<size_t>()];
+    EXPECT_LE(column.first, i);
+    EXPECT_GE(column.last, i);
+  }
+}
+
+TEST(Page, BeginsWithTheIteration) {
+  test::TraceBuilder builder;
+  for (Ns i = 0; i < 12; ++i) {
+    builder.at(i * 1'000 * kUs);
+    for (Ns k = 0; k < 5; ++k)
+      builder.stream("math").kernel("gemm", (i * 1'000 + 10 + k * 150) * kUs,
+                                    (i * 1'000 + 100 + k * 150) * kUs);
+    builder.range("step <img src=x>&\"1\"", i * 1'000 * kUs, (i * 1'000 + 900) * kUs);
+  }
+  const Trace trace = builder.trace();
+  Summary summary = summarize(trace);
+  ASSERT_TRUE(summary.iteration.found());
+  ASSERT_EQ(summary.iteration.iterations.source, analysis::IterationSource::kRange);
+  const analysis::Detector* detector = &analysis::detectors().front();
+  analysis::Finding finding{.title = "a finding", .gain_ns = 5 * kUs};
+  finding.iteration = {8'500 * kUs, 1'520 * kUs};
+  summary.advice.assign(1, {.detector = detector, .finding = finding});
+  finding.iteration = {8'500 * kUs, 8'450 * kUs};
+  summary.small.assign(2, {.detector = detector, .finding = finding});
+  const std::string page = write_html(trace, summary, {});
+  EXPECT_EQ(page.find("<section>"), page.find("<section><h2>Iteration</h2>"));
+  EXPECT_EQ(count_of(page, "<h2>Iteration</h2>"), 1u);
+  EXPECT_THAT(page, HasSubstr("<p class=\"bound\">Bound by "));
+  EXPECT_THAT(page, HasSubstr("step &lt;img src=x&gt;&amp;&quot;1&quot;"));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, HasSubstr("<strong class=\"gain\">iteration 8.50 ms → 1.52 ms (−82 %)"));
+  EXPECT_THAT(page, HasSubstr("2 smaller findings, "));
+  EXPECT_THAT(page, HasSubstr("id=\"median\""));
+  const std::string without = write_html(trace, summarize(trace, {.off = true}), {});
+  EXPECT_THAT(without, Not(HasSubstr("<h2>Iteration</h2>")));
+  EXPECT_THAT(without, Not(HasSubstr("id=\"median\"")));
+  EXPECT_THAT(without, Not(HasSubstr("class=\"strip\"")));
 }
 
 TEST(Page, HasALineForEveryFindingThatDoesNotFit) {

@@ -34,8 +34,7 @@ Repetitions repetitions_of(const IssuedWork& run, const MarkedRanges& ranges, si
                      .from_ns = spans[spans.size() - compared].first,
                      .to_ns = spans.back().second};
   uint64_t ops = 0;
-  for (const IssuedOp& op : run.ops)
-    ops += op.issued_ns >= result.from_ns && op.issued_ns < result.to_ns;
+  ops = run.first_issued(result.to_ns) - run.first_issued(result.from_ns);
   result.op_count = ops / compared;
   return result;
 }
@@ -67,15 +66,14 @@ std::optional<SteadyPart> by_range(const IssuedWork& base, const IssuedWork& now
 
 // The work of one repetition.
 Labels labels_of(const IssuedWork& run, const Period& period) {
-  std::vector<uint64_t> counts(run.groups.all().size());
-  for (size_t i = period.matched.front(); i <= period.matched.back(); ++i)
-    ++counts[run.ops[i].work];
+  std::vector<uint64_t> counts(run.groups().all().size());
+  for (size_t i = period.matched.front(); i <= period.matched.back(); ++i) ++counts[run.group(i)];
   const double repetitions =
       static_cast<double>(period.matched.size()) / static_cast<double>(period.length);
   Labels labels;
   for (size_t group = 0; group < counts.size(); ++group) {
     if (counts[group] == 0) continue;
-    const WorkGroup& work = run.groups.all()[group];
+    const WorkGroup& work = run.groups().all()[group];
     labels[{work.label, work.stream}] += static_cast<double>(counts[group]) / repetitions;
   }
   return labels;
@@ -87,8 +85,8 @@ Repetitions repetitions_of(const IssuedWork& run, const Period& period, size_t c
   return {.count = static_cast<uint64_t>(period.count()),
           .median_ns = period.median_ns,
           .op_count = period.length,
-          .from_ns = run.ops[first].issued_ns,
-          .to_ns = run.ops[last].issued_ns + 1};
+          .from_ns = run.issued_ns(first),
+          .to_ns = run.issued_ns(last) + 1};
 }
 
 std::optional<SteadyPart> by_period(const IssuedWork& base, const IssuedWork& now) {

@@ -19,7 +19,9 @@ std::map<Id, std::vector<Id>> issuing_threads(const Trace& trace) {
   std::vector<bool> issues(trace.thread.size());
   const auto& calls = trace.api_call;
   for (Id call = 0; call < calls.size(); ++call) {
-    if (calls.kind[call] == CallKind::kLaunch && calls.thread_id[call] < issues.size())
+    const trace::Small kind = calls.kind[call];
+    if ((kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch) &&
+        calls.thread_id[call] < issues.size())
       issues[calls.thread_id[call]] = true;
   }
   std::map<Id, std::vector<Id>> threads;

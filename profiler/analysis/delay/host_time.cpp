@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -56,21 +57,50 @@ HostTime::HostTime(const Trace& trace) : trace_(trace), threads_(trace.thread.si
   add_locks();
   add_memory_calls();
   for (ThreadCalls& thread : threads_) {
-    // If two states overlap, the one listed first in HostState wins.
-    auto& specials = thread.specials;
-    std::ranges::sort(specials, {},
-                      [](const Special& s) { return std::tuple(s.start_ns, s.state, s.end_ns); });
-    Ns free_from = kUnknownNs;
-    size_t kept = 0;
-    for (Special special : specials) {
-      special.start_ns = std::max(special.start_ns, free_from);
-      if (special.start_ns >= special.end_ns) continue;
-      free_from = special.end_ns;
-      specials[kept++] = special;
-    }
-    specials.resize(kept);
+    thread.specials = without_overlaps(std::move(thread.specials));
     make_blocks(thread);
   }
+}
+
+// If two states overlap, the one listed first in HostState wins; of one state, the first.
+std::vector<HostTime::Special> HostTime::without_overlaps(std::vector<Special> all) {
+  std::ranges::sort(all, {},
+                    [](const Special& s) { return std::tuple(s.state, s.start_ns, s.end_ns); });
+  std::vector<Special> kept;  // by start, disjoint
+  for (size_t i = 0; i < all.size();) {
+    size_t end = i;
+    while (end < all.size() && all[end].state == all[i].state) ++end;
+    std::vector<Special> merged;
+    merged.reserve(kept.size() + end - i);
+    size_t next = 0;
+    Ns free_from = kUnknownNs;
+    const auto keep_until = [&](Ns until) {
+      for (; next < kept.size() && kept[next].start_ns < until; ++next) {
+        free_from = std::max(free_from, kept[next].end_ns);
+        merged.push_back(kept[next]);
+      }
+    };
+    for (; i < end; ++i) {
+      Special special = all[i];
+      // The pieces of it that are free.
+      while (special.start_ns < special.end_ns) {
+        keep_until(special.start_ns + 1);
+        special.start_ns = std::max(special.start_ns, free_from);
+        if (special.start_ns >= special.end_ns) break;
+        keep_until(special.start_ns + 1);
+        if (free_from > special.start_ns) continue;
+        const Ns stop =
+            next < kept.size() ? std::min(special.end_ns, kept[next].start_ns) : special.end_ns;
+        Special piece = special;
+        piece.end_ns = stop;
+        merged.push_back(piece);
+        special.start_ns = free_from = stop;
+      }
+    }
+    keep_until(std::numeric_limits<Ns>::max());
+    kept = std::move(merged);
+  }
+  return kept;
 }
 
 template <class Column>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/stream_ops.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 
@@ -35,6 +36,9 @@ struct HostPart {
   Id call_name = kNoId;
 };
 
+/// How long a thread is thought to have paused before its first call.
+inline constexpr Ns kBeforeFirstNs = 1'000'000'000;
+
 /// A call that takes at least this long is named.
 inline constexpr Ns kLongCallNs = 20'000;
 
@@ -49,7 +53,8 @@ class HostTime {
   void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
   /// The same within one call: lists only the parts that were kProfiler, kCodeLoading or kLock.
   void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  /// Calls `visit(start, end)` for the times of at least `least` between two calls of a thread.
+  /// Calls `visit(start, end)` for the times of at least `least` between two calls of a thread, and
+  /// for kBeforeFirstNs before its first.
   template <class Visit>
   void each_pause(Id thread, Ns least, Visit visit) const;
   /// The last call of a thread that began before `at`, as its entry and exit; unknown if none did.
@@ -102,6 +107,7 @@ class HostTime {
   void add_overheads();
   void add_locks();
   void add_memory_calls();
+  static std::vector<Special> without_overlaps(std::vector<Special> all);
   void add_to(Sums& sums, Call call, Ns duration) const;
   void make_blocks(ThreadCalls& thread);
   static size_t blocks_until(const ThreadCalls& thread, Ns at);
@@ -120,7 +126,8 @@ void HostTime::each_pause(Id thread, Ns least, Visit visit) const {
   Ns free_from = kUnknownNs;
   for (const Call call : threads_[thread].calls) {
     const Ns start = start_ns(call);
-    if (free_from != kUnknownNs && start - free_from >= least) visit(free_from, start);
+    if (free_from == kUnknownNs) free_from = trace::difference_of(start, kBeforeFirstNs);
+    if (start - free_from >= least) visit(free_from, start);
     free_from = std::max(free_from, end_ns(call));
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <future>
+#include <limits>
 #include <span>
 
 #include "analysis/order/ordering.h"
@@ -19,19 +20,6 @@ namespace streamscope::analysis {
 
 using trace::difference_of;
 using trace::sum_of;
-
-void Change::add(const Change& other) {
-  for (Marks Change::*marks : {&Change::without_wait, &Change::without_sync, &Change::deferred_sync,
-                               &Change::no_barrier_op, &Change::no_barrier_record,
-                               &Change::no_barrier_wait, &Change::prompt_op, &Change::async_op,
-                               &Change::untimed_record, &Change::spread_stream, &Change::graph_op})
-    (this->*marks).add(other.*marks);
-  cuts.add(other.cuts);
-  narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());
-  length_ns.insert(other.length_ns.begin(), other.length_ns.end());
-  held_only_by.insert(other.held_only_by.begin(), other.held_only_by.end());
-  more_copy_engines += other.more_copy_engines;
-}
 
 // Streams, records and contexts store an instant on both clocks: when all of their work has ended.
 // It only grows: a change may release work from one barrier that must still wait for the next one.
@@ -83,8 +71,14 @@ class Replay::Walk : public OrderingConsumer {
     for (Thread& thread : threads_) std::sort(thread.polls.begin(), thread.polls.end());
   }
 
-  void run() {
-    OrderingWalk(order_, *this).run();
+  /// Stores when these ops end.
+  void watch(const Marks& wanted, std::unordered_map<Id, Ns>& ends) {
+    wanted_ = &wanted;
+    ends_ = &ends;
+  }
+
+  void run(size_t items = std::numeric_limits<size_t>::max()) {
+    OrderingWalk(order_, *this).run(items);
     for (const Thread& thread : threads_) {
       if (thread.began) saw(thread.free.was, thread.free.now);
     }
@@ -416,6 +410,7 @@ class Replay::Walk : public OrderingConsumer {
 
   void predict(Id op, Ns start, Ns end) {
     if (runs_) (*runs_)[op] = {start, end};
+    if (ends_ && wanted_->has(op)) (*ends_)[op] = end;
   }
 
   void finish(Id op, Stream& stream, const Twin& stop) {
@@ -523,6 +518,8 @@ class Replay::Walk : public OrderingConsumer {
   const Change& change_;
   std::vector<Readiness>* readiness_;
   std::vector<PredictedRun>* runs_;
+  const Marks* wanted_ = nullptr;
+  std::unordered_map<Id, Ns>* ends_ = nullptr;
   std::vector<Stream> streams_;
   std::vector<Context> contexts_;
   std::vector<Thread> threads_;
@@ -576,10 +573,23 @@ std::vector<PredictedRun> Replay::predict(const Change& change) const {
   return runs;
 }
 
-std::vector<PredictedRun> Replay::predict_bare(const Change& change) const {
-  std::vector<PredictedRun> runs(readiness_.size());
-  Walk(*this, change, recorder_paces_, nullptr, &runs).run();
-  return runs;
+std::vector<Ns> Replay::predict_ends(const Change& change, std::span<const Id> ops) const {
+  Marks wanted;
+  for (const Id op : ops) wanted.add(op);
+  // Nothing that is issued later moves them.
+  const std::span<const Issued> items = order_.items();
+  size_t count = items.size();
+  while (count > 0 &&
+         !(items[count - 1].kind() == Issued::kOp && wanted.has(items[count - 1].id())))
+    --count;
+  std::unordered_map<Id, Ns> ends;
+  for (const Id op : ops) ends[op] = kUnknownNs;
+  Walk walk(*this, change, recorder_paces_);
+  walk.watch(wanted, ends);
+  walk.run(count);
+  std::vector<Ns> result;
+  for (const Id op : ops) result.push_back(ends[op]);
+  return result;
 }
 
 Ns Replay::lag_ns(Id op) const {

@@ -15,61 +15,14 @@
 // recording is removed from both sides, because a change may remove those calls or hide them.
 #pragma once
 
-#include <algorithm>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "analysis/order/issue_order.h"
-#include "host_cuts.h"
+#include "change.h"
 #include "host_pauses.h"
 
 namespace streamscope::analysis {
-
-/// A set of row ids of one table.
-class Marks {
- public:
-  void add(Id id) {
-    if (id >= bits_.size()) bits_.resize(std::max<size_t>(id + size_t{1}, bits_.size() * 2));
-    bits_[id] = true;
-  }
-  void add(const Marks& others) {
-    for (Id id = 0; id < others.bits_.size(); ++id) {
-      if (others.bits_[id]) add(id);
-    }
-  }
-  bool has(Id id) const { return id < bits_.size() && bits_[id]; }
-
- private:
-  std::vector<bool> bits_;
-};
-
-/// What is different.
-struct Change {
-  Marks without_wait;   ///< event_wait: the call is not made
-  Marks without_sync;   ///< host_sync: the call is not made
-  Marks deferred_sync;  ///< host_sync: the device waits instead of the host: what the thread issues
-                        ///< later runs after what the sync waited for, and the host continues
-  Marks no_barrier_op;  ///< op of a legacy default stream: orders no other stream
-  Marks no_barrier_record;  ///< the same of event_record
-  Marks no_barrier_wait;    ///< the same of event_wait
-  Marks prompt_op;          ///< op: highest priority, starts without a lag once there is capacity
-  Marks async_op;           ///< op: its call does not wait for it and stages nothing before it
-  Marks untimed_record;     ///< event_record: takes no device time stamp
-  /// host_sync -> op: the host waits for this op only, the device waits for the rest
-  std::unordered_map<Id, Id> narrowed_sync;
-  std::unordered_map<Id, Ns> length_ns;  ///< op -> another length
-  /// op -> all ops that it still waits for on the device
-  std::unordered_map<Id, std::vector<Id>> held_only_by;
-  HostCuts cuts;   ///< what threads no longer do
-  Marks graph_op;  ///< op: a node of a graph: starts when what it waits for has ended. Nodes follow
-                   ///< each other without a gap: 268 kernels of 1.52 ms took 1.51 ms as a graph
-                   ///< (H100)
-  Marks spread_stream;        ///< stream: its work runs on it and on one more, unordered
-  int more_copy_engines = 0;  ///< of every device and direction
-
-  /// Combines both. If they disagree about an op or synchronization, this one takes precedence.
-  void add(const Change& other);
-};
 
 /// H200 latencies: from the entry of a launch call to its start on an idle device, and from the end
 /// of an op to the start of its successor. Only their difference matters: the rest of each op's
@@ -104,8 +57,9 @@ class Replay {
   /// When every op would run, on the recording's clock and with its overhead; without a change, as
   /// recorded. Unknown for ops that are not timed. O(items).
   std::vector<PredictedRun> predict(const Change& change) const;
-  /// The same on a clock without the overhead of recording.
-  std::vector<PredictedRun> predict_bare(const Change& change) const;
+  /// When these ops would end, on a clock without the overhead of recording; unknown for those
+  /// without times. O(items until the last of them).
+  std::vector<Ns> predict_ends(const Change& change, std::span<const Id> ops) const;
   /// As recorded; unknown for ops that are not timed. O(1).
   const Readiness& readiness(Id op) const { return readiness_[op]; }
   /// From when the op was ready to its start.

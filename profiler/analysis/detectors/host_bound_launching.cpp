@@ -24,7 +24,7 @@ namespace {
 constexpr double kLeastShare = 0.05;     // of the iteration spent on launching
 constexpr Ns kLeastGain = 10;            // 1/10 of the iteration
 constexpr size_t kLeastLaunches = 8;     // that are worth a graph
-constexpr Ns kGraphLaunchNs = 10'000;    // of the host
+constexpr double kLeastPart = 0.25;      // of an iteration's launches, for a graph of its own
 constexpr double kWholeIteration = 0.9;  // of its launches
 
 // When the host did something in the steady part that cannot be in a graph.
@@ -51,11 +51,12 @@ struct Graphs {
 };
 
 // Everything between two breaks as one graph.
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations) {
+Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count) {
   const Trace& trace = analyses.trace();
-  const IssuedWork work(analyses);
+  const IssuedWork work(analyses, IssuedWork::With::kTimes);
   const std::vector<Ns> all_breaks = breaks(trace, iterations);
   const std::vector<Id> threads = issuing_threads(analyses, iterations);
+  const size_t least = std::max(kLeastLaunches, static_cast<size_t>(kLeastPart * launch_count));
   Graphs graphs;
   for (size_t i = 0; i + 1 < all_breaks.size(); ++i) {
     const size_t first = work.first_issued(all_breaks[i]),
@@ -64,17 +65,16 @@ Graphs as_graphs(Analyses& analyses, const Iterations& iterations) {
     Ns until = kUnknownNs;
     Id call_before = kNoId;
     for (size_t at = first; at < last; ++at) {
-      const Id op = work.ops[at].id, call = trace.op.api_call_id[op];
+      const Id op = work.id(at), call = trace.op.api_call_id[op];
       launches += call != call_before;
       call_before = call;
       until = std::max(until, analyses.order().issue(op).end_ns);
     }
-    if (launches < kLeastLaunches) continue;
+    if (launches < least) continue;
     ++graphs.count;
     graphs.launches += launches;
-    for (size_t at = first; at < last; ++at) graphs.change.graph_op.add(work.ops[at].id);
-    for (const Id thread : threads)
-      graphs.change.cuts.add(thread, work.ops[first].issued_ns + kGraphLaunchNs, until);
+    for (size_t at = first; at < last; ++at) graphs.change.graph_op.add(work.id(at));
+    for (const Id thread : threads) graphs.change.cuts.add(thread, work.issued_ns(first), until);
   }
   return graphs;
 }
@@ -86,7 +86,7 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   if (!model.found() || part_of(model, Share::kLaunching) < kLeastShare) return;
   const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
-  const Graphs graphs = as_graphs(analyses, iterations);
+  const Graphs graphs = as_graphs(analyses, iterations, shares.launch_count);
   Finding finding;
   if (graphs.launches < kLeastLaunches * iterations.steady_count() ||
       !set_iteration_gain(model, graphs.change, shares.busy_ns, finding) ||
@@ -106,7 +106,7 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
       format_duration(static_cast<Ns>(static_cast<double>(iterations.median_ns) /
                                       std::max(1.0, shares.launch_count))),
       format_duration(shares.median_kernel_ns),
-      launches >= kWholeIteration * shares.launch_count
+      launches >= kWholeIteration * shares.launch_count && shares.sync_count < 0.5
           ? std::string("the iteration")
           : fmt::format(
                 "what runs between its synchronizations and allocations ({} of {} launches)",

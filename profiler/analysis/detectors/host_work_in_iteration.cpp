@@ -5,9 +5,9 @@
 //   CUDA calls, and the device has nothing to do meanwhile: it makes the next batch, works on
 //   results, or waits for a lock, a file or a processor. Evidence: calls, times. A pause is long if
 //   it takes a twentieth of the iteration (at least 100 µs, at most 500 µs), and no other thread of
-//   the process issues work in it. The gain assumes that another thread does this work at the same
-//   time: an iteration takes at least as long as the work itself. Missed: what the host does
-//   there; the finding names the calls around it.
+//   the process issues work in it. The gain assumes that others do this work at the same
+//   time, as many as it takes; an iteration takes at least as long as the device is busy in it.
+//   Missed: what the host does there; the finding names the op that is issued next.
 #include <fmt/format.h>
 
 #include "../delay/wait_groups.h"

@@ -43,7 +43,7 @@ constexpr Detector kDetectors[] = {
     {"priority-inversion", "SS212", "high-priority work waits for low-priority work", kWarning, kCalls | kEvents | kTimes, find_priority_inversions},
     {"timed-event-cost", "SS215", "events with timing slow down work on many streams", kWarning, kCalls | kTimes, find_costly_timed_events},
     {"connections-exhausted", "SS216", "more streams are blocked than there are hardware queues", kWarning, kCalls | kTimes, find_exhausted_connections},
-    {"host-bound-launching", "SS301", "the device waits for a host that launches the work of an iteration piece by piece", kWarning, kCalls | kTimes, find_host_bound_launching},
+    {"host-bound-launching", "SS301", "the device waits for a host that launches the work of an iteration piece by piece", kWarning, kCalls | kTimes, find_host_bound_launching, 0.9},
     {"sync-in-iteration", "SS302", "synchronizations in each iteration keep the host from running ahead", kWarning, kCalls | kTimes, find_syncs_in_iterations},
     {"allocation-in-iteration", "SS303", "memory is allocated or freed in each iteration", kWarning, kCalls | kTimes, find_allocations_in_iterations},
     {"code-loading-in-iteration", "SS304", "code is loaded in the steady part of a run", kWarning, kCalls | kTimes, find_code_loading_in_iterations},

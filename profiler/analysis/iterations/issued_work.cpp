@@ -3,40 +3,61 @@
 
 #include "issued_work.h"
 
-#include <utility>
+#include <numeric>
+#include <tuple>
 
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 
-IssuedWork::IssuedWork(Analyses& analyses) : trace(analyses.trace()), groups(trace) {
-  std::vector<std::vector<IssuedOp>> processes(trace.process.size());
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    const Id owner = trace.process_of_stream(trace.op.stream_id[op]);
-    if (!is_timed(trace, op) || owner >= processes.size()) continue;
-    const Ns start = trace.op.start_ns[op], issued = analyses.order().issue(op).start_ns;
-    processes[owner].push_back({issued == kUnknownNs ? start : issued, start,
-                                trace.op.end_ns[op] - start, groups.of(op), op});
+IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
+  if (with == With::kGroups) groups_.emplace(trace_);
+  std::vector<Ns> device(trace_.process.size(), 0);
+  std::vector<size_t> counts(device.size(), 0);
+  std::vector<Id> process_of_stream(trace_.stream.size());
+  for (Id stream = 0; stream < process_of_stream.size(); ++stream)
+    process_of_stream[stream] = trace_.process_of_stream(stream);
+  const auto owner = [&](Id op) {
+    const Id stream = trace_.op.stream_id[op];
+    return stream < process_of_stream.size() && is_timed(trace_, op) ? process_of_stream[stream]
+                                                                     : kNoId;
+  };
+  for (Id op = 0; op < trace_.op.size(); ++op) {
+    const Id process = owner(op);
+    if (process >= device.size()) continue;
+    trace::add_to(device[process], trace_.op.end_ns[op] - trace_.op.start_ns[op]);
+    ++counts[process];
   }
-  Ns most = -1;
-  for (Id owner = 0; owner < processes.size(); ++owner) {
-    Ns sum = 0;
-    for (const IssuedOp& op : processes[owner]) trace::add_to(sum, op.duration_ns);
-    if (sum <= most) continue;
-    most = sum;
-    process = owner;
+  for (Id process = 0; process < device.size(); ++process) {
+    if (counts[process] == 0 || (process_ != kNoId && device[process] <= device_ns_)) continue;
+    process_ = process;
+    device_ns_ = device[process];
   }
-  if (process >= processes.size()) return;
-  ops = std::move(processes[process]);
-  device_ns = most;
-  // Ops of one call, such as the nodes of a graph, share one issue time and are unordered.
-  std::ranges::stable_sort(ops, {},
-                           [](const IssuedOp& op) { return std::pair(op.issued_ns, op.work); });
-}
-
-size_t IssuedWork::first_issued(Ns at) const {
-  const auto op = std::ranges::lower_bound(ops, at, {}, &IssuedOp::issued_ns);
-  return static_cast<size_t>(op - ops.begin());
+  if (process_ == kNoId) return;
+  ops_.reserve(counts[process_]);
+  issued_.reserve(counts[process_]);
+  const IssueOrder& order = analyses.order();
+  for (Id op = 0; op < trace_.op.size(); ++op) {
+    if (owner(op) != process_) continue;
+    const Ns issued = order.issue(op).start_ns;
+    ops_.push_back(op);
+    issued_.push_back(issued == kUnknownNs ? trace_.op.start_ns[op] : issued);
+  }
+  const auto key = [&](uint32_t i) {
+    return std::tuple(issued_[i], groups_ ? group(i) : 0, ops_[i]);
+  };
+  std::vector<uint32_t> sorted(ops_.size());
+  std::iota(sorted.begin(), sorted.end(), 0);
+  if (std::ranges::is_sorted(sorted, {}, key)) return;
+  std::ranges::sort(sorted, {}, key);
+  std::vector<Id> ops(ops_.size());
+  std::vector<Ns> issued(ops_.size());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    ops[i] = ops_[sorted[i]];
+    issued[i] = issued_[sorted[i]];
+  }
+  ops_ = std::move(ops);
+  issued_ = std::move(issued);
 }
 
 }  // namespace streamscope::analysis

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "analysis/analyses.h"
@@ -13,25 +14,41 @@
 
 namespace streamscope::analysis {
 
-/// A timed op with its issue time; if the trace does not contain its call, its start time.
-struct IssuedOp {
-  Ns issued_ns = 0, start_ns = 0, duration_ns = 0;
-  uint32_t work = 0;  ///< group of WorkGroups
-  Id id = kNoId;
-};
-
+/// The timed ops of one process in the order of their issue times; those of one call, such as the
+/// nodes of a graph, by their group. An op whose call is not in the trace is issued when it starts.
 /// Keeps a reference to the trace. Immutable, thread-safe.
-struct IssuedWork {
-  explicit IssuedWork(Analyses& analyses);
+class IssuedWork {
+ public:
+  enum class With { kTimes, kGroups };
+  /// Without groups, group() and groups() must not be called.
+  explicit IssuedWork(Analyses& analyses, With with = With::kGroups);
 
+  const Trace& trace() const { return trace_; }
+  Id process() const { return process_; }      ///< the one with the most device time
+  Ns device_ns() const { return device_ns_; }  ///< of its ops
+  size_t size() const { return ops_.size(); }
+  bool empty() const { return ops_.empty(); }
+
+  // By index.
+  Id id(size_t i) const { return ops_[i]; }
+  Ns issued_ns(size_t i) const { return issued_[i]; }
+  Ns start_ns(size_t i) const { return trace_.op.start_ns[ops_[i]]; }
+  Ns end_ns(size_t i) const { return trace_.op.end_ns[ops_[i]]; }
+  Ns duration_ns(size_t i) const { return end_ns(i) - start_ns(i); }
+  uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
+  const WorkGroups& groups() const { return *groups_; }
   /// The index of the first op issued at or after an instant.
-  size_t first_issued(Ns at) const;
+  size_t first_issued(Ns at) const {
+    return static_cast<size_t>(std::ranges::lower_bound(issued_, at) - issued_.begin());
+  }
 
-  const Trace& trace;
-  WorkGroups groups;
-  Id process = kNoId;         ///< the one with the most device time
-  std::vector<IssuedOp> ops;  ///< of that process, as issued
-  Ns device_ns = 0;           ///< of these
+ private:
+  const Trace& trace_;
+  std::optional<WorkGroups> groups_;
+  Id process_ = kNoId;
+  Ns device_ns_ = 0;
+  std::vector<Id> ops_;
+  std::vector<Ns> issued_;
 };
 
 inline constexpr size_t kFewestIterations = 4;

@@ -15,23 +15,27 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
   if (!found()) return;
   shares_ = shares_of(analyses, iterations_);
   bare_ns_ = predicted_ns({});
+  const std::vector<Id> syncs = steady_syncs(analyses.trace(), iterations_);
+  if (syncs.empty()) return;
   Change no_syncs;
-  for (const Id sync : steady_syncs(analyses.trace(), iterations_)) no_syncs.without_sync.add(sync);
+  for (const Id sync : syncs) no_syncs.without_sync.add(sync);
   run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - predicted_ns(no_syncs));
   charge_run_ahead(shares_, run_ahead_ns_);
 }
 
 Ns IterationModel::predicted_ns(const Change& change) const {
-  const std::vector<PredictedRun> runs = analyses_.replay().predict_bare(change);
+  std::vector<Id> last_ops;
+  const size_t first = iterations_.steady_from == 0 ? 0 : iterations_.steady_from - 1;
+  const size_t last = std::min(iterations_.steady_to, first + kMostReplayed + 1);
+  for (size_t i = first; i < last; ++i) {
+    if (iterations_.all[i].last_op != kNoId) last_ops.push_back(iterations_.all[i].last_op);
+  }
   std::vector<Ns> durations;
   Ns before = kUnknownNs;
-  const size_t first = iterations_.steady_from == 0 ? 0 : iterations_.steady_from - 1;
-  for (size_t i = first; i < iterations_.steady_to; ++i) {
-    const Id last = iterations_.all[i].last_op;
-    if (last == kNoId || runs[last].end_ns == kUnknownNs) continue;
-    const Ns end = std::max(before, runs[last].end_ns);
-    if (before != kUnknownNs) durations.push_back(end - before);
-    before = end;
+  for (const Ns end : analyses_.replay().predict_ends(change, last_ops)) {
+    if (end == kUnknownNs) continue;
+    if (before != kUnknownNs) durations.push_back(std::max<Ns>(0, end - before));
+    before = std::max(before, end);
   }
   return median(std::move(durations));
 }

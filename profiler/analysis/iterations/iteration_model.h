@@ -10,6 +10,8 @@
 
 namespace streamscope::analysis {
 
+inline constexpr size_t kMostReplayed = 256;
+
 /// Keeps a reference to the analyses. Immutable, thread-safe.
 class IterationModel {
  public:
@@ -21,7 +23,7 @@ class IterationModel {
   const IterationShares& shares() const { return shares_; }
   /// The predicted duration of an iteration without recording, median of the steady part.
   Ns bare_ns() const { return bare_ns_; }
-  /// The same with a change. O(items).
+  /// The same with a change. Looks at the first kMostReplayed iterations of the steady part.
   Ns predicted_ns(const Change& change) const;
   /// What an iteration takes less without any synchronization that blocks the host.
   Ns run_ahead_ns() const { return run_ahead_ns_; }

@@ -21,33 +21,39 @@ namespace streamscope::analysis {
 namespace {
 
 constexpr size_t kAnchorOps = 16;  // of an iteration's beginning, by which it is found again
-constexpr double kOutlier = 1.5;   // times the median
 
 // Where iterations begin, in IssuedWork::ops; the last element is where the last one ends.
 using Bounds = std::vector<size_t>;
 
 // ---- Sequences ----
 
+// The longest part of an ascending list in which each number follows the one before.
+std::span<const size_t> find_longest_run(const std::vector<size_t>& numbers) {
+  std::span<const size_t> longest;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    if (end - i > longest.size()) longest = std::span(numbers).subspan(i, end - i);
+    i = end;
+  }
+  return longest;
+}
+
 // A period says how long an iteration is, not where it begins. A program usually ends with a whole
 // one. If it went on with other work, or the recording was cut short, the repetition ends or begins
 // with a whole one, or the host pauses longest between two: the longest of these pauses decides.
 class Phase {
  public:
-  Phase(const IssuedWork& work, const Period& period) : work_(work), period_(period) {}
+  Phase(const IssuedWork& work, const Period& period)
+      : work_(work), period_(period), run_(find_longest_run(period.matched)) {}
 
-  // The index of an op that begins an iteration.
+  // The index of an op that begins an iteration. An extra op moves all later ones by one, so only
+  // the longest run without one counts.
   size_t first() const {
-    const auto& matched = period_.matched;
-    std::vector<std::pair<size_t, size_t>> runs;  // of matched ops, long ones
-    for (size_t i = 0; i < matched.size();) {
-      size_t end = i + 1;
-      while (end < matched.size() && matched[end] == matched[end - 1] + 1) ++end;
-      runs.emplace_back(matched[i], matched[end - 1] + 1);
-      i = end;
-    }
-    const size_t length = period_.length, begin = runs.front().first, end = runs.back().second;
+    const auto [begin, end] = std::pair(run_.front(), run_.back() + 1);
+    const size_t length = period_.length;
     size_t best = end % length;
-    const bool until_the_end = end + length == work_.ops.size();
+    const bool until_the_end = end + length == work_.size();
     if (!until_the_end || pause_before(best) < 2 * typical_pause()) {
       Ns longest = -1;
       for (const size_t phase : {begin % length, end % length, widest()}) {
@@ -61,30 +67,26 @@ class Phase {
   }
 
  private:
-  Ns pause(size_t op) const {
-    return op == 0 ? 0 : work_.ops[op].issued_ns - work_.ops[op - 1].issued_ns;
-  }
+  Ns pause(size_t op) const { return op == 0 ? 0 : work_.issued_ns(op) - work_.issued_ns(op - 1); }
   Ns pause_before(size_t phase) const {
     std::vector<Ns> pauses;
-    for (const size_t op : period_.matched) {
+    for (const size_t op : run_) {
       if (op % period_.length == phase) pauses.push_back(pause(op));
     }
     return median(std::move(pauses));
   }
   Ns typical_pause() const {
     std::vector<Ns> pauses;
-    for (const size_t op : period_.matched) pauses.push_back(pause(op));
+    for (const size_t op : run_) pauses.push_back(pause(op));
     return median(std::move(pauses));
   }
   // The phase with the longest pause before it, by its median. Only the newest repetitions count.
   size_t widest() const {
     constexpr size_t kMost = 32;
     const size_t length = period_.length;
-    const auto& matched = period_.matched;
-    const size_t from = matched.size() - std::min(matched.size(), kMost * length);
+    const size_t from = run_.size() - std::min(run_.size(), kMost * length);
     std::vector<std::vector<Ns>> pauses(length);
-    for (size_t i = from; i < matched.size(); ++i)
-      pauses[matched[i] % length].push_back(pause(matched[i]));
+    for (size_t i = from; i < run_.size(); ++i) pauses[run_[i] % length].push_back(pause(run_[i]));
     size_t best = 0;
     Ns longest = -1;
     for (size_t phase = 0; phase < length; ++phase) {
@@ -98,6 +100,7 @@ class Phase {
 
   const IssuedWork& work_;
   const Period& period_;
+  std::span<const size_t> run_;  // matched ops, one after the other
 };
 
 // Follows a sequence through all ops. An iteration with more or fewer ops than usual is found by
@@ -106,8 +109,8 @@ class SequenceWalk {
  public:
   SequenceWalk(const IssuedWork& work, const Period& period, size_t first)
       : work_(work), length_(period.length) {
-    const size_t count = std::min(kAnchorOps, length_);
-    for (size_t i = first; i < first + count; ++i) anchor_.push_back(work.ops[i].work);
+    const size_t count = std::clamp<size_t>(length_ / 3, 1, kAnchorOps);
+    for (size_t i = first; i < first + count; ++i) anchor_.push_back(work.group(i));
   }
 
   Bounds bounds(size_t first) const {
@@ -117,24 +120,23 @@ class SequenceWalk {
     for (std::optional<size_t> at = after(first); at; at = after(*at)) bounds.push_back(*at);
     // The last one may have been cut short.
     const size_t last = bounds.back();
-    if (last + length_ <= work_.ops.size() &&
-        same(bounds[bounds.size() - 2], last) * 10 >= length_ * 9)
+    if (last + length_ <= work_.size() && same(bounds[bounds.size() - 2], last) * 10 >= length_ * 9)
       bounds.push_back(last + length_);
     return bounds;
   }
 
  private:
   bool begins(size_t at) const {
-    if (at + anchor_.size() > work_.ops.size()) return false;
+    if (at + anchor_.size() > work_.size()) return false;
     size_t different = 0;
-    for (size_t i = 0; i < anchor_.size(); ++i) different += work_.ops[at + i].work != anchor_[i];
+    for (size_t i = 0; i < anchor_.size(); ++i) different += work_.group(at + i) != anchor_[i];
     return different * 8 <= anchor_.size();
   }
   // How many ops of two iterations are the same, position by position.
   size_t same(size_t a, size_t b) const {
     size_t count = 0;
-    for (size_t i = 0; i < length_ && b + i < work_.ops.size() && a + i < work_.ops.size(); ++i)
-      count += work_.ops[a + i].work == work_.ops[b + i].work;
+    for (size_t i = 0; i < length_ && b + i < work_.size() && a + i < work_.size(); ++i)
+      count += work_.group(a + i) == work_.group(b + i);
     return count;
   }
   // The nearest beginning to `expected` within half a period.
@@ -146,8 +148,8 @@ class SequenceWalk {
     return std::nullopt;
   }
   std::optional<size_t> after(size_t at) const {
-    if (at + length_ / 2 >= work_.ops.size()) return std::nullopt;
-    return near(at + length_, at + 1, work_.ops.size() - 1);
+    if (at + length_ / 2 >= work_.size()) return std::nullopt;
+    return near(at + length_, at + 1, work_.size() - 1);
   }
   std::optional<size_t> before(size_t at) const {
     if (at < length_) return std::nullopt;
@@ -170,10 +172,10 @@ void add_iteration(const IssuedWork& work, size_t first, size_t last, Iteration 
     iteration.last_op = all.back().last_op;
   }
   for (size_t i = first; i < last; ++i) {
-    const Ns end = work.ops[i].start_ns + work.ops[i].duration_ns;
+    const Ns end = work.end_ns(i);
     if (end <= done) continue;
     done = end;
-    iteration.last_op = work.ops[i].id;
+    iteration.last_op = work.id(i);
   }
   iteration.op_count = last - first;
   if (iteration.end_ns == kUnknownNs) iteration.end_ns = done;
@@ -183,7 +185,7 @@ void add_iteration(const IssuedWork& work, size_t first, size_t last, Iteration 
 std::vector<Iteration> iterations_of(const IssuedWork& work, const Bounds& bounds) {
   std::vector<Iteration> all;
   for (size_t i = 0; i + 1 < bounds.size(); ++i) {
-    const Ns issued = work.ops[bounds[i]].issued_ns;
+    const Ns issued = work.issued_ns(bounds[i]);
     add_iteration(work, bounds[i], bounds[i + 1], {.start_ns = issued, .issued_ns = issued}, all);
   }
   return all;
@@ -211,6 +213,12 @@ bool names_a_step(std::string_view name) {
   return false;
 }
 
+// Operators and functions that a framework's profiler marks: not what the program's author marked.
+bool is_of_framework(std::string_view name) {
+  return name.starts_with("aten::") || name.starts_with("nn.Module: ") || name.starts_with('<') ||
+         name.find(".py(") != name.npos;
+}
+
 void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& result) {
   const auto found = marked_ranges(work, wanted);
   const MarkedRanges* best = nullptr;
@@ -220,7 +228,7 @@ void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& 
   };
   for (const auto& [name, ranges] : found) {
     if (ranges.spans.size() < kFewestIterations) continue;
-    if (wanted.empty() && !is_steady(work, ranges)) continue;
+    if (wanted.empty() && (is_of_framework(name) || !is_steady(work, ranges))) continue;
     if (best && rank(name, ranges) <= rank(result.name, *best)) continue;
     best = &ranges;
     result.name = name;
@@ -245,7 +253,7 @@ void from_sequence(const IssuedWork& work, Iterations& result) {
 }
 
 void from_graph(const IssuedWork& work, Iterations& result) {
-  const Trace& trace = work.trace;
+  const Trace& trace = work.trace();
   // Device time and launches of each executable graph.
   struct Graph {
     Ns device_ns = 0;
@@ -253,12 +261,12 @@ void from_graph(const IssuedWork& work, Iterations& result) {
     Id last_call = kNoId;
   };
   std::map<trace::Int, Graph> graphs;
-  for (size_t i = 0; i < work.ops.size(); ++i) {
-    const Id call = trace.op.api_call_id[work.ops[i].id];
+  for (size_t i = 0; i < work.size(); ++i) {
+    const Id call = trace.op.api_call_id[work.id(i)];
     if (call >= trace.api_call.size() || trace.api_call.kind[call] != CallKind::kGraphLaunch)
       continue;
     Graph& graph = graphs[trace.api_call.object[call]];
-    trace::add_to(graph.device_ns, work.ops[i].duration_ns);
+    trace::add_to(graph.device_ns, work.duration_ns(i));
     if (graph.last_call == call) continue;
     graph.last_call = call;
     graph.bounds.push_back(i);
@@ -270,7 +278,7 @@ void from_graph(const IssuedWork& work, Iterations& result) {
   }
   if (!best) return;
   Bounds bounds = best->bounds;
-  bounds.push_back(work.ops.size());
+  bounds.push_back(work.size());
   result.source = IterationSource::kGraph;
   result.all = iterations_of(work, bounds);
 }
@@ -322,7 +330,7 @@ void trim_warm_up(const std::vector<Ns>& durations, Iterations& iterations) {
   const auto at = [&](size_t index) { return durations.begin() + static_cast<ptrdiff_t>(index); };
   const Ns typical = median(std::vector<Ns>(at(iterations.steady_from), at(iterations.steady_to)));
   while (iterations.steady_count() > 1 && static_cast<double>(durations[iterations.steady_from]) >=
-                                              kOutlier * static_cast<double>(typical))
+                                              kOutlierFactor * static_cast<double>(typical))
     ++iterations.steady_from;
 }
 
@@ -338,7 +346,9 @@ std::pair<size_t, size_t> steady_range(const std::vector<Ns>& durations) {
   for (const double level : levels) distances.push_back(std::abs(level - middle));
   constexpr double kLeastSpread = 0.01;
   const double spread = std::max(kLeastSpread, 1.5 * median(distances));
-  for (double& level : levels) level = std::clamp(level, middle - 4 * spread, middle + 4 * spread);
+  constexpr double kLeastClip = 0.3;  // above kLeastChange, so that a change can be seen
+  const double clip = std::max(kLeastClip, 4 * spread);
+  for (double& level : levels) level = std::clamp(level, middle - clip, middle + clip);
   for (size_t i = 1; i < levels.size(); ++i) steps.push_back(std::abs(levels[i] - levels[i - 1]));
   const double noise = std::max(kLeastSpread, median(steps));
   const double penalty = 6 * noise * noise * std::log(static_cast<double>(levels.size() + 1));
@@ -376,16 +386,19 @@ bool parse(std::string_view text, IterationRequest& request) {
 Iterations find_iterations(Analyses& analyses, const IterationRequest& request) {
   Iterations result;
   if (request.off) return result;
-  const IssuedWork work(analyses);
-  if (work.ops.empty()) return result;
-  result.process_id = work.process;
   const auto wants = [&](IterationSource source) {
     return !result.found() &&
            (request.source == IterationSource::kNone || request.source == source);
   };
-  if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
-  if (wants(IterationSource::kSequence)) from_sequence(work, result);
-  if (wants(IterationSource::kGraph)) from_graph(work, result);
+  {
+    const IssuedWork work(analyses, IssuedWork::With::kTimes);
+    if (work.empty()) return result;
+    result.process_id = work.process();
+    if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
+  }
+  if (wants(IterationSource::kSequence)) from_sequence(IssuedWork(analyses), result);
+  if (wants(IterationSource::kGraph))
+    from_graph(IssuedWork(analyses, IssuedWork::With::kTimes), result);
   if (!result.found()) return result;
 
   std::vector<Ns> durations;
@@ -404,7 +417,7 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   result.op_count = median(std::move(counts));
   for (const Ns duration : steady)
     result.outlier_count +=
-        static_cast<double>(duration) >= kOutlier * static_cast<double>(result.median_ns);
+        static_cast<double>(duration) >= kOutlierFactor * static_cast<double>(result.median_ns);
   return result;
 }
 

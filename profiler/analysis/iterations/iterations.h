@@ -9,6 +9,7 @@
 // start-up: code loading, compilation, warm-up.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ struct IterationRequest {
 /// False if the text is none of these.
 bool parse(std::string_view text, IterationRequest& request);
 
+/// An iteration that takes this many times the median is an outlier.
+inline constexpr double kOutlierFactor = 1.5;
+
 struct Iteration {
   Ns start_ns = kUnknownNs;   ///< the end of the one before; of the first: its issue
   Ns end_ns = kUnknownNs;     ///< when its work and all work before it was done
@@ -58,7 +62,7 @@ struct Iterations {
   Ns median_ns = 0, low_ns = 0, high_ns = 0;
   uint64_t op_count = 0;     ///< median
   size_t outlier_count = 0;  ///< that took 1.5 times the median or more
-  double repeated = 0;  ///< kSequence: share of the work of the steady part that repeats exactly
+  double repeated = 0;       ///< kSequence: how well it explains all work of the process, 0 to 1
 
   bool found() const { return source != IterationSource::kNone; }
   size_t steady_count() const { return steady_to - steady_from; }

@@ -16,9 +16,9 @@ std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, 
   for (size_t i = 0; i < spans.size(); ++i) {
     const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
     done.push_back(std::max(spans[i].second, i > 0 ? done[i - 1] : spans[i].second));
-    auto op = std::ranges::lower_bound(work.ops, spans[i].first, {}, &IssuedOp::issued_ns);
-    for (; op != work.ops.end() && op->issued_ns < until; ++op)
-      done.back() = std::max(done.back(), op->start_ns + op->duration_ns);
+    for (size_t op = work.first_issued(spans[i].first);
+         op < work.size() && work.issued_ns(op) < until; ++op)
+      done.back() = std::max(done.back(), work.end_ns(op));
   }
   return done;
 }
@@ -33,21 +33,20 @@ std::string_view without_number(std::string_view name) {
 std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork& work,
                                                                const std::string& wanted) {
   std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>> by_thread;
-  const auto& range = work.trace.range;
+  const auto& range = work.trace().range;
   for (Id id = 0; id < range.size(); ++id) {
-    const std::string_view name = without_number(work.trace.text(range.name_id[id]));
+    const std::string_view name = without_number(work.trace().text(range.name_id[id]));
     if (name.empty() || (!wanted.empty() && name != without_number(wanted)) ||
         range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
-        work.trace.process_of_thread(range.thread_id[id]) != work.process)
+        work.trace().process_of_thread(range.thread_id[id]) != work.process())
       continue;
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
   }
   std::vector<Ns> until{0};  // device time of the ops before each
-  for (const IssuedOp& op : work.ops) until.push_back(trace::sum_of(until.back(), op.duration_ns));
-  const auto issued_before = [&](Ns at) {
-    const auto op = std::ranges::lower_bound(work.ops, at, {}, &IssuedOp::issued_ns);
-    return until[static_cast<size_t>(op - work.ops.begin())];
-  };
+  until.reserve(work.size() + 1);
+  for (size_t op = 0; op < work.size(); ++op)
+    until.push_back(trace::sum_of(until.back(), work.duration_ns(op)));
+  const auto issued_before = [&](Ns at) { return until[work.first_issued(at)]; };
   std::map<std::string, MarkedRanges, std::less<>> found;
   for (auto& [key, spans] : by_thread) {
     std::sort(spans.begin(), spans.end());
@@ -63,6 +62,9 @@ std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork&
     ranges.done_ns = done_of(work, ranges.spans);
     ranges.device_ns =
         issued_before(ranges.spans.back().second) - issued_before(ranges.spans.front().first);
+    ranges.inside_ns = 0;
+    for (const auto& [start, end] : ranges.spans)
+      ranges.inside_ns += issued_before(end) - issued_before(start);
   }
   return found;
 }
@@ -75,8 +77,11 @@ std::vector<Ns> MarkedRanges::times() const {
 
 bool is_steady(const IssuedWork& work, const MarkedRanges& ranges) {
   const size_t last = ranges.spans.size() - 1, middle = last / 2;
+  constexpr double kLeastInside = 0.75;
   return static_cast<double>(ranges.device_ns) >=
-             kLeastCovered * static_cast<double>(work.device_ns) &&
+             kLeastCovered * static_cast<double>(work.device_ns()) &&
+         static_cast<double>(ranges.inside_ns) >=
+             kLeastInside * static_cast<double>(ranges.device_ns) &&
          fills_the_time(static_cast<double>(last - middle), median(ranges.times()),
                         ranges.done_ns[last] - ranges.done_ns[middle]);
 }

@@ -20,6 +20,7 @@ struct MarkedRanges {
   std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
   std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
   Ns device_ns = 0;         ///< of ops issued between the first start and the last end
+  Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
 
   /// From one to the next.
   std::vector<Ns> times() const;
@@ -32,7 +33,8 @@ std::string_view without_number(std::string_view name);
 std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork& work,
                                                                const std::string& wanted);
 
-/// True if the ranges hold at least half of the device time and of the time.
+/// True if the ranges hold at least half of the device time and of the time, and most of the device
+/// time between them: operators of a framework recur, but other work is issued between them.
 bool is_steady(const IssuedWork& work, const MarkedRanges& ranges);
 
 }  // namespace streamscope::analysis

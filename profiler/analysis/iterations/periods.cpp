@@ -18,11 +18,11 @@ constexpr double kNearlyBest = 0.97;  // of the best score: an equally good peri
 class Periods {
  public:
   explicit Periods(const IssuedWork& work) : work_(work) {
-    first_ = work.ops.size() > kMostOps ? work.ops.size() - kMostOps : 0;
+    first_ = work.size() > kMostOps ? work.size() - kMostOps : 0;
     // Work that only runs during start-up is ignored.
-    std::vector<uint32_t> counts(work.groups.all().size()), late(counts.size());
-    const size_t middle = first_ + (work.ops.size() - first_) / 2;
-    for (size_t i = first_; i < work.ops.size(); ++i) {
+    std::vector<uint32_t> counts(work.groups().all().size()), late(counts.size());
+    const size_t middle = first_ + (work.size() - first_) / 2;
+    for (size_t i = first_; i < work.size(); ++i) {
       ++counts[group(i)];
       late[group(i)] += i >= middle;
     }
@@ -53,14 +53,14 @@ class Periods {
   }
 
  private:
-  uint32_t group(size_t op) const { return work_.ops[op].work; }
+  uint32_t group(size_t op) const { return work_.group(op); }
 
   // Distances at which the same sequences of ops recur, for several sequence lengths: short ones
   // tolerate variations of a step, long ones skip parts that repeat within a step.
   std::set<size_t> candidates() const {
     constexpr uint64_t kBase = 0x9e3779b97f4a7c15;  // odd; hashes are modulo 2^64
     constexpr size_t kPerRun = 4;
-    const size_t n = work_.ops.size() - first_;
+    const size_t n = work_.size() - first_;
     std::vector<uint64_t> prefix(n + 1);
     for (size_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] * kBase + group(first_ + i) + 1;
     std::set<size_t> lengths;
@@ -87,14 +87,14 @@ class Periods {
   }
 
   bool comes_again(size_t op, size_t length) const {
-    return op + length < work_.ops.size() && group(op) == group(op + length);
+    return op + length < work_.size() && group(op) == group(op + length);
   }
 
   // How well a period explains every kind of work that repeats, rare and frequent with equal
   // weight: a frequent kernel that mostly follows itself is not a period of one op.
   double score(size_t length) const {
     std::vector<uint32_t> explained(repeated_.size());
-    for (size_t i = first_; i < work_.ops.size(); ++i) {
+    for (size_t i = first_; i < work_.size(); ++i) {
       if (comes_again(i, length) || (i >= first_ + length && group(i) == group(i - length)))
         ++explained[group(i)];
     }
@@ -114,7 +114,7 @@ class Periods {
     const size_t middle = period.matched[period.matched.size() / 2],
                  last = period.matched.back() + period.length;
     return fills_the_time(static_cast<double>(last - middle) / static_cast<double>(period.length),
-                          period.median_ns, work_.ops[last].start_ns - work_.ops[middle].start_ns);
+                          period.median_ns, work_.start_ns(last) - work_.start_ns(middle));
   }
 
   // An isolated match is a coincidence.
@@ -122,23 +122,23 @@ class Periods {
     const size_t least = std::max<size_t>(1, period.length / 4);
     Ns held = 0;
     size_t seen = first_;  // ops before it are counted in `held`
-    for (size_t i = first_; i < work_.ops.size();) {
+    for (size_t i = first_; i < work_.size();) {
       size_t end = i;
       while (comes_again(end, period.length)) ++end;
       if (end - i >= least) {
         for (size_t op = i; op < end; ++op) period.matched.push_back(op);
         for (seen = std::max(seen, i); seen < end + period.length; ++seen)
-          trace::add_to(held, work_.ops[seen].duration_ns);
+          trace::add_to(held, work_.duration_ns(seen));
       }
       i = end + 1;
     }
     std::vector<Ns> times;
     times.reserve(period.matched.size());
     for (const size_t op : period.matched)
-      times.push_back(work_.ops[op + period.length].start_ns - work_.ops[op].start_ns);
+      times.push_back(work_.start_ns(op + period.length) - work_.start_ns(op));
     period.median_ns = median(times);
     Ns all = 0;
-    for (size_t i = first_; i < work_.ops.size(); ++i) trace::add_to(all, work_.ops[i].duration_ns);
+    for (size_t i = first_; i < work_.size(); ++i) trace::add_to(all, work_.duration_ns(i));
     period.device_share = all == 0 ? 0 : static_cast<double>(held) / static_cast<double>(all);
   }
 

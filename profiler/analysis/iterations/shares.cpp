@@ -51,7 +51,13 @@ class PathCutter {
     const Id last = last_op(to);
     std::vector<PathStep> path;
     if (last != kNoId) path = analyses_.path_part({.last_op = last, .from_ns = from});
-    if (!path.empty()) add_host(iterations_.thread_id, path.back().end_ns, to);
+    if (!path.empty()) {
+      // Before the first launch the host was on its way to it, unless the calls of work are
+      // missing.
+      const Ns began = path.front().start_ns;
+      if (began > from && !works_between(from, began)) add_host(path.front().thread, from, began);
+      add_host(iterations_.thread_id, path.back().end_ns, to);
+    }
     for (const PathStep& step : path) add(step);
     for (size_t i = 0; i < each_.size(); ++i) {
       const Ns known = std::accumulate(each_[i].begin(), each_[i].end(), Ns{0});
@@ -76,6 +82,15 @@ class PathCutter {
       if (last == kNoId || trace_.op.end_ns[op] > trace_.op.end_ns[last]) last = op;
     }
     return last;
+  }
+
+  bool works_between(Ns from, Ns to) const {
+    for (Id op = 0; op < trace_.op.size(); ++op) {
+      if (is_timed(trace_, op) && trace_.op.start_ns[op] < to && trace_.op.end_ns[op] > from &&
+          trace_.process_of_stream(trace_.op.stream_id[op]) == iterations_.process_id)
+        return true;
+    }
+    return false;
   }
 
   // Calls `visit(shares, from, to)` for the part of an interval in each iteration.

@@ -11,6 +11,7 @@
 // (wait_for.h). tests/analysis/ordering_cases_test.cpp tests all of them with the same cases.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -140,9 +141,13 @@ class OrderingWalk {
     }
   }
 
-  /// All items of the order.
-  void run() {
-    each_launch(order_, order_.items(),
+  /// The first `most` items, or all of them; a launch is not cut.
+  void run(size_t most = std::numeric_limits<size_t>::max()) {
+    const auto all = order_.items();
+    while (most < all.size() && most > 0 && all[most].kind() == Issued::kOp &&
+           trace_.op.graph_node[all[most].id()] != trace::kNoInt)
+      ++most;
+    each_launch(order_, all.first(std::min(most, all.size())),
                 [&](size_t index, std::span<const Issued> items) { item(index, items); });
   }
 

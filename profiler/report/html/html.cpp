@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "analysis/units.h"
+#include "iteration_pictures.h"
 #include "page.h"
 #include "page_lanes.h"
 #include "pictures.h"
@@ -61,6 +62,30 @@ std::string section_of(const Section& section) {
   return text + "</section>\n";
 }
 
+// What the page begins with: what bounds an iteration, its parts, and all of them.
+std::string iteration_of(const IterationSummary& summary, const Document& document) {
+  const auto is_it = [](const Section& section) { return section.title == kIterationTitle; };
+  const auto section = std::ranges::find_if(document.sections, is_it);
+  if (!summary.found() || section == document.sections.end()) return "";
+  std::string text = fmt::format(
+      "<section><h2>{}</h2>\n<p class=\"bound\">{}</p>\n<p class=\"measured\">{}</p>\n",
+      kIterationTitle, prose(bound_sentence(summary)), prose(duration_sentence(summary)));
+  text += shares_picture(summary) + strip_picture(summary);
+  for (const std::string& note : section->footnotes)
+    text += "<p class=\"faint\">" + prose(note) + "</p>\n";
+  return text + "</section>\n";
+}
+
+// "gain 3.20 ms", or the iteration with and without the repair.
+std::string gain_of(const analysis::Finding& finding) {
+  if (finding.iteration)
+    return fmt::format(", <strong class=\"gain\">iteration {}</strong>",
+                       escape_markup(repair_gain(*finding.iteration)));
+  if (finding.gain_ns)
+    return ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
+  return "";
+}
+
 std::string finding_of(const Trace& trace, const analysis::StreamOps& stream_ops,
                        const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
@@ -69,8 +94,7 @@ std::string finding_of(const Trace& trace, const analysis::StreamOps& stream_ops
                   analysis::to_string(advice.severity()), prose(finding.title), prose(finding.text),
                   rule_name(*advice.detector));
   if (finding.count > 1) text += fmt::format(", {} times", analysis::format_count(finding.count));
-  if (finding.gain_ns)
-    text += ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
+  text += gain_of(finding);
   text += fmt::format(", {}</p>", analysis::to_string(finding.confidence));
   text += picture_of(trace, stream_ops, finding);
   Ns from = finding.start_ns, to = std::max(finding.end_ns, from);
@@ -139,6 +163,16 @@ std::string pools_of(const Trace& trace) {
   return text + "</section>\n";
 }
 
+// The timeline, which opens at an iteration, if there are any.
+PageLanes lanes_of(const Trace& trace, const analysis::StreamOps& stream_ops,
+                   const analysis::Iterations& iterations) {
+  if (!iterations.found()) return page_lanes(trace, stream_ops);
+  const analysis::Iteration& first = iterations.all[median_iteration(iterations)];
+  PageLanes lanes = page_lanes(trace, stream_ops, std::pair(first.start_ns, first.end_ns));
+  lanes.data["iteration"] = opening_iteration(iterations);
+  return lanes;
+}
+
 // Inside <script> only "</" and "<!--" have a meaning.
 std::string script_json(const Json& json) {
   return replaced(json.dump(-1, ' ', false, Json::error_handler_t::replace), {{'<', "\\u003c"}});
@@ -149,7 +183,8 @@ std::string script_json(const Json& json) {
 std::string write_html(const Trace& trace, const Summary& summary, const Options& options) {
   const Document document = compose(trace, summary, options.by);
   const analysis::StreamOps stream_ops(trace);
-  const PageLanes lanes = page_lanes(trace, stream_ops);
+  const bool iterates = summary.iteration.found();
+  const PageLanes lanes = lanes_of(trace, stream_ops, summary.iteration.iterations);
   std::string text = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -163,11 +198,14 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
         fmt::format("<p class=\"notice\"><strong>{}</strong>: {} {}</p>\n",
                     trace::to_string(notice.severity), prose(notice.text), prose(notice.advice));
   }
+  text += iteration_of(summary.iteration, document);
   text +=
       "<section><h2>Timeline</h2>\n<div class=\"tools\">"
       "<button type=\"button\" id=\"in\">Zoom in</button>"
       "<button type=\"button\" id=\"out\">Zoom out</button>"
-      "<button type=\"button\" id=\"all\">Show all</button>"
+      "<button type=\"button\" id=\"all\">Show all</button>";
+  if (iterates) text += "<button type=\"button\" id=\"median\">Show median iteration</button>";
+  text +=
       "<label for=\"search\">Search</label>"
       "<input id=\"search\" type=\"search\" autocomplete=\"off\">"
       "<span id=\"hits\" role=\"status\"></span></div>\n"
@@ -175,10 +213,12 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
       "aria-label=\"Timeline of all streams; arrow keys pan, plus and minus zoom\"></svg>\n"
       "<div id=\"facts\" role=\"status\" data-hint=\"Scroll to zoom, drag to pan; click an op to "
       "see what it waited for. Keys: W A S D or arrows, + and -, 0 for all.\"></div>\n";
-  if (lanes.folded)
-    text +=
+  if (lanes.folded) {
+    text += fmt::format(
         "<p class=\"faint\">The trace has more ops than a page can show: neighbors too small to "
-        "see are drawn as one.</p>\n";
+        "see are drawn as one{}.</p>\n",
+        iterates && !lanes.folded_first ? ", except in the median iteration" : "");
+  }
   text += "</section>\n<section><h2>Findings</h2>\n";
   for (const Advice& advice : summary.advice | std::views::take(kFindingsShown))
     text += finding_of(trace, stream_ops, advice);
@@ -188,10 +228,15 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
   } else if (!summary.possible.empty()) {
     text += "<p class=\"faint\">" + prose(possible_line(summary.possible)) + "</p>\n";
   }
-  if (summary.advice.empty()) text += "<p>No findings.</p>\n";
+  if (!summary.small.empty()) {
+    text += "<p class=\"faint\">" + prose(small_line(summary.iteration, summary.small)) + "</p>\n";
+  } else if (summary.advice.empty()) {
+    text += "<p>No findings.</p>\n";
+  }
   text += "</section>\n" + deadlocks_of(trace, summary.hang);
   for (const Section& section : document.sections) {
-    if (section.kind != SectionKind::kFindings) text += section_of(section);
+    const bool shown = iterates && section.title == kIterationTitle;
+    if (section.kind != SectionKind::kFindings && !shown) text += section_of(section);
   }
   text += pools_of(trace);
   return text + "</main>\n<script type=\"application/json\" id=\"data\">" +

@@ -1,7 +1,7 @@
 'use strict';
 // The timeline of a report: zoom, pan, hover, search, edges. html.cpp writes `data`:
 // lanes [{name, ops: [start, length, name, count, ...]}], names, kinds, edges [from lane, from place, to lane, to place],
-// first and last instant. Times are ns. If there are too many ops, neighbors are merged (count > 1).
+// first and last instant, and, if there are iterations, the one to begin with: {from, to, title, column}. Times are ns. If there are too many ops, neighbors are merged (count > 1).
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const svg = document.getElementById('timeline');
@@ -9,6 +9,7 @@
   const kLabel = 190, kLane = 26, kAxis = 24, kFields = 4;
   const kColors = ['--kernel', '--copy', '--copy', '--other', '--other', '--other', '--other'];
   let from = data.first, to = Math.max(data.last, data.first + 1), selected = null, found = null;
+  let iteration = null;  // the one that is marked, as [from, to]
   const make = (name, attributes, text) => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);
     for (const key in attributes) element.setAttribute(key, attributes[key]);
@@ -57,6 +58,10 @@
     svg.setAttribute('height', height);
     svg.setAttribute('viewBox', '0 0 ' + width() + ' ' + height);
     const picture = document.createDocumentFragment();
+    if (iteration && iteration[0] < to && iteration[1] > from) {
+      const left = Math.max(x(iteration[0]), kLabel), right = Math.min(x(iteration[1]), width());
+      picture.append(make('rect', {x: left, y: 0, width: Math.max(right - left, 1), height, fill: 'var(--soft)', class: 'iteration'}));
+    }
     const step = 10 ** Math.floor(Math.log10((to - from) / 6)), ticks = (to - from) / step > 24 ? step * 5 : (to - from) / step > 12 ? step * 2 : step;
     for (let ns = Math.ceil(from / ticks) * ticks; ns <= to; ns += ticks) {
       picture.append(make('line', {x1: x(ns), x2: x(ns), y1: kAxis - 4, y2: height, stroke: 'var(--line)'}));
@@ -79,8 +84,6 @@
             name(lane, i).slice(0, Math.floor((right - left - 8) / 7))));
         }
       }
-      picture.append(make('rect', {x: 0, y: row(l), width: kLabel, height: kLane, fill: 'var(--paper)'}));
-      picture.append(make('text', {x: 4, y: row(l) + 17}, lane.name.length > 26 ? lane.name.slice(0, 25) + '…' : lane.name));
     });
     for (const edge of data.edges) {
       const touches = isSelected(edge[0], edge[1]) || isSelected(edge[2], edge[3]);
@@ -91,6 +94,8 @@
       picture.append(make('path', {d: 'M' + ax + ' ' + ay + ' C' + (ax + 20) + ' ' + ay + ' ' + (bx - 20) + ' ' + by + ' ' + bx + ' ' + by,
         fill: 'none', stroke: 'var(--edge)', 'stroke-width': touches ? 2 : 1, opacity: touches ? 1 : 0.6, 'pointer-events': 'none', class: 'edge'}));
     }
+    picture.append(make('rect', {x: 0, y: kAxis, width: kLabel, height: height - kAxis, fill: 'var(--paper)'}));
+    data.lanes.forEach((lane, l) => picture.append(make('text', {x: 4, y: row(l) + 17}, lane.name.length > 26 ? lane.name.slice(0, 25) + '…' : lane.name)));
     svg.replaceChildren(picture);
     svg.dataset.span = to - from;
   };
@@ -152,7 +157,47 @@
     document.getElementById('hits').textContent = found ? hits + ' ops' : '';
     draw();
   });
-  document.querySelectorAll('[data-from]').forEach(button => button.addEventListener('click', () => {
+  // Iterations: their columns are one stop of the Tab key, in which arrow keys move.
+  const columns = [...document.querySelectorAll('.strip [data-from]')];
+  const showIteration = (from, to, title, column) => {
+    const margin = (to - from) * 0.04;
+    selected = null;
+    iteration = [from, to];
+    show(from - margin, to + margin);
+    facts.textContent = title + '\n' + facts.dataset.hint;
+    columns.forEach((other, i) => {
+      other.tabIndex = i === column ? 0 : -1;
+      if (i === column) other.setAttribute('aria-current', 'true'); else other.removeAttribute('aria-current');
+    });
+  };
+  const choose = column => {
+    const {from, to} = columns[column].dataset;
+    showIteration(Number(from), Number(to), columns[column].querySelector('title').textContent, column);
+    columns[column].focus({preventScroll: true});
+  };
+  const showTimeline = () => { if (svg.getBoundingClientRect().top > innerHeight - 80) svg.scrollIntoView({block: 'nearest'}); };
+  const home = data.iteration, showHome = () => showIteration(home.from, home.to, home.title, home.column);
+  columns.forEach(column => column.setAttribute('role', 'button'));
+  if (home) {
+    const strip = document.querySelector('.strip');
+    on('median', showHome);
+    strip.addEventListener('click', event => {
+      const middle = column => { const box = column.getBoundingClientRect(); return (box.left + box.right) / 2; };
+      const distances = columns.map(column => Math.abs(middle(column) - event.clientX));
+      const chosen = columns.indexOf(event.target.closest('[data-from]'));
+      choose(chosen >= 0 ? chosen : distances.indexOf(Math.min(...distances)));
+      showTimeline();
+    });
+    strip.addEventListener('keydown', event => {
+      const now = columns.indexOf(event.target.closest('[data-from]')), last = columns.length - 1;
+      const next = {ArrowLeft: Math.max(now - 1, 0), ArrowRight: Math.min(now + 1, last), Home: 0, End: last, Enter: now, ' ': now}[event.key];
+      if (now < 0 || next === undefined) return;
+      event.preventDefault();
+      choose(next);
+      if (next === now) showTimeline();
+    });
+  }
+  document.querySelectorAll('button[data-from]').forEach(button => button.addEventListener('click', () => {
     const a = Number(button.dataset.from), b = Number(button.dataset.to), margin = Math.max((b - a) * 0.5, 500);
     selected = null;
     show(a - margin, b + margin);
@@ -162,6 +207,6 @@
   }));
   facts.textContent = facts.dataset.hint;
   addEventListener('resize', draw);
-  draw();
+  if (home) showHome(); else draw();
   document.documentElement.dataset.ready = '1';
 })();

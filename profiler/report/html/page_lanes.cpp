@@ -18,6 +18,17 @@ using trace::Trace;
 // More boxes open slowly and show nothing more on any screen.
 constexpr size_t kMostBoxes = 120'000;
 constexpr size_t kMostEdges = 20'000;
+constexpr size_t kMostShownFirst = 40'000;  // ops in addition to the cells
+
+using Period = std::pair<trace::Ns, trace::Ns>;
+
+trace::Lod box_of_op(const Trace& trace, Id op) {
+  return {.stream_id = trace.op.stream_id[op],
+          .start_ns = trace.op.start_ns[op],
+          .end_ns = trace.op.end_ns[op],
+          .count = 1,
+          .longest_op_id = op};
+}
 
 // The finest level of the pyramid that fits on a page, else the coarsest; by stream, then by time.
 std::vector<trace::Lod> cells_of(const Trace& trace, const analysis::StreamOps& stream_ops) {
@@ -48,19 +59,43 @@ std::vector<trace::Lod> cells_of(const Trace& trace, const analysis::StreamOps& 
   return all;
 }
 
-std::vector<trace::Lod> boxes_of(const Trace& trace, const analysis::StreamOps& stream_ops) {
+// The cells, but the ops themselves in a period, if they are not too many.
+std::vector<trace::Lod> with_ops(const Trace& trace, const analysis::StreamOps& stream_ops,
+                                 const std::vector<trace::Lod>& cells, const Period& period) {
+  std::vector<trace::Lod> boxes;
+  Id stream = kNoId;
+  size_t next_op = 0;  // of the stream
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const trace::Lod& cell = cells[i];
+    if (cell.stream_id != stream) next_op = 0;
+    stream = cell.stream_id;
+    const size_t before = boxes.size();
+    if (cell.end_ns >= period.first && cell.start_ns <= period.second) {
+      const bool last = i + 1 == cells.size() || cells[i + 1].stream_id != stream;
+      for (const auto ops = stream_ops.ops(stream); next_op < ops.size(); ++next_op) {
+        const Id op = ops[next_op];
+        if (!analysis::is_timed(trace, op) || trace.op.start_ns[op] < cell.start_ns) continue;
+        if (!last && trace.op.start_ns[op] >= cells[i + 1].start_ns) break;
+        boxes.push_back(box_of_op(trace, op));
+      }
+    }
+    if (boxes.size() == before) boxes.push_back(cell);
+    if (boxes.size() > i + kMostShownFirst) return cells;
+  }
+  return boxes;
+}
+
+std::vector<trace::Lod> boxes_of(const Trace& trace, const analysis::StreamOps& stream_ops,
+                                 const std::optional<Period>& shown_first) {
   if (trace.op.size() > kMostBoxes) {
-    if (std::vector<trace::Lod> cells = cells_of(trace, stream_ops); !cells.empty()) return cells;
+    if (std::vector<trace::Lod> cells = cells_of(trace, stream_ops); !cells.empty())
+      return shown_first ? with_ops(trace, stream_ops, cells, *shown_first) : cells;
   }
   std::vector<trace::Lod> boxes;
   for (Id stream = 0; stream < stream_ops.stream_count(); ++stream) {
     for (const Id op : stream_ops.ops(stream)) {
       if (!analysis::is_timed(trace, op)) continue;
-      boxes.push_back({.stream_id = stream,
-                       .start_ns = trace.op.start_ns[op],
-                       .end_ns = trace.op.end_ns[op],
-                       .count = 1,
-                       .longest_op_id = op});
+      boxes.push_back(box_of_op(trace, op));
     }
   }
   return boxes;
@@ -94,7 +129,7 @@ class Writer {
               {"kinds", std::move(kinds_)},
               {"lanes", std::move(lanes)},
               {"edges", edges()}};
-    return {std::move(data), folded};
+    return {.data = std::move(data), .folded = folded};
   }
 
  private:
@@ -147,8 +182,16 @@ class Writer {
 
 }  // namespace
 
-PageLanes page_lanes(const Trace& trace, const analysis::StreamOps& stream_ops) {
-  return Writer(trace, boxes_of(trace, stream_ops)).write();
+PageLanes page_lanes(const Trace& trace, const analysis::StreamOps& stream_ops,
+                     std::optional<Period> shown_first) {
+  std::vector<trace::Lod> boxes = boxes_of(trace, stream_ops, shown_first);
+  const bool folded_first = std::ranges::any_of(boxes, [&](const trace::Lod& box) {
+    return shown_first && box.count > 1 && box.end_ns >= shown_first->first &&
+           box.start_ns <= shown_first->second;
+  });
+  PageLanes lanes = Writer(trace, std::move(boxes)).write();
+  lanes.folded_first = folded_first;
+  return lanes;
 }
 
 }  // namespace streamscope::report

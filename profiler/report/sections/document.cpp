@@ -66,13 +66,6 @@ std::vector<std::string> wrapped(const std::string& text, size_t width) {
   return lines;
 }
 
-// "9.01 → 1.52 ms (−83 %)"
-std::string repair_gain(const analysis::IterationGain& gain) {
-  return fmt::format("{} → {} (−{})", format_duration(gain.before_ns),
-                     format_duration(gain.after_ns),
-                     format_percent(gain.gain_ns(), gain.before_ns));
-}
-
 // Findings with their texts; the first ones to fix also have a rank and a gain.
 Section findings_section(const char* title, std::span<const Advice> findings, bool ranked,
                          Ns window_ns, bool iterates = false) {
@@ -109,20 +102,14 @@ Section advice_section(const Summary& summary) {
     section.footnotes.push_back(fmt::format("{}: streamscope detectors describes each rule",
                                             format_count(all.size() - shown, "more finding")));
   }
-  if (!summary.small.empty()) {
-    Ns saved = 0;
-    for (const Advice& advice : summary.small)
-      trace::add_to(saved, advice.finding.iteration->gain_ns());
-    section.footnotes.push_back(fmt::format("{}, {} of an iteration together: see --format json",
-                                            format_count(summary.small.size(), "smaller finding"),
-                                            format_percent(saved, summary.iteration.bare_ns)));
-  }
+  if (!summary.small.empty())
+    section.footnotes.push_back(small_line(summary.iteration, summary.small));
   return section;
 }
 
 Section iteration_section(const Summary& summary) {
   Section section{
-      .title = "Iteration",
+      .title = kIterationTitle,
       .remarks = {duration_sentence(summary.iteration), bound_sentence(summary.iteration)},
       .columns = {right("share"), right("time"), left("spent on")}};
   const Ns total = summary.iteration.mean_ns();
@@ -131,8 +118,7 @@ Section iteration_section(const Summary& summary) {
         {format_percent(line.duration_ns, total), format_duration(line.duration_ns), line.name});
   section.footnotes.push_back(
       "median ± half the distance of the quartiles; shares are means along the critical path and "
-      "sum "
-      "to the iteration");
+      "sum to the iteration");
   return section;
 }
 

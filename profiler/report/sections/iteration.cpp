@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "analysis/units.h"
+#include "summary.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::report {
 namespace {
@@ -123,6 +125,34 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
   rest /= static_cast<Ns>(std::max<size_t>(1, summary.iterations.steady_count()));
   if (rest > 0) lines.push_back({"other", "", rest});
   return lines;
+}
+
+size_t median_iteration(const analysis::Iterations& iterations) {
+  const auto distance = [&](size_t i) {
+    const Ns difference = iterations.all[i].duration_ns() - iterations.median_ns;
+    return difference < 0 ? -difference : difference;
+  };
+  size_t best = iterations.steady_from;
+  for (size_t i = best; i < iterations.steady_to; ++i) {
+    if (distance(i) < distance(best)) best = i;
+  }
+  return best;
+}
+
+std::string repair_gain(const analysis::IterationGain& gain) {
+  return fmt::format("{} → {} (−{})", format_duration(gain.before_ns),
+                     format_duration(gain.after_ns),
+                     format_percent(gain.gain_ns(), gain.before_ns));
+}
+
+std::string small_line(const IterationSummary& summary, const std::vector<Advice>& small) {
+  Ns saved = 0;
+  for (const Advice& advice : small) {
+    if (advice.finding.iteration) trace::add_to(saved, advice.finding.iteration->gain_ns());
+  }
+  return fmt::format("{}, {} of an iteration together: see --format json",
+                     format_count(small.size(), "smaller finding"),
+                     format_percent(saved, summary.bare_ns));
 }
 
 }  // namespace streamscope::report

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "analysis/detector.h"
 #include "analysis/iterations/iteration_model.h"
 
 namespace streamscope::report {
+
+struct Advice;
 
 struct IterationSummary {
   analysis::Iterations iterations;
@@ -36,5 +39,15 @@ struct ShareLine {
   trace::Ns duration_ns = 0;
 };
 std::vector<ShareLine> share_lines(const IterationSummary& summary);
+
+/// The index of the steady iteration whose duration is closest to the median.
+size_t median_iteration(const analysis::Iterations& iterations);
+
+/// "8.50 ms → 1.52 ms (−82 %)"
+std::string repair_gain(const analysis::IterationGain& gain);
+/// "3 smaller findings, 0.4 % of an iteration together: see --format json"
+std::string small_line(const IterationSummary& summary, const std::vector<Advice>& small);
+
+inline constexpr const char* kIterationTitle = "Iteration";  ///< of its section
 
 }  // namespace streamscope::report

@@ -286,8 +286,10 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
       result.push_back({verdict.detector, std::move(finding)});
   }
   const auto rank = [](const Advice& advice) {
-    return std::tuple(advice.severity(), !advice.is_possible(), advice.finding.gain_ns.value_or(0),
-                      advice.finding.count);
+    const analysis::Finding& finding = advice.finding;
+    const Ns gain = finding.iteration ? finding.iteration->gain_ns() : finding.gain_ns.value_or(0);
+    return std::tuple(advice.severity(), !advice.is_possible(),
+                      static_cast<double>(gain) * advice.detector->ease, finding.count);
   };
   std::ranges::stable_sort(result, std::greater{}, rank);
   return result;

@@ -5,12 +5,14 @@
   torch_bounds.py CASE [--repaired] [--steps N] [--windows W] [--mark]
 
 W windows of N steps after a warm-up; prints a JSON line with ms per step, the median of the windows. --mark: each step is an NVTX range
-"step". CASE "list" prints all cases, and what bounds each, as JSON lines.
+"step". CASE "list" prints all cases as JSON lines: what bounds each, and the rule whose finding is the repair ("": there is none that a
+recording could show).
 """
 
 import argparse
 import contextlib
 import json
+import os
 import queue
 import statistics
 import sys
@@ -19,15 +21,25 @@ import time
 
 import torch
 
-CASES = {}  # name: (class, expected bound)
+CASES = {}  # name: (class, what bounds it, rule of the repair)
 WARM_UP = 12
 
 
-def case(bound):
+def case(bound, rule=""):
     def add(kind):
-        CASES[kind.__name__.lower()] = (kind, bound)
+        CASES[kind.__name__.lower()] = (kind, bound, rule)
         return kind
     return add
+
+
+def workers(work, count=4):
+    """Threads that do the work on one processor each."""
+    def loop():
+        torch.set_num_threads(1)
+        while True:
+            work()
+    for _ in range(count):
+        threading.Thread(target=loop, daemon=True).start()
 
 
 class Block(torch.nn.Module):
@@ -91,7 +103,7 @@ def captured(work, warm_up=3):
     return graph.replay
 
 
-@case("host-launching")
+@case("host-launching", "SS301")
 class Eager(Training):
     """Short kernels, launched one by one; repaired: one graph."""
 
@@ -100,7 +112,7 @@ class Eager(Training):
         self.step = captured(self.train) if repaired else self.train
 
 
-@case("device")
+@case("kernels")
 class Large(Training):
     """Long kernels in fp32; repaired: bf16."""
 
@@ -114,9 +126,11 @@ class Large(Training):
         self.optimizer.step()
 
 
-@case("host-synchronization")
+@case("kernels", "SS302")
 class Item(Training):
     """Reads the norm of each gradient; repaired: adds them up on the device."""
+
+    width, batch, length, heads = 512, 16, 256, 8
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
@@ -128,7 +142,7 @@ class Item(Training):
         self.optimizer.step()
 
 
-@case("host-synchronization")
+@case("kernels", "SS302")
 class Print_loss(Training):
     """Reads the loss after each step, with as much work on the device as on the host; repaired: reads it seldom."""
 
@@ -145,7 +159,7 @@ class Print_loss(Training):
             self.total += loss.item()
 
 
-@case("copies")
+@case("copies", "SS206")
 class Pageable:
     """Copies its input from pageable memory; repaired: from pinned memory, asynchronously."""
 
@@ -161,16 +175,16 @@ class Pageable:
             self.filters(self.images.to("cuda", non_blocking=self.repaired)).mean()
 
 
-@case("host-outside")
+@case("host-outside", "SS305")
 class Loader(Training):
-    """Makes its input in the thread that launches; repaired: in a thread of its own."""
+    """Makes its input in the thread that launches; repaired: in threads of their own."""
 
     def __init__(self, repaired):
         super().__init__(repaired)
         torch.set_num_threads(1)
-        self.ready = queue.Queue(4)
+        self.ready = queue.Queue(8)
         if repaired:
-            threading.Thread(target=self.load, daemon=True).start()
+            workers(lambda: self.ready.put(self.batch_of_noise()))
 
     def batch_of_noise(self):
         values = torch.rand(1_500_000)
@@ -178,18 +192,16 @@ class Loader(Training):
             values = values.sin()
         return (values[:self.batch * self.length].abs() * (self.words - 1)).long().view(self.batch, self.length)
 
-    def load(self):
-        while True:
-            self.ready.put(self.batch_of_noise())
-
     def step(self):
         self.inputs.copy_(self.ready.get() if self.repaired else self.batch_of_noise())
         self.train()
 
 
-@case("memory-management")
+@case("memory-management", "SS303")
 class Trimming(Training):
     """Gives its cached memory back after each step; repaired: keeps it."""
+
+    layers, width, heads, batch, length = 8, 512, 8, 32, 256
 
     def step(self):
         self.train()
@@ -197,7 +209,7 @@ class Trimming(Training):
             torch.cuda.empty_cache()
 
 
-@case("host-launching")
+@case("host-launching", "SS301")
 class Tiny:
     """A thousand kernels of a microsecond; repaired: one graph."""
 
@@ -240,7 +252,7 @@ class Streamed:
         batch.copy_(sums.view_as(batch))
 
 
-@case("copies")
+@case("kernels", "SS306")
 class Prefetch(Streamed):
     """Fetches the next batch only when the current one is done; repaired: while it works."""
 
@@ -256,41 +268,109 @@ class Prefetch(Streamed):
         self.number += 1
 
 
-@case("host-launching")
+@case("host-launching", "SS301")
 class Accumulation(Training):
-    """Adds up the gradients of eight small batches; repaired: of one large batch."""
+    """Adds up the gradients of eight small batches; repaired: in one graph."""
+
+    batch, rounds = 2, 8
 
     def __init__(self, repaired):
-        self.batch, self.rounds = (16, 1) if repaired else (2, 8)
         super().__init__(repaired)
+        self.step = captured(self.accumulate) if repaired else self.accumulate
 
-    def step(self):
+    def accumulate(self):
         self.optimizer.zero_grad(set_to_none=True)
         for _ in range(self.rounds):
             (self.loss() / self.rounds).backward()
         self.optimizer.step()
 
 
-@case("host-outside")
+@case("host-outside", "SS305")
 class Postprocess:
-    """Picks the best answers on the host; repaired: on the device."""
+    """Picks the best answers in the thread that launches; repaired: in threads of their own."""
 
     def __init__(self, repaired):
         torch.set_num_threads(1)
         self.repaired = repaired
         self.model = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(8)), torch.nn.Linear(1024, 20000)).cuda()
         self.inputs = torch.randn(64, 1024, device="cuda")
+        self.answers = queue.Queue(8)
+        if repaired:
+            workers(lambda: self.pick(self.answers.get()))
+
+    @staticmethod
+    def pick(answers):
+        return answers.softmax(dim=1).topk(5, dim=1).indices.tolist()
 
     def step(self):
         with torch.no_grad():
-            answers = self.model(self.inputs)
-            if self.repaired:
-                self.best = answers.softmax(dim=1).topk(5, dim=1).indices.cpu().tolist()
-            else:
-                self.best = answers.cpu().softmax(dim=1).topk(5, dim=1).indices.tolist()
+            answers = self.model(self.inputs).cpu()
+        if self.repaired:
+            self.answers.put(answers)
+        else:
+            self.best = self.pick(answers)
 
 
-@case("device")
+@case("kernels", "SS302")
+class Debugged(Training):
+    """Waits for the device after each layer, as for an error message that names it; repaired: does not."""
+
+    width, batch, length, heads = 512, 8, 256, 8
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        if not repaired:
+            for module in self.model.modules():
+                if isinstance(module, torch.nn.Linear):
+                    module.register_forward_hook(lambda *_: torch.cuda.synchronize())
+
+
+@case("host-launching", "SS302")
+class Masked:
+    """Selects values by a mask, whose count the host needs; repaired: keeps the shape."""
+
+    def __init__(self, repaired):
+        self.repaired = repaired
+        self.values = torch.randn(1 << 22, device="cuda")
+
+    def step(self):
+        values = self.values
+        for number in range(24):
+            mask = values > -3.0 + 0.01 * number
+            total = torch.where(mask, values, 0).sum() if self.repaired else values[mask].sum()
+        self.total = total
+
+
+@case("kernels")
+class Graph(Training):
+    """One graph; the repair is a model of half the layers."""
+
+    def __init__(self, repaired):
+        self.layers = 3 if repaired else 6
+        super().__init__(repaired)
+        self.step = captured(self.train)
+
+
+@case("host-launching", "SS301")
+class Inference:
+    """A convolutional network on one small picture; repaired: one graph."""
+
+    def __init__(self, repaired):
+        layers = []
+        for width in (32, 64, 64, 128, 128, 128, 256, 256, 256, 256):
+            layers += [torch.nn.LazyConv2d(width, 3, padding=1), torch.nn.LazyBatchNorm2d(), torch.nn.ReLU()]
+        self.model = torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.LazyLinear(10)).cuda().eval()
+        self.picture = torch.randn(1, 3, 32, 32, device="cuda")
+        with torch.no_grad():
+            self.model(self.picture)
+        self.step = captured(self.answer) if repaired else self.answer
+
+    def answer(self):
+        with torch.no_grad():
+            self.scores = self.model(self.picture).softmax(dim=1)
+
+
+@case("kernels")
 class Compiled(Training):
     """Compiled into graphs; the repair is a model of half the layers."""
 
@@ -309,7 +389,7 @@ class Compiled(Training):
         self.train()
 
 
-@case("device")
+@case("kernels")
 class Branches:
     """Two chains of kernels that use a part of the device each, on one stream; repaired: on two."""
 
@@ -336,7 +416,7 @@ class Branches:
                 main.wait_stream(stream)
 
 
-@case("host-outside")
+@case("host-outside", "SS305")
 class Interpreter(Training):
     """Another thread keeps Python's lock; repaired: it is gone."""
 
@@ -373,8 +453,8 @@ def main():
     parser.add_argument("--mark", action="store_true")
     options = parser.parse_args()
     if options.case == "list":
-        for name, (_, bound) in CASES.items():
-            print(json.dumps({"case": name, "bound": bound}))
+        for name, (_, bound, rule) in CASES.items():
+            print(json.dumps({"case": name, "bound": bound, "rule": rule}))
         return 0
     if not torch.cuda.is_available():
         print("SKIP: PyTorch sees no GPU", file=sys.stderr)
@@ -385,6 +465,8 @@ def main():
     spent = [window(program, options.steps, options.mark) for _ in range(options.windows)]
     print(json.dumps({"app": "torch_bounds", "ok": True, "case": options.case, "repaired": options.repaired,
                       "step_ms": statistics.median(spent), "windows_ms": spent}), flush=True)
+    if options.repaired:
+        os._exit(0)  # threads of repaired programs never end
     return 0
 
 

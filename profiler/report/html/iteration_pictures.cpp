@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "iteration_pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/units.h"
+#include "report/formats/markup.h"
+
+namespace streamscope::report {
+namespace {
+
+using analysis::format_count;
+using analysis::format_duration;
+using analysis::format_percent;
+using analysis::Iteration;
+using analysis::Iterations;
+using trace::Ns;
+
+constexpr size_t kMostColumns = 400;
+
+// ---- the bar
+
+constexpr double kBarWidth = 1000;  // of a page on a usual screen, to see whether a label fits
+constexpr double kBarLetter = 7.5;
+
+std::string kind_of(const ShareLine& line) { return line.id.empty() ? "rest" : line.id; }
+
+// What fits into a part of the bar: its name and percentage, the latter, or nothing.
+std::string label_of(const ShareLine& line, double share) {
+  const std::string percent = format_percent(share), whole = line.name + " " + percent;
+  for (const std::string& label : {whole, percent}) {
+    if (share * kBarWidth >= static_cast<double>(label.size()) * kBarLetter + 16) return label;
+  }
+  return "";
+}
+
+// ---- the strip
+
+constexpr double kWidth = 1200, kMostPitch = 24, kMargin = 110;  // right of the columns
+constexpr double kTop = 18, kBottom = 98, kHeight = 116;
+constexpr double kLetter = 7;  // of labels
+// What is higher than the steady part without great outliers is cut off; in times of the median.
+constexpr double kLeastShown = 1.6, kMostShown = 2.5;
+
+double times_median(const Iterations& iterations, size_t i) {
+  return static_cast<double>(iterations.all[i].duration_ns()) /
+         static_cast<double>(std::max<Ns>(iterations.median_ns, 1));
+}
+
+const char* kind_of(const Iterations& iterations, size_t i) {
+  if (i < iterations.steady_from) return "before";
+  if (i >= iterations.steady_to) return "after";
+  return times_median(iterations, i) >= analysis::kOutlierFactor ? "outlier" : "steady";
+}
+
+std::string title_of(const Iterations& iterations, const IterationColumn& column) {
+  const size_t i = column.longest;
+  std::string text =
+      fmt::format("iteration {}: {}", i + 1, format_duration(iterations.all[i].duration_ns()));
+  const std::string_view kind = kind_of(iterations, i);
+  if (kind == "before") text += ", start-up";
+  if (kind == "after") text += ", after the steady part";
+  if (kind == "outlier")
+    text += fmt::format(", {:.2g} times the median", times_median(iterations, i));
+  if (column.first < column.last)
+    text += fmt::format(", the longest of {} to {}", column.first + 1, column.last + 1);
+  return text;
+}
+
+// Places and sizes of the columns.
+struct Strip {
+  explicit Strip(const Iterations& all) : iterations(all), columns(iteration_columns(all)) {
+    const auto count = static_cast<double>(columns.size());
+    pitch = std::min(kMostPitch, (kWidth - kMargin) / std::max(count, 1.0));
+    width = pitch * count;
+    double highest = 0;
+    for (size_t i = all.steady_from; i < all.steady_to; ++i)
+      highest = std::max(highest, times_median(all, i) * 1.1);
+    shown = std::clamp(highest, kLeastShown, kMostShown);
+  }
+  double x(size_t column) const { return pitch * static_cast<double>(column); }
+  double height(double times) const {
+    return std::clamp(times / shown, 0.01, 1.0) * (kBottom - kTop);
+  }
+
+  const Iterations& iterations;
+  const std::vector<IterationColumn> columns;
+  double pitch = 0, width = 0;
+  double shown = 0;  // of the highest column, in times of the median
+};
+
+std::string text_at(double x, double y, const char* anchor, const std::string& text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
+                     escape_markup(text));
+}
+
+std::string columns_of(const Strip& strip) {
+  const double width = strip.pitch < 4 ? strip.pitch : strip.pitch * 0.8;  // narrow ones touch
+  std::string text;
+  for (size_t c = 0; c < strip.columns.size(); ++c) {
+    const size_t i = strip.columns[c].longest;
+    const Iteration& iteration = strip.iterations.all[i];
+    const double times = times_median(strip.iterations, i), height = strip.height(times);
+    text += fmt::format(
+        "<g class=\"{}\" data-from=\"{}\" data-to=\"{}\"><title>{}</title><rect x=\"{:.1f}\" "
+        "y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+        kind_of(strip.iterations, i), iteration.start_ns, iteration.end_ns,
+        escape_markup(title_of(strip.iterations, strip.columns[c])), strip.x(c), kBottom - height,
+        width, height);
+    if (times > strip.shown)
+      text += fmt::format("<path class=\"cut\" d=\"M{:.1f} {:.1f} l{:.1f} -4 v4 l-{:.1f} 4 z\"/>",
+                          strip.x(c), kTop + 10, width, width);
+    text += "</g>\n";
+  }
+  return text;
+}
+
+// The durations of columns that are cut off, where there is room for them.
+std::string cut_labels(const Strip& strip) {
+  std::string text;
+  double free_from = 0;
+  for (size_t c = 0; c < strip.columns.size(); ++c) {
+    const size_t i = strip.columns[c].longest;
+    if (times_median(strip.iterations, i) <= strip.shown) continue;
+    const std::string label = format_duration(strip.iterations.all[i].duration_ns());
+    const double half = static_cast<double>(label.size()) * kLetter / 2;
+    const double middle = std::max(strip.x(c) + strip.pitch / 2, half + 3);
+    if (middle - half < free_from) continue;
+    free_from = middle + half + 8;
+    text += text_at(middle, kTop - 6, "middle", label);
+  }
+  return text;
+}
+
+// Numbers of iterations below their columns: the first, then round ones.
+std::string numbers(const Strip& strip) {
+  size_t step = 1;
+  const size_t count = strip.iterations.all.size();
+  for (size_t i = 0; count / step > 16; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+  std::string text;
+  for (size_t c = 0; c < strip.columns.size(); ++c) {
+    const size_t first = strip.columns[c].first + 1, last = strip.columns[c].last + 1;
+    const size_t round = last / step * step;
+    if (c > 0 && (round < first || strip.x(c) < 24)) continue;
+    const std::string label = format_count(c == 0 ? 1 : round);
+    const double half = static_cast<double>(label.size()) * kLetter / 2;
+    text += text_at(std::max(strip.x(c) + strip.pitch * 0.4, half), kHeight - 4, "middle", label);
+  }
+  return text;
+}
+
+std::string key(const char* kind, const std::string& text) {
+  return fmt::format("<li class=\"{}\"><span class=\"swatch\"></span>{}</li>", kind,
+                     escape_markup(text));
+}
+
+std::string from_to(const char* what, size_t from, size_t to) {
+  return to - from == 1 ? fmt::format("{}: {}", what, from + 1)
+                        : fmt::format("{}: {} to {}", what, from + 1, to);
+}
+
+std::string legend_of(const Strip& strip) {
+  const Iterations& iterations = strip.iterations;
+  std::string text = "<ul class=\"legend strip-legend\">";
+  if (iterations.steady_from > 0)
+    text += key("before", from_to("start-up", 0, iterations.steady_from));
+  text += key("steady", from_to("steady part", iterations.steady_from, iterations.steady_to));
+  if (iterations.steady_to < iterations.all.size())
+    text += key("after", from_to("afterwards", iterations.steady_to, iterations.all.size()));
+  if (iterations.outlier_count > 0)
+    text += key("outlier", fmt::format("1.5 times the median or more: {}",
+                                       format_count(iterations.outlier_count)));
+  return text + key("current", "marked in the timeline") + "</ul>";
+}
+
+}  // namespace
+
+std::vector<IterationColumn> iteration_columns(const Iterations& iterations) {
+  const size_t count = iterations.all.size();
+  const size_t each = std::max<size_t>(1, (count + kMostColumns - 1) / kMostColumns);
+  std::vector<IterationColumn> columns;
+  for (size_t first = 0; first < count; first += each) {
+    IterationColumn column{first, std::min(first + each, count) - 1, first};
+    for (size_t i = first; i <= column.last; ++i) {
+      if (iterations.all[i].duration_ns() > iterations.all[column.longest].duration_ns())
+        column.longest = i;
+    }
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+std::string shares_picture(const IterationSummary& summary) {
+  const std::vector<ShareLine> lines = share_lines(summary);
+  double total = 0;
+  for (const ShareLine& line : lines) total += static_cast<double>(line.duration_ns);
+  if (total <= 0) return "";
+  std::string all, parts, legend;
+  double begin = 0;
+  for (const ShareLine& line : lines) {
+    const double share = static_cast<double>(line.duration_ns) / total;
+    const std::string name = escape_markup(line.name), time = format_duration(line.duration_ns);
+    const std::string percent = format_percent(share), kind = kind_of(line);
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", name, percent);
+    parts += fmt::format(
+        "<svg class=\"share {}\" x=\"{:.2f}%\" width=\"{:.2f}%\" height=\"100%\"><title>{}: {}, "
+        "{}</title><rect width=\"100%\" height=\"100%\"/>",
+        kind, begin * 100, share * 100, name, percent, time);
+    if (const std::string label = label_of(line, share); !label.empty())
+      parts += fmt::format("<text x=\"8\" y=\"22\">{}</text>", escape_markup(label));
+    parts += "</svg>\n";
+    legend += fmt::format(
+        "<li class=\"share {}\"><span class=\"swatch\"></span>{} <strong>{}</strong> {}</li>\n",
+        kind, name, percent, time);
+    begin += share;
+  }
+  return fmt::format(
+      "<svg class=\"shares\" width=\"100%\" height=\"34\" role=\"img\" aria-label=\"Shares of an "
+      "iteration: {}\">\n{}</svg>\n<ul class=\"legend\">\n{}</ul>\n",
+      all, parts, legend);
+}
+
+std::string strip_picture(const IterationSummary& summary) {
+  const Iterations& iterations = summary.iterations;
+  const Strip strip(iterations);
+  const size_t each = strip.columns.empty() ? 0 : strip.columns.front().last + 1;
+  const double y = kBottom - strip.height(1);
+  std::string text = fmt::format(
+      "<figure>\n<svg class=\"strip\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"group\" "
+      "aria-label=\"Durations of {}, median {}\">\n",
+      kWidth, kHeight, format_count(iterations.all.size(), "iteration"),
+      format_duration(iterations.median_ns));
+  text += columns_of(strip) + cut_labels(strip);
+  text += fmt::format(
+      "<line class=\"rule\" x1=\"0\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{1:.1f}\"/><line "
+      "class=\"median\" x1=\"0\" x2=\"{0:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>",
+      strip.width, kBottom, y);
+  text += text_at(strip.width + 6, y - 2, "start", "median");
+  text += text_at(strip.width + 6, y + 11, "start", format_duration(iterations.median_ns));
+  text += numbers(strip) + "</svg>\n" + legend_of(strip);
+  text += "<figcaption>";
+  text += each > 1 ? fmt::format("Each column is the longest of {} iterations", each)
+                   : "Each column is an iteration";
+  return text +
+         "<span class=\"hint\">; click one, or use the arrow keys, to see it in the "
+         "timeline</span>."
+         "</figcaption></figure>\n";
+}
+
+Json opening_iteration(const Iterations& iterations) {
+  const size_t i = median_iteration(iterations);
+  const Iteration& iteration = iterations.all[i];
+  const size_t each = iteration_columns(iterations).front().last + 1;
+  return {{"from", iteration.start_ns},
+          {"to", iteration.end_ns},
+          {"title", fmt::format("iteration {}: {}, the median of the steady part", i + 1,
+                                format_duration(iteration.duration_ns()))},
+          {"column", i / each}};
+}
+
+}  // namespace streamscope::report

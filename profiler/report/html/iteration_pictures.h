@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pictures with which a page begins: what an iteration consists of, and how long each took.
+// Colors are classes of page.css. Internal to report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/formats/json.h"
+#include "report/sections/iteration.h"
+
+namespace streamscope::report {
+
+/// A column of the strip: neighbors, of which the longest is drawn.
+struct IterationColumn {
+  size_t first = 0;
+  size_t last = 0;
+  size_t longest = 0;
+};
+/// One per iteration, or fewer if there are too many for a page.
+std::vector<IterationColumn> iteration_columns(const analysis::Iterations& iterations);
+
+/// One bar with a part for each line of share_lines(), and its legend.
+std::string shares_picture(const IterationSummary& summary);
+/// A column per iteration, as high as it took long; page.js shows the one that is chosen.
+std::string strip_picture(const IterationSummary& summary);
+/// Where the timeline opens: {from, to, title, column}, as page.js reads it.
+Json opening_iteration(const analysis::Iterations& iterations);
+
+}  // namespace streamscope::report

@@ -1,0 +1,497 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The detectors SS301 to SS306: each with a program in which it finds a planted problem, with the
+// predicted duration of an iteration, and a similar one in which it stays silent.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/iterations/iteration_model.h"
+#include "run_detector.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using test::TraceBuilder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Ns kUs = 1000;
+
+// A program with the latencies that a replay assumes, on a virtual clock, so that predictions are
+// exact: an op starts 5 µs after its call began, and at least 1.5 µs after the one before it; a
+// synchronization returns 2 µs after its work.
+class Program {
+ public:
+  TraceBuilder builder;
+  Ns now = 0;
+
+  Program() { builder.columns().process.clock[0] = trace::kVirtualClock; }
+
+  void launch(Ns call_us, Ns lasts_us, std::string_view name = "k",
+              std::string_view stream = "main") {
+    const Ns start = start_of(stream), end = start + lasts_us * kUs;
+    builder.at(now).stream(stream).kernel(name, start, end);
+    issued(stream, call_us, end);
+  }
+  void copy(test::CopyKind kind, Ns call_us, Ns lasts_us, std::string_view stream = "main",
+            trace::Int bytes = 4096) {
+    const Ns start = start_of(stream), end = start + lasts_us * kUs;
+    builder.at(now).stream(stream).memcpy(kind, start, end, bytes);
+    issued(stream, call_us, end);
+  }
+  void record(std::string_view event, std::string_view stream = "main") {
+    builder.at(now).stream(stream).record(event);
+    events_[std::string(event)] = done_[std::string(stream)];
+    now += 1;
+  }
+  void wait(std::string_view event, std::string_view stream) {
+    builder.at(now).stream(stream).wait(event);
+    Ns& done = done_[std::string(stream)];
+    done = std::max(done, events_[std::string(event)]);
+    now += 1;
+  }
+  void synchronize() {
+    Ns end = now + 1 * kUs;
+    for (const auto& [stream, done] : done_) end = std::max(end, done + 2 * kUs);
+    builder.synchronize_device(now, end);
+    now = end;
+  }
+  void synchronize(std::string_view event) {
+    const Ns end = std::max(now + 1 * kUs, events_[std::string(event)] + 2 * kUs);
+    builder.synchronize_event(event, now, end);
+    now = end;
+  }
+  void malloc(Ns call_us) {
+    builder.at(now).malloc(0x1000'0000, 4096);
+    other(call_us);
+  }
+  void free(Ns call_us) {
+    builder.at(now).free(0x1000'0000);
+    other(call_us);
+  }
+  void load_module(Ns call_us) {
+    malloc(call_us);
+    auto& calls = builder.columns().api_call;
+    calls.kind.back() = number_of(CallKind::kModuleLoad);
+    calls.name_id.back() = builder.intern("cuModuleLoadData");
+  }
+  void pause(Ns us) { now += us * kUs; }
+
+  template <class Body>
+  Program& steps(int count, Body body) {
+    for (int i = 0; i < count; ++i) {
+      const Ns begin = now;
+      body(i);
+      builder.thread("main").range("step", begin, now);
+    }
+    return *this;
+  }
+
+ private:
+  Ns start_of(std::string_view stream) {
+    const auto done = done_.find(std::string(stream));
+    return std::max(now + 5 * kUs, done == done_.end() ? 0 : done->second + 1500);
+  }
+  void issued(std::string_view stream, Ns call_us, Ns end) {
+    done_[std::string(stream)] = end;
+    other(call_us);
+  }
+  void other(Ns call_us) {
+    now += call_us * kUs;
+    builder.columns().api_call.end_ns.back() = now;
+  }
+
+  std::map<std::string, Ns> done_, events_;
+};
+
+// The only finding of a detector.
+Finding only(std::string_view detector, const Program& program) {
+  const Verdict verdict = run(detector, program.builder);
+  EXPECT_EQ(verdict.findings.size(), 1u) << detector << ": " << verdict.reason;
+  return verdict.findings.empty() ? Finding{} : verdict.findings[0];
+}
+
+void expect_silent(std::string_view detector, const Program& program) {
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  EXPECT_TRUE(analyses.iteration_model().found()) << "silent for want of iterations";
+  const Verdict verdict = evaluate(*find_detector(detector), analyses, evidence_of(trace));
+  EXPECT_THAT(verdict.findings, IsEmpty()) << detector << ": " << verdict.findings[0].title;
+  EXPECT_EQ(verdict.outcome, Outcome::kClean);
+}
+
+void expect_iteration(const Finding& finding, Ns before_ns, Ns after_ns, Ns steps) {
+  ASSERT_TRUE(finding.iteration.has_value());
+  EXPECT_EQ(finding.iteration->before_ns, before_ns);
+  EXPECT_EQ(finding.iteration->after_ns, after_ns);
+  EXPECT_EQ(finding.gain_ns, (before_ns - after_ns) * steps);
+  EXPECT_NE(finding.repair, nullptr);
+}
+
+Ns bare_ns(const Program& program) {
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  EXPECT_TRUE(analyses.iteration_model().found());
+  return analyses.iteration_model().bare_ns();
+}
+
+// ---- SS301 ----
+
+Program launches(Ns call_us, Ns kernel_us, int count = 20) {
+  Program program;
+  return program.steps(12, [&](int) {
+    for (int i = 0; i < count; ++i) program.launch(call_us, kernel_us);
+  });
+}
+
+TEST(HostBoundLaunching, FindsShortKernelsThatTheHostLaunchesOneByOne) {
+  const Finding finding = only("host-bound-launching", launches(10, 2));
+  // As a graph, 20 kernels of 2 µs run without a gap.
+  expect_iteration(finding, 200 * kUs, 40 * kUs, 12);
+  EXPECT_EQ(finding.count, 12u * 20);
+  EXPECT_THAT(finding.title, HasSubstr("launches 20 kernels one by one"));
+  EXPECT_THAT(finding.title, HasSubstr("80 %"));
+  EXPECT_THAT(finding.text, HasSubstr("Capture the iteration as a CUDA graph"));
+}
+
+TEST(HostBoundLaunching, IsSilentIfTheDeviceIsBusy) {
+  expect_silent("host-bound-launching", launches(10, 30));
+}
+
+TEST(HostBoundLaunching, IsSilentForFewLaunches) {
+  expect_silent("host-bound-launching", launches(10, 2, 7));
+}
+
+TEST(HostBoundLaunching, CapturesOnlyWhatRunsBetweenSynchronizations) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (int part = 0; part < 2; ++part) {
+      for (int i = 0; i < 10; ++i) program.launch(10, 2);
+      program.synchronize();
+    }
+  });
+  const Finding finding = only("host-bound-launching", program);
+  // Twice the 10 kernels, which begin 5 µs after the graph is launched, and the synchronization,
+  // which returns 1 µs after them.
+  expect_iteration(finding, 2 * 101 * kUs, 2 * (5 + 20 + 1) * kUs, 12);
+}
+
+TEST(HostBoundLaunching, IsSilentIfASynchronizationFollowsEveryFewLaunches) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (int part = 0; part < 5; ++part) {
+      for (int i = 0; i < 4; ++i) program.launch(10, 2);
+      program.synchronize();
+    }
+  });
+  expect_silent("host-bound-launching", program);
+}
+
+// ---- SS302 ----
+
+// 30 µs of the host, 10 kernels of 10 µs; then the host waits for them.
+Program with_sync(bool reads, bool synchronizes = true) {
+  Program program;
+  return program.steps(12, [&](int) {
+    program.pause(30);
+    for (int i = 0; i < 10; ++i) program.launch(5, 10);
+    if (reads) program.copy(test::kDtoH, 5, 2);
+    if (synchronizes) program.synchronize();
+  });
+}
+
+TEST(SyncInIteration, FindsASynchronizationAfterWhichTheDeviceHasNothingToDo) {
+  const Finding finding = only("sync-in-iteration", with_sync(false));
+  // Before: 30 µs, 5 µs until the first kernel starts, the kernels, 2 µs. After: only the kernels,
+  // 1.5 µs from one to the next.
+  expect_iteration(finding, 30 * kUs + 5 * kUs + 113'500 + 2 * kUs, 115 * kUs, 12);
+  EXPECT_EQ(finding.count, 12u);
+  EXPECT_EQ(finding.host_sync, 0u);
+  EXPECT_THAT(finding.title, HasSubstr("once, so the host cannot run ahead"));
+  EXPECT_THAT(finding.title, HasSubstr("cudaDeviceSynchronize"));
+  EXPECT_EQ(finding.iteration->after_ns, bare_ns(with_sync(false, false)));
+}
+
+TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {
+  const Finding finding = only("sync-in-iteration", with_sync(true));
+  // The copy keeps its place in the stream, but takes no time.
+  expect_iteration(finding, 30 * kUs + 5 * kUs + 113'500 + 1'500 + 2 * kUs + 2 * kUs,
+                   115 * kUs + 1'500, 12);
+  EXPECT_THAT(finding.text, HasSubstr("It reads a value that the device computed."));
+}
+
+TEST(SyncInIteration, IsSilentIfTheDeviceStillHasWorkWhenTheHostGoesOn) {
+  Program program;
+  program.launch(5, 10);
+  program.record("done");
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 10; ++i) program.launch(5, 10);
+    program.synchronize("done");  // of the iteration before
+    program.record("done");
+  });
+  expect_silent("sync-in-iteration", program);
+}
+
+TEST(SyncInIteration, IsSilentForOneOfSeveralIterations) {
+  Program program;
+  program.steps(12, [&](int step) {
+    program.pause(30);
+    for (int i = 0; i < 10; ++i) program.launch(5, 10);
+    if (step % 3 == 2) program.synchronize();
+  });
+  expect_silent("sync-in-iteration", program);
+}
+
+// ---- SS303 ----
+
+Program with_allocations(int every, Ns malloc_us = 300, Ns free_us = 100) {
+  Program program;
+  return program.steps(12, [&](int step) {
+    if (step % every == 0) program.malloc(malloc_us);
+    for (int i = 0; i < 5; ++i) program.launch(10, 5);
+    if (step % every == 0) program.free(free_us);
+  });
+}
+
+TEST(AllocationInIteration, FindsAnAllocationAndAFreeInEachIteration) {
+  const Finding finding = only("allocation-in-iteration", with_allocations(1));
+  expect_iteration(finding, 450 * kUs, 50 * kUs, 12);
+  EXPECT_EQ(finding.count, 24u);
+  EXPECT_THAT(finding.title, HasSubstr("1 cudaFree, 1 cudaMalloc"));
+  EXPECT_THAT(finding.text, HasSubstr("take 400 µs of an iteration"));
+}
+
+TEST(AllocationInIteration, FindsStreamOrderedOnesThatTakeLong) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.builder.at(program.now).stream("main").malloc_async(0x1000, 64);
+    program.pause(100);
+    program.builder.columns().api_call.end_ns.back() = program.now;
+    for (int i = 0; i < 5; ++i) program.launch(10, 5);
+  });
+  const Finding finding = only("allocation-in-iteration", program);
+  expect_iteration(finding, 150 * kUs, 50 * kUs, 12);
+  EXPECT_THAT(finding.title, HasSubstr("cudaMallocAsync"));
+}
+
+TEST(AllocationInIteration, IsSilentBeforeTheLoopAndFromTimeToTime) {
+  Program before;
+  before.malloc(300);
+  before.steps(12, [&](int) {
+    for (int i = 0; i < 5; ++i) before.launch(10, 5);
+  });
+  expect_silent("allocation-in-iteration", before);
+  expect_silent("allocation-in-iteration", with_allocations(5, 30, 10));
+}
+
+TEST(AllocationInIteration, IsSilentIfTheDeviceIsBusyMeanwhile) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.malloc(100);
+    for (int i = 0; i < 5; ++i) program.launch(10, 100);
+  });
+  expect_silent("allocation-in-iteration", program);
+}
+
+// ---- SS304 ----
+
+TEST(CodeLoadingInIteration, FindsModulesThatAreLoadedInTheSteadyPart) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.load_module(200);
+    for (int i = 0; i < 5; ++i) program.launch(10, 5);
+  });
+  const Finding finding = only("code-loading-in-iteration", program);
+  expect_iteration(finding, 250 * kUs, 50 * kUs, 12);
+  EXPECT_EQ(finding.count, 12u);
+  EXPECT_THAT(finding.title, HasSubstr("code is loaded 12 times in the steady part"));
+}
+
+// Such as those of a new shape: a third of the time, but in no typical iteration.
+TEST(CodeLoadingInIteration, FindsModulesThatAreLoadedInSomeIterationsOnly) {
+  Program program;
+  program.steps(24, [&](int step) {
+    if (step % 4 == 3) program.load_module(300);
+    for (int i = 0; i < 5; ++i) program.launch(30, 5);
+  });
+  const Finding finding = only("code-loading-in-iteration", program);
+  EXPECT_EQ(finding.count, 6u);
+  EXPECT_THAT(finding.title, HasSubstr("code is loaded 6 times in the steady part"));
+  EXPECT_GT(finding.gain_ns.value_or(0), 1000 * kUs);
+}
+
+TEST(CodeLoadingInIteration, IsSilentForModulesThatAreLoadedAtTheStart) {
+  Program program;
+  program.steps(14, [&](int step) {
+    if (step < 2) program.load_module(2000);
+    for (int i = 0; i < 5; ++i) program.launch(10, 5);
+  });
+  expect_silent("code-loading-in-iteration", program);
+}
+
+// ---- SS305 ----
+
+// The host does something for this long, then launches kernels of 8 µs, 10 µs each.
+Program with_pause(Ns pause_us, int count, Ns kernel_us = 8) {
+  Program program;
+  return program.steps(12, [&](int) {
+    program.launch(10, kernel_us, "first");
+    program.pause(pause_us);
+    for (int i = 1; i < count; ++i) program.launch(10, kernel_us, i == 1 ? "after" : "k");
+  });
+}
+
+TEST(HostWorkInIteration, FindsALongPauseInWhichTheDeviceHasNothingToDo) {
+  const Finding finding = only("host-work-in-iteration", with_pause(200, 30));
+  expect_iteration(finding, 500 * kUs, 300 * kUs, 12);
+  EXPECT_EQ(finding.count, 12u);
+  EXPECT_THAT(finding.title, HasSubstr("outside CUDA for 200 µs of an iteration"));
+  EXPECT_THAT(finding.text, HasSubstr("100 % of it comes right before after is issued"));
+}
+
+TEST(HostWorkInIteration, PredictsThatAsManyOthersDoTheWorkAsItTakes) {
+  const Finding finding = only("host-work-in-iteration", with_pause(400, 10));
+  expect_iteration(finding, 500 * kUs, 100 * kUs, 12);
+}
+
+TEST(HostWorkInIteration, IsSilentForShortPausesAndIfTheDeviceIsBusy) {
+  expect_silent("host-work-in-iteration", with_pause(90, 30));
+  expect_silent("host-work-in-iteration", with_pause(200, 10, 60));
+}
+
+TEST(HostWorkInIteration, IsSilentIfAnotherThreadIssuesWorkInThePause) {
+  Program program;
+  program.builder.thread("backward");
+  program.launch(10, 3);
+  program.steps(12, [&](int) {
+    for (const char* thread : {"main", "backward"}) {
+      program.builder.thread(thread);
+      for (int i = 0; i < 30; ++i) program.launch(10, 8);
+    }
+  });
+  expect_silent("host-work-in-iteration", program);
+}
+
+// ---- SS306 ----
+
+TEST(CopyNotOverlapped, FindsCopiesThatRunAlone) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.copy(test::kHtoD, 5, 100, "main", 2 << 20);
+    for (int i = 0; i < 3; ++i) program.launch(5, 50);
+  });
+  const Finding finding = only("copy-not-overlapped", program);
+  expect_iteration(finding, 256 * kUs, 156 * kUs, 12);
+  EXPECT_EQ(finding.count, 12u);
+  EXPECT_THAT(finding.title, HasSubstr("copies to the device of 2 MiB"));
+}
+
+TEST(CopyNotOverlapped, PredictsAtLeastTheTimeOfTheCopies) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.copy(test::kDtoH, 5, 200);
+    for (int i = 0; i < 3; ++i) program.launch(5, 50);
+  });
+  const Finding finding = only("copy-not-overlapped", program);
+  expect_iteration(finding, 356 * kUs, 200 * kUs, 12);
+  EXPECT_THAT(finding.title, HasSubstr("copies to the host"));
+}
+
+TEST(CopyNotOverlapped, IsSilentIfKernelsRunBesideThem) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.copy(test::kHtoD, 5, 100, "copies");
+    program.record("loaded", "copies");
+    for (int i = 0; i < 3; ++i) program.launch(5, 50);
+    program.wait("loaded", "main");
+  });
+  expect_silent("copy-not-overlapped", program);
+}
+
+TEST(CopyNotOverlapped, LeavesPageableCopiesToTheirOwnDetector) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.copy(test::kHtoD, 5, 100);
+    program.builder.columns().op.memory_kinds.back() = 1 * 16 + 3;
+    for (int i = 0; i < 3; ++i) program.launch(5, 50);
+  });
+  expect_silent("copy-not-overlapped", program);
+}
+
+// ---- What little saves ----
+
+TEST(Severity, AWarningThatSavesLessThanOnePercentIsANote) {
+  Detector detector{.severity = FindingSeverity::kWarning};
+  const auto severity = [&](Ns before, Ns after) {
+    Finding finding;
+    finding.iteration = {before, after};
+    return severity_of(detector, finding);
+  };
+  EXPECT_EQ(severity(1000, 900), FindingSeverity::kWarning);
+  EXPECT_EQ(severity(1000, 990), FindingSeverity::kWarning);
+  EXPECT_EQ(severity(1000, 991), FindingSeverity::kNote);
+  EXPECT_EQ(severity(1000, 1000), FindingSeverity::kNote);
+  EXPECT_EQ(severity(1000, 1200), FindingSeverity::kNote);
+  EXPECT_EQ(severity_of(detector, Finding{}), FindingSeverity::kWarning) << "no iterations";
+  detector.severity = FindingSeverity::kError;
+  EXPECT_EQ(severity(1000, 1000), FindingSeverity::kError) << "a fault of correctness";
+  detector.severity = FindingSeverity::kNote;
+  EXPECT_EQ(severity(1000, 100), FindingSeverity::kNote);
+}
+
+// A second synchronization with nothing new in each iteration.
+Program with_second_sync(Ns second_us) {
+  Program program;
+  return program.steps(12, [&](int) {
+    for (int i = 0; i < 10; ++i) program.launch(5, 90);
+    program.synchronize();
+    program.builder.synchronize_device(program.now, program.now + second_us * kUs);
+    program.pause(second_us);
+  });
+}
+
+TEST(Severity, OfARedundantSynchronizationDependsOnTheIteration) {
+  for (const bool is_long : {false, true}) {
+    const Finding finding = only("redundant-host-sync", with_second_sync(is_long ? 40 : 2));
+    ASSERT_TRUE(finding.iteration.has_value());
+    EXPECT_EQ(finding.iteration->is_small(), !is_long);
+    EXPECT_EQ(severity_of(*find_detector("redundant-host-sync"), finding),
+              is_long ? FindingSeverity::kWarning : FindingSeverity::kNote);
+  }
+}
+
+// ---- The model ----
+
+TEST(IterationModel, PredictsTheRecordingWithoutAChangeAndKnowsWhatRunningAheadSaves) {
+  const Trace trace = with_sync(false).builder.trace();
+  Analyses analyses(trace);
+  const IterationModel& model = analyses.iteration_model();
+  ASSERT_TRUE(model.found());
+  EXPECT_EQ(model.bare_ns(), model.iterations().median_ns);
+  EXPECT_EQ(model.predicted_ns({}), model.bare_ns());
+  EXPECT_EQ(model.run_ahead_ns(), model.bare_ns() - bare_ns(with_sync(false, false)));
+  EXPECT_EQ(steady_syncs(trace, model.iterations()).size(), 12u);
+}
+
+TEST(IterationModel, RemovesTheOverheadOfRecordingOnARealClock) {
+  Program program = launches(10, 2);
+  program.builder.columns().process.clock[0] = trace::kMonotonicClock;
+  EXPECT_LT(bare_ns(program), 200 * kUs);
+  EXPECT_GT(bare_ns(program), 150 * kUs);
+}
+
+TEST(IterationModel, IsEmptyWithoutIterations) {
+  Program program;
+  for (int i = 0; i < 40; ++i) program.launch(10, 2);
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  EXPECT_FALSE(analyses.iteration_model().found());
+  for (const char* detector :
+       {"host-bound-launching", "sync-in-iteration", "allocation-in-iteration",
+        "code-loading-in-iteration", "host-work-in-iteration", "copy-not-overlapped"})
+    EXPECT_EQ(run(detector, trace).outcome, Outcome::kClean) << detector;
+}
+
+}  // namespace
+}  // namespace streamscope::analysis

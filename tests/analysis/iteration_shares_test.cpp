@@ -1,0 +1,557 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the time of iterations went into: simple programs with known shares, and random ones in
+// which the shares must sum to the time.
+#include "analysis/iterations/shares.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "support/trace_builder.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using test::TraceBuilder;
+using testing::ElementsAre;
+
+constexpr Ns kUs = 1000;
+
+// A program whose threads each have a clock. An op starts 5 µs after its call began, or `gap` after
+// the end of what it waits for; a synchronization returns 2 µs after that.
+class Program {
+ public:
+  TraceBuilder builder;
+  Ns gap = 1500;
+
+  Program() { builder.columns().process.clock[0] = trace::kVirtualClock; }
+
+  Program& thread(std::string_view name) {
+    builder.thread(name);
+    thread_ = name;
+    return *this;
+  }
+  /// The clock of the current thread.
+  Ns& now() { return clocks_[thread_]; }
+
+  void kernel(Ns call, Ns lasts, std::string_view name = "k", std::string_view stream = "main") {
+    const Ns start = start_of(stream);
+    builder.at(now()).stream(stream).kernel(name, start, start + lasts);
+    issued(stream, call, start + lasts);
+  }
+  void copy(Ns call, Ns lasts, std::string_view stream = "main") {
+    const Ns start = start_of(stream);
+    builder.at(now()).stream(stream).memcpy(test::kHtoD, start, start + lasts);
+    issued(stream, call, start + lasts);
+  }
+  void memset(Ns call, Ns lasts, std::string_view stream = "main") {
+    const Ns start = start_of(stream);
+    builder.at(now()).stream(stream).memset(start, start + lasts);
+    issued(stream, call, start + lasts);
+  }
+  void host_function(Ns call, Ns lasts, std::string_view stream = "main") {
+    const Ns start = start_of(stream);
+    builder.at(now()).stream(stream).host_function(start, start + lasts);
+    issued(stream, call, start + lasts);
+  }
+  void record(std::string_view event, std::string_view stream) {
+    builder.at(now()).stream(stream).record(event);
+    events_[std::string(event)] = done_[std::string(stream)];
+    now() += 1;
+  }
+  void wait(std::string_view event, std::string_view stream) {
+    builder.at(now()).stream(stream).wait(event);
+    Ns& done = done_[std::string(stream)];
+    done = std::max(done, events_[std::string(event)]);
+    now() += 1;
+  }
+  void synchronize() {
+    Ns end = now() + kUs;
+    for (const auto& [stream, done] : done_) end = std::max(end, done + 2 * kUs);
+    builder.synchronize_device(now(), end);
+    now() = end;
+  }
+  void synchronize_stream(std::string_view stream) {
+    const Ns end = std::max(now() + kUs, done_[std::string(stream)] + 2 * kUs);
+    builder.stream(stream).synchronize(now(), end);
+    now() = end;
+  }
+  void synchronize_event(std::string_view event) {
+    const Ns end = std::max(now() + kUs, events_[std::string(event)] + 2 * kUs);
+    builder.synchronize_event(event, now(), end);
+    now() = end;
+  }
+  void query_event(std::string_view event) {
+    builder.at(now()).query_event(event, events_[std::string(event)] <= now());
+    now() += 1;
+  }
+  void malloc(Ns call) {
+    builder.at(now()).malloc(0x1000'0000, 4096);
+    called(call);
+  }
+  void load_module(Ns call) {
+    malloc(call);
+    builder.columns().api_call.kind.back() = number_of(CallKind::kModuleLoad);
+  }
+  void overhead(Ns lasts) {
+    builder.add(trace::Overhead{.process_id = 0,
+                                .thread_id = builder.columns().api_call.thread_id.back(),
+                                .name_id = builder.intern("CUPTI buffer flush"),
+                                .start_ns = now(),
+                                .end_ns = now() + lasts});
+    now() += lasts;
+  }
+  void pause(Ns lasts) { now() += lasts; }
+
+  template <class Body>
+  Program& steps(int count, Body body) {
+    for (int i = 0; i < count; ++i) {
+      thread("main");
+      const Ns begin = now();
+      body();
+      thread("main");
+      builder.range("step", begin, now());
+    }
+    return *this;
+  }
+
+ private:
+  Ns start_of(std::string_view stream) {
+    const auto done = done_.find(std::string(stream));
+    return std::max(now() + 5 * kUs, done == done_.end() ? 0 : done->second + gap);
+  }
+  void issued(std::string_view stream, Ns call, Ns end) {
+    done_[std::string(stream)] = end;
+    called(call);
+  }
+  void called(Ns call) {
+    now() += call;
+    builder.columns().api_call.end_ns.back() = now();
+  }
+
+  std::string thread_ = "main";
+  std::map<std::string, Ns> clocks_, done_, events_;
+};
+
+Ns sum_of(const Shares& shares) { return std::accumulate(shares.begin(), shares.end(), Ns{0}); }
+
+void expect_sums(const Iterations& iterations, const IterationShares& shares,
+                 const std::string& which) {
+  ASSERT_EQ(shares.each.size(), iterations.steady_count()) << which;
+  Shares total{};
+  for (size_t i = 0; i < shares.each.size(); ++i) {
+    const Iteration& iteration = iterations.all[iterations.steady_from + i];
+    ASSERT_EQ(sum_of(shares.each[i]), iteration.duration_ns()) << which << ", iteration " << i;
+    for (size_t share = 0; share < kShareCount; ++share) {
+      total[share] += shares.each[i][share];
+      ASSERT_GE(shares.each[i][share], 0)
+          << which << ", iteration " << i << ", " << names_of(static_cast<Share>(share)).id;
+    }
+  }
+  ASSERT_EQ(shares.total, total) << which;
+  ASSERT_EQ(shares.total_ns(), iterations.steady_end_ns() - iterations.steady_start_ns()) << which;
+}
+
+// The shares of an iteration in the middle, in µs, by id.
+std::map<std::string_view, double> shares_us(const Program& program) {
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  const Iterations iterations = find_iterations(analyses);
+  std::map<std::string_view, double> result;
+  if (!iterations.found()) return result;
+  const IterationShares shares = shares_of(analyses, iterations);
+  expect_sums(iterations, shares, "shares");
+  const Shares& middle = shares.each[shares.each.size() / 2];
+  for (size_t share = 0; share < kShareCount; ++share) {
+    if (middle[share] != 0)
+      result[names_of(static_cast<Share>(share)).id] = static_cast<double>(middle[share]) / kUs;
+  }
+  return result;
+}
+
+using Part = std::pair<const std::string_view, double>;
+
+TEST(Shares, HaveDifferentNames) {
+  std::set<std::string_view> ids, shown;
+  for (size_t share = 0; share < kShareCount; ++share) {
+    ids.insert(names_of(static_cast<Share>(share)).id);
+    shown.insert(names_of(static_cast<Share>(share)).shown);
+  }
+  EXPECT_EQ(ids.size(), kShareCount);
+  EXPECT_EQ(shown.size(), kShareCount);
+  EXPECT_EQ(names_of(Share::kUnknown).id, "unknown");
+}
+
+TEST(Shares, APauseIsLongByTheDurationOfAnIterationWithinLimits) {
+  Iterations iterations;
+  for (const auto& [median, least] : {std::pair<Ns, Ns>{0, kLeastLongPauseNs},
+                                      {2'000 * kUs, 100 * kUs},
+                                      {4'000 * kUs, 200 * kUs},
+                                      {10'000 * kUs, 500 * kUs},
+                                      {60'000 * kUs, kMostLongPauseNs}}) {
+    iterations.median_ns = median;
+    EXPECT_EQ(long_pause_ns(iterations), least) << median;
+  }
+}
+
+// ---- Known programs ----
+
+TEST(Shares, OfAProgramThatOnlyLaunchesAreLaunching) {
+  Program program;
+  program.steps(10, [&] {
+    for (int i = 0; i < 20; ++i) program.kernel(10 * kUs, 2 * kUs);
+  });
+  EXPECT_THAT(shares_us(program), ElementsAre(Part("host-launching", 200)));
+}
+
+TEST(Shares, OfABusyDeviceAreKernelsAndTheGapsBetweenThem) {
+  Program program;
+  program.steps(10, [&] {
+    for (int i = 0; i < 4; ++i) program.kernel(5 * kUs, 50 * kUs);
+  });
+  EXPECT_THAT(shares_us(program), ElementsAre(Part("device-latency", 6), Part("kernels", 200)));
+}
+
+TEST(Shares, TellCopiesAndCollectivesFromOtherKernels) {
+  Program program;
+  program.steps(10, [&] {
+    program.copy(5 * kUs, 30 * kUs);
+    program.memset(5 * kUs, 10 * kUs);
+    program.kernel(5 * kUs, 50 * kUs);
+    program.kernel(5 * kUs, 20 * kUs, "ncclDevKernel_AllReduce");
+  });
+  EXPECT_THAT(shares_us(program), ElementsAre(Part("collectives", 20), Part("copies", 40),
+                                              Part("device-latency", 6), Part("kernels", 50)));
+}
+
+TEST(Shares, OfASynchronizationAreItsReturnAndTheWayToTheNextKernel) {
+  Program program;
+  program.steps(10, [&] {
+    program.pause(30 * kUs);
+    for (int i = 0; i < 10; ++i) program.kernel(5 * kUs, 10 * kUs);
+    program.synchronize();
+  });
+  EXPECT_THAT(shares_us(program),
+              ElementsAre(Part("device-latency", 13.5), Part("host-launching", 35),
+                          Part("host-synchronization", 2), Part("kernels", 100)));
+}
+
+TEST(Shares, OfALongPauseAreOutsideAndOfAShortOneLaunching) {
+  for (const Ns pause : {90, 400}) {
+    Program program;
+    program.steps(10, [&] {
+      program.pause(pause * kUs);
+      for (int i = 0; i < 5; ++i) program.kernel(10 * kUs, 2 * kUs);
+    });
+    if (pause == 90) {
+      EXPECT_THAT(shares_us(program), ElementsAre(Part("host-launching", 140)));
+    } else {
+      EXPECT_THAT(shares_us(program),
+                  ElementsAre(Part("host-launching", 50), Part("host-outside", 400)));
+    }
+  }
+}
+
+TEST(Shares, NameWhatTheHostDoes) {
+  Program program;
+  program.steps(10, [&] {
+    program.malloc(70 * kUs);
+    program.load_module(60 * kUs);
+    program.overhead(25 * kUs);
+    for (int i = 0; i < 5; ++i) program.kernel(10 * kUs, 2 * kUs);
+  });
+  EXPECT_THAT(shares_us(program), ElementsAre(Part("code-loading", 60), Part("host-launching", 50),
+                                              Part("memory-management", 70), Part("recorder", 25)));
+}
+
+TEST(Shares, OfAPauseInWhichAnotherThreadWorksAreWhatThatThreadDoes) {
+  Program program;
+  program.thread("backward");
+  program.kernel(10 * kUs, 2 * kUs);
+  program.thread("main").pause(20 * kUs);
+  program.steps(10, [&] {
+    for (int i = 0; i < 5; ++i) program.kernel(10 * kUs, 2 * kUs);
+    const Ns at = program.now();
+    program.thread("backward").now() = at;
+    program.malloc(130 * kUs);
+    for (int i = 0; i < 5; ++i) program.kernel(10 * kUs, 2 * kUs);
+    const Ns done = program.now();
+    program.thread("main").now() = done;
+  });
+  EXPECT_THAT(shares_us(program),
+              ElementsAre(Part("host-launching", 100), Part("memory-management", 130)));
+}
+
+TEST(Shares, CountWhatRunsInAnIteration) {
+  Program program;
+  program.steps(10, [&] {
+    for (int i = 0; i < 4; ++i) program.kernel(5 * kUs, 50 * kUs, "k", i % 2 ? "a" : "b");
+    program.copy(5 * kUs, 10 * kUs, "a");
+    program.synchronize();
+  });
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  const Iterations iterations = find_iterations(analyses);
+  ASSERT_TRUE(iterations.found());
+  const IterationShares shares = shares_of(analyses, iterations);
+  EXPECT_DOUBLE_EQ(shares.kernel_count, 4);
+  EXPECT_DOUBLE_EQ(shares.launch_count, 4);
+  EXPECT_DOUBLE_EQ(shares.sync_count, 1);
+  EXPECT_EQ(shares.median_kernel_ns, 50 * kUs);
+  EXPECT_EQ(shares.bound(), Share::kKernels);
+  // On a from 10 µs: two kernels, a copy and two gaps; on b from 5 µs, where one gap is left.
+  EXPECT_EQ(shares.busy_ns, 5 * kUs + 100 * kUs + 1500 + 10 * kUs);
+  EXPECT_EQ(shares.lost_run_ahead_ns, 0);
+}
+
+// ---- Random programs ----
+
+// Each iteration repeats the same calls on up to three streams, with some jitter; a second thread
+// works in turns with the first one, or at the same time on streams of its own: which of two calls
+// that overlap was the first on a stream is not in a trace.
+Program random_program(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto up_to = [&](Ns most) { return 1 + static_cast<Ns>(random() % most); };
+  Program program;
+  const bool ranges = random() % 2 == 0, two = random() % 2 == 0, at_once = random() % 2 == 0;
+  const Ns slow = random() % 3 == 0 ? 200 * kUs : 20 * kUs;
+  struct Action {
+    uint32_t what, stream, event;
+    Ns call, lasts;
+  };
+  const auto actions_of = [&](size_t count) {
+    std::vector<Action> actions;
+    for (size_t i = 0; i < count; ++i) {
+      actions.push_back({static_cast<uint32_t>(random() % 22), static_cast<uint32_t>(random() % 3),
+                         static_cast<uint32_t>(random() % 3), up_to(15 * kUs), up_to(slow)});
+    }
+    return actions;
+  };
+  const std::vector<Action> plans[2] = {actions_of(4 + random() % 20), actions_of(random() % 20)};
+  const auto act = [&](const Action& action, size_t number, size_t who) {
+    const std::string stream = (who == 1 && at_once ? "t" : "s") + std::to_string(action.stream),
+                      event = "e" + std::to_string(action.event);
+    const Ns jitter = static_cast<Ns>(random() % (random() % 16 == 0 ? 20 * kUs : 500));
+    const Ns call = action.call + jitter, lasts = action.lasts + jitter;
+    program.gap = 500 + static_cast<Ns>(random() % 4) * 500;
+    switch (action.what) {
+      case 0:
+        return program.record(event, stream);
+      case 1:
+        return program.wait(event, stream);
+      case 2:
+        return program.synchronize_stream(stream);
+      case 3:
+        return action.event == 0 ? program.synchronize() : program.synchronize_event(event);
+      case 4:
+        return program.malloc(call * 4);
+      case 5:
+        return program.load_module(call * 3);
+      case 6:
+        return program.pause(lasts * 3);
+      case 7:
+        return program.overhead(call);
+      case 8:
+        return program.copy(call * 2, lasts, stream);
+      case 9:
+        return program.memset(call, lasts, stream);
+      case 10:
+        return program.host_function(call, lasts, stream);
+      case 11:
+        return program.query_event(event);
+      default:
+        return program.kernel(call, lasts,
+                              number % 7 == 6 ? "nccl" : "k" + std::to_string(number % 9), stream);
+    }
+  };
+  for (int event = 0; event < 3; ++event)
+    program.record("e" + std::to_string(event), "s" + std::to_string(event));
+  program.kernel(5 * kUs, 5 * kUs, "start", "s0");
+  const auto step = [&] {
+    const Ns begin = program.now();
+    size_t next[2] = {0, 0};
+    if (two) {
+      Ns& other = program.thread("other").now();
+      other = std::max(other, begin + 1);
+      program.thread("main");
+    }
+    program.kernel(5 * kUs, 10 * kUs, "first", "s0");
+    while (next[0] < plans[0].size() || (two && next[1] < plans[1].size())) {
+      // In turns: the main thread first. At once: whose clock is behind.
+      Ns clocks[2] = {program.thread("main").now(), 0};
+      if (two) clocks[1] = program.thread("other").now();
+      size_t who = next[0] < plans[0].size() ? 0 : 1;
+      if (two && at_once && who == 0 && next[1] < plans[1].size() && clocks[1] < clocks[0]) who = 1;
+      program.thread(who == 0 ? "main" : "other");
+      if (who == 1 && !at_once) program.now() = std::max(clocks[0], clocks[1]);
+      act(plans[who][next[who]], next[who], who);
+      ++next[who];
+    }
+    if (two) {
+      const Ns other = program.thread("other").now();
+      Ns& main = program.thread("main").now();
+      main = std::max(main, other + static_cast<Ns>(random() % (5 * kUs)));
+    }
+    program.thread("main");
+    program.kernel(5 * kUs, 10 * kUs, "last", "s0");
+    if (ranges) program.builder.range("step", begin, program.now());
+  };
+  const size_t count = 6 + random() % 8;
+  for (size_t i = 0; i < count; ++i) step();
+  return program;
+}
+
+TEST(Shares, AreNeverNegativeAndSumToTheIterationInRandomPrograms) {
+  size_t found = 0, of_sequences = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    const Trace trace = random_program(seed).builder.trace();
+    Analyses analyses(trace);
+    const Iterations iterations = find_iterations(analyses);
+    if (!iterations.found()) continue;
+    ++found;
+    of_sequences += iterations.source == IterationSource::kSequence;
+    const std::string which = "seed " + std::to_string(seed);
+    IterationShares shares = shares_of(analyses, iterations);
+    expect_sums(iterations, shares, which);
+    if (HasFatalFailure()) return;
+    ASSERT_LE(shares.busy_ns * static_cast<Ns>(iterations.steady_count()), shares.total_ns());
+    ASSERT_GE(shares.busy_ns, 0) << which;
+    std::mt19937 random(seed);
+    charge_run_ahead(shares, static_cast<Ns>(random() % (2 * iterations.median_ns + 1)));
+    expect_sums(iterations, shares, which + ", run-ahead charged");
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(found, 300u) << "or the programs show too little";
+  EXPECT_GE(of_sequences, 50u);
+}
+
+// What bounds an iteration is known, where all calls and times are.
+TEST(Shares, LeaveLittleUnknownInRandomPrograms) {
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    const Trace trace = random_program(seed).builder.trace();
+    Analyses analyses(trace);
+    const Iterations iterations = find_iterations(analyses);
+    if (!iterations.found()) continue;
+    const IterationShares shares = shares_of(analyses, iterations);
+    // Nothing shows what led to the first call of a thread, so the first iterations do not count.
+    Ns unknown = 0, total = 0;
+    for (size_t i = 2; i < shares.each.size(); ++i) {
+      unknown += shares.each[i][static_cast<size_t>(Share::kUnknown)];
+      total += sum_of(shares.each[i]);
+    }
+    EXPECT_LE(unknown * 20, total) << "seed " << seed;
+  }
+}
+
+TEST(RandomPrograms, AreReplayedAsRecordedWithoutAChange) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const Trace trace = random_program(seed).builder.trace();
+    Analyses analyses(trace);
+    std::vector<Id> all(trace.op.size());
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<Ns> ends = analyses.replay().predict_ends({}, all);
+    for (const Id op : all) ASSERT_EQ(ends[op], trace.op.end_ns[op]) << "seed " << seed;
+  }
+}
+
+TEST(RandomPrograms, ArePredictedTheSameHoweverManyOpsAreAskedFor) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const Trace trace = random_program(seed).builder.trace();
+    Analyses analyses(trace);
+    Change change;
+    const Ns last = trace.api_call.end_ns.back();
+    for (int i = 0; i < 5; ++i) {
+      const Ns from = static_cast<Ns>(random() % static_cast<uint64_t>(last));
+      change.cuts.add(random() % 2, from, from + static_cast<Ns>(random() % (200 * kUs)));
+      change.graph_op.add(static_cast<Id>(random() % trace.op.size()));
+    }
+    std::vector<Id> all(trace.op.size());
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<Ns> ends = analyses.replay().predict_ends(change, all);
+    std::vector<Id> some;
+    for (int i = 0; i < 4; ++i) some.push_back(static_cast<Id>(random() % (1 + all.size() / 2)));
+    const std::vector<Ns> ends_of_some = analyses.replay().predict_ends(change, some);
+    for (size_t i = 0; i < some.size(); ++i)
+      ASSERT_EQ(ends_of_some[i], ends[some[i]]) << "seed " << seed << " op " << some[i];
+  }
+}
+
+// ---- Lost run-ahead ----
+
+IterationShares two_iterations() {
+  IterationShares shares;
+  for (const Ns scale : {1, 3}) {
+    Shares one{};
+    one[static_cast<size_t>(Share::kKernels)] = 500 * scale;
+    one[static_cast<size_t>(Share::kLaunching)] = 100 * scale;
+    one[static_cast<size_t>(Share::kLatency)] = 50 * scale;
+    one[static_cast<size_t>(Share::kSynchronizing)] = 10 * scale;
+    shares.each.push_back(one);
+    for (size_t i = 0; i < kShareCount; ++i) shares.total[i] += one[i];
+  }
+  return shares;
+}
+
+TEST(RunAhead, IsChargedToSynchronizationsInProportion) {
+  IterationShares shares = two_iterations();
+  charge_run_ahead(shares, 20 + 120);  // 20 of an iteration are their own, 300 the host's
+  EXPECT_DOUBLE_EQ(shares.lost_run_ahead_ns, 120);
+  const auto of = [](const Shares& one, Share share) { return one[static_cast<size_t>(share)]; };
+  EXPECT_EQ(of(shares.each[0], Share::kLaunching), 60);
+  EXPECT_EQ(of(shares.each[0], Share::kLatency), 30);
+  EXPECT_EQ(of(shares.each[0], Share::kSynchronizing), 70);
+  EXPECT_EQ(of(shares.each[0], Share::kKernels), 500);
+  EXPECT_EQ(of(shares.each[1], Share::kSynchronizing), 210);
+  EXPECT_EQ(of(shares.total, Share::kSynchronizing), 280);
+  EXPECT_EQ(shares.total_ns(), 4 * 660);
+}
+
+TEST(RunAhead, IsNothingIfItIsLessThanTheSynchronizationsThemselves) {
+  for (const Ns saved : {-5, 0, 19, 20}) {
+    IterationShares shares = two_iterations();
+    charge_run_ahead(shares, saved);
+    EXPECT_EQ(shares.each, two_iterations().each) << saved;
+    EXPECT_EQ(shares.total, two_iterations().total) << saved;
+    EXPECT_EQ(shares.lost_run_ahead_ns, 0) << saved;
+  }
+}
+
+TEST(RunAhead, IsAtMostWhatTheHostSpent) {
+  IterationShares shares = two_iterations();
+  charge_run_ahead(shares, 100'000);
+  EXPECT_DOUBLE_EQ(shares.lost_run_ahead_ns, 300);
+  for (const Share share : {Share::kLaunching, Share::kLatency, Share::kOutside})
+    EXPECT_EQ(shares.total[static_cast<size_t>(share)], 0);
+  EXPECT_EQ(shares.total_ns(), 4 * 660);
+}
+
+TEST(RunAhead, KeepsTheSumsOfRandomShares) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    IterationShares shares;
+    shares.each.resize(1 + random() % 9);
+    std::vector<Ns> sums;
+    for (Shares& one : shares.each) {
+      for (Ns& part : one) part = random() % 3 == 0 ? 0 : static_cast<Ns>(random() % 1'000'000);
+      sums.push_back(sum_of(one));
+      for (size_t i = 0; i < kShareCount; ++i) shares.total[i] += one[i];
+    }
+    charge_run_ahead(shares, static_cast<Ns>(random() % 8'000'000));
+    Ns all = 0;
+    for (size_t i = 0; i < shares.each.size(); ++i) {
+      ASSERT_EQ(sum_of(shares.each[i]), sums[i]) << "seed " << seed;
+      for (const Ns part : shares.each[i]) ASSERT_GE(part, 0) << "seed " << seed;
+      all += sums[i];
+    }
+    ASSERT_EQ(shares.total_ns(), all) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
