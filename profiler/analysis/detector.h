@@ -45,7 +45,7 @@ struct IterationGain {
 
   Ns gain_ns() const { return std::max<Ns>(0, before_ns - after_ns); }
   /// True if the repair saves less than 1 % of the iteration.
-  bool is_small() const { return gain_ns() * 100 < before_ns; }
+  bool is_small() const { return gain_ns() < before_ns / 100; }
 };
 
 /// One mistake, no matter how often it occurs. Ids that do not apply are kNoId.

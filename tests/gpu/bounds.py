@@ -40,9 +40,8 @@ def diagnosis(harness, trace, *options):
 
 
 def first_repair(found):
-    """The finding that saves most of an iteration."""
-    repairs = [finding for finding in found if finding["repaired_iteration_ns"] is not None]
-    return min(repairs, key=lambda finding: finding["repaired_iteration_ns"], default=None)
+    """The first finding with a predicted iteration time."""
+    return next((finding for finding in found if finding["repaired_iteration_ns"] is not None), None)
 
 
 def boundaries_agree(harness, case, trace, marked):

@@ -242,13 +242,13 @@ void HostTime::add_memory_calls() {
   for (Id call = 0; call < calls.size(); ++call) {
     const trace::Small kind = calls.kind[call];
     const Ns start = calls.start_ns[call], end = calls.end_ns[call];
+    if (calls.thread_id[call] >= threads_.size() || start == kUnknownNs || end <= start) continue;
     const bool copies = kind == CallKind::kMemcpy || kind == CallKind::kMemcpyAsync,
-               is_long = end - start >= kLongCallNs;
+               is_long = trace::difference_of(end, start) >= kLongCallNs;
     if (!(copies && is_long) && kind != CallKind::kMalloc && kind != CallKind::kFree &&
         kind != CallKind::kMallocAsync && kind != CallKind::kFreeAsync) {
       continue;
     }
-    if (calls.thread_id[call] >= threads_.size() || start == kUnknownNs || end <= start) continue;
     threads_[calls.thread_id[call]].specials.push_back(
         {start, end, copies ? HostState::kCopy : HostState::kMemory,
          is_long ? calls.name_id[call] : kNoId});

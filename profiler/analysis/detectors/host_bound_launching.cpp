@@ -21,11 +21,11 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr double kLeastShare = 0.05;     // of the iteration spent on launching
-constexpr Ns kLeastGain = 10;            // 1/10 of the iteration
-constexpr size_t kLeastLaunches = 8;     // that are worth a graph
-constexpr double kLeastPart = 0.25;      // of an iteration's launches, for a graph of its own
-constexpr double kWholeIteration = 0.9;  // of its launches
+constexpr double kLeastLaunchingShare = 0.05;  // of the iteration spent on launching
+constexpr Ns kLeastLaunchingGain = 10;         // 1/10 of the iteration
+constexpr size_t kLeastLaunches = 8;           // that are worth a graph
+constexpr double kLeastPart = 0.25;            // of an iteration's launches, for a graph of its own
+constexpr double kWholeIteration = 0.9;        // of its launches
 
 // When the host did something in the steady part that cannot be in a graph.
 std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations) {
@@ -83,14 +83,14 @@ Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch
 
 void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
-  if (!model.found() || part_of(model, Share::kLaunching) < kLeastShare) return;
+  if (!model.found() || part_of(model, Share::kLaunching) < kLeastLaunchingShare) return;
   const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
   const Graphs graphs = as_graphs(analyses, iterations, shares.launch_count);
   Finding finding;
   if (graphs.launches < kLeastLaunches * iterations.steady_count() ||
       !set_iteration_gain(model, graphs.change, shares.busy_ns, finding) ||
-      finding.iteration->gain_ns() * kLeastGain < finding.iteration->before_ns) {
+      finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastLaunchingGain) {
     return;
   }
   const double launches =

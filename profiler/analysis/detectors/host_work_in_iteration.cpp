@@ -20,8 +20,8 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr double kLeastShare = 0.05;
-constexpr Ns kLeastGain = 20;  // 1/20 of the iteration: shorter pauses are the host's pace
+constexpr double kLeastOutsideShare = 0.05;
+constexpr Ns kLeastOutsideGain = 20;  // 1/20 of the iteration: shorter pauses are the host's pace
 
 // The first op that a thread issued at or after an instant, by its work.
 class NextIssues {
@@ -43,7 +43,7 @@ class NextIssues {
 
 void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
-  if (!model.found() || part_of(model, Share::kOutside) < kLeastShare) return;
+  if (!model.found() || part_of(model, Share::kOutside) < kLeastOutsideShare) return;
   const Trace& trace = analyses.trace();
   const Iterations& iterations = model.iterations();
   const NextIssues issues(analyses);
@@ -78,7 +78,7 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
   const Ns each = total / static_cast<Ns>(iterations.steady_count());
   Finding finding;
   if (!set_iteration_gain(model, change, model.shares().busy_ns, finding) ||
-      finding.iteration->gain_ns() * kLeastGain < finding.iteration->before_ns) {
+      finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastOutsideGain) {
     return;
   }
   const auto most = std::ranges::max_element(

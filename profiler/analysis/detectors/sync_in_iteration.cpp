@@ -46,7 +46,7 @@ std::map<Id, std::vector<Read>> reads_of(Analyses& analyses) {
   return reads;
 }
 
-struct Site {
+struct SyncSite {
   Id first = kNoId;
   size_t count = 0, read_count = 0;
   Ns blocked_ns = 0, last_ns = kUnknownNs;
@@ -64,11 +64,12 @@ void find_syncs_in_iterations(Analyses& analyses, Findings& findings) {
   if (all.size() * 2 < iterations.steady_count()) return;  // not in each iteration
   const std::map<Id, std::vector<Read>> reads = reads_of(analyses);
   const std::vector<std::string> call_sites = analysis::call_sites(trace);
-  std::map<std::pair<Id, std::string>, Site> sites;  // by name and line
+  std::map<std::pair<Id, std::string>, SyncSite> sites;  // by name and line
   const auto& syncs = trace.host_sync;
   for (const Id sync : all) {
     const Id stack = syncs.stack_id[sync], thread = syncs.thread_id[sync];
-    Site& site = sites[{syncs.name_id[sync], stack < call_sites.size() ? call_sites[stack] : ""}];
+    SyncSite& site =
+        sites[{syncs.name_id[sync], stack < call_sites.size() ? call_sites[stack] : ""}];
     if (site.count++ == 0) site.first = sync;
     trace::add_to(site.blocked_ns, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
     site.last_ns = syncs.start_ns[sync];

@@ -120,7 +120,8 @@ class SequenceWalk {
     for (std::optional<size_t> at = after(first); at; at = after(*at)) bounds.push_back(*at);
     // The last one may have been cut short.
     const size_t last = bounds.back();
-    if (last + length_ <= work_.size() && same(bounds[bounds.size() - 2], last) * 10 >= length_ * 9)
+    if (bounds.size() > 1 && last + length_ <= work_.size() &&
+        same(bounds[bounds.size() - 2], last) * 10 >= length_ * 9)
       bounds.push_back(last + length_);
     return bounds;
   }

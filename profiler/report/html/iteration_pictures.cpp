@@ -40,9 +40,9 @@ std::string label_of(const ShareLine& line, double share) {
 
 // ---- the strip
 
-constexpr double kWidth = 1200, kMostPitch = 24, kMargin = 110;  // right of the columns
-constexpr double kTop = 18, kBottom = 98, kHeight = 116;
-constexpr double kLetter = 7;  // of labels
+constexpr double kStripWidth = 1200, kMostPitch = 24, kMedianMargin = 110;  // right of the columns
+constexpr double kStripTop = 18, kStripBottom = 98, kStripHeight = 116;
+constexpr double kLabelLetter = 7;  // of labels
 // What is higher than the steady part without great outliers is cut off; in times of the median.
 constexpr double kLeastShown = 1.6, kMostShown = 2.5;
 
@@ -57,7 +57,7 @@ const char* kind_of(const Iterations& iterations, size_t i) {
   return times_median(iterations, i) >= analysis::kOutlierFactor ? "outlier" : "steady";
 }
 
-std::string title_of(const Iterations& iterations, const IterationColumn& column) {
+std::string column_title(const Iterations& iterations, const IterationColumn& column) {
   const size_t i = column.longest;
   std::string text =
       fmt::format("iteration {}: {}", i + 1, format_duration(iterations.all[i].duration_ns()));
@@ -75,7 +75,7 @@ std::string title_of(const Iterations& iterations, const IterationColumn& column
 struct Strip {
   explicit Strip(const Iterations& all) : iterations(all), columns(iteration_columns(all)) {
     const auto count = static_cast<double>(columns.size());
-    pitch = std::min(kMostPitch, (kWidth - kMargin) / std::max(count, 1.0));
+    pitch = std::min(kMostPitch, (kStripWidth - kMedianMargin) / std::max(count, 1.0));
     width = pitch * count;
     double highest = 0;
     for (size_t i = all.steady_from; i < all.steady_to; ++i)
@@ -84,7 +84,7 @@ struct Strip {
   }
   double x(size_t column) const { return pitch * static_cast<double>(column); }
   double height(double times) const {
-    return std::clamp(times / shown, 0.01, 1.0) * (kBottom - kTop);
+    return std::clamp(times / shown, 0.01, 1.0) * (kStripBottom - kStripTop);
   }
 
   const Iterations& iterations;
@@ -93,7 +93,7 @@ struct Strip {
   double shown = 0;  // of the highest column, in times of the median
 };
 
-std::string text_at(double x, double y, const char* anchor, const std::string& text) {
+std::string label_at(double x, double y, const char* anchor, const std::string& text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
                      escape_markup(text));
 }
@@ -109,11 +109,11 @@ std::string columns_of(const Strip& strip) {
         "<g class=\"{}\" data-from=\"{}\" data-to=\"{}\"><title>{}</title><rect x=\"{:.1f}\" "
         "y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
         kind_of(strip.iterations, i), iteration.start_ns, iteration.end_ns,
-        escape_markup(title_of(strip.iterations, strip.columns[c])), strip.x(c), kBottom - height,
-        width, height);
+        escape_markup(column_title(strip.iterations, strip.columns[c])), strip.x(c),
+        kStripBottom - height, width, height);
     if (times > strip.shown)
       text += fmt::format("<path class=\"cut\" d=\"M{:.1f} {:.1f} l{:.1f} -4 v4 l-{:.1f} 4 z\"/>",
-                          strip.x(c), kTop + 10, width, width);
+                          strip.x(c), kStripTop + 10, width, width);
     text += "</g>\n";
   }
   return text;
@@ -127,11 +127,11 @@ std::string cut_labels(const Strip& strip) {
     const size_t i = strip.columns[c].longest;
     if (times_median(strip.iterations, i) <= strip.shown) continue;
     const std::string label = format_duration(strip.iterations.all[i].duration_ns());
-    const double half = static_cast<double>(label.size()) * kLetter / 2;
+    const double half = static_cast<double>(label.size()) * kLabelLetter / 2;
     const double middle = std::max(strip.x(c) + strip.pitch / 2, half + 3);
     if (middle - half < free_from) continue;
     free_from = middle + half + 8;
-    text += text_at(middle, kTop - 6, "middle", label);
+    text += label_at(middle, kStripTop - 6, "middle", label);
   }
   return text;
 }
@@ -147,8 +147,9 @@ std::string numbers(const Strip& strip) {
     const size_t round = last / step * step;
     if (c > 0 && (round < first || strip.x(c) < 24)) continue;
     const std::string label = format_count(c == 0 ? 1 : round);
-    const double half = static_cast<double>(label.size()) * kLetter / 2;
-    text += text_at(std::max(strip.x(c) + strip.pitch * 0.4, half), kHeight - 4, "middle", label);
+    const double half = static_cast<double>(label.size()) * kLabelLetter / 2;
+    text +=
+        label_at(std::max(strip.x(c) + strip.pitch * 0.4, half), kStripHeight - 4, "middle", label);
   }
   return text;
 }
@@ -228,19 +229,19 @@ std::string strip_picture(const IterationSummary& summary) {
   const Iterations& iterations = summary.iterations;
   const Strip strip(iterations);
   const size_t each = strip.columns.empty() ? 0 : strip.columns.front().last + 1;
-  const double y = kBottom - strip.height(1);
+  const double y = kStripBottom - strip.height(1);
   std::string text = fmt::format(
       "<figure>\n<svg class=\"strip\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"group\" "
       "aria-label=\"Durations of {}, median {}\">\n",
-      kWidth, kHeight, format_count(iterations.all.size(), "iteration"),
+      kStripWidth, kStripHeight, format_count(iterations.all.size(), "iteration"),
       format_duration(iterations.median_ns));
   text += columns_of(strip) + cut_labels(strip);
   text += fmt::format(
       "<line class=\"rule\" x1=\"0\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{1:.1f}\"/><line "
       "class=\"median\" x1=\"0\" x2=\"{0:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>",
-      strip.width, kBottom, y);
-  text += text_at(strip.width + 6, y - 2, "start", "median");
-  text += text_at(strip.width + 6, y + 11, "start", format_duration(iterations.median_ns));
+      strip.width, kStripBottom, y);
+  text += label_at(strip.width + 6, y - 2, "start", "median");
+  text += label_at(strip.width + 6, y + 11, "start", format_duration(iterations.median_ns));
   text += numbers(strip) + "</svg>\n" + legend_of(strip);
   text += "<figcaption>";
   text += each > 1 ? fmt::format("Each column is the longest of {} iterations", each)

@@ -20,7 +20,7 @@ using analysis::format_percent;
 using analysis::Share;
 using trace::Ns;
 
-constexpr double kLeastShare = 0.005;  // of an iteration, for a line of its own
+constexpr double kLeastShownShare = 0.005;  // of an iteration, for a line of its own
 
 std::string rounded(double count) {
   return count >= 9.5 ? format_count(static_cast<uint64_t>(count + 0.5))
@@ -50,7 +50,7 @@ std::string duration_sentence(const IterationSummary& summary) {
       format_duration(iterations.median_ns),
       format_duration((iterations.high_ns - iterations.low_ns) / 2), iterations.steady_from + 1,
       iterations.steady_to, format_count(iterations.all.size()), how_found(iterations),
-      summary.bare_ns * 100 < iterations.median_ns * 98
+      static_cast<double>(summary.bare_ns) < 0.98 * static_cast<double>(iterations.median_ns)
           ? fmt::format(", about {} without recording", format_duration(summary.bare_ns))
           : "",
       format_duration(summary.shares.busy_ns),
@@ -114,7 +114,7 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
   for (size_t i = 0; i < analysis::kShareCount; ++i) {
     const auto share = static_cast<Share>(i);
     const Ns all = summary.shares.total[i];
-    if (static_cast<double>(all) < kLeastShare * static_cast<double>(total)) {
+    if (static_cast<double>(all) < kLeastShownShare * static_cast<double>(total)) {
       rest += all;
       continue;
     }

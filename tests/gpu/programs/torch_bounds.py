@@ -315,7 +315,7 @@ class Postprocess:
 class Debugged(Training):
     """Waits for the device after each layer, as for an error message that names it; repaired: does not."""
 
-    width, batch, length, heads = 512, 8, 256, 8
+    width, batch, length, heads = 512, 16, 256, 8
 
     def __init__(self, repaired):
         super().__init__(repaired)
