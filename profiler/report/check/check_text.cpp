@@ -43,13 +43,17 @@ Section finding_section(const Check& check, const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
   std::string facts = rule_name(*advice.detector);
   if (finding.count > 1) facts += fmt::format(", {} times", format_count(finding.count));
-  if (finding.gain_ns) facts += ", gain " + format_duration(*finding.gain_ns);
+  if (finding.iteration) {
+    facts += ", iteration " + repair_gain(*finding.iteration);
+  } else if (finding.gain_ns) {
+    facts += ", gain " + format_duration(*finding.gain_ns);
+  }
   if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
   if (finding.confidence == Confidence::kSuspected) facts += "; suspected: evidence is missing";
   if (advice.is_possible()) facts += "; from indirect evidence, never fails a check";
   if (advice.known) facts += "; in the baseline, so it does not fail this check";
   const bool below =
-      advice.detector->severity < check.options.fail_on && !advice.known && !advice.is_possible();
+      advice.severity() < check.options.fail_on && !advice.known && !advice.is_possible();
   return {.title = fmt::format("{}: {}",
                                advice.is_possible() ? analysis::to_string(finding.confidence)
                                                     : analysis::to_string(advice.severity()),
