@@ -265,7 +265,7 @@ TEST(IterationSequence, IsTheLongestThatRepeats) {
   ASSERT_EQ(found.source, IterationSource::kSequence);
   EXPECT_EQ(found.name, "");
   EXPECT_EQ(found.thread_id, kNoId);
-  EXPECT_EQ(how_found(found), "4 ops that repeat");
+  EXPECT_EQ(how_found(found), "4 ops that repeat, 100 % alike");
   EXPECT_DOUBLE_EQ(found.repeated, 1);
   EXPECT_THAT(issued_us(found), ElementsAre(20, 80, 140, 200, 260, 320, 380, 440));
   EXPECT_THAT(op_counts(found), Each(4u));

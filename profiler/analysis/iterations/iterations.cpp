@@ -427,7 +427,8 @@ std::string how_found(const Iterations& iterations) {
     case IterationSource::kRange:
       return fmt::format("NVTX range \"{}\"", printable(iterations.name));
     case IterationSource::kSequence:
-      return fmt::format("{} that repeat", format_count(iterations.op_count, "op"));
+      return fmt::format("{} that repeat, {} alike", format_count(iterations.op_count, "op"),
+                         format_percent(iterations.repeated));
     case IterationSource::kGraph:
       return "launches of one graph";
     case IterationSource::kNone:

@@ -91,8 +91,11 @@ std::string bound_sentence(const IterationSummary& summary) {
     case Share::kOutside:
       return "Bound by the host, which does something else than CUDA for long.";
     case Share::kSynchronizing:
-      return fmt::format("Bound by {} host synchronizations, during which nothing is launched.",
-                         rounded(shares.sync_count));
+      return fmt::format(
+          "Bound by {} host synchronizations: the host launches nothing meanwhile, and then needs "
+          "{} "
+          "to catch up.",
+          rounded(shares.sync_count), format_duration(static_cast<Ns>(shares.lost_run_ahead_ns)));
     case Share::kMemory:
       return "Bound by the host, which allocates and frees memory.";
     case Share::kCodeLoading:
