@@ -22,7 +22,10 @@ namespace {
 
 constexpr size_t kAnchorOps = 16;  // of an iteration's beginning, by which it is found again
 
-// Where iterations begin, in IssuedWork::ops; the last element is where the last one ends.
+// Of a sequence; more of them are launches that repeat, not iterations.
+constexpr size_t kMostIterations = 1'000'000;
+
+// Where iterations begin, as indexes of IssuedWork; the last element is where the last one ends.
 using Bounds = std::vector<size_t>;
 
 // ---- Sequences ----
@@ -164,7 +167,7 @@ class SequenceWalk {
 
 // ---- Iterations from bounds ----
 
-// The ops [first, last) of IssuedWork::ops as the next iteration.
+// The ops [first, last) of IssuedWork as the next iteration.
 void add_iteration(const IssuedWork& work, size_t first, size_t last, Iteration iteration,
                    std::vector<Iteration>& all) {
   Ns done = kUnknownNs;
@@ -247,7 +250,7 @@ void from_sequence(const IssuedWork& work, Iterations& result) {
   const Period& period = periods.front();
   const size_t first = Phase(work, period).first();
   const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
-  if (bounds.size() <= kFewestIterations) return;
+  if (bounds.size() <= kFewestIterations || bounds.size() > kMostIterations) return;
   result.source = IterationSource::kSequence;
   result.repeated = period.score;
   result.all = iterations_of(work, bounds);
@@ -277,7 +280,9 @@ void from_graph(const IssuedWork& work, Iterations& result) {
     if (graph.bounds.size() >= kFewestIterations && (!best || graph.device_ns > best->device_ns))
       best = &graph;
   }
-  if (!best) return;
+  if (!best ||
+      static_cast<double>(best->device_ns) < kLeastCovered * static_cast<double>(work.device_ns()))
+    return;
   Bounds bounds = best->bounds;
   bounds.push_back(work.size());
   result.source = IterationSource::kGraph;
