@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "analysis/delay/what_if.h"
+#include "analysis/iterations/iteration_model.h"
 #include "analysis/units.h"
 #include "command.h"
 #include "report/formats/exporter.h"
@@ -20,8 +21,8 @@ namespace {
 
 // Replays the run with all changes combined.
 std::string what_if(const trace::Trace& trace, const std::vector<std::string>& texts, bool json,
-                    const std::string& file) {
-  analysis::Analyses analyses(trace);
+                    const analysis::IterationRequest& iteration, const std::string& file) {
+  analysis::Analyses analyses(trace, iteration);
   analysis::Change change;
   for (const std::string& text : texts) {
     if (!analysis::add_change(analyses, text, change)) {
@@ -31,18 +32,28 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
   }
   const trace::Ns before = analyses.replay().recorded_ns(),
                   after = before - analyses.replay().gain_ns(change);
+  const analysis::IterationModel& model = analyses.iteration_model();
+  const trace::Ns each = model.found() ? model.bare_ns() : 0,
+                  changed = model.found() ? model.predicted_ns(change) : 0;
   if (json) {
-    return report::dump({{"schema", 1},
-                         {"what_if", texts},
-                         {"measured_ns", before},
-                         {"replayed_ns", after},
-                         {"gain_ns", before - after}});
+    report::Json result{{"schema", 1},
+                        {"what_if", texts},
+                        {"measured_ns", before},
+                        {"replayed_ns", after},
+                        {"gain_ns", before - after}};
+    result["iteration_ns"] = model.found() ? report::Json(each) : report::Json();
+    result["repaired_iteration_ns"] = model.found() ? report::Json(changed) : report::Json();
+    return report::dump(result);
   }
-  return fmt::format("{}: {} instead of {}, {} {} ({})\n", fmt::join(texts, ", "),
-                     analysis::format_duration(after), analysis::format_duration(before),
-                     analysis::format_duration(std::abs(before - after)),
-                     after > before ? "more" : "less",
-                     analysis::format_percent(std::abs(before - after), before));
+  std::string text = fmt::format(
+      "{}: {} instead of {}, {} {} ({})\n", fmt::join(texts, ", "),
+      analysis::format_duration(after), analysis::format_duration(before),
+      analysis::format_duration(std::abs(before - after)), after > before ? "more" : "less",
+      analysis::format_percent(std::abs(before - after), before));
+  if (model.found())
+    text += fmt::format("an iteration: {} instead of {}, both without recording\n",
+                        analysis::format_duration(changed), analysis::format_duration(each));
+  return text;
 }
 
 }  // namespace
@@ -65,7 +76,8 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--what-if", &options->what_if,
               "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
-              "stream ID) or add-copy-engine; ids as in the trace's tables; repeat to combine. "
+              "stream ID), add-copy-engine, graph (each iteration as a CUDA graph) or no-sync (no "
+              "synchronizations in iterations); ids as in the trace's tables; repeat to combine. "
               "Text or json only",
               {.takes = "CHANGE"});
   line.option("--show", &options->show,
@@ -81,7 +93,8 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
     }
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     if (!options->what_if.empty()) {
-      write_output(what_if(trace, options->what_if, options->format == "json", options->file),
+      write_output(what_if(trace, options->what_if, options->format == "json",
+                           iteration_request(options->iteration), options->file),
                    options->output, options->file);
       return kDone;
     }

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/delay/what_if.h"
 #include "analysis/iterations/iteration_model.h"
+#include "analysis/iterations/steady_calls.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {
@@ -472,6 +474,21 @@ TEST(IterationModel, PredictsTheRecordingWithoutAChangeAndKnowsWhatRunningAheadS
   EXPECT_EQ(model.predicted_ns({}), model.bare_ns());
   EXPECT_EQ(model.run_ahead_ns(), model.bare_ns() - bare_ns(with_sync(false, false)));
   EXPECT_EQ(steady_syncs(trace, model.iterations()).size(), 12u);
+}
+
+TEST(IterationModel, AnswersWhatIfForGraphsAndSynchronizations) {
+  const auto predicted = [](const Program& program, std::string_view text) -> std::optional<Ns> {
+    const Trace trace = program.builder.trace();
+    Analyses analyses(trace);
+    Change change;
+    if (!add_change(analyses, text, change)) return std::nullopt;
+    return analyses.iteration_model().predicted_ns(change);
+  };
+  EXPECT_EQ(predicted(launches(10, 2), "graph"), 40 * kUs);
+  EXPECT_EQ(predicted(with_sync(false), "no-sync"), bare_ns(with_sync(false, false)));
+  EXPECT_EQ(predicted(launches(10, 2), "no-sync"), std::nullopt) << "there are none";
+  EXPECT_EQ(predicted(launches(10, 2, 7), "graph"), std::nullopt) << "too few launches";
+  EXPECT_EQ(predicted(Program(), "graph"), std::nullopt) << "there are no iterations";
 }
 
 TEST(IterationModel, RemovesTheOverheadOfRecordingOnARealClock) {

@@ -461,6 +461,17 @@ TEST_F(ReportCommand, RefusesFormatsThatAWhatIfDoesNotHave) {
   EXPECT_EQ(streamscope({"report", "t.sqlite", "--what-if", "scale-op:1=0.5"}).code, 0);
 }
 
+TEST_F(ReportCommand, RefusesIterationsThatItCannotFind) {
+  write_trace();
+  const Result way = streamscope({"report", "t.sqlite", "--iteration", "steps"});
+  EXPECT_EQ(way.code, 2);
+  EXPECT_THAT(way.err, HasSubstr("'steps' is not a way to find iterations"));
+  const Result graph =
+      streamscope({"report", "t.sqlite", "--iteration", "none", "--what-if", "graph"});
+  EXPECT_EQ(graph.code, 2);
+  EXPECT_THAT(graph.err, HasSubstr("has nothing that 'graph' could change"));
+}
+
 TEST_F(QueryCommand, HelpNamesEveryTableAndView) {
   write_trace();
   const std::string help = streamscope({"query", "--help"}).out;

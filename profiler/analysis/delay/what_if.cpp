@@ -7,6 +7,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "analysis/iterations/graphs.h"
+#include "analysis/iterations/iteration_model.h"
+#include "analysis/iterations/steady_calls.h"
+
 namespace streamscope::analysis {
 namespace {
 
@@ -48,6 +52,18 @@ bool add_change(Analyses& analyses, std::string_view text, Change& change) {
   if (text == "add-copy-engine") {
     ++change.more_copy_engines;
     return true;
+  }
+  if (text == "graph" || text == "no-sync") {
+    const IterationModel& model = analyses.iteration_model();
+    if (!model.found()) return false;
+    if (text == "graph") {
+      const Graphs graphs = as_graphs(analyses, model.iterations(), model.shares().launch_count);
+      change.add(graphs.change);
+      return graphs.count > 0;
+    }
+    const std::vector<Id> syncs = steady_syncs(trace, model.iterations());
+    for (const Id sync : syncs) change.without_sync.add(sync);
+    return !syncs.empty();
   }
   const size_t colon = text.find(':');
   if (colon == text.npos) return false;

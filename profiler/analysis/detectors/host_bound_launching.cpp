@@ -11,73 +11,19 @@
 //   a program that cannot be captured because the host decides from time to time what comes next.
 #include <fmt/format.h>
 
-#include "../iterations/issued_work.h"
+#include "../iterations/graphs.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
 #include "in_iterations.h"
-#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
 
 constexpr double kLeastLaunchingShare = 0.05;  // of the iteration spent on launching
 constexpr Ns kLeastLaunchingGain = 10;         // 1/10 of the iteration
-constexpr size_t kLeastLaunches = 8;           // that are worth a graph
-constexpr double kLeastPart = 0.25;            // of an iteration's launches, for a graph of its own
+constexpr size_t kLeastLaunchesEach = 8;       // of an iteration, in graphs
 constexpr double kWholeIteration = 0.9;        // of its launches
-
-// When the host did something in the steady part that cannot be in a graph.
-std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations) {
-  std::vector<Ns> found;
-  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
-    found.push_back(iterations.all[i].issued_ns);
-  found.push_back(iterations.issued_to_ns());
-  for (const Id sync : steady_syncs(trace, iterations))
-    found.push_back(trace.host_sync.start_ns[sync]);
-  each_steady_call(trace, iterations, [&](Id call) {
-    const trace::Small kind = trace.api_call.kind[call];
-    if (kind == CallKind::kMalloc || kind == CallKind::kFree)
-      found.push_back(trace.api_call.start_ns[call]);
-  });
-  std::ranges::sort(found);
-  return found;
-}
-
-struct Graphs {
-  Change change;
-  size_t count = 0;
-  size_t launches = 0;  // calls that they replace
-};
-
-// Everything between two breaks as one graph.
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count) {
-  const Trace& trace = analyses.trace();
-  const IssuedWork work(analyses, IssuedWork::With::kTimes);
-  const std::vector<Ns> all_breaks = breaks(trace, iterations);
-  const std::vector<Id> threads = issuing_threads(analyses, iterations);
-  const size_t least = std::max(kLeastLaunches, static_cast<size_t>(kLeastPart * launch_count));
-  Graphs graphs;
-  for (size_t i = 0; i + 1 < all_breaks.size(); ++i) {
-    const size_t first = work.first_issued(all_breaks[i]),
-                 last = work.first_issued(all_breaks[i + 1]);
-    size_t launches = 0;
-    Ns until = kUnknownNs;
-    Id call_before = kNoId;
-    for (size_t at = first; at < last; ++at) {
-      const Id op = work.id(at), call = trace.op.api_call_id[op];
-      launches += call != call_before;
-      call_before = call;
-      until = std::max(until, analyses.order().issue(op).end_ns);
-    }
-    if (launches < least) continue;
-    ++graphs.count;
-    graphs.launches += launches;
-    for (size_t at = first; at < last; ++at) graphs.change.graph_op.add(work.id(at));
-    for (const Id thread : threads) graphs.change.cuts.add(thread, work.issued_ns(first), until);
-  }
-  return graphs;
-}
 
 }  // namespace
 
@@ -88,7 +34,7 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   const IterationShares& shares = model.shares();
   const Graphs graphs = as_graphs(analyses, iterations, shares.launch_count);
   Finding finding;
-  if (graphs.launches < kLeastLaunches * iterations.steady_count() ||
+  if (graphs.launches < kLeastLaunchesEach * iterations.steady_count() ||
       !set_iteration_gain(model, graphs.change, shares.busy_ns, finding) ||
       finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastLaunchingGain) {
     return;

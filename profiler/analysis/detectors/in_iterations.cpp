@@ -20,21 +20,6 @@ bool set_iteration_gain(const IterationModel& model, const Change& change, Ns at
   return !finding.iteration->is_small();
 }
 
-std::vector<Id> issuing_threads(Analyses& analyses, const Iterations& iterations) {
-  const Trace& trace = analyses.trace();
-  std::vector<bool> issues(trace.thread.size());
-  each_steady_call(trace, iterations, [&](Id call) {
-    const trace::Small kind = trace.api_call.kind[call];
-    if (kind != trace::kNoSmall && is_launch(static_cast<CallKind>(kind)))
-      issues[trace.api_call.thread_id[call]] = true;
-  });
-  std::vector<Id> threads;
-  for (Id thread = 0; thread < issues.size(); ++thread) {
-    if (issues[thread]) threads.push_back(thread);
-  }
-  return threads;
-}
-
 std::string format_each(size_t count, const Iterations& iterations) {
   const double each = static_cast<double>(count) / static_cast<double>(iterations.steady_count());
   return each >= 9.5 ? format_count(static_cast<uint64_t>(each + 0.5))

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "analysis/iterations/iteration_model.h"
+#include "analysis/iterations/steady_calls.h"
 #include "steps.h"
-#include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 
@@ -14,21 +14,6 @@ namespace streamscope::analysis {
 /// `at_least_ns`: an iteration cannot become shorter than this.
 bool set_iteration_gain(const IterationModel& model, const Change& change, Ns at_least_ns,
                         Finding& finding);
-
-/// Threads of the process that issued work in the steady part, ascending.
-std::vector<Id> issuing_threads(Analyses& analyses, const Iterations& iterations);
-
-/// Calls `visit(call)` for the api_call rows of the steady part.
-template <class Visit>
-void each_steady_call(const Trace& trace, const Iterations& iterations, Visit visit) {
-  const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
-  for (Id call = 0; call < trace.api_call.size(); ++call) {
-    const Ns start = trace.api_call.start_ns[call];
-    if (start >= from && start < to &&
-        trace.process_of_thread(trace.api_call.thread_id[call]) == iterations.process_id)
-      visit(call);
-  }
-}
 
 /// "75", "0.5": a count for each iteration.
 std::string format_each(size_t count, const Iterations& iterations);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "analysis/usage/host_syncs.h"
 #include "issued_work.h"
+#include "steady_calls.h"
 
 namespace streamscope::analysis {
 
@@ -38,19 +38,6 @@ Ns IterationModel::predicted_ns(const Change& change) const {
     before = std::max(before, end);
   }
   return median(std::move(durations));
-}
-
-std::vector<Id> steady_syncs(const Trace& trace, const Iterations& iterations) {
-  const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
-  const auto& syncs = trace.host_sync;
-  std::vector<Id> found;
-  for (Id sync = 0; sync < syncs.size(); ++sync) {
-    if (is_blocking(syncs.kind[sync]) && syncs.start_ns[sync] >= from &&
-        syncs.start_ns[sync] < to && syncs.end_ns[sync] != kUnknownNs &&
-        trace.process_of_thread(syncs.thread_id[sync]) == iterations.process_id)
-      found.push_back(sync);
-  }
-  return found;
 }
 
 }  // namespace streamscope::analysis

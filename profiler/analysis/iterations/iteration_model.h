@@ -36,7 +36,4 @@ class IterationModel {
   Ns run_ahead_ns_ = 0;
 };
 
-/// The blocking synchronizations of the steady part.
-std::vector<Id> steady_syncs(const Trace& trace, const Iterations& iterations);
-
 }  // namespace streamscope::analysis

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The steady part as if it were captured in graphs.
+#pragma once
+
+#include "analysis/delay/change.h"
+#include "iterations.h"
+
+namespace streamscope::analysis {
+
+struct Graphs {
+  Change change;
+  size_t count = 0;
+  size_t launches = 0;  ///< calls that they replace
+};
+
+/// Everything between two synchronizations, allocations or ends of iterations as one graph, if it
+/// is at least eight launches, and a quarter of the `launch_count` of an iteration.
+Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count);
+
+}  // namespace streamscope::analysis
