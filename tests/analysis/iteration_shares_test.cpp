@@ -150,7 +150,7 @@ void expect_sums(const Iterations& iterations, const IterationShares& shares,
     for (size_t share = 0; share < kShareCount; ++share) {
       total[share] += shares.each[i][share];
       ASSERT_GE(shares.each[i][share], 0)
-          << which << ", iteration " << i << ", " << names_of(static_cast<Share>(share)).id;
+          << which << ", iteration " << i << ", " << names_of(static_cast<TimeShare>(share)).id;
     }
   }
   ASSERT_EQ(shares.total, total) << which;
@@ -169,7 +169,7 @@ std::map<std::string_view, double> shares_us(const Program& program) {
   const Shares& middle = shares.each[shares.each.size() / 2];
   for (size_t share = 0; share < kShareCount; ++share) {
     if (middle[share] != 0)
-      result[names_of(static_cast<Share>(share)).id] = static_cast<double>(middle[share]) / kUs;
+      result[names_of(static_cast<TimeShare>(share)).id] = static_cast<double>(middle[share]) / kUs;
   }
   return result;
 }
@@ -179,12 +179,12 @@ using Part = std::pair<const std::string_view, double>;
 TEST(Shares, HaveDifferentNames) {
   std::set<std::string_view> ids, shown;
   for (size_t share = 0; share < kShareCount; ++share) {
-    ids.insert(names_of(static_cast<Share>(share)).id);
-    shown.insert(names_of(static_cast<Share>(share)).shown);
+    ids.insert(names_of(static_cast<TimeShare>(share)).id);
+    shown.insert(names_of(static_cast<TimeShare>(share)).shown);
   }
   EXPECT_EQ(ids.size(), kShareCount);
   EXPECT_EQ(shown.size(), kShareCount);
-  EXPECT_EQ(names_of(Share::kUnknown).id, "unknown");
+  EXPECT_EQ(names_of(TimeShare::kUnknown).id, "unknown");
 }
 
 TEST(Shares, APauseIsLongByTheDurationOfAnIterationWithinLimits) {
@@ -303,7 +303,7 @@ TEST(Shares, CountWhatRunsInAnIteration) {
   EXPECT_DOUBLE_EQ(shares.launch_count, 4);
   EXPECT_DOUBLE_EQ(shares.sync_count, 1);
   EXPECT_EQ(shares.median_kernel_ns, 50 * kUs);
-  EXPECT_EQ(shares.bound(), Share::kKernels);
+  EXPECT_EQ(shares.bound(), TimeShare::kKernels);
   // On a from 10 µs: two kernels, a copy and two gaps; on b from 5 µs, where one gap is left.
   EXPECT_EQ(shares.busy_ns, 5 * kUs + 100 * kUs + 1500 + 10 * kUs);
   EXPECT_EQ(shares.lost_run_ahead_ns, 0);
@@ -441,7 +441,7 @@ TEST(Shares, LeaveLittleUnknownInRandomPrograms) {
     // Nothing shows what led to the first call of a thread, so the first iterations do not count.
     Ns unknown = 0, total = 0;
     for (size_t i = 2; i < shares.each.size(); ++i) {
-      unknown += shares.each[i][static_cast<size_t>(Share::kUnknown)];
+      unknown += shares.each[i][static_cast<size_t>(TimeShare::kUnknown)];
       total += sum_of(shares.each[i]);
     }
     EXPECT_LE(unknown * 20, total) << "seed " << seed;
@@ -488,10 +488,10 @@ IterationShares two_iterations() {
   IterationShares shares;
   for (const Ns scale : {1, 3}) {
     Shares one{};
-    one[static_cast<size_t>(Share::kKernels)] = 500 * scale;
-    one[static_cast<size_t>(Share::kLaunching)] = 100 * scale;
-    one[static_cast<size_t>(Share::kLatency)] = 50 * scale;
-    one[static_cast<size_t>(Share::kSynchronizing)] = 10 * scale;
+    one[static_cast<size_t>(TimeShare::kKernels)] = 500 * scale;
+    one[static_cast<size_t>(TimeShare::kLaunching)] = 100 * scale;
+    one[static_cast<size_t>(TimeShare::kLatency)] = 50 * scale;
+    one[static_cast<size_t>(TimeShare::kSynchronizing)] = 10 * scale;
     shares.each.push_back(one);
     for (size_t i = 0; i < kShareCount; ++i) shares.total[i] += one[i];
   }
@@ -502,13 +502,15 @@ TEST(RunAhead, IsChargedToSynchronizationsInProportion) {
   IterationShares shares = two_iterations();
   charge_run_ahead(shares, 20 + 120);  // 20 of an iteration are their own, 300 the host's
   EXPECT_DOUBLE_EQ(shares.lost_run_ahead_ns, 120);
-  const auto of = [](const Shares& one, Share share) { return one[static_cast<size_t>(share)]; };
-  EXPECT_EQ(of(shares.each[0], Share::kLaunching), 60);
-  EXPECT_EQ(of(shares.each[0], Share::kLatency), 30);
-  EXPECT_EQ(of(shares.each[0], Share::kSynchronizing), 70);
-  EXPECT_EQ(of(shares.each[0], Share::kKernels), 500);
-  EXPECT_EQ(of(shares.each[1], Share::kSynchronizing), 210);
-  EXPECT_EQ(of(shares.total, Share::kSynchronizing), 280);
+  const auto of = [](const Shares& one, TimeShare share) {
+    return one[static_cast<size_t>(share)];
+  };
+  EXPECT_EQ(of(shares.each[0], TimeShare::kLaunching), 60);
+  EXPECT_EQ(of(shares.each[0], TimeShare::kLatency), 30);
+  EXPECT_EQ(of(shares.each[0], TimeShare::kSynchronizing), 70);
+  EXPECT_EQ(of(shares.each[0], TimeShare::kKernels), 500);
+  EXPECT_EQ(of(shares.each[1], TimeShare::kSynchronizing), 210);
+  EXPECT_EQ(of(shares.total, TimeShare::kSynchronizing), 280);
   EXPECT_EQ(shares.total_ns(), 4 * 660);
 }
 
@@ -526,7 +528,7 @@ TEST(RunAhead, IsAtMostWhatTheHostSpent) {
   IterationShares shares = two_iterations();
   charge_run_ahead(shares, 100'000);
   EXPECT_DOUBLE_EQ(shares.lost_run_ahead_ns, 300);
-  for (const Share share : {Share::kLaunching, Share::kLatency, Share::kOutside})
+  for (const TimeShare share : {TimeShare::kLaunching, TimeShare::kLatency, TimeShare::kOutside})
     EXPECT_EQ(shares.total[static_cast<size_t>(share)], 0);
   EXPECT_EQ(shares.total_ns(), 4 * 660);
 }

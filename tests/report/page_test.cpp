@@ -137,12 +137,12 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
 
 TEST(IterationPictures, ShowTheSharesByTheirMeaning) {
   IterationSummary summary = iterations_of(12);  // 9 of them are steady
-  const auto share = [&](analysis::Share which) -> Ns& {
+  const auto share = [&](analysis::TimeShare which) -> Ns& {
     return summary.shares.total[static_cast<size_t>(which)];
   };
-  share(analysis::Share::kLaunching) = 9 * 800 * kUs;
-  share(analysis::Share::kKernels) = 9 * 197 * kUs;
-  share(analysis::Share::kCopies) = 9 * 3 * kUs;  // less than 0.5 %
+  share(analysis::TimeShare::kLaunching) = 9 * 800 * kUs;
+  share(analysis::TimeShare::kKernels) = 9 * 197 * kUs;
+  share(analysis::TimeShare::kCopies) = 9 * 3 * kUs;  // less than 0.5 %
   const std::string picture = shares_picture(summary);
   EXPECT_THAT(picture, HasSubstr("role=\"img\" aria-label=\"Shares of an iteration: host launching "
                                  "80 %, kernels 20 %, other 0.3 %\""));

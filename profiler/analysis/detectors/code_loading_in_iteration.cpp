@@ -16,7 +16,7 @@ namespace streamscope::analysis {
 
 void find_code_loading_in_iterations(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
-  if (!model.found() || part_of(model, Share::kCodeLoading) < 0.01) return;
+  if (!model.found() || part_of(model, TimeShare::kCodeLoading) < 0.01) return;
   const Trace& trace = analyses.trace();
   const auto& calls = trace.api_call;
   Change change;
@@ -36,7 +36,7 @@ void find_code_loading_in_iterations(Analyses& analyses, Findings& findings) {
   if (count == 0) return;
   Finding finding;
   // A mean: most iterations load nothing.
-  const Ns mean = model.shares().total[static_cast<size_t>(Share::kCodeLoading)] /
+  const Ns mean = model.shares().total[static_cast<size_t>(TimeShare::kCodeLoading)] /
                   static_cast<Ns>(model.iterations().steady_count());
   finding.iteration = {model.bare_ns(), std::max<Ns>(0, model.bare_ns() - mean)};
   finding.gain_ns = mean * static_cast<Ns>(model.iterations().steady_count());

@@ -64,7 +64,7 @@ class KernelTimes {
 
 void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
-  if (!model.found() || part_of(model, Share::kCopies) < 0.01) return;
+  if (!model.found() || part_of(model, TimeShare::kCopies) < 0.01) return;
   const Trace& trace = analyses.trace();
   const Iterations& iterations = model.iterations();
   struct Group {

@@ -29,7 +29,7 @@ constexpr double kWholeIteration = 0.9;        // of its launches
 
 void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
-  if (!model.found() || part_of(model, Share::kLaunching) < kLeastLaunchingShare) return;
+  if (!model.found() || part_of(model, TimeShare::kLaunching) < kLeastLaunchingShare) return;
   const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
   const Graphs graphs = as_graphs(analyses, iterations, shares.launch_count);

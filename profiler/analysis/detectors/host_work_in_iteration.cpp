@@ -43,7 +43,7 @@ class NextIssues {
 
 void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
-  if (!model.found() || part_of(model, Share::kOutside) < kLeastOutsideShare) return;
+  if (!model.found() || part_of(model, TimeShare::kOutside) < kLeastOutsideShare) return;
   const Trace& trace = analyses.trace();
   const Iterations& iterations = model.iterations();
   const NextIssues issues(analyses);

@@ -31,7 +31,7 @@ std::string times_each(size_t count, const Iterations& iterations) {
   return each == "1" ? "once" : each + " times";
 }
 
-double part_of(const IterationModel& model, Share share) {
+double part_of(const IterationModel& model, TimeShare share) {
   const Ns total = model.shares().total_ns();
   return total == 0 ? 0
                     : static_cast<double>(model.shares().total[static_cast<size_t>(share)]) /

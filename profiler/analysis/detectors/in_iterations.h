@@ -22,6 +22,6 @@ std::string format_each(size_t count, const Iterations& iterations);
 std::string times_each(size_t count, const Iterations& iterations);
 
 /// The part of an iteration that a share takes.
-double part_of(const IterationModel& model, Share share);
+double part_of(const IterationModel& model, TimeShare share);
 
 }  // namespace streamscope::analysis

@@ -32,7 +32,7 @@ constexpr std::array<ShareNames, kShareCount> kNames = {{
     {"unknown", "unknown"},
 }};
 
-size_t index_of(Share share) { return static_cast<size_t>(share); }
+size_t index_of(TimeShare share) { return static_cast<size_t>(share); }
 
 // Cuts the path at the ends of iterations and adds up its parts.
 class PathCutter {
@@ -61,7 +61,7 @@ class PathCutter {
     for (const PathStep& step : path) add(step);
     for (size_t i = 0; i < each_.size(); ++i) {
       const Ns known = std::accumulate(each_[i].begin(), each_[i].end(), Ns{0});
-      each_[i][index_of(Share::kUnknown)] += iteration(i).duration_ns() - known;
+      each_[i][index_of(TimeShare::kUnknown)] += iteration(i).duration_ns() - known;
     }
     return std::move(each_);
   }
@@ -110,22 +110,22 @@ class PathCutter {
     }
   }
 
-  void add(Share share, Ns from, Ns to) {
+  void add(TimeShare share, Ns from, Ns to) {
     each_part(from, to,
               [&](Shares& shares, Ns begin, Ns end) { shares[index_of(share)] += end - begin; });
   }
 
-  Share share_of_op(Id op) const {
+  TimeShare share_of_op(Id op) const {
     switch (trace_.op.kind[op]) {
       case trace::kMemcpy:
       case trace::kMemset:
-        return Share::kCopies;
+        return TimeShare::kCopies;
       case trace::kHostFunction:
       case trace::kMemoryWait:
       case trace::kMemoryWrite:
-        return Share::kOtherWork;
+        return TimeShare::kOtherWork;
       default:
-        return is_collective(trace_, op) ? Share::kCollectives : Share::kKernels;
+        return is_collective(trace_, op) ? TimeShare::kCollectives : TimeShare::kKernels;
     }
   }
 
@@ -134,7 +134,7 @@ class PathCutter {
       case trace::kOpStep:
         return add(share_of_op(step.op), step.start_ns, step.end_ns);
       case trace::kHostSyncStep:
-        return add(Share::kSynchronizing, step.start_ns, step.end_ns);
+        return add(TimeShare::kSynchronizing, step.start_ns, step.end_ns);
       case trace::kGapStep:
         return add_gap(step);
       case trace::kLaunchStep:
@@ -145,9 +145,10 @@ class PathCutter {
   // Host functions and memory waits have no times of their own: they are in long gaps.
   void add_gap(const PathStep& step) {
     const Ns latency = std::min(step.end_ns, step.start_ns + kStartLatencyNs);
-    add(Share::kLatency, step.start_ns, latency);
+    add(TimeShare::kLatency, step.start_ns, latency);
     if (latency == step.end_ns) return;
-    const Share cause = analyses_.waits_for_host(step.op) ? Share::kOtherWork : Share::kLatency;
+    const TimeShare cause =
+        analyses_.waits_for_host(step.op) ? TimeShare::kOtherWork : TimeShare::kLatency;
     add(cause, latency, step.end_ns);
   }
 
@@ -159,7 +160,7 @@ class PathCutter {
         Ns rest = part.duration_ns;
         if (part.state == HostState::kOutside) {
           const Ns paused = std::min(rest, pauses_.paused_ns(thread, begin, end, long_pause_ns_));
-          shares[index_of(Share::kOutside)] += paused;
+          shares[index_of(TimeShare::kOutside)] += paused;
           rest -= paused;
         }
         shares[index_of(share_of(part.state))] += rest;
@@ -167,22 +168,22 @@ class PathCutter {
     });
   }
 
-  static Share share_of(HostState state) {
+  static TimeShare share_of(HostState state) {
     switch (state) {
       case HostState::kProfiler:
-        return Share::kRecorder;
+        return TimeShare::kRecorder;
       case HostState::kCodeLoading:
-        return Share::kCodeLoading;
+        return TimeShare::kCodeLoading;
       case HostState::kLock:
-        return Share::kLock;
+        return TimeShare::kLock;
       case HostState::kMemory:
-        return Share::kMemory;
+        return TimeShare::kMemory;
       case HostState::kCopy:
-        return Share::kCopies;
+        return TimeShare::kCopies;
       case HostState::kSync:
-        return Share::kSynchronizing;
+        return TimeShare::kSynchronizing;
       default:
-        return Share::kLaunching;
+        return TimeShare::kLaunching;
     }
   }
 
@@ -241,14 +242,14 @@ void count(Analyses& analyses, const Iterations& iterations, IterationShares& re
 
 }  // namespace
 
-const ShareNames& names_of(Share share) { return kNames[index_of(share)]; }
+const ShareNames& names_of(TimeShare share) { return kNames[index_of(share)]; }
 
 Ns IterationShares::total_ns() const {
   return std::accumulate(total.begin(), total.end(), Ns{0}, trace::sum_of);
 }
 
-Share IterationShares::bound() const {
-  return static_cast<Share>(std::ranges::max_element(total) - total.begin());
+TimeShare IterationShares::bound() const {
+  return static_cast<TimeShare>(std::ranges::max_element(total) - total.begin());
 }
 
 Ns long_pause_ns(const Iterations& iterations) {
@@ -266,22 +267,22 @@ IterationShares shares_of(Analyses& analyses, const Iterations& iterations) {
 }
 
 void charge_run_ahead(IterationShares& shares, Ns saved_ns) {
-  constexpr Share kFrom[] = {Share::kLaunching, Share::kOutside, Share::kLatency};
+  constexpr TimeShare kFrom[] = {TimeShare::kLaunching, TimeShare::kOutside, TimeShare::kLatency};
   const auto count = static_cast<double>(shares.each.size());
-  const double own = static_cast<double>(shares.total[index_of(Share::kSynchronizing)]) / count;
+  const double own = static_cast<double>(shares.total[index_of(TimeShare::kSynchronizing)]) / count;
   double available = 0;
-  for (const Share share : kFrom)
+  for (const TimeShare share : kFrom)
     available += static_cast<double>(shares.total[index_of(share)]) / count;
   const double moved = std::clamp(static_cast<double>(saved_ns) - own, 0.0, available);
   if (moved <= 0) return;
   shares.lost_run_ahead_ns = moved;
   shares.total = {};
   for (Shares& iteration : shares.each) {
-    for (const Share share : kFrom) {
+    for (const TimeShare share : kFrom) {
       Ns& part = iteration[index_of(share)];
       const auto rest =
           static_cast<Ns>(std::llround(static_cast<double>(part) * (1 - moved / available)));
-      iteration[index_of(Share::kSynchronizing)] += part - rest;
+      iteration[index_of(TimeShare::kSynchronizing)] += part - rest;
       part = rest;
     }
     for (size_t i = 0; i < kShareCount; ++i) trace::add_to(shares.total[i], iteration[i]);

@@ -13,7 +13,7 @@
 
 namespace streamscope::analysis {
 
-enum class Share : uint8_t {
+enum class TimeShare : uint8_t {
   kKernels,        ///< kernels and graphs ran
   kCollectives,    ///< kernels of collectives ran
   kCopies,         ///< copies and memsets ran
@@ -34,9 +34,9 @@ struct ShareNames {
   std::string_view id;     ///< in JSON and assertions
   std::string_view shown;  ///< in reports
 };
-const ShareNames& names_of(Share share);
+const ShareNames& names_of(TimeShare share);
 
-/// By Share.
+/// By TimeShare.
 using Shares = std::array<Ns, kShareCount>;
 
 /// Immutable.
@@ -54,7 +54,7 @@ struct IterationShares {
 
   Ns total_ns() const;
   /// The largest share.
-  Share bound() const;
+  TimeShare bound() const;
 };
 
 /// The least length of a long pause of the host between two CUDA calls: a twentieth of the

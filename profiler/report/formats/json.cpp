@@ -163,7 +163,7 @@ Json iteration_json(const IterationSummary& summary) {
   constexpr std::string_view kSources[] = {"none", "nvtx", "sequence", "graph"};
   Json shares = Json::object();
   for (size_t i = 0; i < analysis::kShareCount; ++i)
-    shares[names_of(static_cast<analysis::Share>(i)).id] = summary.shares.total[i];
+    shares[names_of(static_cast<analysis::TimeShare>(i)).id] = summary.shares.total[i];
   return {{"source", kSources[static_cast<size_t>(found.source)]},
           {"name", printable(found.name)},
           {"count", found.all.size()},

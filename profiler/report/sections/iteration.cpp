@@ -17,7 +17,7 @@ namespace {
 using analysis::format_count;
 using analysis::format_duration;
 using analysis::format_percent;
-using analysis::Share;
+using analysis::TimeShare;
 using trace::Ns;
 
 constexpr double kLeastShownShare = 0.005;  // of an iteration, for a line of its own
@@ -29,7 +29,7 @@ std::string rounded(double count) {
 
 }  // namespace
 
-Ns IterationSummary::share_ns(Share share) const {
+Ns IterationSummary::share_ns(TimeShare share) const {
   const size_t count = iterations.steady_count();
   return count == 0 ? 0 : shares.total[static_cast<size_t>(share)] / static_cast<Ns>(count);
 }
@@ -72,39 +72,39 @@ std::string bound_sentence(const IterationSummary& summary) {
                                             shares.launch_count)),
       format_duration(shares.median_kernel_ns));
   switch (shares.bound()) {
-    case Share::kKernels:
+    case TimeShare::kKernels:
       return shares.kernel_count < 0.5
                  ? "Bound by the device, which runs graphs."
                  : fmt::format("Bound by the device, which runs kernels: {} of {} (median).",
                                rounded(shares.kernel_count),
                                format_duration(shares.median_kernel_ns));
-    case Share::kCollectives:
+    case TimeShare::kCollectives:
       return "Bound by collectives, which wait for other ranks or for the network.";
-    case Share::kCopies:
+    case TimeShare::kCopies:
       return "Bound by copies.";
-    case Share::kOtherWork:
+    case TimeShare::kOtherWork:
       return "Bound by host functions or memory waits in streams.";
-    case Share::kLatency:
+    case TimeShare::kLatency:
       return fmt::format("Bound by the time in which the device starts work: {}.", each);
-    case Share::kLaunching:
+    case TimeShare::kLaunching:
       return fmt::format("Bound by the host, which launches: {}.", each);
-    case Share::kOutside:
+    case TimeShare::kOutside:
       return "Bound by the host, which does something else than CUDA for long.";
-    case Share::kSynchronizing:
+    case TimeShare::kSynchronizing:
       return fmt::format(
           "Bound by {} host synchronizations: the host launches nothing meanwhile, and then needs "
           "{} "
           "to catch up.",
           rounded(shares.sync_count), format_duration(static_cast<Ns>(shares.lost_run_ahead_ns)));
-    case Share::kMemory:
+    case TimeShare::kMemory:
       return "Bound by the host, which allocates and frees memory.";
-    case Share::kCodeLoading:
+    case TimeShare::kCodeLoading:
       return "Bound by the host, which loads code.";
-    case Share::kLock:
+    case TimeShare::kLock:
       return "Bound by a lock of the driver, which the host waits for.";
-    case Share::kRecorder:
+    case TimeShare::kRecorder:
       return "Bound by the recorder: this recording does not show how long an iteration takes.";
-    case Share::kUnknown:
+    case TimeShare::kUnknown:
       break;
   }
   return "What bounds it is not known from this recording.";
@@ -115,7 +115,7 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
   const Ns total = summary.shares.total_ns();
   Ns rest = 0;
   for (size_t i = 0; i < analysis::kShareCount; ++i) {
-    const auto share = static_cast<Share>(i);
+    const auto share = static_cast<TimeShare>(i);
     const Ns all = summary.shares.total[i];
     if (static_cast<double>(all) < kLeastShownShare * static_cast<double>(total)) {
       rest += all;

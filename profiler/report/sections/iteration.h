@@ -21,7 +21,7 @@ struct IterationSummary {
 
   bool found() const { return iterations.found(); }
   // Means of the steady part.
-  trace::Ns share_ns(analysis::Share share) const;
+  trace::Ns share_ns(analysis::TimeShare share) const;
   trace::Ns mean_ns() const;
 };
 
