@@ -58,6 +58,11 @@ std::vector<PathStep> Analyses::path_part(const PathPart& part) {
   return critical_path(order(), explainer(), bounds, pauses, part);
 }
 
+void Analyses::split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) {
+  const std::lock_guard lock(explaining_);
+  explainer().host_time().split(thread, from, to, parts);
+}
+
 bool Analyses::waits_for_host(Id op) {
   std::vector<WaitPart> parts;
   const std::lock_guard lock(explaining_);

@@ -42,11 +42,14 @@ class Analyses {
   const Edges& edges();
   const std::vector<Id>& by_start();  ///< the result of ops_by_start()
   const Contention& contention();
-  WaitExplainer& explainer();  ///< for one thread at a time; waits() and path() use it too
+  /// For one thread at a time. The functions below that need it wait for each other.
+  WaitExplainer& explainer();
   const std::vector<WaitPart>& waits();
   const std::vector<PathStep>& path();  ///< the result of critical_path()
   /// True if a host function or a memory wait delayed the op.
   bool waits_for_host(Id op);
+  /// HostTime::split() of the explainer's HostTime.
+  void split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts);
   /// A part of the critical path. O(steps).
   std::vector<PathStep> path_part(const PathPart& part);
   const HostBounds& host_bounds();

@@ -40,6 +40,11 @@ std::string format_count(uint64_t count, const char* noun) {
   return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 
+std::string format_mean(double count) {
+  return count >= 9.5 ? format_count(static_cast<uint64_t>(count + 0.5))
+                      : fmt::format("{:.2g}", count);
+}
+
 std::string format_bytes(int64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   const char* const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

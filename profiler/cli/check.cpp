@@ -62,8 +62,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
               "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %",
               {.takes = "FILE"});
-  line.option("--iteration", &options->iteration, kIterationHelp,
-              {.takes = "nvtx:NAME|graph|sequence|auto|none"});
+  add_iteration_option(line, options->iteration);
   line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them; they never fail the check",

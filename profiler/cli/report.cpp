@@ -71,8 +71,7 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
               {.one_of = kinds});
-  line.option("--iteration", &options->iteration, kIterationHelp,
-              {.takes = "nvtx:NAME|graph|sequence|auto|none"});
+  add_iteration_option(line, options->iteration);
   line.option("--what-if", &options->what_if,
               "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "

@@ -119,6 +119,13 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
   }
 }
 
+void add_iteration_option(CommandLine& line, std::string& text) {
+  line.option("--iteration", &text,
+              "what one iteration is: an NVTX range, a launch of one graph, or a sequence of work "
+              "that repeats; auto (default) takes the first that is found",
+              {.takes = "nvtx:NAME|graph|sequence|auto|none"});
+}
+
 analysis::IterationRequest iteration_request(const std::string& text) {
   analysis::IterationRequest request;
   if (!parse(text, request))

@@ -30,10 +30,9 @@ void wait_for_end(const std::filesystem::path& file, double seconds);
 /// Reports on standard error that a trace is unfinished.
 void note_unfinished(const std::filesystem::path& file);
 
-/// The help of --iteration, and what its value means; throws Error if it means nothing.
-inline constexpr char kIterationHelp[] =
-    "what one iteration is: an NVTX range, a launch of one graph, or a sequence of work that "
-    "repeats; auto (default) takes the first that is found";
+/// Declares --iteration, how iterations are found.
+void add_iteration_option(CommandLine& line, std::string& text);
+/// What its value means; throws Error if it means nothing.
 analysis::IterationRequest iteration_request(const std::string& text);
 
 /// How to write text to `output`: in the style of the terminal if it is empty.

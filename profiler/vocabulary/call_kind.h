@@ -56,11 +56,27 @@ constexpr bool is_launch(CallKind kind) {
   return kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch;
 }
 
+/// Allocates or frees memory of the device or the host, stream-ordered or not.
+constexpr bool is_allocation(CallKind kind) {
+  return kind == CallKind::kMalloc || kind == CallKind::kFree || kind == CallKind::kMallocAsync ||
+         kind == CallKind::kFreeAsync;
+}
+
 /// The value of api_call.kind.
 constexpr int32_t number_of(CallKind kind) { return static_cast<int32_t>(kind); }
 /// Compares with a value of api_call.kind.
 constexpr bool operator==(int32_t stored, CallKind kind) {
   return stored == static_cast<int32_t>(kind);
+}
+
+// The same for a value of api_call.kind, which may be unknown.
+constexpr bool is_launch(int32_t stored) {
+  return stored >= 0 && stored <= number_of(kLastCallKind) &&
+         is_launch(static_cast<CallKind>(stored));
+}
+constexpr bool is_allocation(int32_t stored) {
+  return stored >= 0 && stored <= number_of(kLastCallKind) &&
+         is_allocation(static_cast<CallKind>(stored));
 }
 
 }  // namespace streamscope

@@ -10,6 +10,7 @@
 
 #include "analysis/counts.h"
 #include "analysis/delay/shared_capacity.h"
+#include "analysis/iterations/iteration_model.h"
 #include "bench/big_trace.h"
 #include "support/trace_builder.h"
 
@@ -38,6 +39,28 @@ TEST(Analyses, AreComputedOnceForAllThreads) {
   Analyses alone(trace);
   EXPECT_EQ(alone.path().size(), analyses.path().size());
   EXPECT_EQ(alone.waits().size(), analyses.waits().size());
+}
+
+TEST(Analyses, OfIterationsAndOfWaitsMayRunAtTheSameTime) {
+  test::TraceBuilder builder;
+  constexpr Ns kStep = 1'000'000;
+  for (Ns step = 0; step < 200; ++step) {
+    for (Ns op = 0; op < 10; ++op) {
+      const Ns call = step * kStep + op * 20'000;
+      builder.at(call).stream("main").kernel("gemm", call + 6'000, call + 9'000);
+    }
+    builder.range("step", step * kStep, step * kStep + 900'000);
+  }
+  const Trace trace = builder.trace();
+  Analyses analyses(trace);
+  size_t waits = 0;
+  {
+    const std::jthread other([&] { waits = analyses.waits().size(); });
+    EXPECT_TRUE(analyses.iteration_model().found());
+  }
+  Analyses alone(trace);
+  EXPECT_EQ(waits, alone.waits().size());
+  EXPECT_EQ(analyses.iteration_model().shares().total, alone.iteration_model().shares().total);
 }
 
 TEST(StoredCounts, AreThoseOfTheTrace) {

@@ -19,9 +19,7 @@ std::map<Id, std::vector<Id>> issuing_threads(const Trace& trace) {
   std::vector<bool> issues(trace.thread.size());
   const auto& calls = trace.api_call;
   for (Id call = 0; call < calls.size(); ++call) {
-    const trace::Small kind = calls.kind[call];
-    if ((kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch) &&
-        calls.thread_id[call] < issues.size())
+    if (is_launch(calls.kind[call]) && calls.thread_id[call] < issues.size())
       issues[calls.thread_id[call]] = true;
   }
   std::map<Id, std::vector<Id>> threads;

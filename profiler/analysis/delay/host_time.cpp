@@ -245,10 +245,7 @@ void HostTime::add_memory_calls() {
     if (calls.thread_id[call] >= threads_.size() || start == kUnknownNs || end <= start) continue;
     const bool copies = kind == CallKind::kMemcpy || kind == CallKind::kMemcpyAsync,
                is_long = trace::difference_of(end, start) >= kLongCallNs;
-    if (!(copies && is_long) && kind != CallKind::kMalloc && kind != CallKind::kFree &&
-        kind != CallKind::kMallocAsync && kind != CallKind::kFreeAsync) {
-      continue;
-    }
+    if (!(copies && is_long) && !is_allocation(kind)) continue;
     threads_[calls.thread_id[call]].specials.push_back(
         {start, end, copies ? HostState::kCopy : HostState::kMemory,
          is_long ? calls.name_id[call] : kNoId});

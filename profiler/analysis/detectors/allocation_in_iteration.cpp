@@ -28,11 +28,7 @@ void find_allocations_in_iterations(Analyses& analyses, Findings& findings) {
   std::map<std::string_view, size_t> names;
   each_steady_call(trace, iterations, [&](Id call) {
     const auto& calls = trace.api_call;
-    const trace::Small kind = calls.kind[call];
-    if (kind != CallKind::kMalloc && kind != CallKind::kFree && kind != CallKind::kMallocAsync &&
-        kind != CallKind::kFreeAsync) {
-      return;
-    }
+    if (!is_allocation(calls.kind[call])) return;
     const Ns duration = trace::between(calls.start_ns[call], calls.end_ns[call]);
     change.cuts.add(calls.thread_id[call], calls.start_ns[call], calls.end_ns[call]);
     ++count;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// host-work-in-iteration (SS305): in each iteration the host does something for long between two
-//   CUDA calls, and the device has nothing to do meanwhile: it makes the next batch, works on
+// host-work-in-iteration (SS305): in each iteration the host makes a long pause between two CUDA
+//   calls, and the device has nothing to do meanwhile: the host makes the next batch, works on
 //   results, or waits for a lock, a file or a processor. Evidence: calls, times. A pause is long if
 //   it takes a twentieth of the iteration (at least 100 µs, at most 500 µs), and no other thread of
 //   the process issues work in it. The gain assumes that others do this work at the same
@@ -89,8 +89,10 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
                   format_duration(each));
   finding.text = fmt::format(
       "{} of it comes right before {} is issued. Do this work in other threads or processes, one "
-      "iteration ahead (DataLoader(num_workers=…), a queue), or on the device. Many short pauses "
-      "({} here) are a sign of a lock, such as Python's, or of a missing processor.",
+      "iteration ahead (DataLoader(num_workers=…), a queue), or on the device. The host "
+      "pauses {} times in an iteration; many short pauses are a sign of a lock, such as Python's, "
+      "or "
+      "of a missing processor.",
       format_percent(before.total_ns, total), op_label(trace, before.op),
       format_each(count, iterations));
   finding.second_op = before.op;

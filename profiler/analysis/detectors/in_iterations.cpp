@@ -21,9 +21,7 @@ bool set_iteration_gain(const IterationModel& model, const Change& change, Ns at
 }
 
 std::string format_each(size_t count, const Iterations& iterations) {
-  const double each = static_cast<double>(count) / static_cast<double>(iterations.steady_count());
-  return each >= 9.5 ? format_count(static_cast<uint64_t>(each + 0.5))
-                     : fmt::format("{:.2g}", each);
+  return format_mean(static_cast<double>(count) / static_cast<double>(iterations.steady_count()));
 }
 
 std::string times_each(size_t count, const Iterations& iterations) {

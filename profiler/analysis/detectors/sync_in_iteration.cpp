@@ -95,8 +95,7 @@ void find_syncs_in_iterations(Analyses& analyses, Findings& findings) {
                                 sync_name(trace, site.first), times_each(site.count, iterations));
     finding.text = fmt::format(
         "{}The host is blocked for {} of an iteration; the rest is lost because it launches "
-        "nothing "
-        "meanwhile. {}",
+        "nothing meanwhile. {}",
         reads_values ? "It reads a value that the device computed. " : "",
         format_duration(site.blocked_ns / static_cast<Ns>(iterations.steady_count())),
         reads_values
@@ -105,7 +104,6 @@ void find_syncs_in_iterations(Analyses& analyses, Findings& findings) {
             : "Remove it, or order the work with an event and a stream wait.");
     finding.count = site.count;
     findings.add({key.first, site.first}, site.last_ns, [&] { return finding; });
-    if (Finding* added = findings.find({key.first, site.first})) added->last_ns = site.last_ns;
   }
 }
 

@@ -396,15 +396,12 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
     return !result.found() &&
            (request.source == IterationSource::kNone || request.source == source);
   };
-  {
-    const IssuedWork work(analyses, IssuedWork::With::kTimes);
-    if (work.empty()) return result;
-    result.process_id = work.process();
-    if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
-  }
+  const IssuedWork work(analyses, IssuedWork::With::kTimes);
+  if (work.empty()) return result;
+  result.process_id = work.process();
+  if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
   if (wants(IterationSource::kSequence)) from_sequence(IssuedWork(analyses), result);
-  if (wants(IterationSource::kGraph))
-    from_graph(IssuedWork(analyses, IssuedWork::With::kTimes), result);
+  if (wants(IterationSource::kGraph)) from_graph(work, result);
   if (!result.found()) return result;
 
   std::vector<Ns> durations;

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "analysis/usage/collectives.h"
-#include "analysis/usage/host_syncs.h"
 #include "issued_work.h"
+#include "steady_calls.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 
@@ -42,13 +42,12 @@ class PathCutter {
         trace_(analyses.trace()),
         iterations_(iterations),
         pauses_(analyses.host_pauses()),
-        host_time_(analyses.explainer().host_time()),
         long_pause_ns_(long_pause_ns(iterations)),
         each_(iterations.steady_count()) {}
 
   std::vector<Shares> cut() {
     const Ns from = iterations_.steady_start_ns(), to = iterations_.steady_end_ns();
-    const Id last = last_op(to);
+    const Id last = iterations_.all[iterations_.steady_to - 1].last_op;
     std::vector<PathStep> path;
     if (last != kNoId) path = analyses_.path_part({.last_op = last, .from_ns = from});
     if (!path.empty()) {
@@ -69,19 +68,6 @@ class PathCutter {
  private:
   const Iteration& iteration(size_t i) const {
     return iterations_.all[iterations_.steady_from + i];
-  }
-
-  // The op of the process that ended last, by then.
-  Id last_op(Ns to) const {
-    Id last = kNoId;
-    for (Id op = 0; op < trace_.op.size(); ++op) {
-      if (!is_timed(trace_, op) || trace_.op.end_ns[op] > to ||
-          trace_.process_of_stream(trace_.op.stream_id[op]) != iterations_.process_id) {
-        continue;
-      }
-      if (last == kNoId || trace_.op.end_ns[op] > trace_.op.end_ns[last]) last = op;
-    }
-    return last;
   }
 
   bool works_between(Ns from, Ns to) const {
@@ -155,7 +141,7 @@ class PathCutter {
   void add_host(Id thread, Ns from, Ns to) {
     each_part(from, to, [&](Shares& shares, Ns begin, Ns end) {
       parts_.clear();
-      host_time_.split(thread, begin, end, parts_);
+      analyses_.split_host(thread, begin, end, parts_);
       for (const HostPart& part : parts_) {
         Ns rest = part.duration_ns;
         if (part.state == HostState::kOutside) {
@@ -191,7 +177,6 @@ class PathCutter {
   const Trace& trace_;
   const Iterations& iterations_;
   const HostPauses& pauses_;
-  const HostTime& host_time_;
   Ns long_pause_ns_;
   std::vector<Shares> each_;
   std::vector<HostPart> parts_;
@@ -220,24 +205,11 @@ void count(Analyses& analyses, const Iterations& iterations, IterationShares& re
   result.busy_ns = busy / static_cast<Ns>(iterations.steady_count());
   result.kernel_count = mean(kernels.size());
   result.median_kernel_ns = median(std::move(kernels));
-  const Ns issued_from = iterations.issued_from_ns(), issued_to = iterations.issued_to_ns();
-  const auto inside = [&](Id thread, Ns at) {
-    return at >= issued_from && at < issued_to &&
-           trace.process_of_thread(thread) == iterations.process_id;
-  };
-  size_t launches = 0, syncs = 0;
-  const auto& calls = trace.api_call;
-  for (Id call = 0; call < calls.size(); ++call) {
-    launches +=
-        (calls.kind[call] == CallKind::kLaunch || calls.kind[call] == CallKind::kGraphLaunch) &&
-        inside(calls.thread_id[call], calls.start_ns[call]);
-  }
-  for (Id sync = 0; sync < trace.host_sync.size(); ++sync) {
-    syncs += is_blocking(trace.host_sync.kind[sync]) &&
-             inside(trace.host_sync.thread_id[sync], trace.host_sync.start_ns[sync]);
-  }
+  size_t launches = 0;
+  each_steady_call(trace, iterations,
+                   [&](Id call) { launches += is_launch(trace.api_call.kind[call]); });
   result.launch_count = mean(launches);
-  result.sync_count = mean(syncs);
+  result.sync_count = mean(steady_syncs(trace, iterations).size());
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ std::vector<Id> issuing_threads(Analyses& analyses, const Iterations& iterations
   const Trace& trace = analyses.trace();
   std::vector<bool> issues(trace.thread.size());
   each_steady_call(trace, iterations, [&](Id call) {
-    const trace::Small kind = trace.api_call.kind[call];
-    if (kind != trace::kNoSmall && is_launch(static_cast<CallKind>(kind)))
-      issues[trace.api_call.thread_id[call]] = true;
+    if (is_launch(trace.api_call.kind[call])) issues[trace.api_call.thread_id[call]] = true;
   });
   std::vector<Id> threads;
   for (Id thread = 0; thread < issues.size(); ++thread) {

@@ -173,7 +173,7 @@ std::string legend_of(const Strip& strip) {
   if (iterations.steady_to < iterations.all.size())
     text += key("after", from_to("afterwards", iterations.steady_to, iterations.all.size()));
   if (iterations.outlier_count > 0)
-    text += key("outlier", fmt::format("1.5 times the median or more: {}",
+    text += key("outlier", fmt::format("{} times the median or more: {}", analysis::kOutlierFactor,
                                        format_count(iterations.outlier_count)));
   return text + key("current", "marked in the timeline") + "</ul>";
 }

@@ -70,11 +70,10 @@ std::vector<std::string> wrapped(const std::string& text, size_t width) {
 Section findings_section(const char* title, std::span<const Advice> findings, bool ranked,
                          Ns window_ns, bool iterates = false) {
   constexpr size_t kWidth = 84;
-  Section section{
-      .title = title,
-      .kind = SectionKind::kFindings,
-      .columns = {right(""), left("what and why"), right(iterates ? "iteration" : "gain"),
-                  right("times"), left("rule")}};
+  Section section{.title = title,
+                  .kind = SectionKind::kFindings,
+                  .columns = {right(""), left("finding"), right(iterates ? "iteration" : "gain"),
+                              right("times"), left("rule")}};
   for (const Advice& advice : findings) {
     const analysis::Finding& finding = advice.finding;
     std::string rank, gain;

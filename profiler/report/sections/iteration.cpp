@@ -16,16 +16,12 @@ namespace {
 
 using analysis::format_count;
 using analysis::format_duration;
+using analysis::format_mean;
 using analysis::format_percent;
 using analysis::TimeShare;
 using trace::Ns;
 
 constexpr double kLeastShownShare = 0.005;  // of an iteration, for a line of its own
-
-std::string rounded(double count) {
-  return count >= 9.5 ? format_count(static_cast<uint64_t>(count + 0.5))
-                      : fmt::format("{:.2g}", count);
-}
 
 }  // namespace
 
@@ -56,8 +52,8 @@ std::string duration_sentence(const IterationSummary& summary) {
       format_duration(summary.shares.busy_ns),
       format_percent(summary.shares.busy_ns, summary.mean_ns()));
   if (iterations.outlier_count > 0) {
-    text += fmt::format(" {} of them took 1.5 times as long or more.",
-                        format_count(iterations.outlier_count));
+    text += fmt::format(" {} of them took {} times as long or more.",
+                        format_count(iterations.outlier_count), analysis::kOutlierFactor);
   }
   return text;
 }
@@ -65,7 +61,7 @@ std::string duration_sentence(const IterationSummary& summary) {
 std::string bound_sentence(const IterationSummary& summary) {
   const analysis::IterationShares& shares = summary.shares;
   const std::string each = fmt::format(
-      "{} launches, one per {}; kernels last {} (median)", rounded(shares.launch_count),
+      "{} launches, one per {}; kernels last {} (median)", format_mean(shares.launch_count),
       shares.launch_count < 1
           ? "–"
           : format_duration(static_cast<Ns>(static_cast<double>(summary.iterations.median_ns) /
@@ -76,7 +72,7 @@ std::string bound_sentence(const IterationSummary& summary) {
       return shares.kernel_count < 0.5
                  ? "Bound by the device, which runs graphs."
                  : fmt::format("Bound by the device, which runs kernels: {} of {} (median).",
-                               rounded(shares.kernel_count),
+                               format_mean(shares.kernel_count),
                                format_duration(shares.median_kernel_ns));
     case TimeShare::kCollectives:
       return "Bound by collectives, which wait for other ranks or for the network.";
@@ -85,17 +81,17 @@ std::string bound_sentence(const IterationSummary& summary) {
     case TimeShare::kOtherWork:
       return "Bound by host functions or memory waits in streams.";
     case TimeShare::kLatency:
-      return fmt::format("Bound by the time in which the device starts work: {}.", each);
+      return fmt::format("Bound by the time that the device needs to start work: {}.", each);
     case TimeShare::kLaunching:
       return fmt::format("Bound by the host, which launches: {}.", each);
     case TimeShare::kOutside:
-      return "Bound by the host, which does something else than CUDA for long.";
+      return "Bound by the host, which makes long pauses between its CUDA calls.";
     case TimeShare::kSynchronizing:
       return fmt::format(
           "Bound by {} host synchronizations: the host launches nothing meanwhile, and then needs "
-          "{} "
-          "to catch up.",
-          rounded(shares.sync_count), format_duration(static_cast<Ns>(shares.lost_run_ahead_ns)));
+          "{} to catch up.",
+          format_mean(shares.sync_count),
+          format_duration(static_cast<Ns>(shares.lost_run_ahead_ns)));
     case TimeShare::kMemory:
       return "Bound by the host, which allocates and frees memory.";
     case TimeShare::kCodeLoading:
