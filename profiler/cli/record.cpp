@@ -14,11 +14,15 @@
 namespace streamscope::cli {
 namespace {
 
+// Costs a training step of PyTorch less than 1 % (docs/performance.md).
+constexpr uint32_t kDefaultSampleHz = 200;
+
 struct Choices {
   std::string output, tier, graphs = "launch", stacks, capture_range, source = "auto";
   std::vector<std::string> with;
   std::optional<double> delay_s, duration_s;
   double hang_timeout_s = 30;
+  std::optional<uint32_t> sample_hz;
   std::string on_hang = "report";
   std::optional<uint32_t> flight_recorder_mib;
   std::string measure_cost;
@@ -60,6 +64,7 @@ void observe_accesses(const Choices& choices, record::Options& options) {
         "leave out --source, and record those in a run of their own");
   }
   options.with |= ring::kWithAlloc;
+  options.sample_hz = choices.sample_hz.value_or(0);  // the program is too slow to tell anything
   if (!choices.sanitizer.empty()) ::setenv("STREAMSCOPE_SANITIZER", choices.sanitizer.c_str(), 1);
 }
 
@@ -108,6 +113,7 @@ record::Options options_from(const Choices& choices) {
   choose_measurement(choices, options);
   options.inject_library = inject_library();
   watch_for_hangs(options, choices.hang_timeout_s);
+  options.sample_hz = choices.sample_hz.value_or(kDefaultSampleHz);
   options.abort_on_hang = choices.on_hang == "abort";
   if (choices.flight_recorder_mib) {
     if (!choices.tier.empty() && tier_named(choices.tier) != Tier::kStructure) {
@@ -174,6 +180,10 @@ void define_course(CommandLine& line, Choices* choices) {
               "and compare the calls made in them, or with --measure-cost=NAME the NVTX ranges of "
               "this name that end in them",
               {.flag = true});
+  line.option("--samples", &choices->sample_hz,
+              "how often a second to look at what each thread that issues work does on the host "
+              "(default 200; 0: never)",
+              {.takes = "HZ", .within = std::pair(0, 10'000)});
   line.option("--hang-timeout", &choices->hang_timeout_s,
               "explain why the program hangs after this many seconds without progress "
               "(default 30; 0: off)",

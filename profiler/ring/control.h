@@ -90,6 +90,7 @@ struct Control {
   // Ends of NVTX ranges of this name show the program's progress; empty: calls do. NUL-terminated.
   char measure_cost_range[256];
   ChosenOrder chosen_order;  // of a run that `confirm` repeats
+  uint32_t sample_hz;        // how often the writer samples issuing threads; 0: never
 
   std::atomic<uint32_t>
       collecting;              // 0: --delay has not passed or --duration has; collectors poll it

@@ -164,7 +164,10 @@ struct ThreadRecord : RecordStart {
   uint32_t tid;
   uint64_t begin;  // ticks
   TextHash name;
-  uint64_t unused[5];
+  // A Python thread: addresses of its PyThreadState, PyCode_Type and PyUnicode_Type; 0: none.
+  uint64_t python_state, python_code_type, python_text_type;
+  uint32_t python_minor;  // 3.x
+  uint32_t unused[3];
 };
 
 struct DeviceRecord : RecordStart {

@@ -131,6 +131,8 @@ constexpr LossInfo kKinds[] = {
      "When the program hung, the stacks of its threads could not be read from outside; the stacks "
      "taken at the entry of calls are shown instead.",
      "Allow the recorder to trace it: kernel.yama.ptrace_scope at most 1, or CAP_SYS_PTRACE."},
+    {"samples-dropped", Severity::kInfo, kNoEvidence,
+     "Threads were not sampled for a while, because the recorder was busy.", ""},
     {"stack-unreadable", Severity::kInfo, kNoEvidence, "Some call stacks could not be read.", ""},
     {"clock-not-invariant", Severity::kNotice, kNoEvidence,
      "The time-stamp counter of this machine is not invariant, so a slower clock was used.", ""},

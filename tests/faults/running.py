@@ -17,7 +17,7 @@ from scenes import TRACE, filled
 
 PR_SET_CHILD_SUBREAPER = 36
 # Computed from the others, or different in every run (which thread comes first decides the id of a default stream).
-NOT_COUNTED = {"string", "stream", "edge", "wait_cause", "critical_path", "finding", "lod", "iteration", "meta", "loss", "clock_anchor", "overhead", "thread_sample",
+NOT_COUNTED = {"string", "stream", "edge", "wait_cause", "critical_path", "finding", "lod", "iteration", "meta", "loss", "clock_anchor", "overhead", "thread_sample", "host_sample",
                "probe", "sqlite_sequence"}
 # The recorder's own threads are in the trace, too. Whether one of them could be started does not depend on the program.
 OWN_THREADS = "name_id IN (SELECT id FROM string WHERE value LIKE 'streamscope%')"

@@ -24,6 +24,7 @@
 #include "collect/process/gate.h"
 #include "collect/process/thread_state.h"
 #include "collect/process/writer_process.h"
+#include "collect/stacks/stacks.h"
 #include "ring/descriptor.h"
 #include "ring/guard.h"
 #include "ring/held_signals.h"
@@ -246,6 +247,7 @@ bool start_session(const char* (*collector)()) {
     return false;
   }
   const bool collect = open_gate();
+  if (session.control->sample_hz != 0) prepare_stacks();  // threads say where their frames are
   session.state.store(SessionState::kRunning, std::memory_order_release);
 
   ThreadState* thread = this_thread();

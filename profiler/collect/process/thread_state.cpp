@@ -16,6 +16,7 @@
 
 #include "collect/process/memory.h"
 #include "collect/process/session.h"
+#include "collect/stacks/python_frames.h"
 #include "ring/image.h"
 
 namespace streamscope::collect {
@@ -88,6 +89,7 @@ void announce(ThreadState& thread) {
   record.tid = thread.tid;
   record.begin = ticks();
   record.name = send_text(thread, name);
+  describe_python(record);
   thread.push(record);
 }
 

@@ -228,7 +228,8 @@ void add_options(Add add) {
         Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
         Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_SOURCE", "--source"},
         Option{"STREAMSCOPE_DELAY", "--delay"}, Option{"STREAMSCOPE_DURATION", "--duration"},
-        Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"}}) {
+        Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"},
+        Option{"STREAMSCOPE_SAMPLES", "--samples"}}) {
     const char* value = ::secure_getenv(option.variable);
     if (value == nullptr || *value == '\0') continue;
     add(option.option);

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "collect/process/thread_state.h"
+#include "ring/record.h"
 
 namespace streamscope::collect {
 
@@ -27,6 +28,9 @@ bool in_python(uint64_t address);
 /// Frames of the calling thread, innermost first, as hashes of "file:line function" (sent). Returns
 /// their number, at most `limit`. About 50 ns per frame once the layout is verified.
 uint32_t python_frames(ThreadState& thread, uint64_t* hashes, uint32_t limit);
+
+/// Where a sampler finds the calling thread's frames; nothing if no interpreter was found.
+void describe_python(ring::ThreadRecord& record);
 
 void forget_python_after_fork();
 

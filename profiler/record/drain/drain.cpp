@@ -396,6 +396,30 @@ void Drain::add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>
   }
 }
 
+std::vector<WatchedThread> Drain::issuing_threads() {
+  std::vector<WatchedThread> threads;
+  for (const ProcessDrain* process : live_processes()) {
+    const auto more = process->issuing_threads(now());
+    threads.insert(threads.end(), more.begin(), more.end());
+  }
+  return threads;
+}
+
+void Drain::add_samples(const std::vector<HostSample>& samples) {
+  for (const HostSample& sample : samples) {
+    for (auto& process : processes_) {
+      if (process->row_id() == sample.process && !process->finished()) process->add(sample);
+    }
+  }
+}
+
+void Drain::end_samples(uint32_t hz, const Sampler& sampler) {
+  writer_.set_meta("sample_hz", int64_t{hz});
+  writer_.set_meta("sample_stop_ns", sampler.stopped_ns());
+  if (sampler.dropped() > 0)
+    run_.losses.add(trace::kNoId, "samples-dropped", static_cast<int64_t>(sampler.dropped()));
+}
+
 void Drain::take_answer(uint32_t pid, const ring::AnswerRecord& answer) {
   for (auto& process : processes_) {
     if (process->pid() == pid && !process->finished()) process->take_answer(answer);

@@ -82,6 +82,12 @@ class Drain {
   /// Rows of table thread_sample. `before` was sampled a moment earlier than `threads`.
   void add_threads(ProcessDrain& process, const std::vector<ThreadSnapshot>& before,
                    const std::vector<ThreadSnapshot>& threads, const SeenStacks& stacks);
+  /// Threads to sample.
+  std::vector<WatchedThread> issuing_threads();
+  /// Samples of processes that have ended are left out.
+  void add_samples(const std::vector<HostSample>& samples);
+  /// No more will follow.
+  void end_samples(uint32_t hz, const Sampler& sampler);
   /// Stores why a process hangs.
   void add_hang(ProcessDrain& process, const trace::HangReport& report);
 

@@ -50,7 +50,8 @@ ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace
       tensor_blocks_(run, objects_, stacks_, row),
       coord_waits_(run, objects_, operations_, row),
       cost_windows_(run, id_),
-      tasks_(run, objects_, operations_, row) {}
+      tasks_(run, objects_, operations_, row),
+      host_samples_(run, objects_, stacks_) {}
 
 void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
   auto lane = std::make_unique<Lane>(std::move(ring), static_cast<uint32_t>(lanes_.size()));
@@ -341,6 +342,21 @@ void ProcessDrain::see(uint64_t stamp, uint8_t flags) {
   row_.clock = trace::kVirtualClock;
   row_.start_ns = 0;
   run_.writer.update(id_, row_);
+}
+
+std::vector<WatchedThread> ProcessDrain::issuing_threads(uint64_t now) const {
+  constexpr trace::Ns kRecently = 1'000'000'000;
+  std::vector<WatchedThread> threads;
+  if (paused_ || row_.clock == trace::kVirtualClock) return threads;
+  const trace::Ns since = run_.clock.to_ns(now) - kRecently;
+  for (const auto& lane : lanes_) {
+    if (lane->last_begin == 0 || run_.clock.to_ns(lane->last_begin) < since) continue;
+    threads.push_back({.process = id_,
+                       .pid = static_cast<pid_t>(pid()),
+                       .tid = lane->tid,
+                       .python = host_samples_.python(lane->tid)});
+  }
+  return threads;
 }
 
 void ProcessDrain::finish(Ending ending) {

@@ -25,6 +25,7 @@
 #include "record/rows/cost_windows.h"
 #include "record/rows/device_work.h"
 #include "record/rows/graphs.h"
+#include "record/rows/host_samples.h"
 #include "record/rows/objects.h"
 #include "record/rows/operations.h"
 #include "record/rows/tasks.h"
@@ -105,6 +106,10 @@ class ProcessDrain {
   trace::Id thread(uint32_t tid, const std::string& name) { return objects_.thread(tid, name); }
   /// Row of a stack that was taken from outside.
   trace::Id add_stack(const std::vector<SeenFrame>& frames) { return stacks_.add(frames); }
+  /// Threads worth sampling: those that made a call a short time ago. None while recording is
+  /// paused, and none of a simulated device, whose time is another.
+  std::vector<WatchedThread> issuing_threads(uint64_t now) const;
+  void add(const HostSample& sample) { host_samples_.add(sample); }
   /// True while the thread is inside a traced call.
   bool in_call(uint32_t tid) const;
   /// Issued work whose times have not arrived. Linear in the pending work.
@@ -257,6 +262,7 @@ class ProcessDrain {
   CoordWaits coord_waits_;
   CostWindows cost_windows_;
   Tasks tasks_;
+  HostSamples host_samples_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<StuckRecord> stuck_;       // of one cycle

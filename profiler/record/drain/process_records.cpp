@@ -128,6 +128,7 @@ void ProcessDrain::read_op(Lane& lane, size_t index) {
 void ProcessDrain::read_thread(Lane& lane, size_t index) {
   const auto record = as<ring::ThreadRecord>(lane.pending[index]);
   objects_.describe(record);
+  host_samples_.describe(record);
   lane.tid = record.tid;
   lane.thread = objects_.thread(record.tid);
 }

@@ -40,6 +40,7 @@ class Signals {
     for (Handled& each : handled_) {
       struct sigaction wanted {};
       wanted.sa_handler = each.handler;
+      wanted.sa_flags = SA_NOCLDSTOP;  // a sampled thread stops many times a second
       ::sigaction(each.signal, &wanted, &each.before);
     }
   }
@@ -249,7 +250,8 @@ Child::Variables variables_of(const Options& options, const std::string& preload
       {"STREAMSCOPE_SOURCE",
        std::string(ring::kCallSourceNames[static_cast<size_t>(options.source)])},
       {"STREAMSCOPE_GRAPHS", options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch"},
-      {"STREAMSCOPE_WITH", with}};
+      {"STREAMSCOPE_WITH", with},
+      {"STREAMSCOPE_SAMPLES", std::to_string(options.sample_hz)}};
   if (!preload.empty()) {
     const char* theirs = std::getenv("LD_PRELOAD");
     variables.emplace_back("LD_PRELOAD",

@@ -26,6 +26,7 @@ struct Options {
   std::optional<double> delay_s, duration_s;
   ring::CaptureRange capture_range = ring::CaptureRange::kNone;
   std::string capture_range_name;
+  uint32_t sample_hz = 0;  ///< samples a second of each issuing thread; 0: none
   bool measure_cost = false;
   std::string measure_cost_range;    ///< NVTX range whose ends show progress; empty: calls do
   ring::ChosenOrder chosen_order{};  ///< mode kNone: none

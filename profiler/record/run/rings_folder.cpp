@@ -214,6 +214,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   facts->measure_cost_window_ms = options.measure_cost ? kCostWindowMs : 0;
   options.measure_cost_range.copy(facts->measure_cost_range, sizeof facts->measure_cost_range - 1);
   facts->chosen_order = options.chosen_order;
+  facts->sample_hz = options.sample_hz;
   trace.native().copy(facts->trace_file, sizeof facts->trace_file - 1);
   facts->collecting.store(options.delay_s.value_or(0) > 0 ? 0 : 1, std::memory_order_release);
   return folder;

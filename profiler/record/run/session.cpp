@@ -147,6 +147,11 @@ void Session::switch_collecting() {
   folder_.control().collecting.store(on ? 1 : 0, std::memory_order_relaxed);
 }
 
+// Before the rings are read: a process that is found to have ended takes no more.
+void Session::store_samples() {
+  if (sampler_) drain_->add_samples(sampler_->take());
+}
+
 std::chrono::microseconds Session::step() {
   switch_collecting();
   if (failure_) return kLongestPause;
@@ -157,8 +162,11 @@ std::chrono::microseconds Session::step() {
       drain_ = std::make_unique<Drain>(folder_.path(),
                                        trace::Writer::create(trace_, {.overwrite = options_.force}),
                                        Drain::Options::of(folder_.control()), first_anchor_);
+      if (options_.sample_hz > 0) sampler_.emplace(options_.sample_hz);
     }
+    store_samples();
     const size_t read = drain_->cycle();
+    if (sampler_) sampler_->watch(drain_->issuing_threads());
     if (monitor_) monitor_->step(*drain_);
     if (read > kBusy) return 0us;
     pause_ =
@@ -186,6 +194,9 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
       if (flight_) outcome->trace_written = flight_->finish(trace_);
       if (!flight_ && !drain_ && folder_.has_rings()) step();  // created since the last read
       if (drain_) {
+        store_samples();
+        if (sampler_) drain_->end_samples(options_.sample_hz, *sampler_);
+        sampler_.reset();
         outcome->complete = drain_->finish();
         outcome->trace_written = true;
         outcome->records = drain_->records();

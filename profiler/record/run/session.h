@@ -17,6 +17,7 @@
 #include "record/drain/drain.h"
 #include "record/flight/flight_session.h"
 #include "record/hang/monitor.h"
+#include "record/samples/sampler.h"
 #include "rings_folder.h"
 #include "trace/error.h"
 
@@ -59,6 +60,7 @@ class Session {
   using Clock = std::chrono::steady_clock;
   void switch_collecting();
   void watch();
+  void store_samples();
   void fail(const std::exception& error);
 
   std::filesystem::path trace_;
@@ -69,6 +71,7 @@ class Session {
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<FlightSession> flight_;  // instead of the drain
   std::optional<Monitor> monitor_;
+  std::optional<Sampler> sampler_;
   std::optional<uint32_t> hung_;
   std::optional<Error> failure_;
   std::chrono::microseconds pause_{1000};

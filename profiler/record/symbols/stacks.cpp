@@ -43,7 +43,7 @@ void Stacks::describe(uint64_t hash, const std::vector<Frame>& frames) {
       frame.address = static_cast<trace::Int>(value - module->base);
       frame.module_id = run_.texts.id(module->path);
     }
-    frames_.push_back({run_.writer.append(frame), frame, value, ""});
+    frames_.push_back({run_.writer.append(frame), frame, value, "", false});
   }
 }
 
@@ -61,6 +61,31 @@ trace::Id Stacks::add(const std::vector<SeenFrame>& frames) {
     run_.writer.append(frame);
   }
   return stack;
+}
+
+trace::Id Stacks::sampled(const SampledStack& stack) {
+  return sampled_.get_or_add(stack.hash, [&] {
+    const trace::Id id = run_.writer.append(
+        trace::Stack{.process_id = process_,
+                     .hash = static_cast<trace::Int>(stack.hash),
+                     .frame_count = static_cast<trace::Small>(stack.frames.size())});
+    for (size_t depth = 0; depth < stack.frames.size(); ++depth) {
+      const SampledFrame& seen = stack.frames[depth];
+      trace::StackFrame row{.stack_id = id,
+                            .depth = static_cast<trace::Small>(depth),
+                            .kind = seen.is_python() ? trace::kPythonFrame : trace::kNativeFrame};
+      if (seen.is_python()) {
+        row.symbol_id = run_.writer.intern(seen.text);
+        run_.writer.append(row);
+        continue;
+      }
+      row.address = static_cast<trace::Int>(seen.address);
+      if (!seen.module.empty()) row.module_id = run_.writer.intern(seen.module);
+      const trace::Id frame = run_.writer.append(row);
+      if (!seen.module.empty()) frames_.push_back({frame, row, 0, seen.module, true});
+    }
+    return id;
+  });
 }
 
 void Stacks::finish() {
@@ -83,7 +108,7 @@ void Stacks::finish() {
     }
     // Outer frames contain return addresses; the call is just before.
     const uint64_t address =
-        static_cast<uint64_t>(frame.row.address) - (frame.row.depth > 0 ? 1 : 0);
+        static_cast<uint64_t>(frame.row.address) - (frame.row.depth > 0 && !frame.exact ? 1 : 0);
     places.push_back({std::move(path), address});
     std::swap(frames_[kept++], frame);
   }
@@ -110,7 +135,7 @@ void Stacks::restore(EarlierRows& rows) {
   rows.each<trace::StackFrame>(process_, [&](trace::Id id, const trace::StackFrame& row) {
     const std::string_view module = rows.trace().text(row.module_id);
     if (row.kind == trace::kNativeFrame && row.symbol_id == trace::kNoId && !module.empty())
-      frames_.push_back({id, row, 0, std::string(module)});
+      frames_.push_back({id, row, 0, std::string(module), false});
   });
 }
 

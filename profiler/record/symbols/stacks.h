@@ -11,6 +11,7 @@
 #include "record/drain/run_state.h"
 #include "record/hang/unwind.h"
 #include "record/recovery/earlier_rows.h"
+#include "record/samples/sampled_stack.h"
 #include "ring/record.h"
 
 namespace streamscope::record {
@@ -31,6 +32,8 @@ class Stacks {
   void describe(uint64_t hash, const std::vector<Frame>& frames);
   /// A stack that was taken from outside and whose frames already have names. Returns its row.
   trace::Id add(const std::vector<SeenFrame>& frames);
+  /// Row of a stack that a sampler took; native frames get their names at the end.
+  trace::Id sampled(const SampledStack& stack);
   /// Names the frames that have arrived so far.
   void finish();
 
@@ -42,7 +45,8 @@ class Stacks {
     trace::Id id;
     trace::StackFrame row;
     uint64_t address;         // in the process
-    std::string module_path;  // known from an earlier writer
+    std::string module_path;  // known already
+    bool exact = false;       // the address is that of the call, not of what follows it
   };
   const ring::ModuleRecord* module_of(uint64_t address) const;
 
@@ -50,6 +54,7 @@ class Stacks {
   trace::Id process_;
   FlatMap<uint32_t, trace::Id> stacks_;  // by low half of the hash
   FlatMap<uint64_t, uint8_t> described_;
+  FlatMap<uint64_t, trace::Id> sampled_;  // by hash
   std::vector<ring::ModuleRecord> modules_;
   std::vector<NativeFrame> frames_;
 };

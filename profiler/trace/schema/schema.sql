@@ -30,7 +30,8 @@ CREATE TABLE meta (
   -- and why; stored with the derived tables); kernel_arguments (1: recorded with --with args);
   -- observed_accesses (1: recorded with --with accesses); analysis_version (of the
   -- derived tables; absent if they were never computed); stack_count and stack_ns (how many call stacks were taken in
-  -- processes that have ended, and the time that this cost; absent if none). Further keys may appear.
+  -- processes that have ended, and the time that this cost; absent if none); sample_hz (samples a second of each issuing
+  -- thread) and sample_stop_ns (how long they were stopped for it, in all). Further keys may appear.
   key TEXT PRIMARY KEY,                                -- name of the fact
   value                                                -- its value, text or integer
 ) WITHOUT ROWID;
@@ -648,6 +649,19 @@ CREATE TABLE thread_sample (
   stack_id INTEGER REFERENCES stack(id),               -- its call stack; NULL if it could not be read
   lock_address INTEGER,                                -- mutex that it waits for; NULL if none
   lock_owner_id INTEGER REFERENCES thread(id)          -- thread that holds that mutex
+);
+
+CREATE TABLE host_sample (
+  -- What a thread that issues work did, sampled from outside at intervals of random length (record --samples).
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- the thread
+  at_ns INTEGER,                                       -- when
+  runs INTEGER,                                        -- 1: it runs or is ready to, 0: it waits in the kernel
+  system_call INTEGER,                                 -- runs 0: number of the system call in which it waits; -1: elsewhere, as
+                                                       -- in a page fault
+  ran_ns INTEGER,                                      -- CPU time since its sample before; NULL if unknown
+  delayed_ns INTEGER,                                  -- time since then that it was ready, but had no processor
+  stack_id INTEGER REFERENCES stack(id)                -- its call stack; NULL if it could not be read
 );
 
 CREATE TABLE probe (

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "stopped_stack.h"
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#if STREAMSCOPE_HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#endif
+
+namespace streamscope::record {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr size_t kMostStackBytes = 32 << 10;
+constexpr auto kMostWait = 1ms;  // for a thread to stop
+
+size_t read_memory(pid_t process, uint64_t from, void* to, size_t bytes) {
+  iovec local{to, bytes}, remote{reinterpret_cast<void*>(from), bytes};
+  const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
+  return got < 0 ? 0 : static_cast<size_t>(got);
+}
+
+// The stack ends somewhere behind `sp`: what can be read of it, page by page.
+void copy_stack(pid_t process, StackCopy& copy) {
+  constexpr size_t kPage = 4096;
+  copy.memory.resize(kMostStackBytes);
+  iovec local{copy.memory.data(), copy.memory.size()};
+  iovec remote[kMostStackBytes / kPage + 1];
+  size_t pieces = 0;
+  for (uint64_t at = copy.sp; at < copy.sp + kMostStackBytes; ++pieces) {
+    const uint64_t next = std::min((at / kPage + 1) * kPage, copy.sp + kMostStackBytes);
+    remote[pieces] = {reinterpret_cast<void*>(at), next - at};
+    at = next;
+  }
+  const ssize_t got = ::process_vm_readv(process, &local, 1, remote, pieces, 0);
+  copy.memory.resize(got < 0 ? 0 : static_cast<size_t>(got));
+}
+
+bool copy_registers(pid_t thread, StackCopy& copy) {
+  user_regs_struct regs{};
+  iovec into{&regs, sizeof regs};
+  if (::ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &into) != 0) return false;
+#if defined(__x86_64__)
+  const uint64_t values[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
+                             regs.rbp, regs.rsp, regs.r8,  regs.r9,  regs.r10, regs.r11,
+                             regs.r12, regs.r13, regs.r14, regs.r15, regs.rip};
+  copy.pc = regs.rip;
+  copy.sp = regs.rsp;
+  copy.known = (1u << std::size(values)) - 1;
+  std::memcpy(copy.registers, values, sizeof values);
+#elif defined(__aarch64__)
+  std::memcpy(copy.registers, regs.regs, sizeof regs.regs);
+  copy.registers[31] = regs.sp;
+  copy.pc = regs.pc;
+  copy.sp = regs.sp;
+  copy.known = ~uint32_t{0};
+#else
+  return false;
+#endif
+  return true;
+}
+
+// True once a thread that was told to stop has stopped. Other threads of ours wait for its process
+// too and may take the report that it stopped, so it is asked for.
+bool has_stopped(pid_t thread, siginfo_t& info) {
+  return ::ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info) == 0;
+}
+
+void let_continue(pid_t thread, const siginfo_t& info) {
+  // It may have stopped to receive a signal, which must reach it.
+  const long signal = info.si_code >> 8 == PTRACE_EVENT_STOP ? 0 : info.si_signo;
+  ::ptrace(PTRACE_DETACH, thread, nullptr, signal);
+  int status;
+  ::waitpid(thread, &status, WNOHANG | __WALL);  // the report, unless another has taken it
+}
+
+}  // namespace
+
+bool Stopper::copy(pid_t process, pid_t thread, StackCopy& copy) {
+  copy = {};
+  if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return false;
+  const auto begin = Clock::now();
+  ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+  siginfo_t info{};
+  while (!has_stopped(thread, info)) {
+    if (errno == ESRCH && Clock::now() - begin < kMostWait) continue;
+    late_.push_back(thread);
+    return false;
+  }
+  const bool copied = copy_registers(thread, copy);
+  if (copied) copy_stack(process, copy);
+  let_continue(thread, info);
+  stopped_ns_ += std::chrono::nanoseconds(Clock::now() - begin).count();
+  return copied;
+}
+
+void Stopper::release() {
+  std::erase_if(late_, [](pid_t thread) {
+    siginfo_t info{};
+    if (has_stopped(thread, info)) return let_continue(thread, info), true;
+    // It has not stopped yet, or has ended.
+    return ::waitpid(thread, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD;
+  });
+}
+
+bool copy_waiting(pid_t process, uint64_t pc, uint64_t sp, StackCopy& copy) {
+  copy = {};
+  copy.pc = pc;
+  copy.sp = sp;
+#if defined(__x86_64__)
+  constexpr size_t kStackPointer = 7, kReturn = 16;
+  copy.registers[kStackPointer] = sp;
+  copy.registers[kReturn] = pc;
+  copy.known = 1u << kStackPointer | 1u << kReturn;
+#elif defined(__aarch64__)
+  copy.registers[31] = sp;
+  copy.known = 1u << 31;
+#endif
+  copy_stack(process, copy);
+  return !copy.memory.empty();
+}
+
+#if STREAMSCOPE_HAVE_LIBDW
+
+struct Unwinder::Impl {
+  explicit Impl(pid_t pid) : process(pid) {}
+  ~Impl() { end(); }
+
+  static constexpr auto kLeastAge = 1s;  // of a list of modules before it is read again
+  static constexpr size_t kMostFrames = 64;
+
+  void end() {
+    if (session != nullptr) dwfl_end(session);
+    session = nullptr;
+  }
+  bool begin() {
+    static constexpr Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                                  .find_debuginfo = no_debug_file,
+                                                  .section_address = dwfl_offline_section_address,
+                                                  .debuginfo_path = nullptr};
+    static constexpr Dwfl_Thread_Callbacks kThreads = {.next_thread = next_thread,
+                                                       .get_thread = nullptr,
+                                                       .memory_read = read,
+                                                       .set_initial_registers = set_registers,
+                                                       .detach = nullptr,
+                                                       .thread_detach = nullptr};
+    end();
+    since = Clock::now();
+    session = dwfl_begin(&kCallbacks);
+    if (session == nullptr) return false;
+    if (dwfl_linux_proc_report(session, process) == 0 &&
+        dwfl_report_end(session, nullptr, nullptr) == 0 &&
+        dwfl_attach_state(session, nullptr, process, &kThreads, this))
+      return true;
+    end();
+    return false;
+  }
+
+  // Frames are unwound by what the loaded files contain.
+  static int no_debug_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*,
+                           GElf_Word, char**) {
+    return -1;
+  }
+  // There is one thread: the copied one.
+  static pid_t next_thread(Dwfl*, void* self, void** thread) {
+    if (*thread != nullptr) return 0;
+    *thread = self;
+    return static_cast<Impl*>(self)->process;
+  }
+  static bool read(Dwfl*, Dwarf_Addr from, Dwarf_Word* to, void* pointer) {
+    const Impl& self = *static_cast<Impl*>(pointer);
+    const StackCopy& copy = *self.copy;
+    if (from >= copy.sp && from - copy.sp + sizeof *to <= copy.memory.size()) {
+      std::memcpy(to, copy.memory.data() + (from - copy.sp), sizeof *to);
+      return true;
+    }
+    return read_memory(self.process, from, to, sizeof *to) == sizeof *to;
+  }
+  static bool set_registers(Dwfl_Thread* thread, void* pointer) {
+    const StackCopy& copy = *static_cast<Impl*>(pointer)->copy;
+    for (unsigned i = 0; i < 32; ++i) {
+      const Dwarf_Word value = copy.registers[i];
+      if ((copy.known >> i & 1) != 0 &&
+          !dwfl_thread_state_registers(thread, static_cast<int>(i), 1, &value))
+        return false;
+    }
+    dwfl_thread_state_register_pc(thread, copy.pc);
+    return true;
+  }
+  static int add(Dwfl_Frame* frame, void* pointer) {
+    auto& addresses = *static_cast<std::vector<uint64_t>*>(pointer);
+    Dwarf_Addr address = 0;
+    bool innermost = false;
+    if (!dwfl_frame_pc(frame, &address, &innermost)) return DWARF_CB_ABORT;
+    addresses.push_back(innermost ? address : address - 1);  // a return address is after its call
+    return addresses.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
+  }
+
+  SampledFrame describe(uint64_t address) {
+    SampledFrame frame{.text = {}, .module = {}, .address = address};
+    Dwfl_Module* module = dwfl_addrmodule(session, address);
+    const char *file = nullptr, *name = nullptr;
+    GElf_Addr bias = 0;
+    if (module == nullptr || dwfl_module_getelf(module, &bias) == nullptr) return frame;
+    name = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
+    frame.module = file != nullptr ? file : name != nullptr ? name : "";
+    frame.address = address - bias;
+    return frame;
+  }
+
+  pid_t process;
+  Dwfl* session = nullptr;
+  Clock::time_point since{};
+  const StackCopy* copy = nullptr;
+};
+
+void Unwinder::unwind(const StackCopy& copy, std::vector<SampledFrame>& frames) {
+  frames.clear();
+  Impl& impl = *impl_;
+  const bool is_old = Clock::now() - impl.since > Impl::kLeastAge;
+  // Libraries may have been loaded since.
+  const bool is_unknown =
+      impl.session == nullptr || dwfl_addrmodule(impl.session, copy.pc) == nullptr;
+  if (is_unknown && (!is_old || !impl.begin())) {
+    if (impl.session == nullptr) return;
+  }
+  impl.copy = &copy;
+  std::vector<uint64_t> addresses;
+  dwfl_getthread_frames(impl.session, impl.process, Impl::add, &addresses);
+  impl.copy = nullptr;
+  for (const uint64_t address : addresses) frames.push_back(impl.describe(address));
+}
+
+#else
+
+struct Unwinder::Impl {
+  explicit Impl(pid_t) {}
+};
+void Unwinder::unwind(const StackCopy&, std::vector<SampledFrame>& frames) { frames.clear(); }
+
+#endif
+
+Unwinder::Unwinder(pid_t process) : impl_(std::make_unique<Impl>(process)) {}
+Unwinder::~Unwinder() = default;
+
+}  // namespace streamscope::record
