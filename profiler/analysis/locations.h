@@ -31,6 +31,8 @@ class Places {
   Location of_wait(Id event_wait) const;
   Location of_sync(Id host_sync) const;
   Location of_call(Id api_call) const;
+  /// Of a stack; "" if nothing is known.
+  const std::string& call_site(Id stack) const { return call_sites_[stack]; }
   /// Where a tensor was allocated (kTensorAllocation): thread and call site.
   Location of_tensor(Id allocation) const;
 

@@ -15,7 +15,7 @@ namespace streamscope::cli {
 namespace {
 
 // Costs a training step of PyTorch less than 1 % (docs/performance.md).
-constexpr uint32_t kDefaultSampleHz = 200;
+constexpr uint32_t kDefaultSampleHz = 500;
 
 struct Choices {
   std::string output, tier, graphs = "launch", stacks, capture_range, source = "auto";
@@ -182,7 +182,7 @@ void define_course(CommandLine& line, Choices* choices) {
               {.flag = true});
   line.option("--samples", &choices->sample_hz,
               "how often a second to look at what each thread that issues work does on the host "
-              "(default 200; 0: never)",
+              "(default 500; 0: never)",
               {.takes = "HZ", .within = std::pair(0, 10'000)});
   line.option("--hang-timeout", &choices->hang_timeout_s,
               "explain why the program hangs after this many seconds without progress "

@@ -77,6 +77,7 @@ def judge(harness, case):
     row = {"case": name, "bound": iteration["bound"], "expected bound": case["bound"], "rule": rule, "expected rule": case["rule"],
            "bare ms": statistics.median(before), "recorded ms": iteration["median_ns"] / 1e6,
            "model ms": iteration["without_recording_ns"] / 1e6, "repaired ms": statistics.median(after), "predicted ms": None,
+           "place": repair["called_from"] if repair else "", "expected place": case["place"], "samples": sum(line["samples"] for line in iteration["host"]),
            "unknown": iteration["shares_ns"]["unknown"] / total, "unmarked": boundaries_agree(harness, name, trace, iteration)}
     harness.check(f"{name}: shares sum to the iterations", sum(iteration["shares_ns"].values()) == total)
     if repair and rule == case["rule"]:
@@ -89,14 +90,19 @@ def off(row):
     return 100 * (row["predicted ms"] / row["repaired ms"] - 1)
 
 
+def is_place_right(row):
+    return not row["expected place"] or row["place"].split()[-1].endswith(row["expected place"]) if row["place"] else not row["expected place"]
+
+
 def print_table(harness, rows):
     figures.markdown(
         harness, "`tests/gpu/run bounds`, ms per iteration.",
-        ["Program", "Bound", "First repair", "Bare", "Recorded", "Repaired", "Predicted", "Off", "Found unmarked"],
+        ["Program", "Bound", "First repair", "Bare", "Recorded", "Repaired", "Predicted", "Off", "Line", "Found unmarked"],
         [(row["case"], row["bound"] if row["bound"] == row["expected bound"] else f"**{row['bound']}** ({row['expected bound']})",
           row["rule"] if row["rule"] == row["expected rule"] else f"**{row['rule'] or 'none'}** ({row['expected rule'] or 'none'})",
           f"{row['bare ms']:.2f}", f"{row['recorded ms']:.2f}", f"{row['repaired ms']:.2f}",
           f"{row['predicted ms']:.2f}" if row["predicted ms"] else "", f"{off(row):+.0f} %" if row["predicted ms"] else "",
+          row["place"] if is_place_right(row) else f"**{row['place'] or 'none'}** ({row['expected place']})",
           {True: "yes", False: "elsewhere", None: "no"}[row["unmarked"]]) for row in rows])
 
 
@@ -127,6 +133,9 @@ def run(harness):
                 f" mean error {statistics.mean(predicted) if predicted else 0:.1f} %; iterations found unmarked in {unmarked}")
     harness.check("bound", right_bound >= LEAST_RIGHT * len(rows), f"{right_bound} of {len(rows)}")
     harness.check("first repair", right_rule >= LEAST_RIGHT * len(rows), f"{right_rule} of {len(rows)}")
+    placed = [row for row in rows if row["expected place"]]
+    right_place = sum(map(is_place_right, placed))
+    harness.check("lines", right_place == len(placed), f"{right_place} of {len(placed)}")
     harness.check("predictions", close >= LEAST_CLOSE * len(predicted), f"{close} of {len(predicted)} within {CLOSE} %")
     harness.check("unmarked iterations", unmarked >= LEAST_RIGHT * len(rows), f"{unmarked} of {len(rows)}")
     harness.check("unknown shares", all(row["unknown"] <= 0.05 for row in rows), str({row["case"]: row["unknown"] for row in rows}))

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "../iterations/graphs.h"
+#include "../iterations/host_samples.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -58,6 +59,12 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
                 "what runs between its synchronizations and allocations ({} of {} launches)",
                 format_each(graphs.launches, iterations),
                 format_count(static_cast<uint64_t>(shares.launch_count + 0.5))));
+  const HostActivities activities = host_activities(
+      analyses, model, [](TimeShare share) { return share == TimeShare::kLaunching; });
+  if (const std::string sentence = activity_sentence(activities); !sentence.empty()) {
+    finding.text += " " + sentence;
+    finding.place.call_site = activities.lines.front().place;
+  }
   finding.count = graphs.launches;
   finding.start_ns = iterations.steady_start_ns();
   finding.end_ns = iterations.steady_end_ns();

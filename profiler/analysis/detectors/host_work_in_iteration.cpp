@@ -7,10 +7,12 @@
 //   it takes a twentieth of the iteration (at least 100 µs, at most 500 µs), and no other thread of
 //   the process issues work in it. The gain assumes that others do this work at the same
 //   time, as many as it takes; an iteration takes at least as long as the device is busy in it.
-//   Missed: what the host does there; the finding names the op that is issued next.
+//   The finding names the op that is issued next, and with samples of the host
+//   (record --samples) what the host does there. Missed: the same without samples.
 #include <fmt/format.h>
 
 #include "../delay/wait_groups.h"
+#include "../iterations/host_samples.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -55,6 +57,8 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
   Change change;
   size_t count = 0;
   Ns total = 0;
+  const SamplesByThread by_thread(trace);
+  std::vector<Id> samples;
   const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
   for (const Id thread : issuing_threads(analyses, iterations)) {
     for (const HostPause& pause : analyses.host_pauses().of(thread)) {
@@ -68,6 +72,7 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
       change.cuts.add(thread, begin, pause.end_ns);
       ++count;
       trace::add_to(total, lasted);
+      std::ranges::copy(by_thread.of(thread, begin, pause.end_ns), std::back_inserter(samples));
       Before& before = by_work[work_of(trace, op)];
       trace::add_to(before.total_ns, lasted);
       if (lasted <= before.longest_ns) continue;
@@ -95,6 +100,11 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
       "of a missing processor.",
       format_percent(before.total_ns, total), op_label(trace, before.op),
       format_each(count, iterations));
+  const HostActivities activities = host_activities(analyses, samples, each);
+  if (const std::string sentence = activity_sentence(activities); !sentence.empty()) {
+    finding.text = sentence + " " + finding.text;
+    finding.place.call_site = activities.lines.front().place;
+  }
   finding.second_op = before.op;
   finding.count = count;
   finding.start_ns = before.start_ns;

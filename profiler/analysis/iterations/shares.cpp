@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "analysis/usage/collectives.h"
+#include "host_samples.h"
 #include "issued_work.h"
 #include "steady_calls.h"
 #include "trace/ns_math.h"
@@ -42,10 +43,11 @@ class PathCutter {
         trace_(analyses.trace()),
         iterations_(iterations),
         pauses_(analyses.host_pauses()),
+        samples_(analyses.trace()),
         long_pause_ns_(long_pause_ns(iterations)),
         each_(iterations.steady_count()) {}
 
-  std::vector<Shares> cut() {
+  void cut(IterationShares& result) {
     const Ns from = iterations_.steady_start_ns(), to = iterations_.steady_end_ns();
     const Id last = iterations_.all[iterations_.steady_to - 1].last_op;
     std::vector<PathStep> path;
@@ -62,7 +64,9 @@ class PathCutter {
       const Ns known = std::accumulate(each_[i].begin(), each_[i].end(), Ns{0});
       each_[i][index_of(TimeShare::kUnknown)] += iteration(i).duration_ns() - known;
     }
-    return std::move(each_);
+    result.each = std::move(each_);
+    result.host = host_;
+    result.sampled = std::move(sampled_);
   }
 
  private:
@@ -140,18 +144,33 @@ class PathCutter {
 
   void add_host(Id thread, Ns from, Ns to) {
     each_part(from, to, [&](Shares& shares, Ns begin, Ns end) {
-      parts_.clear();
-      analyses_.split_host(thread, begin, end, parts_);
-      for (const HostPart& part : parts_) {
-        Ns rest = part.duration_ns;
-        if (part.state == HostState::kOutside) {
-          const Ns paused = std::min(rest, pauses_.paused_ns(thread, begin, end, long_pause_ns_));
-          shares[index_of(TimeShare::kOutside)] += paused;
-          rest -= paused;
-        }
-        shares[index_of(share_of(part.state))] += rest;
+      each_host_part(thread, begin, end, [&](TimeShare share, Ns duration) {
+        shares[index_of(share)] += duration;
+        trace::add_to(host_[index_of(share)], duration);
+      });
+      for (const Id sample : samples_.of(thread, begin, end)) {
+        const Ns at = trace_.host_sample.at_ns[sample];
+        each_host_part(thread, at, at + 1, [&](TimeShare share, Ns duration) {
+          if (duration > 0) sampled_.push_back({sample, share});
+        });
       }
     });
+  }
+
+  // Calls `visit(share, duration)` for what a thread did in an interval.
+  template <class Visit>
+  void each_host_part(Id thread, Ns from, Ns to, Visit visit) {
+    parts_.clear();
+    analyses_.split_host(thread, from, to, parts_);
+    for (const HostPart& part : parts_) {
+      Ns rest = part.duration_ns;
+      if (part.state == HostState::kOutside) {
+        const Ns paused = std::min(rest, pauses_.paused_ns(thread, from, to, long_pause_ns_));
+        visit(TimeShare::kOutside, paused);
+        rest -= paused;
+      }
+      visit(share_of(part.state), rest);
+    }
   }
 
   static TimeShare share_of(HostState state) {
@@ -177,8 +196,11 @@ class PathCutter {
   const Trace& trace_;
   const Iterations& iterations_;
   const HostPauses& pauses_;
+  SamplesByThread samples_;
   Ns long_pause_ns_;
   std::vector<Shares> each_;
+  Shares host_{};
+  std::vector<SampledShare> sampled_;
   std::vector<HostPart> parts_;
 };
 
@@ -230,7 +252,7 @@ Ns long_pause_ns(const Iterations& iterations) {
 
 IterationShares shares_of(Analyses& analyses, const Iterations& iterations) {
   IterationShares result;
-  result.each = PathCutter(analyses, iterations).cut();
+  PathCutter(analyses, iterations).cut(result);
   for (const Shares& shares : result.each) {
     for (size_t i = 0; i < kShareCount; ++i) trace::add_to(result.total[i], shares[i]);
   }

@@ -39,10 +39,19 @@ const ShareNames& names_of(TimeShare share);
 /// By TimeShare.
 using Shares = std::array<Ns, kShareCount>;
 
+/// A row of host_sample, and what the time that it stands for went into.
+struct SampledShare {
+  Id sample;
+  TimeShare share;
+};
+
 /// Immutable.
 struct IterationShares {
   std::vector<Shares> each;  ///< of the steady iterations; sum to Iteration::duration_ns()
   Shares total{};            ///< their sum
+
+  Shares host{};                      ///< the part of `total` in which the host held the device up
+  std::vector<SampledShare> sampled;  ///< samples of it, in order of the path
 
   // Means over the steady iterations.
   Ns busy_ns = 0;  ///< in which any of the process's work ran on a device

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -92,6 +93,11 @@ class ThreadFiles {
   int64_t ran_ = 0, delayed_ = 0;
 };
 
+bool is_of_interpreter(const SampledFrame& frame) {
+  const std::string_view file = std::string_view(frame.module).substr(frame.module.rfind('/') + 1);
+  return file.starts_with("python") || file.starts_with("libpython");
+}
+
 uint64_t hash_of(const std::vector<SampledFrame>& frames) {
   uint64_t hash = kFnv1aStart;
   for (const SampledFrame& frame : frames) {
@@ -142,6 +148,12 @@ struct Sampler::Work {
                               ? stopper.copy(thread.pid, static_cast<pid_t>(thread.tid), copy)
                               : copy_waiting(thread.pid, waiting.pc, waiting.sp, copy);
       if (copied) process.unwinder.unwind(copy, frames);
+    } else if (!result.runs && copy_waiting(thread.pid, waiting.pc, waiting.sp, copy)) {
+      process.unwinder.unwind(copy, native);
+      const auto of_interpreter = std::ranges::find_if(native, is_of_interpreter);
+      // Up to the interpreter's own function: it may wait for the interpreter's lock.
+      if (of_interpreter != native.end())
+        frames.insert(frames.begin(), native.begin(), of_interpreter + 1);
     }
     if (frames.empty()) return result;
     const uint64_t hash = hash_of(frames);
@@ -157,7 +169,7 @@ struct Sampler::Work {
   std::map<pid_t, std::unique_ptr<Process>> processes;
   Stopper stopper;
   StackCopy copy;
-  std::vector<SampledFrame> frames;
+  std::vector<SampledFrame> frames, native;
 };
 
 Sampler::Sampler(uint32_t hz)

@@ -135,6 +135,37 @@ bool copy_waiting(pid_t process, uint64_t pc, uint64_t sp, StackCopy& copy) {
 
 #if STREAMSCOPE_HAVE_LIBDW
 
+namespace {
+
+// The frame pointer of a thread that waits is not known, and code that keeps frame pointers cannot
+// be unwound without it. At the address that it has, the caller's is stored, and the return address
+// behind it: the first pair above `sp` of which that may be true, and again of the caller's.
+template <class IsCode>
+bool guess_frame_pointer(StackCopy& copy, IsCode is_code) {
+#if defined(__x86_64__)
+  constexpr size_t kFramePointer = 6, kMostDistance = 2048;
+  if ((copy.known >> kFramePointer & 1) != 0) return false;
+  const uint64_t end = copy.sp + copy.memory.size();
+  // 0 if no frame may be at an address.
+  const auto caller_of = [&](uint64_t address) -> uint64_t {
+    uint64_t pair[2];
+    if (address < copy.sp || address % 8 != 0 || address + sizeof pair > end) return 0;
+    std::memcpy(pair, copy.memory.data() + (address - copy.sp), sizeof pair);
+    return pair[0] > address && pair[0] < end && is_code(pair[1]) ? pair[0] : 0;
+  };
+  for (uint64_t at = copy.sp; at < copy.sp + kMostDistance; at += 8) {
+    const uint64_t caller = caller_of(at);
+    if (caller == 0 || caller_of(caller) == 0) continue;
+    copy.registers[kFramePointer] = at;
+    copy.known |= 1u << kFramePointer;
+    return true;
+  }
+#endif
+  return false;
+}
+
+}  // namespace
+
 struct Unwinder::Impl {
   explicit Impl(pid_t pid) : process(pid) {}
   ~Impl() { end(); }
@@ -209,6 +240,16 @@ struct Unwinder::Impl {
     return addresses.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
   }
 
+  std::vector<uint64_t> walk(const StackCopy& from) {
+    std::vector<uint64_t> addresses;
+    copy = &from;
+    dwfl_getthread_frames(session, process, add, &addresses);
+    copy = nullptr;
+    return addresses;
+  }
+
+  bool is_code(uint64_t address) const { return dwfl_addrmodule(session, address) != nullptr; }
+
   SampledFrame describe(uint64_t address) {
     SampledFrame frame{.text = {}, .module = {}, .address = address};
     Dwfl_Module* module = dwfl_addrmodule(session, address);
@@ -237,10 +278,16 @@ void Unwinder::unwind(const StackCopy& copy, std::vector<SampledFrame>& frames) 
   if (is_unknown && (!is_old || !impl.begin())) {
     if (impl.session == nullptr) return;
   }
-  impl.copy = &copy;
-  std::vector<uint64_t> addresses;
-  dwfl_getthread_frames(impl.session, impl.process, Impl::add, &addresses);
-  impl.copy = nullptr;
+  std::vector<uint64_t> addresses = impl.walk(copy);
+  constexpr size_t kFew = 3;  // frames of a stack that could not be unwound to its end
+  if (addresses.size() < kFew) {
+    StackCopy guessed = copy;
+    const auto is_code = [&](uint64_t address) { return impl.is_code(address); };
+    if (guess_frame_pointer(guessed, is_code)) {
+      std::vector<uint64_t> more = impl.walk(guessed);
+      if (more.size() > addresses.size()) addresses = std::move(more);
+    }
+  }
   for (const uint64_t address : addresses) frames.push_back(impl.describe(address));
 }
 

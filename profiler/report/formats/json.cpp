@@ -182,7 +182,13 @@ Json iteration_json(const IterationSummary& summary) {
           {"synchronizations", summary.shares.sync_count},
           {"bound", names_of(summary.shares.bound()).id},
           {"bound_text", bound_sentence(summary)},
-          {"shares_ns", shares}};
+          {"shares_ns", shares},
+          {"host", array_of(summary.host.lines, [](const analysis::HostActivity& line) {
+             return Json{{"called_from", line.place},
+                         {"what", line.what},
+                         {"each_ns", line.each_ns},
+                         {"samples", line.samples}};
+           })}};
 }
 
 Json syncs_json(const Trace& trace, const Summary& summary) {

@@ -106,21 +106,6 @@ Section advice_section(const Summary& summary) {
   return section;
 }
 
-Section iteration_section(const Summary& summary) {
-  Section section{
-      .title = kIterationTitle,
-      .remarks = {duration_sentence(summary.iteration), bound_sentence(summary.iteration)},
-      .columns = {right("share"), right("time"), left("spent on")}};
-  const Ns total = summary.iteration.mean_ns();
-  for (const ShareLine& line : share_lines(summary.iteration))
-    section.rows.push_back(
-        {format_percent(line.duration_ns, total), format_duration(line.duration_ns), line.name});
-  section.footnotes.push_back(
-      "median ± half the distance of the quartiles; shares are means along the critical path and "
-      "sum to the iteration");
-  return section;
-}
-
 Section possible_section(const Summary& summary, bool show) {
   std::span<const Advice> shown;
   if (show) shown = summary.possible;
@@ -548,11 +533,13 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
   document.headline = headline(trace, summary.info);
   document.notices = notices_of(trace, summary.info);
   if (!trace.hang.empty()) document.sections.push_back(hang_section(trace));
-  if (summary.iteration.found()) document.sections.push_back(iteration_section(summary));
+  if (summary.iteration.found()) document.sections.push_back(iteration_section(summary.iteration));
   if (!summary.advice.empty() || !summary.small.empty())
     document.sections.push_back(advice_section(summary));
   if (!summary.possible.empty())
     document.sections.push_back(possible_section(summary, show_possible));
+  if (!summary.iteration.host.lines.empty())
+    document.sections.push_back(host_section(summary.iteration));
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));
   if (!summary.streams.empty()) document.sections.push_back(streams_section(trace, summary));

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/units.h"
+#include "document.h"
 #include "summary.h"
 #include "trace/ns_math.h"
 
@@ -35,8 +36,8 @@ Ns IterationSummary::mean_ns() const {
   return count == 0 ? 0 : shares.total_ns() / static_cast<Ns>(count);
 }
 
-IterationSummary summarize(const analysis::IterationModel& model) {
-  return {model.iterations(), model.shares(), model.bare_ns()};
+IterationSummary summarize(analysis::Analyses& analyses, const analysis::IterationModel& model) {
+  return {model.iterations(), model.shares(), model.bare_ns(), host_activities(analyses, model)};
 }
 
 std::string duration_sentence(const IterationSummary& summary) {
@@ -152,6 +153,54 @@ std::string small_line(const IterationSummary& summary, const std::vector<Advice
   return fmt::format("{}, {} of an iteration together: see --format json",
                      format_count(small.size(), "smaller finding"),
                      format_percent(saved, summary.bare_ns));
+}
+
+Section iteration_section(const IterationSummary& summary) {
+  Section section{.title = kIterationTitle,
+                  .remarks = {duration_sentence(summary), bound_sentence(summary)},
+                  .columns = {{"share", true}, {"time", true}, {"spent on", false}}};
+  const Ns total = summary.mean_ns();
+  for (const ShareLine& line : share_lines(summary))
+    section.rows.push_back(
+        {format_percent(line.duration_ns, total), format_duration(line.duration_ns), line.name});
+  section.footnotes.push_back(
+      "median ± half the distance of the quartiles; shares are means along the critical path and "
+      "sum to the iteration");
+  return section;
+}
+
+Section host_section(const IterationSummary& summary) {
+  constexpr size_t kMostLines = 8;
+  constexpr double kLeastShown = 0.01;  // of the iteration
+  const analysis::HostActivities& host = summary.host;
+  const Ns total = summary.mean_ns();
+  Section section{.title = kHostTitle,
+                  .remarks = {fmt::format(
+                      "The device waits for the host for {} of an iteration ({}). What the host "
+                      "does meanwhile, by {} of its threads:",
+                      format_duration(host.each_ns), format_percent(host.each_ns, total),
+                      format_count(host.samples, "sample"))},
+                  .columns = {{"share", true}, {"time", true}, {"where", false}, {"what", false}}};
+  Ns rest = host.each_ns;
+  for (const analysis::HostActivity& line : host.lines) {
+    if (section.rows.size() == kMostLines ||
+        static_cast<double>(line.each_ns) < kLeastShown * static_cast<double>(total))
+      break;
+    section.rows.push_back({format_percent(line.each_ns, total), format_duration(line.each_ns),
+                            line.place.empty() ? "unknown" : line.place, line.what});
+    rest -= line.each_ns;
+  }
+  if (static_cast<double>(rest) >= kLeastShown * static_cast<double>(total))
+    section.rows.push_back({format_percent(rest, total), format_duration(rest), "elsewhere", ""});
+  section.footnotes.push_back("shares of the iteration");
+  constexpr double kMuchDelayed = 0.05;
+  if (host.delayed > kMuchDelayed) {
+    section.footnotes.push_back(
+        fmt::format("its threads were ready but had no processor for {} of their time: other "
+                    "programs or too many threads use the processors",
+                    format_percent(host.delayed)));
+  }
+  return section;
 }
 
 }  // namespace streamscope::report

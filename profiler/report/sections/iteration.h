@@ -8,16 +8,19 @@
 #include <vector>
 
 #include "analysis/detector.h"
+#include "analysis/iterations/host_samples.h"
 #include "analysis/iterations/iteration_model.h"
 
 namespace streamscope::report {
 
 struct Advice;
+struct Section;
 
 struct IterationSummary {
   analysis::Iterations iterations;
   analysis::IterationShares shares;
-  trace::Ns bare_ns = 0;  ///< predicted without recording
+  trace::Ns bare_ns = 0;          ///< predicted without recording
+  analysis::HostActivities host;  ///< while the host held the device up; empty without samples
 
   bool found() const { return iterations.found(); }
   // Means of the steady part.
@@ -25,7 +28,7 @@ struct IterationSummary {
   trace::Ns mean_ns() const;
 };
 
-IterationSummary summarize(const analysis::IterationModel& model);
+IterationSummary summarize(analysis::Analyses& analyses, const analysis::IterationModel& model);
 
 /// "9.01 ms ± 421 µs an iteration (4 to 71 of 72, NVTX range "step"), ..."
 std::string duration_sentence(const IterationSummary& summary);
@@ -48,6 +51,12 @@ std::string repair_gain(const analysis::IterationGain& gain);
 /// "3 smaller findings, 0.4 % of an iteration together: see --format json"
 std::string small_line(const IterationSummary& summary, const std::vector<Advice>& small);
 
+/// The iteration, what bounds it, and its shares.
+Section iteration_section(const IterationSummary& summary);
+/// What the host did while the device waited for it, by place. There are samples.
+Section host_section(const IterationSummary& summary);
+
 inline constexpr const char* kIterationTitle = "Iteration";  ///< of its section
+inline constexpr const char* kHostTitle = "Host";            ///< of the section on samples
 
 }  // namespace streamscope::report

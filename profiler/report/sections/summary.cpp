@@ -368,7 +368,8 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   summary.ops = ops.by_cost();
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   summary.path = compose_path(trace, analyses.path());
-  if (analyses.iteration_model().found()) summary.iteration = summarize(analyses.iteration_model());
+  if (analyses.iteration_model().found())
+    summary.iteration = summarize(analyses, analyses.iteration_model());
   for (Advice& advice : by_weight(verdicts.get())) {
     if (advice.is_possible()) {
       summary.possible.push_back(std::move(advice));

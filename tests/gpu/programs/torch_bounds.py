@@ -21,13 +21,13 @@ import time
 
 import torch
 
-CASES = {}  # name: (class, what bounds it, rule of the repair)
+CASES = {}  # name: (class, what bounds it, rule of the repair, function with the line to repair)
 WARM_UP = 12
 
 
-def case(bound, rule=""):
+def case(bound, rule="", place=""):
     def add(kind):
-        CASES[kind.__name__.lower()] = (kind, bound, rule)
+        CASES[kind.__name__.lower()] = (kind, bound, rule, place)
         return kind
     return add
 
@@ -126,7 +126,7 @@ class Large(Training):
         self.optimizer.step()
 
 
-@case("kernels", "SS302")
+@case("kernels", "SS302", "step")
 class Item(Training):
     """Reads the norm of each gradient; repaired: adds them up on the device."""
 
@@ -142,7 +142,7 @@ class Item(Training):
         self.optimizer.step()
 
 
-@case("kernels", "SS302")
+@case("kernels", "SS302", "step")
 class Print_loss(Training):
     """Reads the loss after each step, with as much work on the device as on the host; repaired: reads it seldom."""
 
@@ -159,7 +159,7 @@ class Print_loss(Training):
             self.total += loss.item()
 
 
-@case("copies", "SS206")
+@case("copies", "SS206", "step")
 class Pageable:
     """Copies its input from pageable memory; repaired: from pinned memory, asynchronously."""
 
@@ -175,7 +175,7 @@ class Pageable:
             self.filters(self.images.to("cuda", non_blocking=self.repaired)).mean()
 
 
-@case("host-outside", "SS305")
+@case("host-outside", "SS305", "batch_of_noise")
 class Loader(Training):
     """Makes its input in the thread that launches; repaired: in threads of their own."""
 
@@ -197,7 +197,7 @@ class Loader(Training):
         self.train()
 
 
-@case("memory-management", "SS303")
+@case("memory-management", "SS303", "step")
 class Trimming(Training):
     """Gives its cached memory back after each step; repaired: keeps it."""
 
@@ -209,7 +209,7 @@ class Trimming(Training):
             torch.cuda.empty_cache()
 
 
-@case("host-launching", "SS301")
+@case("host-launching", "SS301", "chain")
 class Tiny:
     """A thousand kernels of a microsecond; repaired: one graph."""
 
@@ -285,7 +285,7 @@ class Accumulation(Training):
         self.optimizer.step()
 
 
-@case("host-outside", "SS305")
+@case("host-outside", "SS305", "pick")
 class Postprocess:
     """Picks the best answers in the thread that launches; repaired: in threads of their own."""
 
@@ -311,7 +311,7 @@ class Postprocess:
             self.best = self.pick(answers)
 
 
-@case("kernels", "SS302")
+@case("kernels", "SS302", "<lambda>")
 class Debugged(Training):
     """Waits for the device after each layer, as for an error message that names it; repaired: does not."""
 
@@ -325,7 +325,7 @@ class Debugged(Training):
                     module.register_forward_hook(lambda *_: torch.cuda.synchronize())
 
 
-@case("host-launching", "SS302")
+@case("host-launching", "SS302", "step")
 class Masked:
     """Selects values by a mask, whose count the host needs; repaired: keeps the shape."""
 
@@ -453,8 +453,8 @@ def main():
     parser.add_argument("--mark", action="store_true")
     options = parser.parse_args()
     if options.case == "list":
-        for name, (_, bound, rule) in CASES.items():
-            print(json.dumps({"case": name, "bound": bound, "rule": rule}))
+        for name, (_, bound, rule, place) in CASES.items():
+            print(json.dumps({"case": name, "bound": bound, "rule": rule, "place": place}))
         return 0
     if not torch.cuda.is_available():
         print("SKIP: PyTorch sees no GPU", file=sys.stderr)

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_samples.h"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analysis/units.h"
+#include "iteration_model.h"
+
+namespace streamscope::analysis {
+namespace {
+
+// In the words of the system's manual.
+std::string system_call_name(trace::Small number) {
+  switch (number) {
+    case -1:
+      return "waits in the kernel, as for a page";
+    case SYS_futex:
+      return "waits for another thread (futex)";
+    case SYS_clock_nanosleep:
+#ifdef SYS_nanosleep
+    case SYS_nanosleep:
+#endif
+      return "sleeps";
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+      return "waits for input (read)";
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendto:
+    case SYS_sendmsg:
+      return "writes";
+#ifdef SYS_poll
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+#endif
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+      return "waits for input (poll)";
+    case SYS_wait4:
+    case SYS_waitid:
+      return "waits for a process";
+    case SYS_ioctl:
+      return "waits in the driver (ioctl)";
+    case SYS_sched_yield:
+      return "yields the processor";
+    default:
+      return fmt::format("waits in system call {}", number);
+  }
+}
+
+// The stacks of threads that wait for the lock of Python's interpreter.
+class LockWaits {
+ public:
+  explicit LockWaits(const Trace& trace) : waits_(trace.stack.size()), trace_(trace) {
+    for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) look_at(frame);
+  }
+  bool operator()(Id stack) const { return stack < waits_.size() && waits_[stack] == kLock; }
+
+ private:
+  enum State : uint8_t { kNothing, kCondition, kLock, kOther };
+
+  // Frames of a stack follow each other, innermost first.
+  void look_at(Id frame) {
+    constexpr trace::Small kInner = 12;  // frames in which the wait is
+    const Id stack = trace_.stack_frame.stack_id[frame];
+    if (stack >= waits_.size() || trace_.stack_frame.depth[frame] > kInner) return;
+    uint8_t& state = waits_[stack];
+    if (state == kLock || state == kOther) return;
+    const std::string_view symbol = trace_.text(trace_.stack_frame.symbol_id[frame]),
+                           path = trace_.text(trace_.stack_frame.module_id[frame]);
+    const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
+      return std::ranges::any_of(prefixes, [&](auto prefix) { return symbol.starts_with(prefix); });
+    };
+    if (is_one_of(
+            {"PyEval_RestoreThread", "PyEval_AcquireThread", "PyGILState_Ensure", "take_gil"})) {
+      state = kLock;
+    } else if (is_one_of({"PyThread_acquire_lock"})) {
+      state = kOther;
+    } else if (is_one_of({"pthread_cond_timedwait", "pthread_cond_clockwait"})) {
+      state = kCondition;  // with which the interpreter waits for its lock only
+    } else if (state == kCondition) {
+      const std::string_view file = path.substr(path.rfind('/') + 1);
+      state = file.starts_with("python") || file.starts_with("libpython") ? kLock : kOther;
+    }
+  }
+
+  std::vector<uint8_t> waits_;
+  const Trace& trace_;
+};
+
+std::string what_of(const Trace& trace, Id sample, const LockWaits& waits_for_lock) {
+  if (trace.host_sample.runs[sample] == 1) return "runs";
+  if (waits_for_lock(trace.host_sample.stack_id[sample])) return "waits for Python's lock";
+  const trace::Small number = trace.host_sample.system_call[sample];
+  return number == trace::kNoSmall ? "waits" : system_call_name(number);
+}
+
+// Adds up samples by place and by what the thread does there.
+class Summing {
+ public:
+  explicit Summing(Analyses& analyses)
+      : trace_(analyses.trace()), places_(analyses.places()), waits_for_lock_(analyses.trace()) {}
+
+  void add(Id sample, double weight_ns) {
+    const Id stack = trace_.host_sample.stack_id[sample];
+    const std::string& place = stack == kNoId ? nowhere_ : places_.call_site(stack);
+    Sum& sum = sums_[{place, what_of(trace_, sample, waits_for_lock_)}];
+    sum.weight_ns += weight_ns;
+    ++sum.samples;
+    const Ns delayed = trace_.host_sample.delayed_ns[sample];
+    const Ns ran = trace_.host_sample.ran_ns[sample];
+    if (delayed == trace::kNoInt || ran == trace::kNoInt) return;
+    delayed_ns_ += delayed;
+    ready_ns_ += delayed + ran;
+  }
+
+  HostActivities result() const {
+    HostActivities result;
+    double all_ns = 0;
+    for (const auto& [key, sum] : sums_) {
+      result.lines.push_back({key.first, key.second, std::llround(sum.weight_ns), sum.samples});
+      result.samples += sum.samples;
+      all_ns += sum.weight_ns;
+    }
+    result.each_ns = std::llround(all_ns);
+    if (ready_ns_ > 0)
+      result.delayed = static_cast<double>(delayed_ns_) / static_cast<double>(ready_ns_);
+    std::ranges::stable_sort(result.lines, std::greater{}, &HostActivity::each_ns);
+    return result;
+  }
+
+ private:
+  struct Sum {
+    double weight_ns = 0;
+    size_t samples = 0;
+  };
+  const Trace& trace_;
+  const Places& places_;
+  LockWaits waits_for_lock_;
+  std::string nowhere_;
+  std::map<std::pair<std::string, std::string>, Sum> sums_;
+  Ns delayed_ns_ = 0, ready_ns_ = 0;
+};
+
+}  // namespace
+
+SamplesByThread::SamplesByThread(const Trace& trace)
+    : trace_(trace), threads_(trace.thread.size()) {
+  for (Id sample = 0; sample < trace.host_sample.size(); ++sample) {
+    const Id thread = trace.host_sample.thread_id[sample];
+    if (thread < threads_.size() && trace.host_sample.at_ns[sample] != kUnknownNs)
+      threads_[thread].push_back(sample);
+  }
+  for (std::vector<Id>& samples : threads_) {
+    std::ranges::stable_sort(samples, {}, [&](Id id) { return trace.host_sample.at_ns[id]; });
+  }
+}
+
+std::span<const Id> SamplesByThread::of(Id thread, Ns from, Ns to) const {
+  if (thread >= threads_.size() || from >= to) return {};
+  const std::vector<Id>& samples = threads_[thread];
+  const auto at = [&](Id id) { return trace_.host_sample.at_ns[id]; };
+  const auto begin = std::ranges::lower_bound(samples, from, {}, at);
+  const auto end = std::ranges::lower_bound(begin, samples.end(), to, {}, at);
+  return {begin, end};
+}
+
+HostActivities host_activities(Analyses& analyses, const IterationModel& model,
+                               const std::function<bool(TimeShare)>& wanted) {
+  const IterationShares& shares = model.shares();
+  std::array<size_t, kShareCount> counts{};
+  for (const SampledShare& each : shares.sampled) ++counts[static_cast<size_t>(each.share)];
+  Summing summing(analyses);
+  const auto iterations = static_cast<double>(model.iterations().steady_count());
+  for (const SampledShare& each : shares.sampled) {
+    const auto share = static_cast<size_t>(each.share);
+    if (wanted && !wanted(each.share)) continue;
+    // The samples of a share stand for its time.
+    summing.add(each.sample, static_cast<double>(shares.host[share]) / iterations /
+                                 static_cast<double>(counts[share]));
+  }
+  return summing.result();
+}
+
+HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, Ns total_ns) {
+  Summing summing(analyses);
+  for (const Id sample : samples)
+    summing.add(sample, static_cast<double>(total_ns) / static_cast<double>(samples.size()));
+  return summing.result();
+}
+
+std::string activity_sentence(const HostActivities& activities) {
+  constexpr size_t kMostNamed = 3;
+  constexpr double kLeastNamed = 0.1;
+  if (activities.samples < kLeastSamples || activities.each_ns <= 0) return "";
+  std::vector<std::string> parts;
+  for (const HostActivity& line : activities.lines) {
+    const double share =
+        static_cast<double>(line.each_ns) / static_cast<double>(activities.each_ns);
+    if (parts.size() == kMostNamed || (share < kLeastNamed && !parts.empty())) break;
+    parts.push_back(fmt::format("{} {} ({})", format_percent(line.each_ns, activities.each_ns),
+                                line.place.empty() ? "at an unknown place" : "at " + line.place,
+                                line.what));
+  }
+  return fmt::format("By samples of the host: {}.", fmt::join(parts, ", "));
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the host did while it held the iterations up, as samples of its threads show it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/analyses.h"
+#include "shares.h"
+
+namespace streamscope::analysis {
+
+/// The samples of each thread by time. Immutable, thread-safe; keeps a reference to the trace.
+class SamplesByThread {
+ public:
+  explicit SamplesByThread(const Trace& trace);
+
+  bool empty() const { return trace_.host_sample.empty(); }
+  /// Rows of host_sample in [from, to). O(log samples).
+  std::span<const Id> of(Id thread, Ns from, Ns to) const;
+
+ private:
+  const Trace& trace_;
+  std::vector<std::vector<Id>> threads_;
+};
+
+/// Time of the host that was spent at one place in one way.
+struct HostActivity {
+  std::string place;  ///< call site, "train.py:41 step"; "" if no stack could be read
+  std::string what;   ///< "runs", "waits in futex", ...
+  Ns each_ns = 0;     ///< of an iteration
+  size_t samples = 0;
+};
+
+/// Longest first.
+struct HostActivities {
+  std::vector<HostActivity> lines;
+  Ns each_ns = 0;  ///< of an iteration: what the lines sum to, but for rounding
+  size_t samples = 0;
+  double delayed = 0;  ///< part of the time in which a thread was ready but had no processor
+};
+
+/// Of the samples on the critical path; with `wanted` only those of shares for which it is true.
+HostActivities host_activities(Analyses& analyses, const IterationModel& model,
+                               const std::function<bool(TimeShare)>& wanted = {});
+/// Of intervals of a thread that together take `total_ns` in an iteration.
+HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, Ns total_ns);
+
+/// Samples below which nothing is said about a part.
+inline constexpr size_t kLeastSamples = 20;
+
+/// "By samples of the host: 62 % at data.py:45 collate (runs), 21 % at …."; "" with too few samples.
+std::string activity_sentence(const HostActivities& activities);
+
+}  // namespace streamscope::analysis
