@@ -101,25 +101,58 @@ class LockWaits {
   const Trace& trace_;
 };
 
-std::string what_of(const Trace& trace, Id sample, const LockWaits& waits_for_lock) {
-  if (trace.host_sample.runs[sample] == 1) return "runs";
-  if (waits_for_lock(trace.host_sample.stack_id[sample])) return "waits for Python's lock";
-  const trace::Small number = trace.host_sample.system_call[sample];
-  return number == trace::kNoSmall ? "waits" : system_call_name(number);
+// By stack: whether it is in a library that loads batches.
+std::vector<bool> input_stacks(const Trace& trace) {
+  constexpr std::string_view kLibraries[] = {"/torch/utils/data/", "/nvidia/dali/", "/webdataset/",
+                                             "/tensorflow/python/data/", "/ffcv/loader/"};
+  std::vector<bool> result(trace.stack.size());
+  for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
+    const Id stack = trace.stack_frame.stack_id[frame];
+    if (trace.stack_frame.kind[frame] != trace::kPythonFrame || stack >= result.size()) continue;
+    const std::string_view symbol = trace.text(trace.stack_frame.symbol_id[frame]);
+    if (std::ranges::any_of(kLibraries,
+                            [&](auto name) { return symbol.find(name) != symbol.npos; }))
+      result[stack] = true;
+  }
+  return result;
+}
+
+std::string wait_of(trace::Small system_call) {
+  return system_call == trace::kNoSmall ? "waits" : system_call_name(system_call);
+}
+
+// Lines with a property take most of the time.
+bool is_most(const HostActivities& activities, bool HostActivity::*property) {
+  Ns part = 0;
+  for (const HostActivity& line : activities.lines) part += line.*property ? line.each_ns : 0;
+  return activities.samples >= kLeastSamples && part > activities.each_ns / 2;
 }
 
 // Adds up samples by place and by what the thread does there.
 class Summing {
  public:
   explicit Summing(Analyses& analyses)
-      : trace_(analyses.trace()), places_(analyses.places()), waits_for_lock_(analyses.trace()) {}
+      : trace_(analyses.trace()),
+        places_(analyses.places()),
+        waits_for_lock_(analyses.trace()),
+        of_input_(input_stacks(analyses.trace())) {}
 
   void add(Id sample, double weight_ns) {
     const Id stack = trace_.host_sample.stack_id[sample];
     const std::string& place = stack == kNoId ? nowhere_ : places_.call_site(stack);
-    Sum& sum = sums_[{place, what_of(trace_, sample, waits_for_lock_)}];
-    sum.weight_ns += weight_ns;
-    ++sum.samples;
+    const bool runs = trace_.host_sample.runs[sample] == 1,
+               for_lock = !runs && waits_for_lock_(stack);
+    const std::string what = runs       ? "runs"
+                             : for_lock ? "waits for Python's lock"
+                                        : wait_of(trace_.host_sample.system_call[sample]);
+    auto& [activity, sum_ns] = sums_[{place, what}];
+    activity = {.place = place,
+                .what = what,
+                .samples = activity.samples + 1,
+                .runs = runs,
+                .for_lock = for_lock,
+                .of_input = stack != kNoId && of_input_[stack]};
+    sum_ns += weight_ns;
     const Ns delayed = trace_.host_sample.delayed_ns[sample];
     const Ns ran = trace_.host_sample.ran_ns[sample];
     if (delayed == trace::kNoInt || ran == trace::kNoInt) return;
@@ -131,9 +164,10 @@ class Summing {
     HostActivities result;
     double all_ns = 0;
     for (const auto& [key, sum] : sums_) {
-      result.lines.push_back({key.first, key.second, std::llround(sum.weight_ns), sum.samples});
-      result.samples += sum.samples;
-      all_ns += sum.weight_ns;
+      result.lines.push_back(sum.first);
+      result.lines.back().each_ns = std::llround(sum.second);
+      result.samples += sum.first.samples;
+      all_ns += sum.second;
     }
     result.each_ns = std::llround(all_ns);
     if (ready_ns_ > 0)
@@ -143,15 +177,12 @@ class Summing {
   }
 
  private:
-  struct Sum {
-    double weight_ns = 0;
-    size_t samples = 0;
-  };
   const Trace& trace_;
   const Places& places_;
   LockWaits waits_for_lock_;
+  std::vector<bool> of_input_;
   std::string nowhere_;
-  std::map<std::pair<std::string, std::string>, Sum> sums_;
+  std::map<std::pair<std::string, std::string>, std::pair<HostActivity, double>> sums_;
   Ns delayed_ns_ = 0, ready_ns_ = 0;
 };
 
@@ -200,6 +231,22 @@ HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, 
   for (const Id sample : samples)
     summing.add(sample, static_cast<double>(total_ns) / static_cast<double>(samples.size()));
   return summing.result();
+}
+
+bool is_input_bound(const HostActivities& activities) {
+  return is_most(activities, &HostActivity::of_input);
+}
+
+bool is_lock_bound(const HostActivities& activities) {
+  return is_most(activities, &HostActivity::for_lock);
+}
+
+std::string main_activity(const HostActivities& activities) {
+  constexpr Ns kLeastMain = 3;  // 1/3 of the time
+  if (activities.samples < kLeastSamples) return "";
+  const HostActivity& first = activities.lines.front();
+  if (first.place.empty() || first.each_ns < activities.each_ns / kLeastMain) return "";
+  return fmt::format("{} ({})", first.place, first.what);
 }
 
 std::string activity_sentence(const HostActivities& activities) {

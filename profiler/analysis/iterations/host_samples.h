@@ -34,6 +34,9 @@ struct HostActivity {
   std::string what;   ///< "runs", "waits in futex", ...
   Ns each_ns = 0;     ///< of an iteration
   size_t samples = 0;
+  bool runs = false;
+  bool for_lock = false;  ///< waits for the lock of Python's interpreter
+  bool of_input = false;  ///< in a library that loads batches, such as torch.utils.data
 };
 
 /// Longest first.
@@ -50,10 +53,18 @@ HostActivities host_activities(Analyses& analyses, const IterationModel& model,
 /// Of intervals of a thread that together take `total_ns` in an iteration.
 HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, Ns total_ns);
 
+/// True if most of the time goes into loading batches.
+bool is_input_bound(const HostActivities& activities);
+/// True if most of the time goes into waiting for Python's lock.
+bool is_lock_bound(const HostActivities& activities);
+/// "data.py:45 collate (runs)" if one line takes a third or more of the time; else "".
+std::string main_activity(const HostActivities& activities);
+
 /// Samples below which nothing is said about a part.
 inline constexpr size_t kLeastSamples = 20;
 
-/// "By samples of the host: 62 % at data.py:45 collate (runs), 21 % at …."; "" with too few samples.
+/// "By samples of the host: 62 % at data.py:45 collate (runs), 21 % at …."; "" with too few
+/// samples.
 std::string activity_sentence(const HostActivities& activities);
 
 }  // namespace streamscope::analysis

@@ -85,8 +85,13 @@ std::string bound_sentence(const IterationSummary& summary) {
       return fmt::format("Bound by the time that the device needs to start work: {}.", each);
     case TimeShare::kLaunching:
       return fmt::format("Bound by the host, which launches: {}.", each);
-    case TimeShare::kOutside:
-      return "Bound by the host, which makes long pauses between its CUDA calls.";
+    case TimeShare::kOutside: {
+      if (is_input_bound(summary.host))
+        return "Bound by the input pipeline: the device waits for the next batch.";
+      const std::string main = main_activity(summary.host);
+      return fmt::format("Bound by the host, which makes long pauses between its CUDA calls{}.",
+                         main.empty() ? "" : ", first of all at " + main);
+    }
     case TimeShare::kSynchronizing:
       return fmt::format(
           "Bound by {} host synchronizations: the host launches nothing meanwhile, and then needs "

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "pauses_in_iteration.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "../delay/wait_groups.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr double kLeastOutsideShare = 0.05;
+constexpr Ns kLeastOutsideGain = 20;  // 1/20 of the iteration: shorter pauses are the host's pace
+
+// The first op that a thread issued at or after an instant, by its work.
+class NextIssues {
+ public:
+  explicit NextIssues(Analyses& analyses) : acts_(analyses.trace().thread.size()) {
+    for (Id op = 0; op < analyses.trace().op.size(); ++op) {
+      const Issue issue = analyses.order().issue(op);
+      acts_.add(issue.thread_id, issue.start_ns, op);
+    }
+    acts_.sort();
+  }
+  Id next(Id thread, Ns from) const { return acts_.next(thread, from).second; }
+
+ private:
+  Acts acts_;
+};
+
+}  // namespace
+
+std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses, Finding& finding) {
+  const IterationModel& model = analyses.iteration_model();
+  if (!model.found() || part_of(model, TimeShare::kOutside) < kLeastOutsideShare)
+    return std::nullopt;
+  const Trace& trace = analyses.trace();
+  const Iterations& iterations = model.iterations();
+  const NextIssues issues(analyses);
+  struct Before {  // pauses before the same work
+    Ns total_ns = 0, longest_ns = 0, start_ns = kUnknownNs, end_ns = kUnknownNs;
+    Id op = kNoId;
+  };
+  std::map<Work, Before> by_work;
+  PausesInIteration result;
+  Ns total = 0;
+  const SamplesByThread by_thread(trace);
+  std::vector<Id> samples;
+  const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
+  for (const Id thread : issuing_threads(analyses, iterations)) {
+    for (const HostPause& pause : analyses.host_pauses().of(thread)) {
+      if (pause.start_ns < from || pause.end_ns > to) continue;
+      // Only what follows the work of another thread is this thread's own.
+      const Ns begin = pause.by_thread == kNoId ? pause.start_ns : pause.handed_over_ns;
+      const Ns lasted = pause.end_ns - begin;
+      if (lasted < long_pause_ns(iterations)) continue;
+      const Id op = issues.next(thread, pause.end_ns);
+      if (op == kNoId) continue;
+      result.change.cuts.add(thread, begin, pause.end_ns);
+      ++result.count;
+      trace::add_to(total, lasted);
+      std::ranges::copy(by_thread.of(thread, begin, pause.end_ns), std::back_inserter(samples));
+      Before& before = by_work[work_of(trace, op)];
+      trace::add_to(before.total_ns, lasted);
+      if (lasted <= before.longest_ns) continue;
+      before = {before.total_ns, lasted, begin, pause.end_ns, op};
+    }
+  }
+  if (result.count * 2 < iterations.steady_count()) return std::nullopt;
+  result.each_ns = total / static_cast<Ns>(iterations.steady_count());
+  if (!set_iteration_gain(model, result.change, model.shares().busy_ns, finding) ||
+      finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastOutsideGain) {
+    finding.iteration.reset();
+    return std::nullopt;
+  }
+  const auto most = std::ranges::max_element(
+      by_work, {}, [](const auto& entry) { return entry.second.total_ns; });
+  const Before& before = most->second;
+  result.activities = host_activities(analyses, samples, result.each_ns);
+  result.before_op = before.op;
+  result.before = static_cast<double>(before.total_ns) / static_cast<double>(total);
+  result.start_ns = before.start_ns;
+  result.end_ns = before.end_ns;
+  return result;
+}
+
+}  // namespace streamscope::analysis
