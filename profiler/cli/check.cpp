@@ -3,6 +3,7 @@
 
 #include "report/check/check.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "command.h"
@@ -29,13 +30,23 @@ analysis::FindingSeverity severity_named(const std::string& name) {
   return name == "note" ? kNote : name == "warning" ? kWarning : kError;
 }
 
+// Those of the budget file and of the command line, each once.
+void add_assertions(const std::vector<std::string>& texts,
+                    std::vector<analysis::Assertion>& assertions) {
+  for (const std::string& text : texts) {
+    const analysis::Assertion assertion = analysis::parse_assertion(text, "--assert " + text);
+    if (std::ranges::find(assertions, assertion) == assertions.end())
+      assertions.push_back(assertion);
+  }
+}
+
 }  // namespace
 
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   struct Options {
     std::string file, output, format = "text", fail_on = "error", show;
     std::string baseline, write_baseline, budget, iteration = "auto";
-    std::vector<std::string> required;
+    std::vector<std::string> required, assertions;
     double wait_s = kDefaultWaitS;
     bool quiet = false;
   };
@@ -60,8 +71,16 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               {.takes = "FILE"});
   line.option("--budget", &options->budget,
               "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
-              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %",
+              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %; assert "
+              "EXPR",
               {.takes = "FILE"});
+  line.option("--assert", &options->assertions,
+              "what must be true of the program: may_overlap(\"copy*\", \"gemm*\"); "
+              "ordered(\"copy*\", \"gemm*\"); no_sync_in(\"nvtx:step\") or "
+              "no_sync_in(\"iteration\"); launches_per_iteration <= 120, also "
+              "syncs_per_iteration and allocations_per_iteration; max_bound(\"host\") <= 20 %. "
+              "Exit code 1 if it fails, 3 if the trace cannot prove it. May be repeated",
+              {.takes = "EXPR", .one_at_a_time = true});
   add_iteration_option(line, options->iteration);
   line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
@@ -77,8 +96,12 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
                                 .required = named_detectors(options->required)};
     wanted.iteration = iteration_request(options->iteration);
     if (!options->baseline.empty()) wanted.baseline = report::read_baseline(options->baseline);
-    if (!options->budget.empty())
-      wanted.budgets = report::read_budgets(options->budget, wanted.iteration.range);
+    if (!options->budget.empty()) {
+      report::BudgetFile limits = report::read_budgets(options->budget, wanted.iteration.range);
+      wanted.budgets = std::move(limits.budgets);
+      wanted.assertions = std::move(limits.assertions);
+    }
+    add_assertions(options->assertions, wanted.assertions);
     wanted.show_possible = !options->show.empty();
     wait_for_end(options->file, options->wait_s);
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);

@@ -81,7 +81,7 @@ TraceBuilder half_hidden() {
 
 std::vector<BudgetResult> measured(const std::string& text) {
   const Trace trace = half_hidden().trace();
-  return check(trace, {.budgets = parse_budgets(text, "budget.txt", "step")}).budgets;
+  return check(trace, {.budgets = parse_budgets(text, "budget.txt", "step").budgets}).budgets;
 }
 
 TEST(Budget, MeasuresItsQuantities) {
@@ -118,7 +118,8 @@ TEST(Budget, NamesFileAndLineOfAnError) {
 
 TEST(Budget, ThatIsExceededFailsTheCheck) {
   const Trace trace = half_hidden().trace();
-  const Check result = check(trace, {.budgets = parse_budgets("critical-path <= 1 us", "b", "")});
+  const Check result =
+      check(trace, {.budgets = parse_budgets("critical-path <= 1 us", "b", "").budgets});
   EXPECT_EQ(result.result, CheckResult::kFailed);
   EXPECT_EQ(result.over_budget, 1u);
   EXPECT_THAT(write_check_text(trace, result, {}), HasSubstr("1 budget exceeded"));
@@ -130,8 +131,108 @@ TEST(Budget, ThatIsExceededFailsTheCheck) {
 
 TEST(Budget, ThatCannotBeMeasuredLeavesTheCheckOpen) {
   const Trace trace = half_hidden().trace();
-  const Check result =
-      check(trace, {.budgets = parse_budgets("waits-per-iteration <= 1", "b", "no such range")});
+  const Check result = check(
+      trace, {.budgets = parse_budgets("waits-per-iteration <= 1", "b", "no such range").budgets});
+  EXPECT_EQ(result.result, CheckResult::kNotEvaluable);
+}
+
+TEST(Budget, FileMayContainAssertions) {
+  const BudgetFile file = parse_budgets(
+      "overlap >= 40 %\n  assert no_sync_in('nvtx:step #1') # never\n"
+      "assert launches_per_iteration <= 8",
+      "budget.txt", "");
+  EXPECT_EQ(file.budgets.size(), 1u);
+  ASSERT_EQ(file.assertions.size(), 2u);
+  EXPECT_EQ(file.assertions[0].first, "nvtx:step #1");
+  const auto message = [](const char* text) {
+    try {
+      parse_budgets(text, "budget.txt", "");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("# none\n  assert no_sync_in(step)"),
+              HasSubstr("budget.txt:2: column 21: expected a text in quotes"));
+  EXPECT_THAT(message("assert no_sync_in('iteration')\nassert no_sync_in(\"iteration\")"),
+              HasSubstr("budget.txt:2: the same assertion is already there"));
+  EXPECT_THAT(message("assert"), HasSubstr("column 7: expected an assertion"));
+}
+
+Check check_of(const Trace& trace, std::initializer_list<const char*> texts) {
+  CheckOptions options;
+  options.iteration = {.source = analysis::IterationSource::kRange, .range = "step"};
+  for (const char* text : texts)
+    options.assertions.push_back(analysis::parse_assertion(text, "test"));
+  return check(trace, options);
+}
+
+constexpr const char* kGood = R"(may_overlap("memcpy*", "gemm"))";
+constexpr const char* kBroken = R"(no_sync_in("nvtx:step"))";
+constexpr const char* kOpen = R"(ordered("memcpy*", "conv*"))";
+
+TEST(Assertions, DecideTheCheck) {
+  TraceBuilder builder = half_hidden();
+  builder.synchronize_device(320 * kUs, 330 * kUs);
+  const Trace trace = builder.trace();
+  EXPECT_EQ(check_of(trace, {kGood}).result, CheckResult::kPassed);
+  EXPECT_EQ(check_of(trace, {kGood, kBroken}).result, CheckResult::kFailed);
+  EXPECT_EQ(check_of(trace, {kGood, kOpen}).result, CheckResult::kNotEvaluable);
+  EXPECT_EQ(check_of(trace, {kOpen, kBroken}).result, CheckResult::kFailed);
+  EXPECT_EQ(check_of(trace, {kOpen, kBroken}).broken, 1u);
+}
+
+TEST(Assertions, AreInEveryFormat) {
+  TraceBuilder builder = half_hidden();
+  builder.synchronize_device(320 * kUs, 330 * kUs);
+  const Trace trace = builder.trace();
+  const Check result = check_of(trace, {kGood, kBroken, kOpen});
+  for (const CheckFormat& format : check_formats()) {
+    const std::string text = format.write(trace, result, {});
+    EXPECT_THAT(text, HasSubstr("ordered(")) << format.name;
+    EXPECT_THAT(text, HasSubstr("cudaDeviceSynchronize 1 time")) << format.name;
+    EXPECT_THAT(text, HasSubstr("no kernel or copy matches")) << format.name;
+  }
+  EXPECT_THAT(write_check_text(trace, result, {}),
+              testing::AllOf(HasSubstr("1 assertion fails"), HasSubstr("in 1 of 1 iteration"),
+                             HasSubstr("1 blocking call in 1 range"), HasSubstr("not evaluable")));
+  EXPECT_THAT(write_check_text(trace, check_of(trace, {kOpen}), {}),
+              HasSubstr("not evaluable: an assertion cannot be evaluated on this trace"));
+  EXPECT_THAT(write_check_junit(trace, result, {}),
+              testing::AllOf(HasSubstr("name=\"assert may_overlap(&quot;memcpy*&quot;"),
+                             HasSubstr("<failure type=\"assertion\" message=\"1 blocking call"),
+                             HasSubstr("failures=\"1\""), HasSubstr("<skipped message=\"no ker")));
+  EXPECT_THAT(write_check_github(trace, result, {}),
+              testing::AllOf(HasSubstr("::error title=assert no_sync_in("),
+                             HasSubstr("::warning title=assert ordered("),
+                             Not(HasSubstr("title=assert may_overlap"))));
+  EXPECT_THAT(write_check_json(trace, result, {}),
+              testing::AllOf(HasSubstr("\"outcome\": \"holds\""),
+                             HasSubstr("\"outcome\": \"not evaluable\"")));
+}
+
+TEST(Assertions, NameTheLineThatDecides) {
+  TraceBuilder waits;
+  waits.stream("copies").memcpy(test::kHtoD, 100 * kUs, 200 * kUs).record("loaded");
+  waits.stream("math").wait("loaded").kernel("gemm", 210 * kUs, 310 * kUs);
+  waits.range("step", 0, 400 * kUs).meta("tier", "times");
+  const trace::Id operation = waits.operation("load", waits.stream("math"));
+  waits.columns().operation.call_site_id[operation] = waits.intern("/home/ada/train.py:41 step");
+  waits.columns().event_wait.operation_id[0] = operation;
+  const Trace ordered = waits.trace();
+  const Check broken = check_of(ordered, {kGood});
+  EXPECT_THAT(write_check_github(ordered, broken, {}),
+              HasSubstr("::error file=/home/ada/train.py,line=41,title=assert may_overlap("));
+  EXPECT_THAT(write_check_sarif(ordered, broken, {}),
+              testing::AllOf(HasSubstr("\"startLine\": 41"), Not(HasSubstr("ada"))));
+}
+
+TEST(Assertions, AreNotEvaluatedOnAnUnfinishedTrace) {
+  TraceBuilder builder = half_hidden();
+  builder.meta("finished", "0");
+  const Trace trace = builder.trace();
+  const Check result = check_of(trace, {kGood, kBroken});
+  EXPECT_EQ(result.broken, 0u);
   EXPECT_EQ(result.result, CheckResult::kNotEvaluable);
 }
 

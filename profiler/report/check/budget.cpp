@@ -33,6 +33,23 @@ constexpr std::string_view kBudgetNames[] = {"critical-path", "wait", "overlap",
 bool is_time(Budget::What what) { return what == Budget::kCriticalPath || what == Budget::kWait; }
 bool is_share(Budget::What what) { return what == Budget::kOverlap || what == Budget::kOverhead; }
 
+// A line up to a # that is not in quotes.
+std::string_view without_comment(std::string_view line) {
+  char quote = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == 0 && c == '#') return line.substr(0, i);
+    if (quote != 0 && c == '\\') {
+      ++i;
+    } else if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    }
+  }
+  return line;
+}
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != line.npos;) {
@@ -50,14 +67,15 @@ class Parser {
 
   void take(std::string_view line) {
     ++line_;
-    line = line.substr(0, line.find('#'));
+    line = without_comment(line);
     std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
+    if (words[0] == kAssert) return take_assertion(line);
     Budget budget;
     const auto* name = std::ranges::find(kBudgetNames, words[0]);
     if (name == std::end(kBudgetNames)) {
       fail("there is no budget '" + std::string(words[0]) + "'",
-           "use critical-path, wait CAUSE, overlap, waits-per-iteration or overhead");
+           "use critical-path, wait CAUSE, overlap, waits-per-iteration, overhead or assert");
     }
     budget.what = static_cast<Budget::What>(name - std::begin(kBudgetNames));
     words.erase(words.begin());
@@ -77,20 +95,34 @@ class Parser {
     std::string amount(words[1]);
     if (words.size() == 3) amount += words[2];
     budget.limit = value(amount, budget.what);
-    const bool again = std::any_of(budgets_.begin(), budgets_.end(), [&](const Budget& other) {
+    const auto& budgets = read_.budgets;
+    const bool again = std::any_of(budgets.begin(), budgets.end(), [&](const Budget& other) {
       return other.text() == budget.text() && other.at_least == budget.at_least;
     });
     if (again) fail("'" + budget.text() + "' already has such a limit", "keep one of them");
-    budgets_.push_back(std::move(budget));
+    read_.budgets.push_back(std::move(budget));
   }
-  std::vector<Budget> done() {
-    if (budgets_.empty()) throw Error(file_, "contains no budget", "see streamscope check --help");
-    return std::move(budgets_);
+  BudgetFile done() {
+    if (read_.budgets.empty() && read_.assertions.empty())
+      throw Error(file_, "contains no budget", "see streamscope check --help");
+    return std::move(read_);
   }
 
  private:
+  static constexpr std::string_view kAssert = "assert";
+
+  // Blanks take the place of what is before the assertion, so that columns are those of the line.
+  void take_assertion(std::string_view line) {
+    const size_t before = line.find(kAssert) + kAssert.size();
+    const std::string text = std::string(before, ' ') + std::string(line.substr(before));
+    const analysis::Assertion assertion = analysis::parse_assertion(text, place());
+    if (std::ranges::find(read_.assertions, assertion) != read_.assertions.end())
+      fail("the same assertion is already there", "keep one of them");
+    read_.assertions.push_back(assertion);
+  }
+  std::string place() const { return fmt::format("{}:{}", file_.string(), line_); }
   [[noreturn]] void fail(const std::string& cause, const std::string& remedy) const {
-    throw Error(fmt::format("{}:{}", file_.string(), line_), cause, remedy);
+    throw Error(place(), cause, remedy);
   }
   streamscope::WaitCause cause(std::string_view name) const {
     if (const auto cause = wait_cause_named(name)) return *cause;
@@ -121,7 +153,7 @@ class Parser {
   std::filesystem::path file_;
   std::string iteration_;
   size_t line_ = 0;
-  std::vector<Budget> budgets_;
+  BudgetFile read_;
 };
 
 std::optional<double> waited_ns(analysis::Analyses& analyses, streamscope::WaitCause cause) {
@@ -221,8 +253,8 @@ std::string_view to_string(BudgetOutcome outcome) {
   return kNames[static_cast<size_t>(outcome)];
 }
 
-std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::path& file,
-                                  const std::string& iteration) {
+BudgetFile parse_budgets(std::string_view text, const std::filesystem::path& file,
+                         const std::string& iteration) {
   Parser parser(file, iteration);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -232,7 +264,7 @@ std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::
   return parser.done();
 }
 
-std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::string& iteration) {
+BudgetFile read_budgets(const std::filesystem::path& file, const std::string& iteration) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error(file, "cannot be read", "check path and permissions");
   std::string text(kMostBytes + 1, '\0');

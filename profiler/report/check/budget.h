@@ -9,6 +9,7 @@
 //   overlap >= 40 %
 //   waits-per-iteration <= 8
 //   overhead <= 5 %
+//   assert may_overlap("*AllGather*", "gemm*")
 #pragma once
 
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "analysis/analyses.h"
+#include "analysis/assertions/assertion.h"
 #include "report/sections/info.h"
 
 namespace streamscope::report {
@@ -34,11 +36,16 @@ struct Budget {
   std::string value_text(double value) const;
 };
 
+/// What a budget file contains.
+struct BudgetFile {
+  std::vector<Budget> budgets;
+  std::vector<analysis::Assertion> assertions;
+};
 /// Throws Error that names file and line.
-std::vector<Budget> read_budgets(const std::filesystem::path& file, const std::string& iteration);
+BudgetFile read_budgets(const std::filesystem::path& file, const std::string& iteration);
 /// The same for a text; error messages name `file`.
-std::vector<Budget> parse_budgets(std::string_view text, const std::filesystem::path& file,
-                                  const std::string& iteration);
+BudgetFile parse_budgets(std::string_view text, const std::filesystem::path& file,
+                         const std::string& iteration);
 
 /// "step" for "nvtx:step", the value of --iteration; "" for "". Throws Error.
 std::string iteration_named(const std::string& text);

@@ -91,10 +91,20 @@ Check check(const Trace& trace, const CheckOptions& options) {
     result.over_budget += budget.outcome == BudgetOutcome::kExceeded;
     unmeasured |= budget.outcome == BudgetOutcome::kNotMeasurable;
   }
-  result.result = result.failing + result.over_budget > 0 ? CheckResult::kFailed
-                  : !result.open.empty() || unmeasured    ? CheckResult::kNotEvaluable
-                                                          : CheckResult::kPassed;
+  result.assertions = analysis::evaluate(analyses, options.assertions);
+  for (const analysis::AssertionResult& assertion : result.assertions) {
+    result.broken += assertion.outcome == analysis::AssertionOutcome::kFails;
+    unmeasured |= assertion.outcome == analysis::AssertionOutcome::kNotEvaluable;
+  }
+  const uint64_t failures = result.failing + result.over_budget + result.broken;
+  result.result = failures > 0                         ? CheckResult::kFailed
+                  : !result.open.empty() || unmeasured ? CheckResult::kNotEvaluable
+                                                       : CheckResult::kPassed;
   return result;
+}
+
+std::string shown_text(const analysis::AssertionResult& result) {
+  return analysis::printable(result.assertion.text());
 }
 
 std::string write_baseline(const Trace& trace, const Check& check) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/assertions/evaluate.h"
 #include "analysis/iterations/iterations.h"
 #include "budget.h"
 #include "report/sections/document.h"
@@ -29,6 +30,7 @@ struct CheckOptions {
   /// Findings of an earlier trace, as counts by fingerprint; they do not fail the check again.
   std::map<std::string, uint64_t> baseline;
   std::vector<Budget> budgets;
+  std::vector<analysis::Assertion> assertions;
   analysis::IterationRequest iteration;
   /// Lists possible findings one by one instead of in one line. JSON and SARIF always list them.
   bool show_possible = false;
@@ -52,14 +54,16 @@ struct Check {
   uint64_t failing = 0;                     ///< findings that fail it
   std::vector<BudgetResult> budgets;
   uint64_t over_budget = 0;  ///< budgets that fail it
+  std::vector<analysis::AssertionResult> assertions;
+  uint64_t broken = 0;  ///< assertions that fail it
   CheckResult result = CheckResult::kPassed;
 };
 
-/// kFailed if a certain finding has at least severity `fail_on`, or if a budget is exceeded. Else
-/// kNotEvaluable if a detector of at least that severity, or a required one, cannot be sure or has
-/// a suspected finding, or if a budget cannot be measured. Else kPassed. Possible findings, and
-/// those in the baseline, never count. An unfinished trace never passes, and no budget is measured
-/// on it.
+/// kFailed if a certain finding has at least severity `fail_on`, if a budget is exceeded, or if an
+/// assertion fails. Else kNotEvaluable if a detector of at least that severity, or a required one,
+/// cannot be sure or has a suspected finding, if a budget cannot be measured, or if an assertion
+/// cannot be evaluated. Else kPassed. Possible findings, and those in the baseline, never count. An
+/// unfinished trace never passes, and no budget or assertion is evaluated on it.
 Check check(const trace::Trace& trace, const CheckOptions& options);
 
 /// Identifies a finding and its place in the program; the same in every run, and when lines move:
@@ -70,6 +74,9 @@ std::string fingerprint(const trace::Trace& trace, const Advice& advice);
 /// such a file. Throws Error, naming `file`, if it is not a baseline.
 std::string write_baseline(const trace::Trace& trace, const Check& check);
 std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file);
+
+/// The text of an assertion, safe for display.
+std::string shown_text(const analysis::AssertionResult& result);
 
 using WriteCheck = std::string(const trace::Trace& trace, const Check& check,
                                const TextStyle& look);
@@ -85,7 +92,7 @@ std::span<const CheckFormat> check_formats();
 WriteCheck write_check_text, write_check_json;
 /// Markdown, for a job summary or a comment on a merge request.
 WriteCheck write_check_markdown;
-/// JUnit XML: a test case per rule and per budget.
+/// JUnit XML: a test case per rule, per budget and per assertion.
 WriteCheck write_check_junit;
 /// GitHub workflow commands, which become annotations.
 WriteCheck write_check_github;

@@ -56,6 +56,14 @@ std::string write_check_github(const trace::Trace&, const Check& check, const Te
                         in_property(result.budget.text()), in_text(result.budget.limit_text()),
                         in_text(result.measured_text()));
   }
+  for (const analysis::AssertionResult& result : check.assertions) {
+    if (result.outcome == analysis::AssertionOutcome::kHolds) continue;
+    const bool fails = result.outcome == analysis::AssertionOutcome::kFails;
+    text += fmt::format(
+        "::{} {}title=assert {}::{}{}\n", fails ? "error" : "warning", place_of(result.place),
+        in_property(shown_text(result)),
+        fails ? in_text(result.measured) + ": " : "not evaluable: ", in_text(result.text));
+  }
   if (check.info.unfinished)
     text += fmt::format("::warning title=unfinished trace::{} {}\n", trace::kUnfinished,
                         trace::kAskAgain);

@@ -28,6 +28,15 @@ std::string write_check_json(const trace::Trace& trace, const Check& check, cons
     if (result.measured) budget["measured"] = result.measured_text();
     return budget;
   };
+  const auto assertion_json = [](const analysis::AssertionResult& result) {
+    Json assertion{{"assertion", shown_text(result)},
+                   {"outcome", analysis::to_string(result.outcome)}};
+    if (result.outcome != analysis::AssertionOutcome::kNotEvaluable)
+      assertion["measured"] = result.measured;
+    if (!result.text.empty()) assertion["text"] = result.text;
+    if (!result.place.call_site.empty()) assertion["call_site"] = result.place.call_site;
+    return assertion;
+  };
   const auto open_json = [](const OpenQuestion& question) {
     return Json{{"detector", question.detector->id}, {"reason", question.reason}};
   };
@@ -41,6 +50,7 @@ std::string write_check_json(const trace::Trace& trace, const Check& check, cons
                    {"tier", check.info.tier},
                    {"losses", to_json(check.info.losses)},
                    {"budgets", array_of(check.budgets, budget_json)},
+                   {"assertions", array_of(check.assertions, assertion_json)},
                    {"findings", array_of(check.findings, finding_json)},
                    {"rules", array_of(check.verdicts, rule_json)}});
 }

@@ -82,6 +82,17 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
                 : "",
         fails, skips);
   }
+  for (const analysis::AssertionResult& result : check.assertions) {
+    const std::string text = escape_markup(result.text);
+    const bool fails = result.outcome == analysis::AssertionOutcome::kFails;
+    const bool skips = result.outcome == analysis::AssertionOutcome::kNotEvaluable;
+    suite.add("assert " + shown_text(result),
+              fails ? fmt::format("      <failure type=\"assertion\" message=\"{}\">{}</failure>\n",
+                                  escape_markup(result.measured), text)
+              : skips ? "      <skipped message=\"" + text + "\"/>\n"
+                      : "",
+              fails, skips);
+  }
   const std::string counts =
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\"", suite.tests, suite.failures);
   return fmt::format(

@@ -73,7 +73,8 @@ Json notification(const char* level, const std::string& text) {
   return Json{{"level", level}, {"message", message(text)}};
 }
 
-// What limits the verdict: losses of the recording, detectors without a verdict, budgets not met.
+// What limits the verdict: losses of the recording, detectors without a verdict, budgets not met,
+// assertions that do not hold.
 Json notifications(const trace::Trace& trace, const Check& check) {
   Json list = Json::array();
   for (const Notice& notice : notices_of(trace, check.info)) {
@@ -92,6 +93,15 @@ Json notifications(const trace::Trace& trace, const Check& check) {
                                                ": " + result.budget.text() + " " +
                                                result.budget.limit_text() + ", measured " +
                                                result.measured_text()));
+  }
+  for (const analysis::AssertionResult& result : check.assertions) {
+    if (result.outcome == analysis::AssertionOutcome::kHolds) continue;
+    Json broken =
+        notification("warning", "assertion " + std::string(analysis::to_string(result.outcome)) +
+                                    ": " + shown_text(result) + ": " + result.text);
+    if (Json where = location(result.place); !where.empty())
+      broken["locations"] = Json::array({where});
+    list.push_back(std::move(broken));
   }
   return list;
 }

@@ -79,14 +79,36 @@ Section budget_section(const Check& check) {
   return section;
 }
 
+Section assertion_section(const Check& check) {
+  Section section{.title = "Assertions",
+                  .columns = {{"assertion"}, {"measured", true}, {"result"}}};
+  for (const analysis::AssertionResult& result : check.assertions) {
+    section.rows.push_back(
+        {shown_text(result), result.measured, std::string(analysis::to_string(result.outcome))});
+    if (!result.text.empty())
+      section.footnotes.push_back(fmt::format("{}: {}", shown_text(result), result.text));
+  }
+  return section;
+}
+
+// What failed besides findings, to append.
+std::string other_failures(const Check& check) {
+  std::string text;
+  if (check.over_budget > 0)
+    text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
+  if (check.broken > 0) {
+    text += fmt::format(", {} {}", format_count(check.broken, "assertion"),
+                        check.broken == 1 ? "fails" : "fail");
+  }
+  return text;
+}
+
 Section result_section(const Check& check) {
   const std::string_view level = analysis::to_string(check.options.fail_on);
   std::string text = fmt::format("passed: no certain finding of severity {} or above", level);
   if (check.result == CheckResult::kFailed) {
-    text = fmt::format("failed: {} of severity {} or above", format_count(check.failing, "finding"),
-                       level);
-    if (check.over_budget > 0)
-      text += fmt::format(", {} exceeded", format_count(check.over_budget, "budget"));
+    text = fmt::format("failed: {} of severity {} or above{}",
+                       format_count(check.failing, "finding"), level, other_failures(check));
   } else if (check.result == CheckResult::kNotEvaluable && check.info.unfinished) {
     text = fmt::format(
         "not evaluable: no certain finding of severity {} or above so far, but the trace is "
@@ -95,7 +117,12 @@ Section result_section(const Check& check) {
   } else if (check.result == CheckResult::kNotEvaluable) {
     text = fmt::format("not evaluable: no verdict from {}, required or of severity {} or above",
                        format_count(check.open.size(), "rule"), level);
-    if (check.open.empty()) text = "not evaluable: a budget cannot be measured on this trace";
+    if (check.open.empty()) {
+      const bool is_budget = std::ranges::find(check.budgets, BudgetOutcome::kNotMeasurable,
+                                               &BudgetResult::outcome) != check.budgets.end();
+      text = is_budget ? "not evaluable: a budget cannot be measured on this trace"
+                       : "not evaluable: an assertion cannot be evaluated on this trace";
+    }
   }
   std::vector<std::string_view> absent;
   for (const analysis::Verdict& verdict : check.verdicts) {
@@ -133,6 +160,7 @@ Document check_document(const trace::Trace& trace, const Check& check) {
     document.sections.push_back({.title = "Possible findings", .remarks = {possible}});
   if (!check.open.empty()) document.sections.push_back(open_section(check));
   if (!check.budgets.empty()) document.sections.push_back(budget_section(check));
+  if (!check.assertions.empty()) document.sections.push_back(assertion_section(check));
   document.sections.push_back(result_section(check));
   return document;
 }
