@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/check/budget.h"
 #include "report/formats/exporter.h"
 #include "report/sections/diff_document.h"
 
@@ -17,7 +16,7 @@ namespace streamscope::cli {
 namespace {
 
 struct Options {
-  std::string base, now, output, iteration, format = "text";
+  std::string base, now, output, iteration = "auto", format = "text";
   std::vector<std::string> runs;
   double max_slowdown = 5, wait_s = kDefaultWaitS;
   bool quiet = false;
@@ -41,7 +40,7 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
     base_unfinished |= trace::is_unfinished(trace);
     runs.push_back({.ns = analysis::makespan_ns(trace)});
     if (!diff.steady) continue;
-    analysis::Analyses run(trace);
+    analysis::Analyses run(trace, after.iteration_request());
     const auto steady = analysis::steady_part(run, after, diff.steady->range);
     if (!steady) {
       throw Error(file, "has no repeating part that matches " + options.base,
@@ -57,12 +56,12 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
 }
 
 int compare(const Options& options) {
-  const std::string iteration = report::iteration_named(options.iteration);
+  const analysis::IterationRequest iteration = iteration_request(options.iteration);
   const trace::Trace base = load_timed(options.base, options),
                      now = load_timed(options.now, options);
-  analysis::Analyses before(base), after(now);
-  analysis::TraceDiff diff = analysis::diff(before, after, iteration);
-  if (!iteration.empty() && !diff.steady) {
+  analysis::Analyses before(base, iteration), after(now, iteration);
+  analysis::TraceDiff diff = analysis::diff(before, after, iteration.range);
+  if (!iteration.range.empty() && !diff.steady) {
     throw Error("--iteration",
                 "'" + options.iteration + "' does not occur at least twice in both traces",
                 "streamscope report --by nvtx lists the ranges of a trace");
@@ -94,9 +93,7 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
       "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
       "than this (default 5)",
       {.takes = "PERCENT", .not_negative = true});
-  line.option("--iteration", &options->iteration,
-              "the NVTX range that is one repetition; by default the repeating part is detected",
-              {.takes = "nvtx:NAME"});
+  add_iteration_option(line, options->iteration);
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);

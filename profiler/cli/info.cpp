@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/counts.h"
+#include "analysis/iterations/iteration_model.h"
 #include "command.h"
 #include "traces.h"
 
@@ -16,6 +17,16 @@ namespace {
 
 // A trace with fewer calls and ops is read completely, which also checks its values.
 constexpr size_t kLargeTrace = 1'000'000;
+
+// With the iterations, which need the whole trace.
+std::pair<trace::Trace, report::Info> read_iterations(const std::string& file, bool quiet,
+                                                      const analysis::IterationRequest& request) {
+  trace::Trace trace = load(file, quiet);
+  report::Info info = report::info_of(trace);
+  analysis::Analyses analyses(trace, request);
+  info.iteration = report::summarize(analyses.iteration_model());
+  return {std::move(trace), std::move(info)};
+}
 
 // For a large trace, reads only the small tables, and the counts stored with its derived tables.
 std::pair<trace::Trace, report::Info> read_info(const std::string& file, bool quiet) {
@@ -50,15 +61,20 @@ std::pair<trace::Trace, report::Info> read_info(const std::string& file, bool qu
 
 std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
   struct Options {
-    std::string file;
+    std::string file, iteration = "none";
     bool json = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
   line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  add_iteration_option(line, options->iteration,
+                       "auto takes the first that is found, none (default) shows none");
   line.option("--json", &options->json, "print JSON");
   line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
-    const auto [trace, info] = read_info(options->file, options->quiet);
+    const analysis::IterationRequest request = iteration_request(options->iteration);
+    const auto [trace, info] = request.off
+                                   ? read_info(options->file, options->quiet)
+                                   : read_iterations(options->file, options->quiet, request);
     write_output(options->json ? report::info_json(info) : report::info_text(trace, info), "",
                  options->file);
     return kDone;

@@ -119,10 +119,11 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
   }
 }
 
-void add_iteration_option(CommandLine& line, std::string& text) {
+void add_iteration_option(CommandLine& line, std::string& text, std::string_view otherwise) {
   line.option("--iteration", &text,
-              "what one iteration is: an NVTX range, a launch of one graph, or a sequence of work "
-              "that repeats; auto (default) takes the first that is found",
+              fmt::format("what one iteration is: an NVTX range, a launch of one graph, or a "
+                          "sequence of work that repeats; {}",
+                          otherwise),
               {.takes = "nvtx:NAME|graph|sequence|auto|none"});
 }
 

@@ -30,8 +30,10 @@ void wait_for_end(const std::filesystem::path& file, double seconds);
 /// Reports on standard error that a trace is unfinished.
 void note_unfinished(const std::filesystem::path& file);
 
-/// Declares --iteration, how iterations are found.
-void add_iteration_option(CommandLine& line, std::string& text);
+/// Declares --iteration, how iterations are found; `otherwise` says what the default does.
+void add_iteration_option(
+    CommandLine& line, std::string& text,
+    std::string_view otherwise = "auto (default) takes the first that is found");
 /// What its value means; throws Error if it means nothing.
 analysis::IterationRequest iteration_request(const std::string& text);
 

@@ -12,6 +12,7 @@
 
 #include "analysis/iterations/issued_work.h"
 #include "analysis/units.h"
+#include "analysis/usage/host_syncs.h"
 #include "call_groups.h"
 #include "kinds.h"
 #include "vocabulary/call_kind.h"

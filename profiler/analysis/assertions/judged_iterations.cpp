@@ -126,9 +126,4 @@ void JudgedIterations::leave_out_start_up(Analyses& analyses) {
   while (first_ < begins_.size() / 2 && !is_usual(first_)) ++first_;
 }
 
-bool blocks_host(const Trace& trace, Id host_sync) {
-  const trace::Small kind = trace.host_sync.kind[host_sync];
-  return is_blocking(kind) || kind == trace::kSynchronousCopy;
-}
-
 }  // namespace streamscope::analysis

@@ -52,7 +52,4 @@ class JudgedIterations {
   size_t first_ = 0;
 };
 
-/// True for a synchronization in which the host may block, including synchronous copies.
-bool blocks_host(const Trace& trace, Id host_sync);
-
 }  // namespace streamscope::analysis

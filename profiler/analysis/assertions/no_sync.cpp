@@ -15,6 +15,7 @@
 #include "analysis/iterations/marked_ranges.h"
 #include "analysis/labels.h"
 #include "analysis/units.h"
+#include "analysis/usage/host_syncs.h"
 #include "call_groups.h"
 #include "kinds.h"
 

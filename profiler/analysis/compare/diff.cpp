@@ -142,6 +142,7 @@ TraceDiff diff(Analyses& base, Analyses& now, const std::string& range) {
                    .base_path_ns = before.path_ns,
                    .new_path_ns = after.path_ns,
                    .steady = steady,
+                   .iterations = compare_iterations(base, now),
                    .work = compare_work(before.work, after.work),
                    .edges = compare_edges(before, after)};
   std::erase_if(result.work, [](const WorkChange& change) { return !change.is_change(); });

@@ -15,6 +15,7 @@
 
 #include "analysis/analyses.h"
 #include "compared_work.h"
+#include "iteration_diff.h"
 #include "steady_part.h"
 
 namespace streamscope::analysis {
@@ -27,9 +28,10 @@ struct EdgeChange {
 };
 
 struct TraceDiff {
-  Ns base_ns = 0, new_ns = 0;                    ///< from the first start to the last end of any op
-  Ns base_path_ns = 0, new_path_ns = 0;          ///< critical paths
-  std::optional<SteadyPart> steady;              ///< what was compared; if empty, the whole runs
+  Ns base_ns = 0, new_ns = 0;            ///< from the first start to the last end of any op
+  Ns base_path_ns = 0, new_path_ns = 0;  ///< critical paths
+  std::optional<SteadyPart> steady;      ///< what was compared; if empty, the whole runs
+  IterationDiff iterations;
   std::vector<WorkChange> work;                  ///< what changed, most costly first
   std::vector<EdgeChange> edges;                 ///< what changed, most changed first
   std::map<WaitCause, std::pair<Ns, Ns>> waits;  ///< before and after
@@ -45,7 +47,8 @@ struct TraceDiff {
   }
 };
 
-/// `range` names the NVTX range that is one repetition; "" detects it.
+/// `range` names the NVTX range that is one repetition; "" detects it. Iterations are looked for as
+/// both analyses were asked to.
 TraceDiff diff(Analyses& base, Analyses& now, const std::string& range = "");
 
 /// From the first start to the last end of any op; 0 if nothing is timed.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/iterations/iterations.h"
 #include "analysis/iterations/marked_ranges.h"
 #include "analysis/iterations/periods.h"
 
@@ -112,8 +113,12 @@ std::optional<SteadyPart> by_period(const IssuedWork& base, const IssuedWork& no
 }  // namespace
 
 std::optional<SteadyPart> steady_part(Analyses& base, Analyses& now, const std::string& range) {
+  const IterationRequest& request = base.iteration_request();
+  if (request.off) return std::nullopt;
   const IssuedWork before(base), after(now);
-  if (auto found = by_range(before, after, range)) return found;
+  if (request.source != IterationSource::kSequence) {
+    if (auto found = by_range(before, after, range)) return found;
+  }
   return range.empty() ? by_period(before, after) : std::nullopt;
 }
 

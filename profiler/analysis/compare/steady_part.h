@@ -37,7 +37,9 @@ struct SteadyPart {
   Repetitions base, now;
 };
 
-/// Empty if no such part is found. With `range`, repetitions are only the ranges of that name.
+/// Empty if no such part is found. With `range`, repetitions are only the ranges of that name. If
+/// the analysis of the base was asked for a sequence, repetitions are only those of a sequence; if
+/// for none, there are none.
 std::optional<SteadyPart> steady_part(Analyses& base, Analyses& now, const std::string& range = "");
 
 }  // namespace streamscope::analysis

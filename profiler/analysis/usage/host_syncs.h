@@ -16,6 +16,12 @@ inline bool is_blocking(trace::Small kind) {
   return kind == trace::kDeviceSynchronize || kind == trace::kStreamSynchronize ||
          kind == trace::kEventSynchronize;
 }
+/// True for a call in which the host waits for the device: a synchronization of the kinds above, or
+/// a synchronous copy.
+inline bool blocks_host(const Trace& trace, Id host_sync) {
+  const trace::Small kind = trace.host_sync.kind[host_sync];
+  return is_blocking(kind) || kind == trace::kSynchronousCopy;
+}
 /// True for the kinds that query whether work is done and return immediately.
 inline bool is_query(trace::Small kind) {
   return kind == trace::kStreamQuery || kind == trace::kEventQuery;

@@ -275,14 +275,6 @@ BudgetFile read_budgets(const std::filesystem::path& file, const std::string& it
   return parse_budgets(text, file, iteration);
 }
 
-std::string iteration_named(const std::string& text) {
-  constexpr std::string_view kPrefix = "nvtx:";
-  if (text.empty()) return "";
-  if (!text.starts_with(kPrefix) || text.size() == kPrefix.size())
-    throw Error("--iteration", "'" + text + "' is not an NVTX range", "write nvtx:NAME");
-  return text.substr(kPrefix.size());
-}
-
 std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
                                   const std::vector<Budget>& budgets) {
   std::vector<BudgetResult> results;

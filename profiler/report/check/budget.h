@@ -47,9 +47,6 @@ BudgetFile read_budgets(const std::filesystem::path& file, const std::string& it
 BudgetFile parse_budgets(std::string_view text, const std::filesystem::path& file,
                          const std::string& iteration);
 
-/// "step" for "nvtx:step", the value of --iteration; "" for "". Throws Error.
-std::string iteration_named(const std::string& text);
-
 enum class BudgetOutcome { kMet, kExceeded, kNotMeasurable };
 std::string_view to_string(BudgetOutcome outcome);  // "met", "exceeded", "not measurable"
 

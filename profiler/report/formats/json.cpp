@@ -105,6 +105,40 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
 
 }  // namespace
 
+Json to_json(const IterationSummary& summary) {
+  if (!summary.found()) return {};
+  const analysis::Iterations& found = summary.iterations;
+  constexpr std::string_view kSources[] = {"none", "nvtx", "sequence", "graph"};
+  Json shares = Json::object();
+  for (size_t i = 0; i < analysis::kShareCount; ++i)
+    shares[names_of(static_cast<analysis::TimeShare>(i)).id] = summary.shares.total[i];
+  return {{"source", kSources[static_cast<size_t>(found.source)]},
+          {"name", printable(found.name)},
+          {"count", found.all.size()},
+          {"steady_from", found.steady_from},
+          {"steady_count", found.steady_count()},
+          {"steady_ns", summary.shares.total_ns()},
+          {"median_ns", found.median_ns},
+          {"quartiles_ns", {found.low_ns, found.high_ns}},
+          {"outliers", found.outlier_count},
+          {"without_recording_ns", summary.bare_ns},
+          {"ops", found.op_count},
+          {"busy_ns", summary.shares.busy_ns},
+          {"kernels", summary.shares.kernel_count},
+          {"median_kernel_ns", summary.shares.median_kernel_ns},
+          {"launches", summary.shares.launch_count},
+          {"synchronizations", summary.shares.sync_count},
+          {"bound", names_of(summary.shares.bound()).id},
+          {"bound_text", bound_sentence(summary)},
+          {"shares_ns", shares},
+          {"host", array_of(summary.host.lines, [](const analysis::HostActivity& line) {
+             return Json{{"called_from", line.place},
+                         {"what", line.what},
+                         {"each_ns", line.each_ns},
+                         {"samples", line.samples}};
+           })}};
+}
+
 Json to_json(const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
   return Json{
@@ -157,40 +191,6 @@ Json overlap_json(const Summary& summary) {
   });
 }
 
-Json iteration_json(const IterationSummary& summary) {
-  if (!summary.found()) return {};
-  const analysis::Iterations& found = summary.iterations;
-  constexpr std::string_view kSources[] = {"none", "nvtx", "sequence", "graph"};
-  Json shares = Json::object();
-  for (size_t i = 0; i < analysis::kShareCount; ++i)
-    shares[names_of(static_cast<analysis::TimeShare>(i)).id] = summary.shares.total[i];
-  return {{"source", kSources[static_cast<size_t>(found.source)]},
-          {"name", printable(found.name)},
-          {"count", found.all.size()},
-          {"steady_from", found.steady_from},
-          {"steady_count", found.steady_count()},
-          {"steady_ns", summary.shares.total_ns()},
-          {"median_ns", found.median_ns},
-          {"quartiles_ns", {found.low_ns, found.high_ns}},
-          {"outliers", found.outlier_count},
-          {"without_recording_ns", summary.bare_ns},
-          {"ops", found.op_count},
-          {"busy_ns", summary.shares.busy_ns},
-          {"kernels", summary.shares.kernel_count},
-          {"median_kernel_ns", summary.shares.median_kernel_ns},
-          {"launches", summary.shares.launch_count},
-          {"synchronizations", summary.shares.sync_count},
-          {"bound", names_of(summary.shares.bound()).id},
-          {"bound_text", bound_sentence(summary)},
-          {"shares_ns", shares},
-          {"host", array_of(summary.host.lines, [](const analysis::HostActivity& line) {
-             return Json{{"called_from", line.place},
-                         {"what", line.what},
-                         {"each_ns", line.each_ns},
-                         {"samples", line.samples}};
-           })}};
-}
-
 Json syncs_json(const Trace& trace, const Summary& summary) {
   return array_of(summary.syncs, [&](const analysis::SyncGroup& sync) {
     return Json{{"kind", trace::to_string(sync.kind)},
@@ -238,7 +238,7 @@ std::string write_json(const Trace& trace, const Summary& summary, const Options
       {"processes", processes_json(trace)},
       {"devices", devices_json(trace)},
       {"window_ns", summary.window_ns},
-      {"iteration", iteration_json(summary.iteration)},
+      {"iteration", to_json(summary.iteration)},
       {"worth_fixing", array_of(summary.advice, advice)},
       {"small", array_of(summary.small, advice)},
       {"possible", array_of(summary.possible, advice)},

@@ -18,6 +18,8 @@ Json to_json(const Counts& counts);
 Json to_json(const Coordination& coordination);
 Json to_json(const std::vector<LossFact>& losses);
 Json to_json(const Advice& advice);
+/// Null if no iterations were found.
+Json to_json(const IterationSummary& summary);
 /// What is known about the cost of recording; null if it is free.
 Json cost_json(const Info& info);
 

@@ -10,6 +10,7 @@
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
+#include "iteration_diff.h"
 #include "report/formats/json.h"
 
 namespace streamscope::report {
@@ -21,8 +22,6 @@ using analysis::WorkChange;
 using trace::Ns;
 
 constexpr size_t kDiffRowsShown = 30;  // JSON has all
-
-std::string signed_duration(Ns ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
 
 std::string counts(uint64_t before, uint64_t after) {
   return before == after ? std::to_string(after) : fmt::format("{} → {}", before, after);
@@ -67,8 +66,8 @@ std::string instead(Ns now, Ns before) {
 // One sentence about what is compared.
 std::string compared(const analysis::TraceDiff& diff) {
   if (!diff.steady) {
-    return "Whole runs including start-up: no repeating part was found in both. Name one with "
-           "--iteration nvtx:NAME.";
+    return "Whole runs including start-up: no repeating part was found in both, or none was "
+           "requested. Name one with --iteration nvtx:NAME.";
   }
   const analysis::SteadyPart& steady = *diff.steady;
   const auto ops = [](const analysis::Repetitions& run) {
@@ -129,7 +128,12 @@ Document diff_document(const DiffVerdict& verdict) {
   document.headline +=
       fmt::format(" · critical path {} instead of {}", format_duration(diff.new_path_ns),
                   format_duration(diff.base_path_ns));
+  document.sections = iteration_sections(diff.iterations);
   document.sections.push_back({.title = "What was compared", .remarks = {compared(diff)}});
+  if (!diff.iterations.comparable()) {
+    document.sections.back().remarks.push_back(
+        "Iterations are not compared: " + diff.iterations.why_not + ".");
+  }
   Section work{
       .title = "Work that changed",
       .columns = {
@@ -221,6 +225,7 @@ std::string diff_json(const DiffVerdict& verdict) {
   return dump(Json{{"schema", 1},
                    {"result", name_of(verdict.result())},
                    {"max_slowdown", verdict.max_slowdown},
+                   {"iteration", iteration_json(diff.iterations)},
                    {"compared", compared_json(verdict)},
                    {"base_ns", diff.base_ns},
                    {"new_ns", diff.new_ns},

@@ -223,19 +223,21 @@ Json cost_json(const Info& info) {
 }
 
 std::string info_json(const Info& info) {
-  return dump(Json{{"schema", 1},
-                   {"format_version", trace::kFormatVersion},
-                   {"producer", info.producer},
-                   {"complete", info.complete},
-                   {"unfinished", info.unfinished},
-                   {"tier", info.tier},
-                   {"collector", info.collector},
-                   {"duration_ns", info.duration_ns},
-                   {"counts", to_json(info.counts)},
-                   {"coordination", to_json(info.coordination)},
-                   {"recording_cost", cost_json(info)},
-                   {"stacks", {{"count", info.stack_count}, {"ns", info.stack_ns}}},
-                   {"losses", to_json(info.losses)}});
+  Json json{{"schema", 1},
+            {"format_version", trace::kFormatVersion},
+            {"producer", info.producer},
+            {"complete", info.complete},
+            {"unfinished", info.unfinished},
+            {"tier", info.tier},
+            {"collector", info.collector},
+            {"duration_ns", info.duration_ns},
+            {"counts", to_json(info.counts)},
+            {"coordination", to_json(info.coordination)},
+            {"recording_cost", cost_json(info)},
+            {"stacks", {{"count", info.stack_count}, {"ns", info.stack_ns}}},
+            {"losses", to_json(info.losses)}};
+  if (info.iteration) json["iteration"] = to_json(*info.iteration);
+  return dump(json);
 }
 
 std::string info_text(const Trace& trace, const Info& info) {
@@ -254,6 +256,12 @@ std::string info_text(const Trace& trace, const Info& info) {
   if (info.overhead_ns > 0) {
     text += fmt::format("  the recording tools reported an overhead of {}, only part of the cost\n",
                         format_duration(info.overhead_ns));
+  }
+  if (info.iteration && info.iteration->found()) {
+    text += fmt::format("  {} {}\n", duration_sentence(*info.iteration),
+                        bound_sentence(*info.iteration));
+  } else if (info.iteration) {
+    text += "  no iterations were found\n";
   }
   const Json counts = to_json(info.counts);
   for (const auto& [key, value] : counts.items()) {

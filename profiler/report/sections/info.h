@@ -4,11 +4,13 @@
 // The contents of a trace: `streamscope info`, and the headline of every report.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/counts.h"
 #include "coordination.h"
+#include "iteration.h"
 #include "recording_cost.h"
 #include "trace/read/reader.h"
 
@@ -39,7 +41,8 @@ struct Info {
   trace::Ns stack_ns = 0;    ///< what they cost the program
   Counts counts;
   Coordination coordination;
-  std::vector<LossFact> losses;  ///< most severe first; one entry per kind and process
+  std::vector<LossFact> losses;               ///< most severe first; one entry per kind and process
+  std::optional<IterationSummary> iteration;  ///< if it was requested; perhaps none was found
 };
 
 Info info_of(const trace::Trace& trace);

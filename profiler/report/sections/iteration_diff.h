@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The comparison of the iterations of two runs: the first thing that `streamscope diff` says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/compare/iteration_diff.h"
+#include "document.h"
+#include "report/formats/json.h"
+
+namespace streamscope::report {
+
+/// Two sections: how long an iteration takes and what grew, and at which places of the program.
+/// None if iterations are not compared.
+std::vector<Section> iteration_sections(const analysis::IterationDiff& diff);
+/// The same for programs, with all shares; `comparable` is false if iterations are not compared.
+Json iteration_json(const analysis::IterationDiff& diff);
+
+/// "+1.20 ms"
+std::string signed_duration(trace::Ns ns);
+
+}  // namespace streamscope::report

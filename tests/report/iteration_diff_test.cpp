@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What `diff` says about iterations, in text, Markdown and JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/sections/diff_document.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::report {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using trace::Ns;
+using trace::Trace;
+
+constexpr Ns kUs = 1000;
+
+// Steps of a kernel after which the host synchronizes, at a known line.
+Trace steps(Ns kernel_us) {
+  test::TraceBuilder b;
+  b.meta("tier", "times");
+  const trace::Id stack = b.add(trace::Stack{.process_id = 0, .hash = 1, .frame_count = 1});
+  b.add(trace::StackFrame{.stack_id = stack,
+                          .depth = 0,
+                          .kind = trace::kPythonFrame,
+                          .symbol_id = b.intern("train.py:41 step")});
+  Ns at = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Ns begin = at, end = at + (5 + kernel_us) * kUs + i % 3 * kUs;
+    b.at(at).stream("math").kernel("gemm", at + 5 * kUs, end);
+    b.stream("math").synchronize(at + 10 * kUs, end + 2 * kUs);
+    b.columns().host_sync.stack_id.back() = stack;
+    at = end + 4 * kUs;
+    b.range("step", begin, at - kUs);
+  }
+  return b.trace();
+}
+
+DiffVerdict compare(const Trace& base, const Trace& now,
+                    const analysis::IterationRequest& request = {}) {
+  analysis::Analyses before(base, request), after(now, request);
+  analysis::TraceDiff diff = analysis::diff(before, after, request.range);
+  BaseRun run{.ns = diff.base_ns};
+  if (diff.steady) run.steady = diff.steady->base;
+  return judge(std::move(diff), {run}, 0.05);
+}
+
+TEST(IterationSections, AreTheFirstThing) {
+  const DiffVerdict verdict = compare(steps(300), steps(400));
+  const Document document = diff_document(verdict);
+  ASSERT_GE(document.sections.size(), 3u);
+  EXPECT_EQ(document.sections[0].title, "Iteration");
+  EXPECT_EQ(document.sections[1].title, "Where the host's time changed");
+  EXPECT_EQ(document.sections[2].title, "What was compared");
+  for (const std::string& text : {to_text(document, {}), to_markdown(document)}) {
+    EXPECT_THAT(text, AllOf(HasSubstr("an iteration instead of"), HasSubstr("Mann-Whitney test"),
+                            HasSubstr("slower in 100 % of all pairs"),
+                            HasSubstr("Grew most: kernels, from 3"),
+                            HasSubstr("blocked in cudaStreamSynchronize"),
+                            HasSubstr("train.py:41 step"), HasSubstr("+100 µs")));
+  }
+}
+
+TEST(IterationSections, SayThatADifferenceMayBeChance) {
+  const std::string text = to_text(diff_document(compare(steps(300), steps(300))), {});
+  EXPECT_THAT(text, AllOf(HasSubstr("+0.0 %"), HasSubstr("Chance may explain the difference")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("Grew most")));
+}
+
+TEST(IterationSections, AreLeftOutWithAReason) {
+  const DiffVerdict verdict = compare(steps(300), steps(400), {.off = true});
+  const std::string text = to_text(diff_document(verdict), {});
+  EXPECT_THAT(text, AllOf(HasSubstr("Whole runs including start-up"),
+                          HasSubstr("Iterations are not compared: none were requested.")));
+  EXPECT_EQ(json::parse(diff_json(verdict))["iteration"]["comparable"], false);
+}
+
+TEST(IterationSections, AreInTheJson) {
+  const json iteration = json::parse(diff_json(compare(steps(300), steps(400))))["iteration"];
+  EXPECT_EQ(iteration["comparable"], true);
+  EXPECT_EQ(iteration["significant"], true);
+  EXPECT_LT(iteration["p_value"], 0.001);
+  EXPECT_EQ(iteration["new_is_longer"], 1.0);
+  EXPECT_EQ(iteration["grew_most"], "kernels");
+  EXPECT_EQ(iteration["base"]["steady_count"], 20);
+  EXPECT_NEAR(
+      iteration["new"]["median_ns"].get<double>() - iteration["base"]["median_ns"].get<double>(),
+      100'000, 1);
+  EXPECT_EQ(iteration["base"]["mean_shares_ns"].size(), analysis::kShareCount);
+  const json& place = iteration["places"][0];
+  EXPECT_EQ(place["what"], "synchronization");
+  EXPECT_EQ(place["name"], "cudaStreamSynchronize");
+  EXPECT_EQ(place["called_from"], "train.py:41 step");
+}
+
+TEST(InfoOfIterations, IsShownIfRequested) {
+  const Trace trace = steps(300);
+  Info info = info_of(trace);
+  EXPECT_THAT(info_text(trace, info), testing::Not(HasSubstr("an iteration")));
+  EXPECT_FALSE(json::parse(info_json(info)).contains("iteration"));
+  analysis::Analyses analyses(trace);
+  info.iteration = summarize(analyses.iteration_model());
+  EXPECT_THAT(info_text(trace, info), AllOf(HasSubstr("  310 µs ± 1.00 µs an iteration"),
+                                            HasSubstr("Bound by the device, which runs kernels")));
+  EXPECT_EQ(json::parse(info_json(info))["iteration"]["name"], "step");
+  info.iteration = IterationSummary{};
+  EXPECT_THAT(info_text(trace, info), HasSubstr("no iterations were found"));
+  EXPECT_TRUE(json::parse(info_json(info))["iteration"].is_null());
+}
+
+}  // namespace
+}  // namespace streamscope::report
