@@ -74,13 +74,14 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %; assert "
               "EXPR",
               {.takes = "FILE"});
-  line.option("--assert", &options->assertions,
-              "what must be true of the program: may_overlap(\"copy*\", \"gemm*\"); "
-              "ordered(\"copy*\", \"gemm*\"); no_sync_in(\"nvtx:step\") or "
-              "no_sync_in(\"iteration\"); launches_per_iteration <= 120, also "
-              "syncs_per_iteration and allocations_per_iteration; max_bound(\"host\") <= 20 %. "
-              "Exit code 1 if it fails, 3 if the trace cannot prove it. May be repeated",
-              {.takes = "EXPR", .one_at_a_time = true});
+  line.option(
+      "--assert", &options->assertions,
+      "what must be true of the program: may_overlap or may_overlap_across(\"copy*\", \"gemm*\"); "
+      "ordered(\"copy*\", \"gemm*\"); no_sync_in(\"nvtx:step\") or "
+      "no_sync_in(\"iteration\"); launches_per_iteration <= 120, also "
+      "syncs_per_iteration and allocations_per_iteration; max_bound(\"host\") <= 20 %. "
+      "Exit code 1 if it fails, 3 if the trace cannot prove it. May be repeated",
+      {.takes = "EXPR", .one_at_a_time = true});
   add_iteration_option(line, options->iteration);
   line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "

@@ -22,6 +22,7 @@ TEST(AssertionText, IsReadAndWrittenInOneForm) {
       {R"(may_overlap("All*","gemm*"))", R"(may_overlap("All*", "gemm*"))"},
       {R"(  may_overlap ( 'All*' , "a \"b\" c" )  )", R"(may_overlap("All*", "a \"b\" c"))"},
       {R"(ordered("memcpy HtoD", "gemm<…>"))", R"(ordered("memcpy HtoD", "gemm<…>"))"},
+      {R"(may_overlap_across("a","b"))", R"(may_overlap_across("a", "b"))"},
       {R"(no_sync_in("nvtx:step"))", R"(no_sync_in("nvtx:step"))"},
       {R"(no_sync_in("iteration"))", R"(no_sync_in("iteration"))"},
       {"launches_per_iteration<=120", "launches_per_iteration <= 120"},
@@ -50,7 +51,7 @@ TEST(AssertionText, SaysWhatIsWrongAndWhere) {
   };
   EXPECT_THAT(message("may_overlp(\"a\", \"b\")"),
               AllOf(HasSubstr("--assert: column 1: there is no assertion 'may_overlp'"),
-                    HasSubstr("use one of may_overlap, ordered")));
+                    HasSubstr("use one of may_overlap, may_overlap_across, ordered")));
   EXPECT_THAT(message(""), HasSubstr("column 1: expected an assertion instead of the end"));
   EXPECT_THAT(message("ordered"), HasSubstr("column 8: expected '('"));
   EXPECT_THAT(message("ordered(a, b)"), HasSubstr("column 9: expected a text in quotes"));

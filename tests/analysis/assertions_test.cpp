@@ -219,7 +219,7 @@ TEST(MayOverlap, NeedsBothOnOneDevice) {
   }
   const AssertionResult result = answer(two.trace(), kOverlap);
   EXPECT_EQ(result.outcome, kNotEvaluable);
-  EXPECT_THAT(result.text, HasSubstr("no device has work of both"));
+  EXPECT_THAT(result.text, HasSubstr("has work of both patterns on one device"));
 }
 
 TEST(MayOverlap, LooksAtTheWholeRunWithoutIterations) {
@@ -297,6 +297,49 @@ TEST(MayOverlap, FollowsTheEdgesOfAGraph) {
   const AssertionResult result = answer(graph("AllGather", "gemm", "other"), kOverlap, "none");
   EXPECT_EQ(result.outcome, kFails);
   EXPECT_THAT(result.text, HasSubstr("by the edges of their graph"));
+}
+
+// ---- may_overlap_across ----
+
+constexpr const char* kAcross = R"(may_overlap_across("memcpy HtoD", "memcpy DtoH"))";
+
+// A pipeline: a copy in, a kernel that waits for it, and a copy out that waits for the kernel. With
+// `sync` the host waits for each step.
+Steps pipeline(bool sync) {
+  return Steps([=](TraceBuilder& b, Ns at, int) {
+    b.stream("in").memcpy(test::kHtoD, at + 10, at + 20).record("loaded");
+    b.stream("math").wait("loaded").kernel("gemm", at + 20, at + 30).record("done");
+    b.stream("out").wait("done").memcpy(test::kDtoH, at + 30, at + 40);
+    if (sync) b.stream("out").synchronize(at + 50, at + 60);
+    if (sync) set_line(b, b.columns().host_sync, "train.py:77 step");
+  });
+}
+
+TEST(MayOverlapAcross, HoldsForAPipeline) {
+  const AssertionResult result = pipeline(false).answer(kAcross);
+  EXPECT_EQ(result.outcome, kHolds) << result.text;
+  EXPECT_EQ(result.measured, "in 11 of 11 iterations");
+  EXPECT_EQ(pipeline(false).answer(R"(may_overlap("memcpy HtoD", "memcpy DtoH"))").outcome, kFails);
+  // The order of the patterns does not matter.
+  EXPECT_EQ(pipeline(false).answer(R"(may_overlap_across("memcpy DtoH", "memcpy HtoD"))").outcome,
+            kHolds);
+}
+
+TEST(MayOverlapAcross, FailsIfEachStepWaitsForTheOneBefore) {
+  const AssertionResult result = pipeline(true).answer(kAcross);
+  EXPECT_EQ(result.outcome, kFails);
+  EXPECT_EQ(result.measured, "in 0 of 11 iterations");
+  EXPECT_THAT(result.text, AllOf(HasSubstr("in iteration 1 (of 12) and the next one"),
+                                 HasSubstr("memcpy DtoH on stream 9 out comes before memcpy HtoD"),
+                                 HasSubstr("cudaStreamSynchronize")));
+  EXPECT_THAT(result.place.call_site, HasSubstr("train.py:77"));
+}
+
+TEST(MayOverlapAcross, NeedsIterations) {
+  EXPECT_EQ(pipeline(false).answer(kAcross, "none").outcome, kNotEvaluable);
+  EXPECT_EQ(pipeline(false).answer(kAcross, "nvtx:epoch").outcome, kNotEvaluable);
+  EXPECT_EQ(pipeline(false).answer(R"(may_overlap_across("memcpy HtoD", "conv"))").outcome,
+            kNotEvaluable);
 }
 
 // ---- ordered ----

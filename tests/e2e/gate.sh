@@ -36,6 +36,13 @@ grep -q '<failure' job/junit.xml || fail "no failure in $(cat job/junit.xml)"
 "$bin/streamscope" check job/trace.sqlite --quiet --write-baseline baseline.json
 expect_gate 0 --baseline baseline.json -- "$bin/examples/race" --device sim
 
+# What must be true of the program: its pipeline, and that the host never blocks.
+expect_gate 0 --assert 'may_overlap_across("memcpy HtoD", "memcpy DtoH")' --assert 'ordered("memcpy HtoD", "scale")' -- \
+  "$pipeline" --device sim
+expect_gate 1 --assert 'no_sync_in("iteration")' -- "$pipeline" --device sim
+expect_gate 3 --assert 'may_overlap("no such kernel", "scale")' -- "$pipeline" --device sim
+expect_gate 2 --assert 'may_overlap("memcpy*")' -- "$pipeline" --device sim
+
 # On GitHub the findings are annotations, and the job has a summary.
 touch step.md
 GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$PWD/step.md expect_gate 1 -- "$bin/examples/race" --device sim

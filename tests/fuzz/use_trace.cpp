@@ -111,7 +111,17 @@ void report_it(const trace::Trace& trace, unsigned part) {
 }
 
 void check_it(const trace::Trace& trace, unsigned) {
-  const report::Check check = report::check(trace, {.show_possible = true});
+  static const std::vector<analysis::Assertion> kAssertions = [] {
+    std::vector<analysis::Assertion> assertions;
+    for (const char* text :
+         {"may_overlap('*', '*')", "may_overlap_across('*', '*')", "ordered('*', '*')",
+          "no_sync_in('iteration')", "no_sync_in('nvtx:step')", "launches_per_iteration < 1",
+          "syncs_per_iteration < 1", "allocations_per_iteration < 1", "max_bound('host') <= 0 %"})
+      assertions.push_back(analysis::parse_assertion(text, "fuzz"));
+    return assertions;
+  }();
+  const report::Check check =
+      report::check(trace, {.assertions = kAssertions, .show_possible = true});
   for (const report::CheckFormat& format : report::check_formats())
     expect_document(format.name, format.write(trace, check, {.width = 80}));
   report::write_baseline(trace, check);

@@ -74,11 +74,22 @@ Trace busy_trace() {
   return builder.trace();
 }
 
+// One of each kind.
+std::vector<analysis::Assertion> all_assertions() {
+  std::vector<analysis::Assertion> assertions;
+  for (const char* text :
+       {"may_overlap('*', '*')", "may_overlap_across('*', '*')", "ordered('*', '*')",
+        "no_sync_in('iteration')", "no_sync_in('nvtx:step')", "launches_per_iteration < 1",
+        "syncs_per_iteration < 1", "allocations_per_iteration < 1", "max_bound('host') <= 0 %"})
+    assertions.push_back(analysis::parse_assertion(text, "test"));
+  return assertions;
+}
+
 void use(const Trace& trace) {
   const report::Summary summary = report::summarize(trace);
   for (const report::Exporter& exporter : report::exporters())
     EXPECT_FALSE(exporter.write(trace, summary, {}).empty());
-  const report::Check check = report::check(trace, {});
+  const report::Check check = report::check(trace, {.assertions = all_assertions()});
   EXPECT_FALSE(report::write_check_json(trace, check, {}).empty());
   for (const auto write : {report::export_chrome, report::export_perfetto, report::export_dot}) {
     try {

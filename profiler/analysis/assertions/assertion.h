@@ -4,6 +4,7 @@
 // Assertions on the structure of a program: what a user requires of every run, as text.
 //
 //   may_overlap("*AllGather*", "gemm*")      work of both patterns may run at the same time
+//   may_overlap_across("copy*", "gemm*")     the same, in two successive iterations
 //   ordered("memcpy HtoD", "gemm*")          the first always ends before the second starts
 //   no_sync_in("nvtx:step")                  the host does not block there
 //   launches_per_iteration <= 120            also syncs_… and allocations_per_iteration
@@ -26,6 +27,7 @@ namespace streamscope::analysis {
 
 enum class AssertionKind : uint8_t {
   kMayOverlap,
+  kMayOverlapAcross,
   kOrdered,
   kNoSyncIn,
   kLaunches,

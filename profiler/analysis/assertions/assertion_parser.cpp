@@ -24,6 +24,8 @@ struct KindSyntax {
 };
 constexpr KindSyntax kSyntax[] = {
     {"may_overlap", AssertionKind::kMayOverlap, 2, false, R"(may_overlap("copy*", "gemm*"))"},
+    {"may_overlap_across", AssertionKind::kMayOverlapAcross, 2, false,
+     R"(may_overlap_across("copy*", "gemm*"))"},
     {"ordered", AssertionKind::kOrdered, 2, false, R"(ordered("copy*", "gemm*"))"},
     {"no_sync_in", AssertionKind::kNoSyncIn, 1, false, R"(no_sync_in("nvtx:step"))"},
     {"launches_per_iteration", AssertionKind::kLaunches, 0, true, "launches_per_iteration <= 120"},

@@ -17,9 +17,8 @@ namespace streamscope::analysis {
 AssertionResult evaluate_bound(const AssertionContext& context, const Assertion& assertion) {
   const IterationModel& model = context.analyses.iteration_model();
   if (!model.found()) {
-    return not_evaluable(assertion, context.iterations.why_not().empty()
-                                        ? "no iterations were found"
-                                        : context.iterations.why_not());
+    return context.iterations.found() ? not_evaluable(assertion, "needs at least four iterations")
+                                      : without_iterations(context, assertion);
   }
   const IterationShares& shares = model.shares();
   const auto whole = static_cast<double>(shares.total_ns());

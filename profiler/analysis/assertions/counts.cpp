@@ -53,10 +53,7 @@ const char* noun_of(AssertionKind kind) {
 
 AssertionResult evaluate_count(const AssertionContext& context, const Assertion& assertion) {
   const JudgedIterations& iterations = context.iterations;
-  if (!iterations.found()) {
-    return not_evaluable(assertion, iterations.why_not().empty() ? "--iteration none was given"
-                                                                 : iterations.why_not());
-  }
+  if (!iterations.found()) return without_iterations(context, assertion);
   std::vector<uint64_t> counts(iterations.judged_count());
   each_counted(context, assertion.kind,
                [&](Id, size_t iteration) { ++counts[iteration - iterations.first()]; });

@@ -23,6 +23,7 @@ struct KindOfAssertion {
 constexpr KindOfAssertion kKinds[] = {
     // By AssertionKind.
     {evaluate_may_overlap, kCallEvidence | kEventEvidence},
+    {evaluate_may_overlap_across, kCallEvidence | kEventEvidence},
     {evaluate_ordered, kCallEvidence | kEventEvidence},
     {evaluate_no_sync, kCallEvidence},
     {evaluate_count, kCallEvidence},
@@ -54,6 +55,11 @@ AssertionResult fails(const Assertion& assertion, std::string measured, std::str
 
 AssertionResult not_evaluable(const Assertion& assertion, std::string reason) {
   return {.assertion = assertion, .measured = "unknown", .text = std::move(reason)};
+}
+
+AssertionResult without_iterations(const AssertionContext& context, const Assertion& assertion) {
+  const std::string& reason = context.iterations.why_not();
+  return not_evaluable(assertion, reason.empty() ? "no iterations were requested" : reason);
 }
 
 std::string in_share_of(const AssertionContext& context, size_t count, size_t whole) {

@@ -18,14 +18,16 @@ struct AssertionContext {
 };
 
 using EvaluateKind = AssertionResult(const AssertionContext& context, const Assertion& assertion);
-EvaluateKind evaluate_may_overlap, evaluate_ordered, evaluate_no_sync, evaluate_count,
-    evaluate_bound;
+EvaluateKind evaluate_may_overlap, evaluate_may_overlap_across, evaluate_ordered, evaluate_no_sync,
+    evaluate_count, evaluate_bound;
 
 // The three answers; texts are sentences without a stop at the end.
 AssertionResult holds(const Assertion& assertion, std::string measured);
 AssertionResult fails(const Assertion& assertion, std::string measured, std::string text,
                       Location place);
 AssertionResult not_evaluable(const Assertion& assertion, std::string reason);
+/// The same for an assertion about iterations, if there are none.
+AssertionResult without_iterations(const AssertionContext& context, const Assertion& assertion);
 
 /// "in 12 of 96 iterations"; for processes if there are no iterations.
 std::string in_share_of(const AssertionContext& context, size_t count, size_t whole);

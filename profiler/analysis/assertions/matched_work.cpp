@@ -112,10 +112,30 @@ MatchedWork::MatchedWork(Analyses& analyses, const JudgedIterations& iterations,
   } else if (unplaced > 0) {
     why_not_ = fmt::format("the calls of {} that match are not in the trace",
                            format_count(unplaced, "op"));
-  } else if (scopes_.empty()) {
-    why_not_ = fmt::format("no {} has work of both patterns",
-                           iterations.found() ? "iteration after start-up" : "process");
   }
+}
+
+std::vector<std::array<Scope, 2>> MatchedWork::neighbors() const {
+  const auto of_scope = [](const std::vector<MatchedOp>& ops, uint32_t scope) {
+    const auto [from, to] = std::ranges::equal_range(ops, scope, {}, &MatchedOp::scope);
+    return std::span(from, to);
+  };
+  std::vector<std::array<Scope, 2>> result;
+  for (auto at = first_.begin(); at != first_.end();) {
+    const uint32_t scope = at->scope;
+    const auto add = [&](uint32_t here) {
+      const std::array<Scope, 2> both = {
+          Scope{here, of_scope(first_, here), of_scope(second_, here + 1)},
+          Scope{here, of_scope(first_, here + 1), of_scope(second_, here)}};
+      const bool any = std::ranges::any_of(
+          both, [](const Scope& each) { return !each.first.empty() && !each.second.empty(); });
+      if (any && (result.empty() || result.back()[0].id < here)) result.push_back(both);
+    };
+    if (scope > 0) add(scope - 1);
+    add(scope);
+    at = std::ranges::upper_bound(at, first_.end(), scope, {}, &MatchedOp::scope);
+  }
+  return result;
 }
 
 std::vector<Lane> lanes_of(std::span<const MatchedOp> ops) {

@@ -54,10 +54,13 @@ class MatchedWork {
   MatchedWork(Analyses& analyses, const JudgedIterations& iterations, const std::string& first,
               const std::string& second);
 
-  /// Why nothing can be compared; "" if something can.
+  /// Why order cannot be compared; "" if it can.
   const std::string& why_not() const { return why_not_; }
   /// Scopes with ops of both patterns, ascending.
   const std::vector<Scope>& scopes() const { return scopes_; }
+  /// For each scope that has a next one: the first pattern here and the second one there, and the
+  /// other way round. Without those in which a pattern is missing in both.
+  std::vector<std::array<Scope, 2>> neighbors() const;
 
  private:
   std::string why_not_;

@@ -6,10 +6,15 @@
 // nothing that CUDA guarantees orders them. Copies of one direction never overlap on a device,
 // because they share a copy engine.
 //
+// may_overlap_across(A, B): the same for an op of one iteration and an op of the next one,
+// whichever of them is of A, as in a pipeline.
+//
 // Holds no matter whether they did overlap: they also need free multiprocessors at the same time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "kinds.h"
 #include "matched_work.h"
@@ -93,42 +98,103 @@ class OverlapSearch {
   int64_t distance_ = INT64_MAX;
 };
 
-}  // namespace
+// Groups of work of which one must have a pair that is not ordered.
+using Alternatives = std::vector<Scope>;
 
-AssertionResult evaluate_may_overlap(const AssertionContext& context, const Assertion& assertion) {
+// What must hold in one iteration: on each device with work of both patterns.
+struct Requirement {
+  uint32_t scope = 0;
+  std::vector<Alternatives> devices;
+};
+
+std::vector<Requirement> within_scopes(const MatchedWork& work) {
+  std::vector<Requirement> result;
+  for (const Scope& scope : work.scopes()) {
+    Requirement requirement{.scope = scope.id};
+    for (const Scope& device : devices_of(scope)) requirement.devices.push_back({device});
+    result.push_back(std::move(requirement));
+  }
+  return result;
+}
+
+std::vector<Requirement> across_scopes(const MatchedWork& work) {
+  std::vector<Requirement> result;
+  for (const auto& both : work.neighbors()) {
+    std::map<uint32_t, Alternatives> by_device;
+    for (const Scope& scope : both) {
+      for (const Scope& device : devices_of(scope))
+        by_device[device.first.front().device].push_back(device);
+    }
+    Requirement requirement{.scope = both[0].id};
+    for (auto& [device, alternatives] : by_device)
+      requirement.devices.push_back(std::move(alternatives));
+    result.push_back(std::move(requirement));
+  }
+  return result;
+}
+
+// True if one of the groups has a pair that is not ordered; else `closest` is an ordered pair.
+bool any_found(OverlapSearch& search, const Alternatives& alternatives, OpPair& closest) {
+  closest = {};
+  for (const Scope& scope : alternatives) {
+    if (search.found_in(scope)) return true;
+    if (search.closest().found()) closest = search.closest();
+  }
+  return false;
+}
+
+AssertionResult judge(const AssertionContext& context, const Assertion& assertion,
+                      const std::vector<Requirement>& requirements, const char* where) {
   Analyses& analyses = context.analyses;
-  if (!context.iterations.found() && context.iterations.requested())
-    return not_evaluable(assertion, context.iterations.why_not());
-  const MatchedWork work(analyses, context.iterations, assertion.first, assertion.second);
-  if (!work.why_not().empty()) return not_evaluable(assertion, work.why_not());
   OverlapSearch search(analyses);
   size_t judged = 0, good = 0;
   std::string text;
   Location place;
-  for (const Scope& scope : work.scopes()) {
-    const std::vector<Scope> devices = devices_of(scope);
-    if (devices.empty()) continue;
+  for (const Requirement& requirement : requirements) {
+    if (requirement.devices.empty()) continue;
     ++judged;
-    bool holds_here = true;
-    for (const Scope& device : devices) {
-      if (search.found_in(device)) continue;
-      holds_here = false;
-      if (!text.empty()) break;
-      text = "every pair is ordered " + in_scope(context, scope.id);
-      if (const auto& [from, to] = search.closest(); from == kNoId) {
-        text += ": copies of one direction share a copy engine of the device";
-      } else {
-        place = place_of_order(analyses, from, to);
-        text += fmt::format(": {}{}", order_in_words(analyses, from, to), from_where(place));
-      }
-      break;
+    OpPair closest;
+    const bool all = std::ranges::all_of(requirement.devices, [&](const auto& device) {
+      return any_found(search, device, closest);
+    });
+    good += all;
+    if (all || !text.empty()) continue;
+    text = fmt::format("every pair is ordered {}{}", in_scope(context, requirement.scope), where);
+    if (!closest.found()) {
+      text += ": copies of one direction share a copy engine of the device";
+    } else {
+      place = place_of_order(analyses, closest.first, closest.second);
+      text += fmt::format(": {}{}", order_in_words(analyses, closest.first, closest.second),
+                          from_where(place));
     }
-    good += holds_here;
   }
-  if (judged == 0) return not_evaluable(assertion, "no device has work of both patterns");
+  if (judged == 0) {
+    return not_evaluable(
+        assertion,
+        fmt::format("no {} has work of both patterns on one device",
+                    context.iterations.found() ? "iteration after start-up" : "process"));
+  }
   std::string measured = in_share_of(context, good, judged);
   return good == judged ? holds(assertion, std::move(measured))
                         : fails(assertion, std::move(measured), std::move(text), std::move(place));
+}
+
+}  // namespace
+
+AssertionResult evaluate_may_overlap(const AssertionContext& context, const Assertion& assertion) {
+  if (!context.iterations.found() && context.iterations.requested())
+    return not_evaluable(assertion, context.iterations.why_not());
+  const MatchedWork work(context.analyses, context.iterations, assertion.first, assertion.second);
+  if (!work.why_not().empty()) return not_evaluable(assertion, work.why_not());
+  return judge(context, assertion, within_scopes(work), "");
+}
+
+AssertionResult evaluate_may_overlap_across(const AssertionContext& context,
+                                            const Assertion& assertion) {
+  if (!context.iterations.found()) return without_iterations(context, assertion);
+  const MatchedWork work(context.analyses, context.iterations, assertion.first, assertion.second);
+  if (!work.why_not().empty()) return not_evaluable(assertion, work.why_not());
+  return judge(context, assertion, across_scopes(work), " and the next one");
 }
 
 }  // namespace streamscope::analysis

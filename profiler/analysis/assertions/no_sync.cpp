@@ -73,10 +73,7 @@ AssertionResult evaluate_no_sync(const AssertionContext& context, const Assertio
   std::string_view name = assertion.first;
   name.remove_prefix(std::min(name.size(), name.find(':') + 1));
   const NamedRanges ranges(trace, by_iteration ? std::string_view() : name);
-  if (by_iteration && !iterations.found()) {
-    return not_evaluable(assertion, iterations.why_not().empty() ? "--iteration none was given"
-                                                                 : iterations.why_not());
-  }
+  if (by_iteration && !iterations.found()) return without_iterations(context, assertion);
   if (!by_iteration && ranges.count() == 0) {
     return not_evaluable(assertion,
                          fmt::format("the trace has no NVTX range \"{}\"", printable(name)));

@@ -114,6 +114,12 @@ AssertionResult evaluate_ordered(const AssertionContext& context, const Assertio
                        from_where(place_of_work(analyses, pair.first)),
                        op_on_stream(trace, pair.second), from_where(place));
   }
+  if (work.scopes().empty()) {
+    return not_evaluable(
+        assertion,
+        fmt::format("no {} has work of both patterns",
+                    context.iterations.found() ? "iteration after start-up" : "process"));
+  }
   if (judged == 0) {
     return not_evaluable(assertion,
                          fmt::format("work of \"{}\" is always issued before that of \"{}\"",
