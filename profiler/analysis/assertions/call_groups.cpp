@@ -25,21 +25,22 @@ CallGroups group_calls(Analyses& analyses, const CallRows& calls) {
     Id first = kNoId;
     size_t count = 0;
   };
-  std::map<std::string, Group> by_what;
+  std::map<std::pair<std::string, std::string>, Group> by_place;  // name and call site
   for (const Id row : calls.rows) {
     const Id name = is_sync ? trace.host_sync.name_id[row] : trace.api_call.name_id[row];
     const Id stack = is_sync ? trace.host_sync.stack_id[row] : trace.api_call.stack_id[row];
     std::string what = printable(trace.text(name));
     if (what.empty()) what = is_sync ? "a synchronization" : "a call";
     const std::string site = stack < sites.size() ? sites[stack] : "";
-    Group& group = by_what[what + '\n' + site];
+    Group& group = by_place[{what, site}];
     if (group.count++ == 0) {
       group.first = row;
       group.what = what;
     }
   }
   std::vector<Group> groups;
-  for (const auto& [key, group] : by_what) groups.push_back(group);
+  groups.reserve(by_place.size());
+  for (const auto& [key, group] : by_place) groups.push_back(group);
   std::ranges::stable_sort(groups, std::ranges::greater{}, &Group::count);
   CallGroups result;
   for (size_t i = 0; i < std::min(groups.size(), kMostShown); ++i) {

@@ -117,8 +117,8 @@ MatchedWork::MatchedWork(Analyses& analyses, const JudgedIterations& iterations,
 
 std::vector<std::array<Scope, 2>> MatchedWork::neighbors() const {
   const auto of_scope = [](const std::vector<MatchedOp>& ops, uint32_t scope) {
-    const auto [from, to] = std::ranges::equal_range(ops, scope, {}, &MatchedOp::scope);
-    return std::span(from, to);
+    return Lane(std::ranges::lower_bound(ops, scope, {}, &MatchedOp::scope),
+                std::ranges::upper_bound(ops, scope, {}, &MatchedOp::scope));
   };
   std::vector<std::array<Scope, 2>> result;
   for (auto at = first_.begin(); at != first_.end();) {
@@ -151,8 +151,8 @@ std::vector<Lane> lanes_of(std::span<const MatchedOp> ops) {
 std::vector<Scope> devices_of(const Scope& scope) {
   std::vector<Scope> devices;
   const auto of_device = [](std::span<const MatchedOp> ops, uint32_t device) {
-    const auto [from, to] = std::ranges::equal_range(ops, device, {}, &MatchedOp::device);
-    return std::span(from, to);
+    return Lane(std::ranges::lower_bound(ops, device, {}, &MatchedOp::device),
+                std::ranges::upper_bound(ops, device, {}, &MatchedOp::device));
   };
   for (size_t at = 0; at < scope.first.size();) {
     const uint32_t device = scope.first[at].device;

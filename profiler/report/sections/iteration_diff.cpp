@@ -126,10 +126,11 @@ Section place_section(const IterationDiff& diff) {
   for (const PlaceChange& place : diff.places) {
     if (section.rows.size() == kPlacesShown) break;
     const std::string before = format_mean(place.base_count), after = format_mean(place.new_count);
-    section.rows.push_back(
-        {signed_duration(place.growth_ns()), format_duration(place.base_ns),
-         format_duration(place.new_ns), before == after ? after : before + " → " + after,
-         fmt::format("{} {}", name_of(place.kind), place.name), place.call_site});
+    section.rows.push_back({signed_duration(place.growth_ns()), format_duration(place.base_ns),
+                            format_duration(place.new_ns),
+                            before == after ? after : fmt::format("{} → {}", before, after),
+                            fmt::format("{} {}", name_of(place.kind), place.name),
+                            place.call_site});
   }
   if (diff.places.size() > kPlacesShown)
     section.footnotes.push_back("smaller changes are in --format json");
