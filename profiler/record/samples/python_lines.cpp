@@ -11,13 +11,18 @@ using Table = std::span<const uint8_t>;
 
 int as_signed(uint8_t byte) { return static_cast<int8_t>(byte); }
 
+// A table that was overwritten while it was read may contain any differences.
+int sum(int line, int difference) {
+  return static_cast<int>(static_cast<unsigned>(line) + static_cast<unsigned>(difference));
+}
+
 // Before 3.10: pairs (address, line), both as differences to the pair before.
 int line_of_differences(Table table, int line, int offset) {
   int address = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     address += table[i];
     if (address > offset) break;
-    line += as_signed(table[i + 1]);
+    line = sum(line, as_signed(table[i + 1]));
   }
   return line;
 }
@@ -28,7 +33,7 @@ int line_of_ranges(Table table, int line, int offset) {
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     const int begin = end, difference = as_signed(table[i + 1]);
     end += table[i];
-    if (difference != -128) line += difference;
+    if (difference != -128) line = sum(line, difference);
     if (offset >= begin && offset < end) return difference == -128 ? 0 : line;
   }
   return 0;
@@ -69,9 +74,9 @@ int line_of_locations(Table table, int line, int offset) {
     const int begin = end;
     end += 2 * ((table[at] & 7) + 1);
     if (kind == kLong || kind == kNoColumn) {
-      line += Numbers(table, at + 1).signed_number();
+      line = sum(line, Numbers(table, at + 1).signed_number());
     } else if (kind >= kOneLine && kind < kNoColumn) {
-      line += kind - kOneLine;
+      line = sum(line, kind - kOneLine);
     }
     if (offset >= begin && offset < end) return kind == kNone ? 0 : line;
     do ++at;
