@@ -94,7 +94,8 @@ class PythonReader {
         found.offset = static_cast<int32_t>(field<uint64_t>(bytes, layout_.instruction) -
                                             (found.code + layout_.first_code));
       } else {
-        found.offset = field<int32_t>(bytes, layout_.instruction) * (layout_.minor == 10 ? 2 : 1);
+        const auto instruction = field<uint32_t>(bytes, layout_.instruction);
+        found.offset = static_cast<int32_t>(layout_.minor == 10 ? instruction * 2 : instruction);
       }
       if (!visit(found)) return;
       ++count;

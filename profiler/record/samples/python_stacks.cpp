@@ -21,8 +21,10 @@ bool is_same_place(const ring::PythonFrame& a, const ring::PythonFrame& b, bool 
   return a.code == b.code && (innermost || a.offset == b.offset);
 }
 
-// How many outer frames two readings have in common.
-size_t alike(const std::vector<ring::PythonFrame>& a, const std::vector<ring::PythonFrame>& b) {
+}  // namespace
+
+size_t frames_in_common(const std::vector<ring::PythonFrame>& a,
+                        const std::vector<ring::PythonFrame>& b) {
   size_t count = 0;
   while (count < a.size() && count < b.size() &&
          is_same_place(a[a.size() - 1 - count], b[b.size() - 1 - count],
@@ -30,8 +32,6 @@ size_t alike(const std::vector<ring::PythonFrame>& a, const std::vector<ring::Py
     ++count;
   return count;
 }
-
-}  // namespace
 
 bool PythonStacks::Memory::read(uint64_t from, void* to, size_t bytes) const {
   iovec local{to, bytes}, remote{reinterpret_cast<void*>(from), bytes};
@@ -58,7 +58,7 @@ void PythonStacks::read(const PythonThread& thread, std::vector<SampledFrame>& f
   size_t common = 0;
   for (int reading = 1; reading < kReadings; ++reading) {
     std::vector<ring::PythonFrame> next = walk(thread);
-    common = alike(last, next);
+    common = frames_in_common(last, next);
     const bool agree = common == last.size() && common == next.size();
     last = std::move(next);
     if (agree) break;

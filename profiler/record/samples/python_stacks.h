@@ -25,6 +25,11 @@ struct PythonThread {
   bool operator==(const PythonThread&) const = default;
 };
 
+/// How many of the outer frames two readings of a running thread have in common, its innermost
+/// frame included while it is in the same function.
+size_t frames_in_common(const std::vector<ring::PythonFrame>& a,
+                        const std::vector<ring::PythonFrame>& b);
+
 /// Of one process. Thread-compatible.
 class PythonStacks {
  public:
