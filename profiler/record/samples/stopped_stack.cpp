@@ -4,15 +4,20 @@
 
 #include <elf.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #if STREAMSCOPE_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
@@ -79,12 +84,80 @@ bool has_stopped(pid_t thread, siginfo_t& info) {
   return ::ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info) == 0;
 }
 
-void let_continue(pid_t thread, const siginfo_t& info) {
+// Calls that a stop ends with EINTR, although no handler ran: signal(7). To be made again they only
+// need the kernel's word for it. They have done nothing yet, so only their timeouts begin anew.
+void restart_call(pid_t thread) {
+#if defined(__x86_64__)
+  constexpr unsigned long long kRestart = -514;  // ERESTARTNOHAND: EINTR only if a handler runs
+  constexpr unsigned long long kCode64 = 0x33;
+  user_regs_struct regs{};
+  iovec bytes{&regs, sizeof regs};
+  if (::ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &bytes) != 0) return;
+  if (static_cast<long long>(regs.rax) != -EINTR || regs.cs != kCode64) return;
+  switch (static_cast<long long>(regs.orig_rax)) {  // -1: it was not in a call
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case 441:  // epoll_pwait2
+    case SYS_io_getevents:
+    case 426:  // io_uring_enter
+    case SYS_rt_sigtimedwait:
+    case SYS_semop:
+    case SYS_semtimedop:
+      regs.rax = kRestart;
+      ::ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &bytes);
+      break;
+    default:
+      break;
+  }
+#else
+  (void)thread;  // the first argument of the call is not known any more
+#endif
+}
+
+// False if it has ended meanwhile.
+bool let_continue(pid_t thread, const siginfo_t& info) {
+  restart_call(thread);
   // It may have stopped to receive a signal, which must reach it.
   const long signal = info.si_code >> 8 == PTRACE_EVENT_STOP ? 0 : info.si_signo;
-  ::ptrace(PTRACE_DETACH, thread, nullptr, signal);
-  int status;
-  ::waitpid(thread, &status, WNOHANG | __WALL);  // the report, unless another has taken it
+  if (::ptrace(PTRACE_DETACH, thread, nullptr, signal) != 0) return false;
+  // The report that it stopped, unless another has taken it. That it ended is for its parent.
+  siginfo_t report{};
+  ::waitid(P_PID, static_cast<id_t>(thread), &report, WSTOPPED | WNOHANG | __WALL);
+  return true;
+}
+
+bool is_child(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const size_t name_end = text.rfind(')');  // then comes " STATE PARENT"
+  return name_end != std::string::npos && text.size() > name_end + 4 &&
+         std::atoi(text.c_str() + name_end + 4) == ::getpid();
+}
+
+// True once a traced thread has ended. The system keeps it, and its process, until its tracer has
+// seen that; the exit code of a child is for whoever waits for the child.
+bool has_ended(pid_t process, pid_t thread) {
+  const auto wait = [&](int how) {
+    siginfo_t report{};
+    if (::waitid(P_PID, static_cast<id_t>(thread), &report, how | WEXITED | WNOHANG | __WALL) != 0)
+      return true;
+    // Stops of a traced thread are reported, too.
+    return report.si_pid != 0 && report.si_code != CLD_TRAPPED && report.si_code != CLD_STOPPED;
+  };
+  if (!wait(WNOWAIT)) return false;
+  if (thread != process || !is_child(process)) wait(0);
+  return true;
 }
 
 }  // namespace
@@ -97,22 +170,21 @@ bool Stopper::copy(pid_t process, pid_t thread, StackCopy& copy) {
   siginfo_t info{};
   while (!has_stopped(thread, info)) {
     if (errno == ESRCH && Clock::now() - begin < kMostWait) continue;
-    late_.push_back(thread);
+    late_.push_back({process, thread});
     return false;
   }
   const bool copied = copy_registers(thread, copy);
   if (copied) copy_stack(process, copy);
-  let_continue(thread, info);
+  if (!let_continue(thread, info)) late_.push_back({process, thread});
   stopped_ns_ += std::chrono::nanoseconds(Clock::now() - begin).count();
   return copied;
 }
 
 void Stopper::release() {
-  std::erase_if(late_, [](pid_t thread) {
+  std::erase_if(late_, [](const Late& late) {
     siginfo_t info{};
-    if (has_stopped(thread, info)) return let_continue(thread, info), true;
-    // It has not stopped yet, or has ended.
-    return ::waitpid(thread, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD;
+    if (has_stopped(late.thread, info)) return let_continue(late.thread, info);
+    return has_ended(late.process, late.thread);
   });
 }
 

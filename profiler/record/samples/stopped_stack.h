@@ -30,8 +30,9 @@ struct StackCopy {
 class Stopper {
  public:
   /// Stops a thread while its registers and at most 32 KiB of its stack are copied (tens of µs) and
-  /// lets it continue. A signal that arrives meanwhile is delivered. False if that is not
-  /// permitted, the thread is traced by another, or it does not stop: then release() continues it.
+  /// lets it continue. A signal that arrives meanwhile is delivered, and a call in which the thread
+  /// waits meanwhile goes on. False if that is not permitted, the thread is traced by another, or
+  /// it does not stop: then release() continues it.
   bool copy(pid_t process, pid_t thread, StackCopy& copy);
   /// Continues threads that stopped later than copy() waited for. Call it often.
   void release();
@@ -39,7 +40,10 @@ class Stopper {
   int64_t stopped_ns() const { return stopped_ns_; }
 
  private:
-  std::vector<pid_t> late_;
+  struct Late {
+    pid_t process, thread;
+  };
+  std::vector<Late> late_;
   int64_t stopped_ns_ = 0;
 };
 
