@@ -26,6 +26,13 @@ bool is_runtime(std::string_view symbol) {
 // Of kernel<<<…>>>(…) nvcc makes a call of a function with the kernel's name, which calls this one.
 bool is_launch_stub(std::string_view symbol) { return symbol.starts_with("__device_stub_"); }
 
+// Templates of the C++ library are compiled into the program.
+bool is_of_library(std::string_view symbol) {
+  return symbol.find("/include/c++/") != symbol.npos ||
+         symbol.find(" /usr/include/") != symbol.npos || symbol.starts_with("std::") ||
+         symbol.starts_with("void std::") || symbol.starts_with("__gnu_cxx::");
+}
+
 // How suitable a frame is as the call site; among equals the innermost wins.
 enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
 
@@ -54,6 +61,7 @@ Rank rank_of(const Trace& trace, Id frame) {
   }
   if (is_one_of({"libcoord", "libtorch", "libc10", "libpython"}) || symbol.starts_with("coord::"))
     return symbol.empty() ? kNothing : kFramework;
+  if (is_of_library(symbol)) return kFramework;
   return kProgram;
 }
 
@@ -106,6 +114,15 @@ std::string frame_label(const Trace& trace, Id stack, Id frame) {
 }
 
 }  // namespace
+
+std::string frame_function(const Trace& trace, Id frame) {
+  const auto& frames = trace.stack_frame;
+  const std::string label = frame_label(trace, frames.stack_id[frame], frame);
+  const auto line = source_line(label);
+  if (line && !line->function.empty()) return fmt::format("{} ({})", line->function, line->file);
+  // Without a name the library says most.
+  return trace.text(frames.symbol_id[frame]).empty() ? label.substr(0, label.find('+')) : label;
+}
 
 std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
   const auto& frames = trace.stack_frame;

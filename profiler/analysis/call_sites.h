@@ -24,6 +24,9 @@ std::vector<std::string> call_sites(const trace::Trace& trace);
 /// symbols are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
+/// A frame without its line: "step (train.py)", "load (data.cpp)", "load", "libtorch.so".
+std::string frame_function(const trace::Trace& trace, trace::Id frame);
+
 /// A call site that names a line; views into its text.
 struct SourceLine {
   std::string_view file;

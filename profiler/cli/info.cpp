@@ -24,7 +24,7 @@ std::pair<trace::Trace, report::Info> read_iterations(const std::string& file, b
   trace::Trace trace = load(file, quiet);
   report::Info info = report::info_of(trace);
   analysis::Analyses analyses(trace, request);
-  info.iteration = report::summarize(analyses.iteration_model());
+  info.iteration = report::summarize(analyses, analyses.iteration_model());
   return {std::move(trace), std::move(info)};
 }
 

@@ -209,19 +209,28 @@ std::span<const Id> SamplesByThread::of(Id thread, Ns from, Ns to) const {
   return {begin, end};
 }
 
-HostActivities host_activities(Analyses& analyses, const IterationModel& model,
-                               const std::function<bool(TimeShare)>& wanted) {
+std::vector<WeighedSample> weighed_samples(const IterationModel& model) {
   const IterationShares& shares = model.shares();
   std::array<size_t, kShareCount> counts{};
   for (const SampledShare& each : shares.sampled) ++counts[static_cast<size_t>(each.share)];
-  Summing summing(analyses);
   const auto iterations = static_cast<double>(model.iterations().steady_count());
-  for (const SampledShare& each : shares.sampled) {
-    const auto share = static_cast<size_t>(each.share);
-    if (wanted && !wanted(each.share)) continue;
+  std::vector<WeighedSample> result;
+  result.reserve(shares.sampled.size());
+  for (const auto& [sample, share] : shares.sampled) {
     // The samples of a share stand for its time.
-    summing.add(each.sample, static_cast<double>(shares.host[share]) / iterations /
-                                 static_cast<double>(counts[share]));
+    const auto i = static_cast<size_t>(share);
+    result.push_back(
+        {sample, static_cast<double>(shares.host[i]) / iterations / static_cast<double>(counts[i]),
+         share});
+  }
+  return result;
+}
+
+HostActivities host_activities(Analyses& analyses, const IterationModel& model,
+                               const std::function<bool(TimeShare)>& wanted) {
+  Summing summing(analyses);
+  for (const WeighedSample& each : weighed_samples(model)) {
+    if (!wanted || wanted(each.share)) summing.add(each.sample, each.each_ns);
   }
   return summing.result();
 }

@@ -47,6 +47,14 @@ struct HostActivities {
   double delayed = 0;  ///< part of the time in which a thread was ready but had no processor
 };
 
+/// The samples on the critical path, each with the time of an iteration that it stands for.
+struct WeighedSample {
+  Id sample;
+  double each_ns;
+  TimeShare share;
+};
+std::vector<WeighedSample> weighed_samples(const IterationModel& model);
+
 /// Of the samples on the critical path; with `wanted` only those of shares for which it is true.
 HostActivities host_activities(Analyses& analyses, const IterationModel& model,
                                const std::function<bool(TimeShare)>& wanted = {});

@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "analysis/units.h"
+#include "flame_graph.h"
 #include "iteration_pictures.h"
 #include "page.h"
 #include "page_lanes.h"
@@ -74,6 +75,14 @@ std::string iteration_of(const IterationSummary& summary, const Document& docume
   for (const std::string& note : section->footnotes)
     text += "<p class=\"faint\">" + prose(note) + "</p>\n";
   return text + "</section>\n";
+}
+
+// What the host did: the table, and a flame graph before it.
+std::string host_of(const IterationSummary& summary, const Section& section) {
+  std::string text = section_of(section);
+  const size_t table = text.find("<table");
+  if (table != text.npos) text.insert(table, flame_graph(summary));
+  return text;
 }
 
 // "gain 3.20 ms", or the iteration with and without the repair.
@@ -235,6 +244,8 @@ std::string write_html(const Trace& trace, const Summary& summary, const Options
   }
   text += "</section>\n" + deadlocks_of(trace, summary.hang);
   for (const Section& section : document.sections) {
+    if (section.title == kHostTitle) text += host_of(summary.iteration, section);
+    if (section.title == kHostTitle) continue;
     const bool shown = iterates && section.title == kIterationTitle;
     if (section.kind != SectionKind::kFindings && !shown) text += section_of(section);
   }

@@ -37,7 +37,9 @@ Ns IterationSummary::mean_ns() const {
 }
 
 IterationSummary summarize(analysis::Analyses& analyses, const analysis::IterationModel& model) {
-  return {model.iterations(), model.shares(), model.bare_ns(), host_activities(analyses, model)};
+  constexpr double kLeastFunction = 0.003;  // of the host's time
+  return {model.iterations(), model.shares(), model.bare_ns(),
+          host_functions(analyses, model, kLeastFunction), host_activities(analyses, model)};
 }
 
 std::string duration_sentence(const IterationSummary& summary) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/detector.h"
+#include "analysis/iterations/host_calls.h"
 #include "analysis/iterations/host_samples.h"
 #include "analysis/iterations/iteration_model.h"
 
@@ -19,7 +20,8 @@ struct Section;
 struct IterationSummary {
   analysis::Iterations iterations;
   analysis::IterationShares shares;
-  trace::Ns bare_ns = 0;          ///< predicted without recording
+  trace::Ns bare_ns = 0;                  ///< predicted without recording
+  analysis::HostFunction host_functions;  ///< the same by call
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples
 
   bool found() const { return iterations.found(); }
