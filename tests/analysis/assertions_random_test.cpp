@@ -211,10 +211,12 @@ class RepeatedRun {
     main += any(300) + 1;
     builder.at(main).stream("math").wait("gathered").kernel("norm", main + any(4000), main + 9000);
     loader_first |= loader < main;
-    builder.thread("loader").at(loader).stream("input").memcpy(test::kHtoD, loader,
-                                                               loader + any(99));
+    // The loader waits for its copy: by chance that is over before the main thread goes on.
+    const Ns loaded = loader + 1 + any(99);
+    builder.thread("loader").at(loader).stream("input").memcpy(test::kHtoD, loader, loaded);
+    builder.stream("input").synchronize(loader + 1, loaded + 1);
     builder.thread("main");
-    main = std::max(main, loader) + any(500) + 5;
+    main = std::max(main, loaded) + any(500) + 5;
     builder.stream("math").synchronize(main, main + any(9000));
     now_ = main + 9001;
     builder.range("step", begin, now_);

@@ -372,6 +372,7 @@ TEST(Ordered, DoesNotCountThatItWasSoInThisRun) {
   const Steps steps([](TraceBuilder& b, Ns at, int) {
     b.thread("loader").at(at + 10);
     launch(b, "copies", "AllGather", at + 100);
+    b.stream("copies").synchronize(at + 20, at + 200);  // by this thread, not by the other
     b.thread("main").at(at + 500);
     launch(b, "math", "gemm", at + 600);
   });
