@@ -9,7 +9,7 @@
 #include "analysis/delay/what_if.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/steady_calls.h"
-#include "run_detector.h"
+#include "iteration_program.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -18,118 +18,7 @@ using test::TraceBuilder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Ns kUs = 1000;
-
-// A program with the latencies that a replay assumes, on a virtual clock, so that predictions are
-// exact: an op starts 5 µs after its call began, and at least 1.5 µs after the one before it; a
-// synchronization returns 2 µs after its work.
-class Program {
- public:
-  TraceBuilder builder;
-  Ns now = 0;
-
-  Program() { builder.columns().process.clock[0] = trace::kVirtualClock; }
-
-  void launch(Ns call_us, Ns lasts_us, std::string_view name = "k",
-              std::string_view stream = "main") {
-    const Ns start = start_of(stream), end = start + lasts_us * kUs;
-    builder.at(now).stream(stream).kernel(name, start, end);
-    issued(stream, call_us, end);
-  }
-  void copy(test::CopyKind kind, Ns call_us, Ns lasts_us, std::string_view stream = "main",
-            trace::Int bytes = 4096) {
-    const Ns start = start_of(stream), end = start + lasts_us * kUs;
-    builder.at(now).stream(stream).memcpy(kind, start, end, bytes);
-    issued(stream, call_us, end);
-  }
-  void record(std::string_view event, std::string_view stream = "main") {
-    builder.at(now).stream(stream).record(event);
-    events_[std::string(event)] = done_[std::string(stream)];
-    now += 1;
-  }
-  void wait(std::string_view event, std::string_view stream) {
-    builder.at(now).stream(stream).wait(event);
-    Ns& done = done_[std::string(stream)];
-    done = std::max(done, events_[std::string(event)]);
-    now += 1;
-  }
-  void synchronize() {
-    Ns end = now + 1 * kUs;
-    for (const auto& [stream, done] : done_) end = std::max(end, done + 2 * kUs);
-    builder.synchronize_device(now, end);
-    now = end;
-  }
-  void synchronize(std::string_view event) {
-    const Ns end = std::max(now + 1 * kUs, events_[std::string(event)] + 2 * kUs);
-    builder.synchronize_event(event, now, end);
-    now = end;
-  }
-  void malloc(Ns call_us) {
-    builder.at(now).malloc(0x1000'0000, 4096);
-    other(call_us);
-  }
-  void free(Ns call_us) {
-    builder.at(now).free(0x1000'0000);
-    other(call_us);
-  }
-  void load_module(Ns call_us) {
-    malloc(call_us);
-    auto& calls = builder.columns().api_call;
-    calls.kind.back() = number_of(CallKind::kModuleLoad);
-    calls.name_id.back() = builder.intern("cuModuleLoadData");
-  }
-  void pause(Ns us) { now += us * kUs; }
-
-  template <class Body>
-  Program& steps(int count, Body body) {
-    for (int i = 0; i < count; ++i) {
-      const Ns begin = now;
-      body(i);
-      builder.thread("main").range("step", begin, now);
-    }
-    return *this;
-  }
-
- private:
-  Ns start_of(std::string_view stream) {
-    const auto done = done_.find(std::string(stream));
-    return std::max(now + 5 * kUs, done == done_.end() ? 0 : done->second + 1500);
-  }
-  void issued(std::string_view stream, Ns call_us, Ns end) {
-    done_[std::string(stream)] = end;
-    other(call_us);
-  }
-  void other(Ns call_us) {
-    now += call_us * kUs;
-    builder.columns().api_call.end_ns.back() = now;
-  }
-
-  std::map<std::string, Ns> done_, events_;
-};
-
-// The only finding of a detector.
-Finding only(std::string_view detector, const Program& program) {
-  const Verdict verdict = run(detector, program.builder);
-  EXPECT_EQ(verdict.findings.size(), 1u) << detector << ": " << verdict.reason;
-  return verdict.findings.empty() ? Finding{} : verdict.findings[0];
-}
-
-void expect_silent(std::string_view detector, const Program& program) {
-  const Trace trace = program.builder.trace();
-  Analyses analyses(trace);
-  EXPECT_TRUE(analyses.iteration_model().found()) << "silent for want of iterations";
-  const Verdict verdict = evaluate(*find_detector(detector), analyses, evidence_of(trace));
-  EXPECT_THAT(verdict.findings, IsEmpty()) << detector << ": " << verdict.findings[0].title;
-  EXPECT_EQ(verdict.outcome, Outcome::kClean);
-}
-
-void expect_iteration(const Finding& finding, Ns before_ns, Ns after_ns, Ns steps) {
-  ASSERT_TRUE(finding.iteration.has_value());
-  EXPECT_EQ(finding.iteration->before_ns, before_ns);
-  EXPECT_EQ(finding.iteration->after_ns, after_ns);
-  EXPECT_EQ(finding.gain_ns, (before_ns - after_ns) * steps);
-  EXPECT_NE(finding.repair, nullptr);
-}
+using Program = SteppedProgram;
 
 Ns bare_ns(const Program& program) {
   const Trace trace = program.builder.trace();

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What samples of the host say of iterations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include "analysis/iterations/host_calls.h"
+#include "analysis/iterations/host_samples.h"
+#include "iteration_program.h"
+
+namespace streamscope::analysis {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kLibc = "/usr/lib/libc.so.6";
+constexpr const char* kPython = "/usr/bin/python3.12";
+
+// Each step: a pause with samples at one place, or two, then work.
+template <class Pause>
+SteppedProgram paused(Pause pause) {
+  SteppedProgram program;
+  program.launch(10, 3);
+  program.steps(12, [&](int) {
+    pause(program);
+    for (int i = 0; i < 10; ++i) program.launch(10, 8, "after");
+  });
+  return program;
+}
+
+SteppedProgram collating() {
+  return paused([](SteppedProgram& program) {
+    program.sampled_pause(300, {program.python("/src/data.py:45 collate"),
+                                program.python("/src/train.py:9 <module>")});
+    program.sampled_pause(100,
+                          {program.native("__read", kLibc), program.python("/src/data.py:12 load"),
+                           program.python("/src/train.py:9 <module>")},
+                          SYS_read);
+  });
+}
+
+TEST(HostSamples, AreSummedByPlaceAndByWhatTheThreadDoesThere) {
+  const Trace trace = collating().builder.trace();
+  Analyses analyses(trace);
+  const HostActivities found = host_activities(analyses, analyses.iteration_model());
+  ASSERT_GE(found.lines.size(), 2u);
+  EXPECT_EQ(found.lines[0].place, "data.py:45 collate");
+  EXPECT_EQ(found.lines[0].what, "runs");
+  EXPECT_NEAR(static_cast<double>(found.lines[0].each_ns), 300e3, 15e3);
+  EXPECT_EQ(found.lines[1].place, "data.py:12 load");
+  EXPECT_EQ(found.lines[1].what, "waits for input (read)");
+  EXPECT_NEAR(static_cast<double>(found.lines[1].each_ns), 100e3, 15e3);
+  EXPECT_FALSE(is_input_bound(found));
+  EXPECT_FALSE(is_lock_bound(found));
+  EXPECT_EQ(main_activity(found), "data.py:45 collate (runs)");
+}
+
+TEST(HostSamples, StandForAllOfTheTimeOfTheirShare) {
+  const Trace trace = collating().builder.trace();
+  Analyses analyses(trace);
+  const IterationModel& model = analyses.iteration_model();
+  double outside = 0;
+  for (const WeighedSample& each : weighed_samples(model))
+    outside += each.share == TimeShare::kOutside ? each.each_ns : 0;
+  EXPECT_NEAR(outside,
+              static_cast<double>(model.shares().host[static_cast<size_t>(TimeShare::kOutside)]) /
+                  static_cast<double>(model.iterations().steady_count()),
+              1.0);
+}
+
+TEST(HostSamples, CountOnlyWhileTheDeviceWaitsForTheHost) {
+  // The device has work for longer than the pause takes.
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 4; ++i) program.launch(10, 300);
+    program.sampled_pause(400, {program.python("/src/data.py:45 collate")});
+  });
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  ASSERT_TRUE(analyses.iteration_model().found());
+  EXPECT_THAT(host_activities(analyses, analyses.iteration_model()).lines, IsEmpty());
+}
+
+TEST(HostSamples, AreEmptyWithoutAny) {
+  const Trace trace = paused([](SteppedProgram& program) { program.pause(400); }).builder.trace();
+  Analyses analyses(trace);
+  EXPECT_THAT(host_activities(analyses, analyses.iteration_model()).lines, IsEmpty());
+  EXPECT_THAT(host_functions(analyses, analyses.iteration_model(), 0).calls, IsEmpty());
+}
+
+TEST(HostSamples, TellsFunctionsFromTheOutermostToTheInnermost) {
+  const Trace trace = collating().builder.trace();
+  Analyses analyses(trace);
+  const HostFunction root = host_functions(analyses, analyses.iteration_model(), 0);
+  ASSERT_EQ(root.calls.size(), 1u);
+  EXPECT_EQ(root.calls[0].name, "<module> (train.py)");
+  EXPECT_THAT(root.calls[0].calls, ElementsAre(Field(&HostFunction::name, "collate (data.py)"),
+                                               Field(&HostFunction::name, "load (data.py)")));
+  EXPECT_EQ(root.each_ns, root.calls[0].each_ns);
+  EXPECT_THAT(root.calls[0].calls[1].calls, ElementsAre(Field(&HostFunction::name, "__read")));
+}
+
+TEST(HostWorkInIteration, NamesTheLineThatSamplesShow) {
+  const Finding finding = only("host-work-in-iteration", collating());
+  EXPECT_THAT(finding.text, HasSubstr("75 % at data.py:45 collate (runs), 25 % at data.py:12 load "
+                                      "(waits for input (read))."));
+  EXPECT_EQ(finding.place.call_site, "data.py:45 collate");
+}
+
+// The interpreter's function that waits for its lock has no name in a stripped program.
+SteppedProgram locked(bool of_interpreter) {
+  return paused([=](SteppedProgram& program) {
+    program.sampled_pause(
+        400,
+        {program.native("", kLibc), program.native("pthread_cond_timedwait", kLibc),
+         program.native(of_interpreter ? "" : "PyThread_acquire_lock_timed", kPython),
+         program.python("/src/train.py:9 <module>")},
+        SYS_futex);
+  });
+}
+
+TEST(HostWorkInIteration, TellsWaitsForPythonsLockFromOthers) {
+  const Finding lock = only("host-work-in-iteration", locked(true));
+  EXPECT_THAT(lock.text, HasSubstr("train.py:9 <module> (waits for Python's lock)"));
+  EXPECT_THAT(lock.text, HasSubstr("Another thread of the program holds Python's lock"));
+  const Finding other = only("host-work-in-iteration", locked(false));
+  EXPECT_THAT(other.text, HasSubstr("waits for another thread (futex)"));
+  EXPECT_THAT(other.text, Not(HasSubstr("Python's lock")));
+}
+
+SteppedProgram loading(bool in_workers) {
+  return paused([=](SteppedProgram& program) {
+    const auto loop = program.python("/src/train.py:9 <module>"),
+               next = program.python("/site-packages/torch/utils/data/dataloader.py:733 __next__");
+    if (in_workers)
+      program.sampled_pause(400, {program.native("poll", kLibc), next, loop}, SYS_ppoll);
+    else
+      program.sampled_pause(400, {program.python("/src/data.py:20 __getitem__"), next, loop});
+  });
+}
+
+TEST(InputStarved, FindsALoaderThatTheDeviceWaitsFor) {
+  const Finding workers = only("input-starved", loading(true));
+  EXPECT_THAT(workers.title, HasSubstr("waits for the next batch for 400 µs of an iteration"));
+  EXPECT_THAT(workers.text, HasSubstr("The workers do not keep up"));
+  EXPECT_EQ(workers.place.call_site, "train.py:9 <module>");
+  expect_iteration(workers, 500 * kUs, 100 * kUs, 12);
+
+  const Finding own = only("input-starved", loading(false));
+  EXPECT_THAT(own.text, HasSubstr("The thread that launches also loads the batches"));
+  EXPECT_EQ(own.place.call_site, "data.py:20 __getitem__");
+}
+
+TEST(InputStarved, IsSilentForOtherWorkWhichHasADetectorOfItsOwn) {
+  expect_silent("input-starved", collating());
+  expect_silent("host-work-in-iteration", loading(true));
+}
+
+TEST(InputStarved, CannotAnswerWithoutSamples) {
+  const SteppedProgram program = paused([](SteppedProgram& unsampled) { unsampled.pause(400); });
+  EXPECT_EQ(run("input-starved", program.builder).outcome, Outcome::kNotAtThisTier);
+}
+
+}  // namespace
+}  // namespace streamscope::analysis
