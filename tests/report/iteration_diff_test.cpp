@@ -105,7 +105,7 @@ TEST(InfoOfIterations, IsShownIfRequested) {
   EXPECT_THAT(info_text(trace, info), testing::Not(HasSubstr("an iteration")));
   EXPECT_FALSE(json::parse(info_json(info)).contains("iteration"));
   analysis::Analyses analyses(trace);
-  info.iteration = summarize(analyses.iteration_model());
+  info.iteration = summarize(analyses, analyses.iteration_model());
   EXPECT_THAT(info_text(trace, info), AllOf(HasSubstr("  310 µs ± 1.00 µs an iteration"),
                                             HasSubstr("Bound by the device, which runs kernels")));
   EXPECT_EQ(json::parse(info_json(info))["iteration"]["name"], "step");
