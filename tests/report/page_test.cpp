@@ -174,7 +174,7 @@ TEST(IterationPictures, HaveAColumnForEachIteration) {
 
 TEST(IterationPictures, MergeNeighborsOfManyIterations) {
   const IterationSummary summary = iterations_of(4'001);
-  const std::vector<IterationColumn> columns = iteration_columns(summary.iterations);
+  const std::vector<IterationColumn> columns = iteration_columns(summary.iterations, kMostColumns);
   ASSERT_EQ(columns.size(), 364u);  // of 11
   EXPECT_EQ(columns.front().longest, 0u);
   EXPECT_EQ(columns[1].first, 11u);
@@ -196,7 +196,7 @@ TEST(IterationPictures, OpenAtTheMedianOfTheSteadyPart) {
     EXPECT_EQ(opening["from"], summary.iterations.all[i].start_ns);
     EXPECT_EQ(opening["to"], summary.iterations.all[i].end_ns);
     const IterationColumn column =
-        iteration_columns(summary.iterations)[opening["column"].get<size_t>()];
+        iteration_columns(summary.iterations, kMostColumns)[opening["column"].get<size_t>()];
     EXPECT_LE(column.first, i);
     EXPECT_GE(column.last, i);
   }

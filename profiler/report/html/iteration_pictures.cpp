@@ -20,8 +20,6 @@ using analysis::Iteration;
 using analysis::Iterations;
 using trace::Ns;
 
-constexpr size_t kMostColumns = 400;
-
 // ---- the bar
 
 constexpr double kBarWidth = 1000;  // of a page on a usual screen, to see whether a label fits
@@ -43,44 +41,29 @@ std::string label_of(const ShareLine& line, double share) {
 constexpr double kStripWidth = 1200, kMostPitch = 24, kMedianMargin = 110;  // right of the columns
 constexpr double kStripTop = 18, kStripBottom = 98, kStripHeight = 116;
 constexpr double kLabelLetter = 7;  // of labels
-// What is higher than the steady part without great outliers is cut off; in times of the median.
-constexpr double kLeastShown = 1.6, kMostShown = 2.5;
 
-double times_median(const Iterations& iterations, size_t i) {
-  return static_cast<double>(iterations.all[i].duration_ns()) /
-         static_cast<double>(std::max<Ns>(iterations.median_ns, 1));
-}
-
-const char* kind_of(const Iterations& iterations, size_t i) {
-  if (i < iterations.steady_from) return "before";
-  if (i >= iterations.steady_to) return "after";
-  return times_median(iterations, i) >= analysis::kOutlierFactor ? "outlier" : "steady";
-}
-
-std::string column_title(const Iterations& iterations, const IterationColumn& column) {
-  const size_t i = column.longest;
-  std::string text =
-      fmt::format("iteration {}: {}", i + 1, format_duration(iterations.all[i].duration_ns()));
-  const std::string_view kind = kind_of(iterations, i);
-  if (kind == "before") text += ", start-up";
-  if (kind == "after") text += ", after the steady part";
-  if (kind == "outlier")
-    text += fmt::format(", {:.2g} times the median", times_median(iterations, i));
-  if (column.first < column.last)
-    text += fmt::format(", the longest of {} to {}", column.first + 1, column.last + 1);
-  return text;
+const char* kind_of(IterationPart part) {
+  switch (part) {
+    case IterationPart::kStartUp:
+      return "before";
+    case IterationPart::kAfter:
+      return "after";
+    case IterationPart::kOutlier:
+      return "outlier";
+    case IterationPart::kSteady:
+      break;
+  }
+  return "steady";
 }
 
 // Places and sizes of the columns.
 struct Strip {
-  explicit Strip(const Iterations& all) : iterations(all), columns(iteration_columns(all)) {
+  explicit Strip(const Iterations& all)
+      : iterations(all), columns(iteration_columns(all, kMostColumns)) {
     const auto count = static_cast<double>(columns.size());
     pitch = std::min(kMostPitch, (kStripWidth - kMedianMargin) / std::max(count, 1.0));
     width = pitch * count;
-    double highest = 0;
-    for (size_t i = all.steady_from; i < all.steady_to; ++i)
-      highest = std::max(highest, times_median(all, i) * 1.1);
-    shown = std::clamp(highest, kLeastShown, kMostShown);
+    shown = strip_height(all);
   }
   double x(size_t column) const { return pitch * static_cast<double>(column); }
   double height(double times) const {
@@ -108,7 +91,7 @@ std::string columns_of(const Strip& strip) {
     text += fmt::format(
         "<g class=\"{}\" data-from=\"{}\" data-to=\"{}\"><title>{}</title><rect x=\"{:.1f}\" "
         "y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-        kind_of(strip.iterations, i), iteration.start_ns, iteration.end_ns,
+        kind_of(part_of(strip.iterations, i)), iteration.start_ns, iteration.end_ns,
         escape_markup(column_title(strip.iterations, strip.columns[c])), strip.x(c),
         kStripBottom - height, width, height);
     if (times > strip.shown)
@@ -138,9 +121,7 @@ std::string cut_labels(const Strip& strip) {
 
 // Numbers of iterations below their columns: the first, then round ones.
 std::string numbers(const Strip& strip) {
-  size_t step = 1;
-  const size_t count = strip.iterations.all.size();
-  for (size_t i = 0; count / step > 16; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+  const size_t step = number_step(strip.iterations.all.size(), 16);
   std::string text;
   for (size_t c = 0; c < strip.columns.size(); ++c) {
     const size_t first = strip.columns[c].first + 1, last = strip.columns[c].last + 1;
@@ -159,41 +140,14 @@ std::string key(const char* kind, const std::string& text) {
                      escape_markup(text));
 }
 
-std::string from_to(const char* what, size_t from, size_t to) {
-  return to - from == 1 ? fmt::format("{}: {}", what, from + 1)
-                        : fmt::format("{}: {} to {}", what, from + 1, to);
-}
-
 std::string legend_of(const Strip& strip) {
-  const Iterations& iterations = strip.iterations;
   std::string text = "<ul class=\"legend strip-legend\">";
-  if (iterations.steady_from > 0)
-    text += key("before", from_to("start-up", 0, iterations.steady_from));
-  text += key("steady", from_to("steady part", iterations.steady_from, iterations.steady_to));
-  if (iterations.steady_to < iterations.all.size())
-    text += key("after", from_to("afterwards", iterations.steady_to, iterations.all.size()));
-  if (iterations.outlier_count > 0)
-    text += key("outlier", fmt::format("{} times the median or more: {}", analysis::kOutlierFactor,
-                                       format_count(iterations.outlier_count)));
+  for (const IterationKey& each : strip_keys(strip.iterations))
+    text += key(kind_of(each.part), each.text);
   return text + key("current", "marked in the timeline") + "</ul>";
 }
 
 }  // namespace
-
-std::vector<IterationColumn> iteration_columns(const Iterations& iterations) {
-  const size_t count = iterations.all.size();
-  const size_t each = std::max<size_t>(1, (count + kMostColumns - 1) / kMostColumns);
-  std::vector<IterationColumn> columns;
-  for (size_t first = 0; first < count; first += each) {
-    IterationColumn column{first, std::min(first + each, count) - 1, first};
-    for (size_t i = first; i <= column.last; ++i) {
-      if (iterations.all[i].duration_ns() > iterations.all[column.longest].duration_ns())
-        column.longest = i;
-    }
-    columns.push_back(column);
-  }
-  return columns;
-}
 
 std::string shares_picture(const IterationSummary& summary) {
   const std::vector<ShareLine> lines = share_lines(summary);
@@ -255,7 +209,7 @@ std::string strip_picture(const IterationSummary& summary) {
 Json opening_iteration(const Iterations& iterations) {
   const size_t i = median_iteration(iterations);
   const Iteration& iteration = iterations.all[i];
-  const size_t each = iteration_columns(iterations).front().last + 1;
+  const size_t each = iteration_columns(iterations, kMostColumns).front().last + 1;
   return {{"from", iteration.start_ns},
           {"to", iteration.end_ns},
           {"title", fmt::format("iteration {}: {}, the median of the steady part", i + 1,

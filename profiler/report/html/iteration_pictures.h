@@ -6,21 +6,15 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "report/formats/json.h"
 #include "report/sections/iteration.h"
+#include "report/sections/iteration_strip.h"
 
 namespace streamscope::report {
 
-/// A column of the strip: neighbors, of which the longest is drawn.
-struct IterationColumn {
-  size_t first = 0;
-  size_t last = 0;
-  size_t longest = 0;
-};
-/// One per iteration, or fewer if there are too many for a page.
-std::vector<IterationColumn> iteration_columns(const analysis::Iterations& iterations);
+/// The most columns of its strip.
+inline constexpr size_t kMostColumns = 400;
 
 /// One bar with a part for each line of share_lines(), and its legend.
 std::string shares_picture(const IterationSummary& summary);

@@ -77,12 +77,9 @@ Section findings_section(const char* title, std::span<const Advice> findings, bo
   for (const Advice& advice : findings) {
     const analysis::Finding& finding = advice.finding;
     std::string rank, gain;
-    if (ranked) rank = fmt::format("{}", &advice - findings.data() + 1);
-    if (ranked && finding.iteration) {
-      gain = repair_gain(*finding.iteration);
-    } else if (ranked && finding.gain_ns) {
-      gain = format_duration(*finding.gain_ns);
-      if (window_ns > 0) gain += fmt::format(" ({})", format_percent(*finding.gain_ns, window_ns));
+    if (ranked) {
+      rank = fmt::format("{}", &advice - findings.data() + 1);
+      gain = gain_text(finding, window_ns);
     }
     section.rows.push_back(
         {rank, finding.title, gain, format_count(finding.count), rule_name(*advice.detector)});
@@ -94,7 +91,7 @@ Section findings_section(const char* title, std::span<const Advice> findings, bo
 
 Section advice_section(const Summary& summary) {
   const std::span all(summary.advice);
-  const size_t shown = std::min<size_t>(all.size(), 3);
+  const size_t shown = std::min(all.size(), kFixedFirst);
   Section section = findings_section("Worth fixing first", all.first(shown), true,
                                      summary.window_ns, summary.iteration.found());
   if (all.size() > shown) {
@@ -417,26 +414,6 @@ Section ranges_section(const Trace& trace, const Summary& summary) {
   return section;
 }
 
-Section path_section(const Summary& summary) {
-  const PathSummary& path = summary.path;
-  std::string line =
-      "The chain that determined the duration of the run, from its first launch to the end of its "
-      "last op: " +
-      format_duration(path.total_ns()) + ", of which";
-  const char* separator = " ";
-  for (const auto& [name, time] : {std::pair("kernels", path.kernel_ns),
-                                   {"copies", path.copy_ns},
-                                   {"other ops", path.other_ns},
-                                   {"launching", path.launch_ns},
-                                   {"host synchronization", path.host_sync_ns},
-                                   {"gaps between ops", path.gap_ns}}) {
-    if (time == 0) continue;
-    line += separator + format_percent(time, path.total_ns()) + " " + name;
-    separator = ", ";
-  }
-  return {.title = "Critical path", .remarks = {line + "."}};
-}
-
 // From libcoord: why dependencies needed no wait, and how far timelines got.
 Section coordination_section(const Coordination& coordination) {
   Section section{.title = "Dependencies and timelines"};
@@ -552,7 +529,9 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
   if (!summary.syncs.empty() || summary.info.counts.query > 0) {
     document.sections.push_back(syncs_section(trace, summary));
   }
-  if (summary.path.total_ns() > 0) document.sections.push_back(path_section(summary));
+  if (summary.path.total_ns() > 0)
+    document.sections.push_back(
+        {.title = "Critical path", .remarks = {path_sentence(summary.path)}});
   if (const Coordination& reported = summary.info.coordination;
       reported.dependencies > 0 || !reported.timelines.empty()) {
     document.sections.push_back(coordination_section(reported));

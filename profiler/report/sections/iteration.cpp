@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/iterations/issued_work.h"
 #include "analysis/units.h"
 #include "document.h"
 #include "summary.h"
@@ -126,7 +127,8 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
       continue;
     }
     const analysis::ShareNames& names = names_of(share);
-    lines.push_back({std::string(names.shown), std::string(names.id), summary.share_ns(share)});
+    lines.push_back(
+        {std::string(names.shown), std::string(names.id), summary.share_ns(share), share});
   }
   std::ranges::stable_sort(lines, std::greater{}, &ShareLine::duration_ns);
   rest /= static_cast<Ns>(std::max<size_t>(1, summary.iterations.steady_count()));
@@ -152,12 +154,20 @@ std::string repair_gain(const analysis::IterationGain& gain) {
                      format_percent(gain.gain_ns(), gain.before_ns));
 }
 
-std::string small_line(const IterationSummary& summary, const std::vector<Advice>& small) {
+std::string gain_text(const analysis::Finding& finding, Ns window_ns) {
+  if (finding.iteration) return repair_gain(*finding.iteration);
+  if (!finding.gain_ns) return "";
+  std::string text = format_duration(*finding.gain_ns);
+  if (window_ns > 0) text += fmt::format(" ({})", format_percent(*finding.gain_ns, window_ns));
+  return text;
+}
+
+std::string small_findings(const IterationSummary& summary, const std::vector<Advice>& small) {
   Ns saved = 0;
   for (const Advice& advice : small) {
     if (advice.finding.iteration) trace::add_to(saved, advice.finding.iteration->gain_ns());
   }
-  return fmt::format("{}, {} of an iteration together: see --format json",
+  return fmt::format("{}, {} of an iteration together",
                      format_count(small.size(), "smaller finding"),
                      format_percent(saved, summary.bare_ns));
 }
@@ -208,6 +218,21 @@ Section host_section(const IterationSummary& summary) {
                     format_percent(host.delayed)));
   }
   return section;
+}
+
+std::string small_line(const IterationSummary& summary, const std::vector<Advice>& small) {
+  return small_findings(summary, small) + ": see --format json";
+}
+
+std::string no_iterations_sentence(const trace::Trace& trace) {
+  const auto timed = [](Ns end) { return end != trace::kUnknownNs; };
+  if (trace.op.empty()) return "No iterations: this trace contains no work of a device.";
+  if (std::ranges::none_of(trace.op.end_ns, timed))
+    return "No iterations: no device times were recorded.";
+  return fmt::format(
+      "No iterations found: nothing that takes half of the device time repeats {} times or more, "
+      "neither an NVTX range nor a sequence of work nor the launch of a graph.",
+      analysis::kFewestIterations);
 }
 
 }  // namespace streamscope::report

@@ -4,6 +4,7 @@
 // The iteration and what bounds it: the first thing that a report says.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct ShareLine {
   std::string name;
   std::string id;  ///< "" for the rest
   trace::Ns duration_ns = 0;
+  std::optional<analysis::TimeShare> share = {};  ///< none for the rest
 };
 std::vector<ShareLine> share_lines(const IterationSummary& summary);
 
@@ -50,13 +52,24 @@ size_t median_iteration(const analysis::Iterations& iterations);
 
 /// "8.50 ms → 1.52 ms (−82 %)"
 std::string repair_gain(const analysis::IterationGain& gain);
-/// "3 smaller findings, 0.4 % of an iteration together: see --format json"
+/// repair_gain(), or without iterations the time that a repair saves and its share of all work:
+/// "3.20 ms (22 %)". Empty if it is unknown.
+std::string gain_text(const analysis::Finding& finding, trace::Ns window_ns);
+/// "3 smaller findings, 0.4 % of an iteration together"
+std::string small_findings(const IterationSummary& summary, const std::vector<Advice>& small);
+/// The same for a report: "...: see --format json"
 std::string small_line(const IterationSummary& summary, const std::vector<Advice>& small);
 
 /// The iteration, what bounds it, and its shares.
 Section iteration_section(const IterationSummary& summary);
 /// What the host did while the device waited for it, by place. There are samples.
 Section host_section(const IterationSummary& summary);
+
+/// The most findings that a report asks to fix first.
+inline constexpr size_t kFixedFirst = 3;
+
+/// Why a trace has no iterations.
+std::string no_iterations_sentence(const trace::Trace& trace);
 
 inline constexpr const char* kIterationTitle = "Iteration";  ///< of its section
 inline constexpr const char* kHostTitle = "Host";            ///< of the section on samples

@@ -236,26 +236,6 @@ class RangeGroups {
   std::vector<Group*> group_of_;               // by range
 };
 
-PathSummary compose_path(const Trace& trace, const std::vector<analysis::PathStep>& path) {
-  PathSummary result;
-  for (const analysis::PathStep& step : path) {
-    const Ns duration = trace::between(step.start_ns, step.end_ns);
-    if (step.kind == trace::kOpStep) {
-      const trace::Small kind = trace.op.kind[step.op];
-      trace::add_to(kind == trace::kKernel                             ? result.kernel_ns
-                    : kind == trace::kMemcpy || kind == trace::kMemset ? result.copy_ns
-                                                                       : result.other_ns,
-                    duration);
-    } else {
-      trace::add_to(step.kind == trace::kHostSyncStep ? result.host_sync_ns
-                    : step.kind == trace::kLaunchStep ? result.launch_ns
-                                                      : result.gap_ns,
-                    duration);
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 void Gaps::add(const WaitPart& part) {
@@ -313,6 +293,45 @@ std::string possible_line(const std::vector<Advice>& findings) {
       analysis::format_count(count, "possible finding"), parts);
 }
 
+PathSummary summarize_path(const Trace& trace, const std::vector<analysis::PathStep>& path) {
+  PathSummary result;
+  for (const analysis::PathStep& step : path) {
+    const Ns duration = trace::between(step.start_ns, step.end_ns);
+    if (step.kind == trace::kOpStep) {
+      const trace::Small kind = trace.op.kind[step.op];
+      trace::add_to(kind == trace::kKernel                             ? result.kernel_ns
+                    : kind == trace::kMemcpy || kind == trace::kMemset ? result.copy_ns
+                                                                       : result.other_ns,
+                    duration);
+    } else {
+      trace::add_to(step.kind == trace::kHostSyncStep ? result.host_sync_ns
+                    : step.kind == trace::kLaunchStep ? result.launch_ns
+                                                      : result.gap_ns,
+                    duration);
+    }
+  }
+  return result;
+}
+
+std::string path_sentence(const PathSummary& path) {
+  std::string line =
+      "The chain that determined the duration of the run, from its first launch to the end of its "
+      "last op: " +
+      analysis::format_duration(path.total_ns()) + ", of which";
+  const char* separator = " ";
+  for (const auto& [name, time] : {std::pair("kernels", path.kernel_ns),
+                                   {"copies", path.copy_ns},
+                                   {"other ops", path.other_ns},
+                                   {"launching", path.launch_ns},
+                                   {"host synchronization", path.host_sync_ns},
+                                   {"gaps between ops", path.gap_ns}}) {
+    if (time == 0) continue;
+    line += separator + analysis::format_percent(time, path.total_ns()) + " " + name;
+    separator = ", ";
+  }
+  return line + ".";
+}
+
 Summary summarize(const Trace& trace, const analysis::IterationRequest& request) {
   Summary summary;
   summary.info = info_of(trace);
@@ -367,7 +386,7 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   for (Id op = 0; op < trace.op.size(); ++op) ops.add(trace, op, parts_of_ops);
   summary.ops = ops.by_cost();
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
-  summary.path = compose_path(trace, analyses.path());
+  summary.path = summarize_path(trace, analyses.path());
   if (analyses.iteration_model().found())
     summary.iteration = summarize(analyses, analyses.iteration_model());
   for (Advice& advice : by_weight(verdicts.get())) {
@@ -375,7 +394,7 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
       summary.possible.push_back(std::move(advice));
     } else if (advice.severity() != analysis::FindingSeverity::kNote) {
       summary.advice.push_back(std::move(advice));
-    } else if (advice.detector->severity != analysis::FindingSeverity::kNote) {
+    } else if (advice.is_small()) {
       summary.small.push_back(std::move(advice));
     }
   }

@@ -87,6 +87,10 @@ struct PathSummary {
   }
 };
 
+PathSummary summarize_path(const trace::Trace& trace, const std::vector<analysis::PathStep>& path);
+/// How long the path is, and the share of each part.
+std::string path_sentence(const PathSummary& path);
+
 /// "SS201 stream-race".
 std::string rule_name(const analysis::Detector& detector);
 
@@ -94,6 +98,11 @@ std::string rule_name(const analysis::Detector& detector);
 struct Advice {
   analysis::FindingSeverity severity() const { return severity_of(*detector, finding); }
   bool is_possible() const { return finding.confidence == analysis::Confidence::kPossible; }
+  /// True for a warning that became a note because it costs less than 1 % of an iteration.
+  bool is_small() const {
+    return !is_possible() && severity() == analysis::FindingSeverity::kNote &&
+           detector->severity != analysis::FindingSeverity::kNote;
+  }
 
   const analysis::Detector* detector = nullptr;
   analysis::Finding finding;
