@@ -264,6 +264,40 @@ std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace) {
   return verdicts;
 }
 
+Iterations stored_iterations(const Trace& trace) {
+  const auto& rows = trace.iteration;
+  Iterations result;
+  if (rows.empty() || !is_of_this_version(trace)) return {};
+  const trace::Small source = rows.source[0];
+  if (source < static_cast<trace::Small>(IterationSource::kRange) ||
+      source > static_cast<trace::Small>(IterationSource::kGraph))
+    return {};
+  result.source = static_cast<IterationSource>(source);
+  result.name = trace.text(rows.name_id[0]);
+  result.process_id = rows.process_id[0];
+  size_t steady = 0;
+  for (Id row = 0; row < rows.size(); ++row) {
+    const Ns start = rows.start_ns[row], end = rows.end_ns[row];
+    Ns duration = 0;
+    if (start == kUnknownNs || __builtin_sub_overflow(end, start, &duration) || duration < 0 ||
+        (row > 0 && start != result.all.back().end_ns))
+      return {};
+    const Id last = rows.last_op_id[row];
+    result.all.push_back(
+        {.start_ns = start,
+         .end_ns = end,
+         .issued_ns = rows.issued_ns[row],
+         .last_op = last < trace.op.size() ? last : kNoId,
+         .op_count = static_cast<uint64_t>(std::max<trace::Int>(rows.count[row], 0))});
+    if (rows.steady[row] != 1) continue;
+    if (steady++ == 0) result.steady_from = row;
+    result.steady_to = size_t{row} + 1;
+  }
+  if (steady == 0 || steady != result.steady_count()) return {};
+  measure_steady(result);
+  return result;
+}
+
 std::vector<Verdict> verdicts(Analyses& analyses, size_t take_derived_above) {
   if (analyses.trace().op.size() > take_derived_above &&
       analyses.iteration_request() == IterationRequest{}) {

@@ -10,6 +10,7 @@
 
 #include "analyses.h"
 #include "detector.h"
+#include "iterations/iterations.h"
 
 namespace streamscope::analysis {
 
@@ -33,6 +34,10 @@ bool has_derived_tables(const Trace& trace);
 /// if those are of another version or the rows of the trace have changed since. The other derived
 /// tables need not be read.
 std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace);
+
+/// The iterations of the derived tables, without their thread and without how alike they are. Not
+/// found if there are none, they are of another version or their rows make no sense.
+Iterations stored_iterations(const Trace& trace);
 
 /// For a trace with more ops, stored verdicts are used instead of computing them again.
 inline constexpr size_t kTakeDerivedAbove = 1'000'000;

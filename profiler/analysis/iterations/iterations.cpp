@@ -408,20 +408,26 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   for (const Iteration& iteration : result.all) durations.push_back(iteration.duration_ns());
   std::tie(result.steady_from, result.steady_to) = steady_range(durations);
   trim_warm_up(durations, result);
-  std::vector<Ns> steady(durations.begin() + static_cast<ptrdiff_t>(result.steady_from),
-                         durations.begin() + static_cast<ptrdiff_t>(result.steady_to));
-  std::vector<uint64_t> counts;
-  for (size_t i = result.steady_from; i < result.steady_to; ++i)
-    counts.push_back(result.all[i].op_count);
-  std::ranges::sort(steady);
-  result.low_ns = steady[steady.size() / 4];
-  result.median_ns = steady[steady.size() / 2];
-  result.high_ns = steady[steady.size() - 1 - steady.size() / 4];
-  result.op_count = median(std::move(counts));
-  for (const Ns duration : steady)
-    result.outlier_count +=
-        static_cast<double>(duration) >= kOutlierFactor * static_cast<double>(result.median_ns);
+  measure_steady(result);
   return result;
+}
+
+void measure_steady(Iterations& iterations) {
+  std::vector<Ns> steady;
+  std::vector<uint64_t> counts;
+  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i) {
+    steady.push_back(iterations.all[i].duration_ns());
+    counts.push_back(iterations.all[i].op_count);
+  }
+  std::ranges::sort(steady);
+  iterations.low_ns = steady[steady.size() / 4];
+  iterations.median_ns = steady[steady.size() / 2];
+  iterations.high_ns = steady[steady.size() - 1 - steady.size() / 4];
+  iterations.op_count = median(std::move(counts));
+  iterations.outlier_count = 0;
+  for (const Ns duration : steady)
+    iterations.outlier_count +=
+        static_cast<double>(duration) >= kOutlierFactor * static_cast<double>(iterations.median_ns);
 }
 
 std::string how_found(const Iterations& iterations) {

@@ -78,6 +78,9 @@ struct Iterations {
 /// None without device times, and if fewer than four iterations are found. O(n log n) in the ops.
 Iterations find_iterations(Analyses& analyses, const IterationRequest& request = {});
 
+/// Fills what is computed over the steady part, which has at least one iteration.
+void measure_steady(Iterations& iterations);
+
 /// "NVTX range 'step'", "430 ops that repeat, 99 % alike", "launches of one graph".
 std::string how_found(const Iterations& iterations);
 
