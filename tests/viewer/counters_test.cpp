@@ -147,6 +147,20 @@ TEST(Counter, ShowsPeaksOfManySteps) {
     EXPECT_EQ(columns[column], column == 77 ? 1'000 : 2) << column;
 }
 
+// Two streams whose kernels overlap: busy is not counted twice.
+TEST(Counter, OfWhatIsBusyIsAShareOfTime) {
+  const Counter busy = any_open({0, 50, 200}, {100, 150, 300});
+  EXPECT_TRUE(busy.is_share());
+  EXPECT_EQ(busy.most(), 1);
+  EXPECT_EQ(busy.value_at(75), 1);
+  EXPECT_EQ(busy.value_at(175), 0);
+  EXPECT_THAT(means(busy, 0, 100, 3), ElementsAre(1, 0.5, 1));
+  EXPECT_THAT(means(busy, 0, 400, 1), ElementsAre(0.625));
+  EXPECT_EQ(busy.text(busy.top()), "100\u00a0%");
+  EXPECT_EQ(busy.text_of_mean(0.625), "62\u00a0%");
+  EXPECT_FALSE(count_open({0}, {1}).is_share());
+}
+
 TEST(Counter, ReportsItsScale) {
   Counter counter(64);
   counter.push(0, 3);
@@ -156,7 +170,7 @@ TEST(Counter, ReportsItsScale) {
   EXPECT_EQ(counter.text_of_mean(1.0 / 3), "0.33");
   EXPECT_EQ(counter.text_of_mean(33.33), "33.3");
   EXPECT_EQ(Counter().top(), 1);
-  EXPECT_EQ(Counter(trace::kNoInt, true).text_of_capacity(4096), "4\u00a0KiB");
+  EXPECT_EQ(Counter(trace::kNoInt, Counter::Unit::kBytes).text_of_capacity(4096), "4\u00a0KiB");
 }
 
 TEST(CounterLanes, OfADeviceCountKernelsOfAllItsStreams) {
@@ -224,6 +238,21 @@ TEST(CounterLanes, OfPoolsAreUnderTheirProcess) {
   EXPECT_EQ(lane->detail, "in use, at most 3 of 8");
   EXPECT_EQ(lane->counter.top(), 8);
   EXPECT_THAT(pixels(lane->counter, 0, 20, 4), ElementsAre(3, 3, 3, 1));
+}
+
+TEST(CounterLanes, ShowHowBusyADeviceIsWithAllItsWork) {
+  test::TraceBuilder builder;
+  builder.stream("copies").memcpy(test::kHtoD, 0, 100);
+  builder.stream("math").kernel("gemm", 50, 150).memory_wait(0x10, 1, 150, 900);
+  builder.stream("math").kernel("gemm", 900, 1'000);
+  const TraceModel model(builder.trace());
+  const Lane* busy = counter_lane(model, "Busy");
+  ASSERT_NE(busy, nullptr);
+  EXPECT_THAT(means(busy->counter, 0, 1'000, 1), ElementsAre(0.25));
+  // One kernel at a time is no lane of its own.
+  EXPECT_EQ(counter_lane(model, "Concurrent kernels"), nullptr);
+  builder.stream("other").kernel("relu", 950, 990);
+  EXPECT_NE(counter_lane(TraceModel(builder.trace()), "Concurrent kernels"), nullptr);
 }
 
 }  // namespace

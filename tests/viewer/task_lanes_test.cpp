@@ -56,7 +56,7 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
   const TraceModel model(builder.trace());
   EXPECT_THAT(titles(model),
               ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
-                          "  Concurrent kernels", " Host threads", "  main"));
+                          "  Busy", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
   EXPECT_EQ(model.items().time(second), (TimeRange{1100, 1400}));
   EXPECT_EQ(model.items().label(second), "task 41");
@@ -80,8 +80,8 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
                           .start_ns = 50,
                           .duration_ns = 900});
   const TraceModel model(builder.trace());
-  EXPECT_THAT(titles(model), ElementsAre(testing::_, " GPU 0", "  math", "  Concurrent kernels",
-                                         " Tasks", "  worker 2", " Host threads", "  main"));
+  EXPECT_THAT(titles(model), ElementsAre(testing::_, " GPU 0", "  math", "  Busy", " Tasks",
+                                         "  worker 2", " Host threads", "  main"));
   EXPECT_EQ(model.extent().end_ns, 950);
 }
 

@@ -1,14 +1,31 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lanes of values over time: concurrent kernels and queue depth of a device, and the pools of a
-// process.
+// Lanes of values over time: how busy a device is, concurrent kernels and queue depth, and the
+// pools of a process.
+
+#include <algorithm>
 
 #include "lane_builder.h"
 
 namespace streamscope::viewer {
 
 using trace::kUnknownNs;
+
+namespace {
+
+// When things began and ended, ascending.
+struct Spans {
+  std::vector<Ns> begins, ends;
+};
+
+std::vector<Ns> merged(const std::vector<Ns>& a, const std::vector<Ns>& b) {
+  std::vector<Ns> all(a.size() + b.size());
+  std::ranges::merge(a, b, all.begin());
+  return all;
+}
+
+}  // namespace
 
 void LaneBuilder::add_counter(Counter counter, std::string title, std::string detail, int parent) {
   if (counter.empty()) return;
@@ -26,28 +43,38 @@ void LaneBuilder::add_device_counters(std::span<const Id> streams, int parent) {
   if (from_.is_sketch) return;  // cells of the pyramid are not kernels
   std::vector<char> is_here(trace_.stream.size(), 0);
   for (const Id stream : streams) is_here[stream] = 1;
-  // Counts rows on these streams for which `is_counted` is true; one without an end is still open.
-  const auto count = [&](const trace::Column<Id>& stream_id, const trace::Column<Ns>& begin_ns,
+  // Rows on these streams for which `is_counted` is true; one without an end is still open.
+  const auto spans = [&](const trace::Column<Id>& stream_id, const trace::Column<Ns>& begin_ns,
                          const trace::Column<Ns>& end_ns, auto is_counted) {
-    std::vector<Ns> begins, ends;
+    Spans found;
     for (Id id = 0; id < stream_id.size(); ++id) {
       const Id stream = stream_id[id];
       if (stream >= is_here.size() || !is_here[stream] || !is_counted(id)) continue;
       const Ns begin = begin_ns[id], end = end_ns[id];
       if (begin == kUnknownNs) continue;
-      begins.push_back(begin);
-      if (end != kUnknownNs) ends.push_back(end);
+      found.begins.push_back(begin);
+      if (end != kUnknownNs) found.ends.push_back(end);
     }
-    return count_open(std::move(begins), std::move(ends));
+    for (std::vector<Ns>* times : {&found.begins, &found.ends}) std::ranges::sort(*times);
+    return found;
   };
   const auto& op = trace_.op;
-  add_counter(count(op.stream_id, op.start_ns, op.end_ns,
-                    [&](Id id) { return op.kind[id] == trace::kKernel; }),
-              "Concurrent kernels", "all streams", parent);
+  Spans kernels = spans(op.stream_id, op.start_ns, op.end_ns,
+                        [&](Id id) { return op.kind[id] == trace::kKernel; });
+  const Spans others = spans(op.stream_id, op.start_ns, op.end_ns, [&](Id id) {
+    return op.kind[id] != trace::kKernel && op.kind[id] != trace::kMemoryWait;
+  });
+  add_counter(any_open(merged(kernels.begins, others.begins), merged(kernels.ends, others.ends)),
+              "Busy", "share of time with work", parent);
+  // One at a time is what the lane above shows.
+  if (Counter at_once = count_open(std::move(kernels.begins), std::move(kernels.ends));
+      at_once.most() > 1)
+    add_counter(std::move(at_once), "Concurrent kernels", "all streams", parent);
   const auto& operation = trace_.operation;
-  add_counter(count(operation.stream_id, operation.submitted_ns, operation.completed_ns,
-                    [](Id) { return true; }),
-              "Queue depth", "submitted, not completed", parent);
+  Spans operations = spans(operation.stream_id, operation.submitted_ns, operation.completed_ns,
+                           [](Id) { return true; });
+  add_counter(count_open(std::move(operations.begins), std::move(operations.ends)), "Queue depth",
+              "submitted, not completed", parent);
 }
 
 void LaneBuilder::add_pools(Id process, int parent) {

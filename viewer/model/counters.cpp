@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "labels.h"
 
@@ -110,11 +111,20 @@ void Counter::in_pixels(const TimeWindow& window, std::vector<Column>& columns) 
 }
 
 std::string Counter::text(int64_t value) const {
-  return in_bytes_ ? format_bytes(value) : format_count(value);
+  switch (unit_) {
+    case Unit::kBytes:
+      return format_bytes(value);
+    case Unit::kBusy:
+      return format_percent(static_cast<double>(value));
+    case Unit::kCount:
+      break;
+  }
+  return format_count(value);
 }
 
 std::string Counter::text_of_mean(double value) const {
-  if (in_bytes_) return format_bytes(static_cast<int64_t>(std::llround(value)));
+  if (unit_ == Unit::kBytes) return format_bytes(static_cast<int64_t>(std::llround(value)));
+  if (unit_ == Unit::kBusy) return format_percent(value);
   std::array<char, 32> text;
   const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
@@ -125,19 +135,35 @@ std::string Counter::text_of_capacity(int64_t value) const {
   return capacity_ == kNoInt ? text(value) : text(value) + " of " + text(capacity_);
 }
 
-Counter count_open(std::vector<Ns> begins, std::vector<Ns> ends) {
-  std::ranges::sort(begins);
-  std::ranges::sort(ends);
-  Counter counter;
+namespace {
+
+// Pushes how many things are open into a counter, at most `most`.
+void push_open(std::vector<Ns> begins, std::vector<Ns> ends, int64_t most, Counter& counter) {
+  for (std::vector<Ns>* times : {&begins, &ends}) {
+    if (!std::ranges::is_sorted(*times)) std::ranges::sort(*times);
+  }
   for (size_t begun = 0, ended = 0; begun < begins.size() || ended < ends.size();) {
     const Ns at = ended == ends.size()     ? begins[begun]
                   : begun == begins.size() ? ends[ended]
                                            : std::min(begins[begun], ends[ended]);
     while (begun < begins.size() && begins[begun] == at) ++begun;
     while (ended < ends.size() && ends[ended] == at) ++ended;
-    counter.push(at, begun > ended ? static_cast<int64_t>(begun - ended) : 0);
+    counter.push(at, begun > ended ? std::min(static_cast<int64_t>(begun - ended), most) : 0);
   }
   counter.finish();
+}
+
+}  // namespace
+
+Counter count_open(std::vector<Ns> begins, std::vector<Ns> ends) {
+  Counter counter;
+  push_open(std::move(begins), std::move(ends), std::numeric_limits<int64_t>::max(), counter);
+  return counter;
+}
+
+Counter any_open(std::vector<Ns> begins, std::vector<Ns> ends) {
+  Counter counter(trace::kNoInt, Counter::Unit::kBusy);
+  push_open(std::move(begins), std::move(ends), 1, counter);
   return counter;
 }
 

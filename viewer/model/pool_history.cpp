@@ -13,8 +13,9 @@ namespace {
 using analysis::PoolUsage;
 
 PoolCurve curve_of(const PoolUsage& pool) {
-  const bool in_bytes = pool.kind == trace::kMemoryPool;
-  PoolCurve curve{Counter(pool.capacity, in_bytes), Counter(pool.capacity, in_bytes)};
+  const Counter::Unit unit =
+      pool.kind == trace::kMemoryPool ? Counter::Unit::kBytes : Counter::Unit::kCount;
+  PoolCurve curve{Counter(pool.capacity, unit), Counter(pool.capacity, unit)};
   for (size_t i = 0; i < pool.steps.size(); ++i) {
     const PoolUsage::Step& step = pool.steps[i];
     // Of several steps at one instant, only the last counts.

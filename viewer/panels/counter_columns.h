@@ -3,7 +3,8 @@
 
 // How a value over time is drawn, in lanes and in the pools panel: filled to the mean of each
 // pixel, under a bright edge; above it a pale outline of the maximum, so that a peak is visible and
-// is not mistaken for a lasting value.
+// is not mistaken for a lasting value. A share of time has no outline: at its maximum, anything
+// that runs now and then would look busy.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +20,16 @@ struct CounterLook {
   ImU32 edge, body;       ///< of the mean
   ImU32 outline, inside;  ///< of the maximum
   float edge_height, outline_height;
+  bool has_outline;
 
-  CounterLook(const Theme& theme, ImU32 color)
+  CounterLook(const Theme& theme, ImU32 color, bool is_share = false)
       : edge(color),
         body(theme.dim(color, 0.4f)),
         outline(theme.dim(color, 0.5f)),
         inside(theme.dim(color, 0.12f)),
         edge_height(theme.px(2)),
-        outline_height(theme.px(1)) {}
+        outline_height(theme.px(1)),
+        has_outline(!is_share) {}
 };
 
 /// Calls `fill(min, max, color)` for each part: pixels from `left` on, from `bottom` up, `room`
@@ -44,6 +47,7 @@ size_t draw_counter_columns(std::span<const Counter::Column> columns, double top
   };
   const auto heights = [&](const Counter::Column& column) {
     const float mean = height(column.mean);
+    if (!look.has_outline) return Heights{mean, mean};
     return Heights{mean, std::max(mean, height(static_cast<double>(column.most)))};
   };
   size_t parts = 0;

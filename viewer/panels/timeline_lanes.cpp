@@ -145,12 +145,12 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
 void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
   columns_.resize(grid_.size());
   lane.counter.in_pixels(pane.state.nav.window, columns_);
-  pane.state.drawn.items +=
-      draw_counter_columns(columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom,
-                           bottom - top, CounterLook(pane.theme, pane.color(Color::kCounter)),
-                           [&](ImVec2 min, ImVec2 max, ImU32 color) {
-                             pane.state.drawn.background.fill(min, max, color);
-                           });
+  pane.state.drawn.items += draw_counter_columns(
+      columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
+      CounterLook(pane.theme, pane.color(Color::kCounter), lane.counter.is_share()),
+      [&](ImVec2 min, ImVec2 max, ImU32 color) {
+        pane.state.drawn.background.fill(min, max, color);
+      });
   // Under the mouse, or else in the lane that keys selected.
   const bool pointed = pane.mouse_in_plot && pane.mouse.y >= top && pane.mouse.y < bottom;
   const auto chosen = current_lane(pane.model, pane.state);
@@ -355,14 +355,16 @@ void TimelineView::draw_counter_tooltip(Pane& pane) {
     widgets::place_tooltip(pane.theme, {hit_.at_x, hit_.top_y}, {hit_.at_x, hit_.foot_y});
   const widgets::Tooltip tooltip;
   const Counter::Column value = hit_.value;
+  const std::string pixel =
+      " this pixel of " + format_duration(static_cast<Ns>(pane.state.nav.window.ns_per_px));
   widgets::text(pane.theme, Face::kBold, pane.color(Color::kText),
                 lane.title + ": " +
-                    (value.is_steady() ? lane.counter.text_of_capacity(value.most)
-                                       : lane.counter.text_of_mean(value.mean) + " on average"));
-  if (!value.is_steady())
+                    (lane.counter.is_share() ? lane.counter.text_of_mean(value.mean) + " of" + pixel
+                     : value.is_steady()     ? lane.counter.text_of_capacity(value.most)
+                                         : lane.counter.text_of_mean(value.mean) + " on average"));
+  if (!value.is_steady() && !lane.counter.is_share())
     widgets::text(pane.theme, Face::kBody, pane.color(Color::kText),
-                  "at most " + lane.counter.text_of_capacity(value.most) + " in this pixel of " +
-                      format_duration(static_cast<Ns>(pane.state.nav.window.ns_per_px)));
+                  "at most " + lane.counter.text_of_capacity(value.most) + " in" + pixel);
   widgets::text(pane.theme, Face::kSmall, pane.color(Color::kTextDim), lane.detail);
   widgets::text(pane.theme, Face::kMonoSmall, pane.color(Color::kTextDim),
                 "at " + format_exact(at));

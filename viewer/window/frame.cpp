@@ -208,8 +208,9 @@ void Workspace::draw_footer(float top, float width, float height) {
                          theme_.color(Color::kCritical));
     });
   }
-  if (std::ranges::any_of(model_->lanes(),
-                          [](const Lane& lane) { return lane.kind == LaneKind::kCounter; })) {
+  if (std::ranges::any_of(model_->lanes(), [](const Lane& lane) {
+        return lane.kind == LaneKind::kCounter && !lane.counter.is_share();
+      })) {
     entry("mean and maximum", [&](float at) {
       std::vector<Counter::Column> columns(static_cast<size_t>(box), {.mean = 1, .most = 1});
       std::fill(columns.begin() + 2, columns.end() - 2, Counter::Column{.mean = 1, .most = 3});
