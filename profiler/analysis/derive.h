@@ -36,7 +36,7 @@ bool has_derived_tables(const Trace& trace);
 std::optional<std::vector<Verdict>> stored_verdicts(const Trace& trace);
 
 /// The iterations of the derived tables, without their thread and without how alike they are. Not
-/// found if there are none, they are of another version or their rows make no sense.
+/// found if there are none, they are of another version or their rows are invalid.
 Iterations stored_iterations(const Trace& trace);
 
 /// For a trace with more ops, stored verdicts are used instead of computing them again.

@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "analysis/iterations/iteration_model.h"
+#include "support/mistakes.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -188,6 +191,59 @@ TEST_F(StoredVerdicts, AreComputedAgainIfDerivingAddedAHang) {
     EXPECT_FALSE(after.hang.empty());
     EXPECT_EQ(stored_verdicts(after).has_value(), are_stored);
   }
+}
+
+TEST(StoredIterations, AreThoseThatWereFound) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "derive_test_iterations.sqlite";
+  std::filesystem::remove(file);
+  test::host_bound_trace(20).write(file);
+  Iterations found;
+  {
+    const Trace trace = trace::read(file);
+    EXPECT_FALSE(stored_iterations(trace).found()) << "not written yet";
+    Analyses analyses(trace);
+    found = analyses.iteration_model().iterations();
+    write_derived_tables(analyses);
+  }
+  ASSERT_TRUE(found.found());
+  const Trace trace = trace::read(file);
+  const Iterations stored = stored_iterations(trace);
+  EXPECT_EQ(stored.source, found.source);
+  EXPECT_EQ(stored.name, found.name);
+  EXPECT_EQ(stored.process_id, found.process_id);
+  EXPECT_EQ(stored.steady_from, found.steady_from);
+  EXPECT_EQ(stored.steady_to, found.steady_to);
+  EXPECT_EQ(stored.median_ns, found.median_ns);
+  EXPECT_EQ(stored.low_ns, found.low_ns);
+  EXPECT_EQ(stored.high_ns, found.high_ns);
+  EXPECT_EQ(stored.op_count, found.op_count);
+  EXPECT_EQ(stored.outlier_count, found.outlier_count);
+  ASSERT_EQ(stored.all.size(), found.all.size());
+  for (size_t i = 0; i < found.all.size(); ++i) {
+    const Iteration &a = stored.all[i], &b = found.all[i];
+    EXPECT_EQ(std::tie(a.start_ns, a.end_ns, a.issued_ns, a.last_op, a.op_count),
+              std::tie(b.start_ns, b.end_ns, b.issued_ns, b.last_op, b.op_count));
+  }
+  // Rows that another program wrote may be invalid.
+  const auto is_found_after = [&](auto change) {
+    Trace changed = trace::read(file);
+    change(changed);
+    return stored_iterations(changed).found();
+  };
+  EXPECT_TRUE(is_found_after([](Trace&) {}));
+  EXPECT_FALSE(is_found_after([](Trace& t) { t.meta["analysis_version"] = "0"; }));
+  EXPECT_FALSE(is_found_after([](Trace& t) { t.iteration.source[0] = 9; }));
+  EXPECT_FALSE(is_found_after([](Trace& t) { t.iteration.end_ns[5] = 0; }));
+  EXPECT_FALSE(is_found_after([](Trace& t) { t.iteration.start_ns[5] -= 1; }));
+  EXPECT_FALSE(is_found_after([](Trace& t) {
+    t.iteration.start_ns[0] = -std::numeric_limits<Ns>::max();
+    t.iteration.end_ns[0] = std::numeric_limits<Ns>::max();
+  }));
+  EXPECT_FALSE(is_found_after([](Trace& t) { t.iteration.steady[8] = 0; })) << "two steady parts";
+  EXPECT_FALSE(is_found_after([](Trace& t) {
+    for (trace::Small& steady : t.iteration.steady) steady = 0;
+  }));
+  std::filesystem::remove(file);
 }
 
 }  // namespace

@@ -135,6 +135,39 @@ TEST(Pictures, MarkTheOpsOfAFindingAmongTheirNeighbors) {
   EXPECT_EQ(picture_of(trace, StreamOps(trace), {.title = "about nothing with times"}), "");
 }
 
+TEST(IterationStrip, NumbersAreOneTwoOrFiveTimesAPowerOfTenApart) {
+  EXPECT_EQ(number_step(16, 16), 1u);
+  EXPECT_EQ(number_step(17, 16), 2u);
+  EXPECT_EQ(number_step(60, 16), 5u);
+  EXPECT_EQ(number_step(160, 16), 10u);
+  EXPECT_EQ(number_step(1'000'000, 10), 100'000u);
+  EXPECT_EQ(number_step(0, 1), 1u);
+}
+
+TEST(IterationStrip, ReportsItsParts) {
+  const analysis::Iterations iterations = iterations_of(20).iterations;
+  EXPECT_EQ(part_of(iterations, 0), IterationPart::kStartUp);
+  EXPECT_EQ(part_of(iterations, 1), IterationPart::kSteady);
+  EXPECT_EQ(part_of(iterations, 7), IterationPart::kOutlier);
+  EXPECT_EQ(part_of(iterations, 18), IterationPart::kAfter);
+  EXPECT_EQ(column_title(iterations, {0, 3, 0}),
+            "iteration 1: 40.0 ms, start-up, the longest of 1 to 4");
+  const std::vector<IterationKey> keys = strip_keys(iterations);
+  ASSERT_EQ(keys.size(), 4u);
+  EXPECT_EQ(keys[0].text, "start-up: 1");
+  EXPECT_EQ(keys[1].text, "steady part: 2 to 18");
+}
+
+TEST(IterationSentences, SayWhatARepairGainsWithAndWithoutIterations) {
+  analysis::Finding finding;
+  EXPECT_EQ(gain_text(finding, 1'000), "");
+  finding.gain_ns = 220 * kUs;
+  EXPECT_EQ(gain_text(finding, 1'000 * kUs), "220 µs (22 %)");
+  EXPECT_EQ(gain_text(finding, 0), "220 µs");
+  finding.iteration = {8'500 * kUs, 1'520 * kUs};
+  EXPECT_EQ(gain_text(finding, 1'000 * kUs), repair_gain(*finding.iteration));
+}
+
 TEST(IterationPictures, ShowTheSharesByTheirMeaning) {
   IterationSummary summary = iterations_of(12);  // 9 of them are steady
   const auto share = [&](analysis::TimeShare which) -> Ns& {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "analysis/derive.h"
 #include "model/loader.h"
 #include "render/canvas.h"
 #include "support/mistakes.h"
@@ -102,6 +103,27 @@ TEST_F(BackgroundWork, EndsInResultsOnScreen) {
   workspace.state().look.drawer = "compare";
   draw_until_settled(workspace);
   EXPECT_NE(workspace.state().comparison, nullptr);
+}
+
+// What bounds an iteration of a trace that is too large to analyze while it is opened.
+TEST_F(BackgroundWork, DiagnosesALargeTraceWhileItIsDrawn) {
+  const std::filesystem::path file = write("large.sqlite", test::host_bound_trace(200));
+  {
+    const trace::Trace written = trace::read(file);
+    analysis::Analyses analyses(written);
+    analysis::write_derived_tables(analyses);
+  }
+  Workspace workspace({});
+  workspace.set_model(read_model(file, {}, 0));
+  ASSERT_TRUE(workspace.model()->insights().derived);
+  ASSERT_EQ(workspace.state().look.drawer, "diagnosis");
+  draw(workspace);
+  EXPECT_TRUE(workspace.state().drawn.busy);
+  EXPECT_TRUE(workspace.press("J"));  // iterations are known at once
+  EXPECT_EQ(workspace.state().status, "");
+  draw_until_settled(workspace);
+  ASSERT_NE(workspace.state().summary, nullptr);
+  EXPECT_GT(workspace.state().summary->bare_ns, 0);
 }
 
 TEST_F(BackgroundWork, FollowsATraceThatIsReplaced) {

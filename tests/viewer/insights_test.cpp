@@ -18,7 +18,7 @@ TEST(Insights, ListFindingsWithTheirSubject) {
   const auto& findings = model.insights().findings;
   const auto found = std::ranges::find(findings, "wait-on-unrecorded", &FindingLine::id);
   ASSERT_NE(found, findings.end());
-  EXPECT_EQ(found->number, "SS005");
+  EXPECT_EQ(found->number(), "SS005");
   EXPECT_TRUE(found->subject);
   EXPECT_FALSE(model.insights().quiet.empty());
 }
@@ -34,10 +34,10 @@ TEST(Insights, ListPossibleFindingsLastAndAsNotes) {
   const size_t firm = insights.firm_findings();
   ASSERT_GT(firm, 0u);
   ASSERT_EQ(insights.findings.size(), firm + 1);
-  EXPECT_EQ(insights.findings[0].severity, analysis::FindingSeverity::kError);
+  EXPECT_EQ(insights.findings[0].severity(), analysis::FindingSeverity::kError);
   EXPECT_TRUE(insights.findings[firm].is_possible());
-  EXPECT_EQ(insights.findings[firm].id, "stream-race");
-  EXPECT_EQ(insights.findings[firm].severity, analysis::FindingSeverity::kNote);
+  EXPECT_EQ(insights.findings[firm].id(), "stream-race");
+  EXPECT_EQ(insights.findings[firm].severity(), analysis::FindingSeverity::kNote);
 }
 
 TEST(Insights, KnowTheCriticalPath) {

@@ -76,5 +76,12 @@ TEST(BreakLines, KeepsTheLinesOfTheText) {
   EXPECT_EQ(broken("\n\n", 5), "\n\n");
 }
 
+TEST(Labels, KeepUnitsWithTheirNumbers) {
+  EXPECT_EQ(with_units_kept("9.29 ms of it (37 %), 2 of 3 s; 64 launches, 5 stones, 3 µs"),
+            "9.29\u00a0ms of it (37\u00a0%), 2 of 3\u00a0s; 64 launches, 5 stones, 3\u00a0µs");
+  EXPECT_EQ(with_units_kept(" ms"), " ms");
+  EXPECT_EQ(with_units_kept("3 "), "3 ");
+}
+
 }  // namespace
 }  // namespace streamscope::viewer

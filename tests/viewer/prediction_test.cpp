@@ -21,7 +21,7 @@ std::shared_ptr<const TraceModel> needless_sync() {
 
 std::optional<size_t> repairable(const TraceModel& model) {
   for (size_t i = 0; i < model.insights().findings.size(); ++i) {
-    if (can_predict(model, i) && model.insights().findings[i].gain_ns > 0) return i;
+    if (can_predict(model, i) && model.insights().findings[i].gain_ns() > 0) return i;
   }
   return std::nullopt;
 }
@@ -37,7 +37,7 @@ TEST(Prediction, MovesTheWorkThatAFixReleases) {
   const auto finding = repairable(*model);
   ASSERT_TRUE(finding);
   const Prediction prediction = predicted(*model, {*finding});
-  EXPECT_EQ(prediction.gain_ns, model->insights().findings[*finding].gain_ns);
+  EXPECT_EQ(prediction.gain_ns, model->insights().findings[*finding].gain_ns());
   const auto moved = [&](Id op) {
     const auto lane = model->lanes().of(Item{ItemKind::kOp, op});
     const Row& row = prediction.by_lane.at(*lane);

@@ -273,5 +273,100 @@ TEST(MatchingCommands, FindWordsIgnoringCase) {
   EXPECT_TRUE(matching_commands("make coffee").empty());
 }
 
+TraceModel steps() { return TraceModel(test::host_bound_trace(20).trace()); }
+
+TEST(Opening, IsTheMedianIteration) {
+  const TraceModel model = steps();
+  ViewState state;
+  first_fit(model, state, 1000);
+  const auto iteration = current_iteration(model, state);
+  ASSERT_TRUE(iteration);
+  const TimeRange range = model.diagnosis().range(*iteration);
+  EXPECT_EQ(range.duration_ns(), model.diagnosis().iterations.median_ns);
+  EXPECT_NEAR(state.nav.window.to_px(range.begin_ns), 20, 10);
+  EXPECT_NEAR(state.nav.window.to_px(range.end_ns), 980, 10);
+}
+
+TEST(Opening, IsAllWorkWithoutIterationsAndWhileItIsRecordedOrCompared) {
+  const TraceModel model = steps(), without = sample();
+  const auto shows_all = [](const TraceModel& shown, ViewState state) {
+    first_fit(shown, state, 1000);
+    EXPECT_LE(state.nav.window.range().begin_ns, shown.work().begin_ns);
+    EXPECT_GE(state.nav.window.range().end_ns, shown.work().end_ns);
+    EXPECT_EQ(current_iteration(shown, state), std::nullopt);
+  };
+  shows_all(without, {});
+  ViewState live;
+  live.is_live = true;
+  shows_all(model, std::move(live));
+  ViewState comparing;
+  comparing.compared = std::make_shared<const TraceModel>(steps());
+  shows_all(model, std::move(comparing));
+}
+
+TEST(Opening, IsAllWorkOfAProgramThatHangs) {
+  test::TraceBuilder builder = test::host_bound_trace(20);
+  const Ns end = 100'000'000;
+  builder.at(end).stream("stuck").memory_wait(0x10, 1, end, trace::kUnknownNs);
+  builder.synchronize_device(end + 10, trace::kUnknownNs);
+  builder.range("the program goes on", 0, 100 * end);
+  const TraceModel model(builder.trace());
+  ASSERT_TRUE(model.diagnosis().has_iterations());
+  EXPECT_FALSE(opens_at_iteration(model, {}));
+}
+
+TEST(StepIteration, GoesFromOneToTheNextAndFitsEach) {
+  const TraceModel model = steps();
+  ViewState state;
+  first_fit(model, state, 1000);
+  go_to_iteration(model, state, 4);
+  EXPECT_EQ(current_iteration(model, state), 4u);
+  step_iteration(model, state, 1);
+  EXPECT_EQ(current_iteration(model, state), 5u);
+  step_iteration(model, state, -1);
+  step_iteration(model, state, -1);
+  EXPECT_EQ(current_iteration(model, state), 3u);
+  // Also from a part of one.
+  zoom(model, state, 500, 8);
+  step_iteration(model, state, 1);
+  EXPECT_EQ(current_iteration(model, state), 4u);
+  const TimeRange range = model.diagnosis().range(4);
+  EXPECT_NEAR(state.nav.window.span_ns(), 1.04 * range.span_ns(), 0.02 * range.span_ns());
+}
+
+TEST(StepIteration, GoesToTheOneInTheMiddleOfAWiderView) {
+  const TraceModel model = steps();
+  ViewState state = state_of(model);
+  ASSERT_EQ(current_iteration(model, state), std::nullopt);
+  const auto middle = model.diagnosis().iteration_at(state.nav.window.to_ns(500));
+  step_iteration(model, state, 1);
+  EXPECT_EQ(current_iteration(model, state), middle);
+}
+
+TEST(StepIteration, ReportsTheEnds) {
+  const TraceModel model = steps();
+  ViewState state = state_of(model);
+  const size_t last = model.diagnosis().iterations.all.size() - 1;
+  go_to_iteration(model, state, last);
+  step_iteration(model, state, 1);
+  EXPECT_EQ(state.status, "this is the last iteration");
+  EXPECT_EQ(current_iteration(model, state), last);
+  go_to_iteration(model, state, 0);
+  step_iteration(model, state, -1);
+  EXPECT_EQ(state.status, "this is the first iteration");
+  go_to_median_iteration(model, state);
+  EXPECT_EQ(current_iteration(model, state), model.diagnosis().opening());
+
+  const TraceModel without = sample();
+  ViewState other = state_of(without);
+  for (const auto& key : {"J", "Shift+J", "Ctrl+J"}) {
+    other.status.clear();
+    const Command* command = find_command(key);
+    ASSERT_NE(command, nullptr) << key;
+    command->run(without, other);
+    EXPECT_NE(other.status, "") << key;
+  }
+}
+
 }  // namespace
 }  // namespace streamscope::viewer

@@ -113,7 +113,12 @@ TEST_F(GoldenPicture, OfEveryPanel) {
     if (name == "sql" || name == "compare") continue;  // one needs a file, the other two traces
     const bool hangs = name == "deadlocks" || name == "findings";
     expect_as_approved(std::string(name), hangs ? test::deadlock_trace().trace() : pipeline,
-                       panel(name));
+                       panel(name), [&](Workspace& workspace) {
+                         if (hangs || name == "diagnosis") return;
+                         fit_work(*workspace.model(), workspace.state());
+                         workspace.state().selection.item = {
+                             ItemKind::kOp, workspace.model()->waits().longest(1).at(0).op};
+                       });
   }
 }
 
@@ -129,6 +134,43 @@ TEST_F(GoldenPicture, OfTwoTracesCompared) {
   const auto compared = std::make_shared<const TraceModel>(std::move(after));
   expect_as_approved("compare", before, arguments,
                      [&](Workspace& workspace) { workspace.set_compared(compared); });
+}
+
+// A trace opens at its median iteration, above what bounds it.
+TEST_F(GoldenPicture, OfATraceWithIterations) {
+  const trace::Trace steps = test::host_bound_trace(20).trace();
+  Arguments arguments;
+  arguments.width = 1440;
+  arguments.height = 860;
+  expect_as_approved("opening", steps, arguments);
+  arguments.theme = ThemeKind::kLight;
+  expect_as_approved("opening-light", steps, arguments);
+}
+
+// Start-up, an outlier, and what follows the steady part.
+TEST_F(GoldenPicture, OfIterationsOnTheTimeAxis) {
+  const trace::Trace steps = test::host_bound_trace(20).trace();
+  Arguments arguments = panel("timeline");
+  arguments.width = 1100;
+  arguments.range = {RangeEnd{true, 0}, RangeEnd{true, 100}};
+  expect_as_approved("iterations", steps, arguments);
+  arguments.theme = ThemeKind::kLight;
+  expect_as_approved("iterations-light", steps, arguments);
+  // A thousand of them, a pixel each.
+  expect_as_approved("iterations-many", test::host_bound_trace(1'000).trace(), arguments);
+}
+
+TEST_F(GoldenPicture, OfTheDiagnosis) {
+  Arguments arguments = panel("diagnosis");
+  arguments.width = 1100;
+  arguments.height = 360;
+  arguments.theme = ThemeKind::kLight;
+  expect_as_approved("diagnosis-wide", test::host_bound_trace(1'000).trace(), arguments);
+  expect_as_approved("diagnosis-hang", test::deadlock_trace().trace(), arguments);
+  test::TraceBuilder once;
+  once.stream("copies").memcpy(test::kHtoD, 100, 200).record("unused");
+  once.stream("math").wait("never").kernel("gemm", 210, 350);
+  expect_as_approved("diagnosis-none", once.trace(), arguments);
 }
 
 TEST_F(GoldenPicture, OfAllPanelsInBothThemesAndAt200Percent) {
@@ -202,6 +244,7 @@ TEST_F(GoldenPicture, OfDenseLanes) {
 TEST_F(GoldenPicture, OfCounters) {
   Arguments arguments = panel("timeline");
   arguments.height = 640;
+  arguments.range = {RangeEnd{true, 0}, RangeEnd{true, 100}};
   expect_as_approved("counters", test::pipeline_trace(6).trace(), arguments);
 }
 

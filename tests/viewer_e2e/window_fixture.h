@@ -16,6 +16,7 @@
 #include <memory>
 #include <thread>
 
+#include "support/mistakes.h"
 #include "viewer_e2e/process.h"
 #include "viewer_e2e/sample_traces.h"
 
@@ -86,9 +87,16 @@ class Window : public ::testing::Test {
   }
   void open_pipeline() {
     pipeline_trace(6).write(folder_ / "pipeline.sqlite");
-    open(folder_ / "pipeline.sqlite");
+    open(folder_ / "pipeline.sqlite", {"--range", "0%:100%"});
     ASSERT_TRUE(eventually([&] { return text("loaded") == "true" && number("width_px") > 100; }))
         << slurp(folder_ / "err");
+  }
+
+  // A trace with iterations.
+  void open_steps() {
+    host_bound_trace(20).write(folder_ / "steps.sqlite");
+    open(folder_ / "steps.sqlite");
+    ASSERT_TRUE(eventually([&] { return number("iteration") > 0; })) << slurp(folder_ / "err");
   }
 
   std::string state_file() const { return folder_ / "state"; }
@@ -134,7 +142,9 @@ class Window : public ::testing::Test {
   void key(const std::string& name) const { input({"key", name}); }
 
   // Screen position of an instant, in the middle of the lane of "copies".
-  static constexpr int kGutter = 236, kCopiesY = 192, kEmptyY = 133, kKernelsAtOnceY = 471;
+  static constexpr int kGutter = 236, kCopiesY = 212, kEmptyY = 153, kBusyY = 491;
+  // By which lanes are higher in a trace without iterations.
+  static constexpr int kIterations = 20;
   int x_of(double ns) const {
     return kGutter + static_cast<int>(std::lround((ns - number("begin_ns")) / number("ns_per_px")));
   }

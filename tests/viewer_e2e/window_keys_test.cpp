@@ -145,10 +145,45 @@ TEST_F(WindowKeys, MeasureFromOneOperationToAnother) {
   EXPECT_EQ(mark().first, from);
 }
 
+TEST_F(WindowKeys, GoFromIterationToIteration) {
+  open_steps();
+  const int median = static_cast<int>(number("iteration"));
+  EXPECT_EQ(text("drawer"), quoted("diagnosis"));
+  key("j");
+  ASSERT_TRUE(becomes("iteration", median + 1));
+  keys({"j", "j"});
+  ASSERT_TRUE(becomes("iteration", median + 3));
+  key("shift+j");
+  ASSERT_TRUE(becomes("iteration", median + 2));
+  // Its work fits in the window.
+  EXPECT_LT(number("end_ns") - number("begin_ns"), 1'100'000);
+  key("ctrl+j");
+  ASSERT_TRUE(becomes("iteration", median));
+  key("f");
+  ASSERT_TRUE(becomes("iteration", "null"));
+  key("j");
+  EXPECT_TRUE(eventually([&] { return number("iteration") > 0; })) << slurp(state_file());
+}
+
+TEST_F(WindowKeys, WalkAlongTheStripOfIterations) {
+  open_steps();
+  const int median = static_cast<int>(number("iteration"));
+  key("F6");
+  ASSERT_TRUE(becomes("focus", quoted("diagnosis")));
+  EXPECT_TRUE(presses_until(
+      "Right", [&] { return number("iteration") > median; }, 3))
+      << slurp(state_file());
+  EXPECT_EQ(text("selection"), "null");
+  // On to the first finding: its evidence.
+  keys({"Tab", "Return"});
+  EXPECT_TRUE(becomes("drawer", quoted("findings")));
+  EXPECT_EQ(text("finding"), "0");
+}
+
 TEST_F(WindowKeys, MoveFocusThroughPanelsAndBack) {
   open_pipeline();
   EXPECT_EQ(text("focus"), quoted("timeline"));
-  key("6");
+  key("7");
   ASSERT_TRUE(becomes("drawer", quoted("sql")));
   key("F6");
   ASSERT_TRUE(becomes("focus", quoted("sql")));
@@ -171,7 +206,7 @@ TEST_F(WindowKeys, GoFromTheListOfFindingsToAPlace) {
   needless_sync_trace(6).write(folder_ / "waits.sqlite");
   open(folder_ / "waits.sqlite");
   ASSERT_TRUE(becomes("loaded", "true"));
-  enter_panel("1", "findings");
+  enter_panel("2", "findings");
   EXPECT_EQ(text("selection"), "null");
   key("Return");
   EXPECT_TRUE(eventually([&] { return text("selection") != "null"; })) << slurp(state_file());
@@ -183,7 +218,7 @@ TEST_F(WindowKeys, GoFromTheListOfFindingsToAPlace) {
 
 TEST_F(WindowKeys, SortATableAndSelectItsFirstRow) {
   open_pipeline();
-  enter_panel("5", "statistics");
+  enter_panel("6", "statistics");
   key("Return");  // the row with the largest total
   ASSERT_TRUE(eventually([&] { return selects_op(); })) << slurp(state_file());
   const std::string largest = text("selection");
@@ -197,7 +232,7 @@ TEST_F(WindowKeys, SortATableAndSelectItsFirstRow) {
 
 TEST_F(WindowKeys, RunSqlAndGoToARow) {
   open_pipeline();
-  enter_panel("6", "sql");
+  enter_panel("7", "sql");
   key("ctrl+a");
   write("SELECT 3 AS id UNION SELECT 5");
   key("Return");
@@ -212,7 +247,7 @@ TEST_F(WindowKeys, RunSqlAndGoToARow) {
 TEST_F(WindowKeys, ReadThePools) {
   open(STREAMSCOPE_TRACES "/example_stream_group.sqlite");
   ASSERT_TRUE(becomes("loaded", "true"));
-  key("3");
+  key("4");
   ASSERT_TRUE(becomes("drawer", quoted("pools")));
   EXPECT_EQ(text("hovered_holders"), "null");
   key("F6");
@@ -223,7 +258,7 @@ TEST_F(WindowKeys, ReadThePools) {
 
 TEST_F(WindowKeys, ZoomTheGraphAndWalkIt) {
   open_pipeline();
-  enter_panel("2", "graph");
+  enter_panel("3", "graph");
   ASSERT_TRUE(eventually([&] { return number("graph_scale") > 0; }));
   const double scale = number("graph_scale"), window = number("ns_per_px");
   key("w");

@@ -93,14 +93,14 @@ TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeOutOfView) {
   for (int i = 0; i < 12; ++i) key("w");
   ASSERT_TRUE(eventually([&] { return number("begin_ns") > 40'000'000; })) << slurp(state_file());
   // The tag of the first lane is at the left edge, where the plot is otherwise empty.
-  move(kGutter + 14, kCopiesY);
+  move(kGutter + 14, kCopiesY - kIterations);
   ASSERT_TRUE(becomes("hovered", quoted("op:0")));
   input({"click", "1"});
   ASSERT_TRUE(becomes("selection", quoted("op:0")));
   EXPECT_TRUE(eventually([&] { return number("begin_ns") < 0 && number("end_ns") > 1'000; }))
       << slurp(state_file());
   // Back by the tag of the second lane, at the right edge.
-  move(1200 - 372 - 30, kCopiesY + 43);
+  move(1200 - 372 - 30, kCopiesY - kIterations + 43);
   ASSERT_TRUE(becomes("hovered", quoted("op:1")));
   input({"click", "1"});
   ASSERT_TRUE(becomes("selection", quoted("op:1")));
@@ -124,21 +124,31 @@ TEST_F(Window, PaletteRunsACommandByItsName) {
 TEST_F(Window, DigitsOpenAndClosePanels) {
   open_pipeline();
   const std::pair<const char*, const char*> panels[] = {
-      {"1", "findings"},   {"2", "graph"}, {"3", "pools"},  {"4", "deadlocks"},
-      {"5", "statistics"}, {"6", "sql"},   {"7", "compare"}};
+      {"1", "diagnosis"}, {"2", "findings"},   {"3", "graph"}, {"4", "pools"},
+      {"5", "deadlocks"}, {"6", "statistics"}, {"7", "sql"},   {"8", "compare"}};
   for (const auto& [digit, panel] : panels) {
     key(digit);
     EXPECT_TRUE(becomes("drawer", quoted(panel)));
   }
-  key("7");
+  key("8");
   EXPECT_TRUE(becomes("drawer", quoted("")));
+}
+
+TEST_F(Window, AClickOnAnIterationGoesThere) {
+  open_steps();
+  const auto median = number("iteration");
+  // Its neighbor is at the right edge of the strip above the axis.
+  move(1200 - 372 - 4, 44 + 46 + 10);
+  press();
+  input({"mouseup", "1"});
+  EXPECT_TRUE(becomes("iteration", static_cast<int>(median) + 1));
 }
 
 TEST_F(Window, AClickOnATabOpensItsPanel) {
   open_pipeline();
   move(40, 800 - 30 - 16);  // the first tab, in the strip above the legend
   input({"click", "1"});
-  EXPECT_TRUE(becomes("drawer", quoted("findings")));
+  EXPECT_TRUE(becomes("drawer", quoted("diagnosis")));
 }
 
 TEST_F(Window, SearchFindsNamesAndGoesFromHitToHit) {
@@ -285,7 +295,7 @@ TEST_F(Window, OpensATraceAtTheRangeLastViewed) {
   move(600, kEmptyY);
   input({"click", "4"});
   input({"click", "4"});
-  key("2");
+  key("3");
   ASSERT_TRUE(becomes("drawer", quoted("graph")));
   const double begin = number("begin_ns");
   key("ctrl+q");
@@ -368,20 +378,33 @@ long cpu_ticks(pid_t pid) {
 
 TEST_F(Window, ShowsTheValueOfTheCounterUnderTheMouse) {
   open_pipeline();
-  move(x_of(300'000), kKernelsAtOnceY);  // in the first gemm
+  move(x_of(300'000), kBusyY);  // in the first gemm
   EXPECT_TRUE(becomes("hovered_value", 1));
+  EXPECT_EQ(number("hovered_mean"), 1);
   EXPECT_EQ(text("hovered"), "null");
-  move(x_of(200'000), kKernelsAtOnceY);  // before it
+  move(x_of(20'000), kBusyY);  // before all work
   EXPECT_TRUE(becomes("hovered_value", 0));
   move(x_of(300'000), kCopiesY);
   EXPECT_TRUE(becomes("hovered_value", "null"));
 }
 
+// Of a device that is idle most of the time, at a scale at which each pixel has some work.
+TEST_F(Window, ShowsTheShareOfTimeThatADeviceIsBusy) {
+  open_steps();
+  for (const char* name : {"f", "s", "s", "s"}) key(name);
+  ASSERT_TRUE(eventually([&] { return number("ns_per_px") > 120'000; }));
+  constexpr int kBusyOfStepsY = 381;
+  move(x_of(20'000'000), kBusyOfStepsY);  // in the steady part
+  EXPECT_TRUE(eventually([&] { return number("hovered_value") == 1; })) << slurp(state_file());
+  EXPECT_GT(number("hovered_mean"), 0.05);
+  EXPECT_LT(number("hovered_mean"), 0.8);
+}
+
 TEST_F(Window, CountsWhoHoldsElementsOfThePoolUnderTheMouse) {
-  open(STREAMSCOPE_TRACES "/example_stream_group.sqlite");
+  open(STREAMSCOPE_TRACES "/example_stream_group.sqlite", {"--range", "332ms:333ms"});
   ASSERT_TRUE(becomes("loaded", "true"));
   move(60, kCopiesY);
-  key("3");
+  key("4");
   ASSERT_TRUE(becomes("drawer", quoted("pools")));
   EXPECT_EQ(text("hovered_holders"), "null");
   move(x_of(332'400'000), 800 - 30 - 340 + 40);  // the first pool, in the middle of the run

@@ -4,7 +4,7 @@
 #include "insights.h"
 
 #include <algorithm>
-#include <tuple>
+#include <array>
 
 #include "analysis/derive.h"
 #include "analysis/hang/hang.h"
@@ -18,12 +18,13 @@ using trace::kNoId;
 using trace::kUnknownNs;
 
 // What a finding is about, the most specific first.
-void set_items(FindingLine& line, Id first_op, Id second_op, Id wait, Id record, Id sync) {
-  const std::array<Item, 5> candidates = {{{ItemKind::kOp, first_op},
-                                           {ItemKind::kOp, second_op},
-                                           {ItemKind::kEventWait, wait},
-                                           {ItemKind::kHostSync, sync},
-                                           {ItemKind::kEventRecord, record}}};
+void set_items(FindingLine& line) {
+  const analysis::Finding& finding = line.advice.finding;
+  const std::array<Item, 5> candidates = {{{ItemKind::kOp, finding.first_op},
+                                           {ItemKind::kOp, finding.second_op},
+                                           {ItemKind::kEventWait, finding.event_wait},
+                                           {ItemKind::kHostSync, finding.host_sync},
+                                           {ItemKind::kEventRecord, finding.event_record}}};
   for (const Item item : candidates) {
     if (item.id == kNoId) continue;
     (line.subject ? line.other : line.subject) = item;
@@ -33,28 +34,15 @@ void set_items(FindingLine& line, Id first_op, Id second_op, Id wait, Id record,
 
 void add_verdicts(std::vector<analysis::Verdict> verdicts, Insights& insights) {
   for (analysis::Verdict& verdict : verdicts) {
+    if (!verdict.findings.empty()) continue;
     const analysis::Detector& detector = *verdict.detector;
-    if (verdict.findings.empty()) {
-      insights.quiet.push_back({std::string(detector.id), std::string(detector.number),
-                                std::string(detector.title), verdict.outcome,
-                                std::move(verdict.reason)});
-    }
-    for (analysis::Finding& finding : verdict.findings) {
-      FindingLine line{.id = std::string(detector.id),
-                       .number = std::string(detector.number),
-                       .title = std::move(finding.title),
-                       .text = std::move(finding.text),
-                       .severity = severity_of(detector, finding),
-                       .confidence = finding.confidence,
-                       .count = finding.count,
-                       .gain_ns = finding.gain_ns.value_or(kUnknownNs),
-                       .start_ns = finding.start_ns,
-                       .end_ns = finding.end_ns,
-                       .repair = std::move(finding.repair)};
-      set_items(line, finding.first_op, finding.second_op, finding.event_wait, finding.event_record,
-                finding.host_sync);
-      insights.findings.push_back(std::move(line));
-    }
+    insights.quiet.push_back({std::string(detector.id), std::string(detector.number),
+                              std::string(detector.title), verdict.outcome,
+                              std::move(verdict.reason)});
+  }
+  for (report::Advice& advice : report::by_weight(std::move(verdicts))) {
+    insights.findings.push_back({.advice = std::move(advice), .subject = {}, .other = {}});
+    set_items(insights.findings.back());
   }
 }
 
@@ -79,6 +67,11 @@ Item item_of(const WaitGraph::Node& node) {
           node.id};
 }
 
+TimeRange FindingLine::time() const {
+  const Ns start = advice.finding.start_ns, end = advice.finding.end_ns;
+  return {start, end == kUnknownNs ? start : std::max(start, end)};
+}
+
 size_t Insights::firm_findings() const {
   const auto first = std::ranges::find_if(findings, &FindingLine::is_possible);
   return static_cast<size_t>(first - findings.begin());
@@ -97,10 +90,6 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   } else {
     insights.path = analyses.path();
   }
-  std::ranges::stable_sort(insights.findings, [](const FindingLine& a, const FindingLine& b) {
-    return std::tuple(a.severity, !a.is_possible(), a.gain_ns) >
-           std::tuple(b.severity, !b.is_possible(), b.gain_ns);
-  });
   for (const analysis::PathStep& step : insights.path) {
     trace::add_to(insights.path_ns, step.end_ns - step.start_ns);
     if (step.kind != trace::kOpStep) continue;

@@ -14,24 +14,25 @@
 #include "analysis/hang/wait_graph.h"
 #include "analysis/usage/pool_holders.h"
 #include "item.h"
+#include "report/sections/summary.h"
+#include "timeline/timeline_layout.h"
 #include "trace/write/hang_report.h"
 
 namespace streamscope::viewer {
 
 /// A finding and its location.
 struct FindingLine {
-  std::string id;      ///< "over-broad-sync"
-  std::string number;  ///< "SS203"
-  std::string title, text;
-  bool is_possible() const { return confidence == analysis::Confidence::kPossible; }
-  analysis::FindingSeverity severity =
-      analysis::FindingSeverity::kNote;  ///< a possible one's: note
-  analysis::Confidence confidence = analysis::Confidence::kCertain;
-  uint64_t count = 1;
-  trace::Ns gain_ns = trace::kUnknownNs;
-  trace::Ns start_ns = trace::kUnknownNs, end_ns = trace::kUnknownNs;
+  std::string_view id() const { return advice.detector->id; }          ///< "over-broad-sync"
+  std::string_view number() const { return advice.detector->number; }  ///< "SS203"
+  const std::string& title() const { return advice.finding.title; }
+  analysis::FindingSeverity severity() const { return advice.severity(); }
+  bool is_possible() const { return advice.is_possible(); }
+  trace::Ns gain_ns() const { return advice.finding.gain_ns.value_or(trace::kUnknownNs); }
+  /// When it happened first; `begin_ns` is kUnknownNs if that is unknown.
+  TimeRange time() const;
+
+  report::Advice advice;
   Item subject, other;  ///< what to select; nothing if it concerns the whole trace
-  std::shared_ptr<const analysis::Change> repair;  ///< of all places; null if none can be replayed
 };
 
 /// A detector that found nothing or could not be evaluated.
@@ -47,7 +48,8 @@ using analysis::WaitGraph;
 Item item_of(const WaitGraph::Node& node);
 
 struct Insights {
-  /// Errors first, possible ones last; within these, the most costly first.
+  /// In the order of a report: errors first, possible ones last; within these, the most costly
+  /// first.
   std::vector<FindingLine> findings;
   /// The number of findings that are more than possible; they come first.
   size_t firm_findings() const;

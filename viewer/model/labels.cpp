@@ -131,4 +131,26 @@ std::string break_lines(std::string_view text, float room,
   return lines;
 }
 
+std::string with_units_kept(std::string_view text) {
+  constexpr std::array<std::string_view, 9> kAll = {"ns", "\u00b5s", "ms",  "s",  "%",
+                                                    "B",  "KiB",     "MiB", "GiB"};
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto is_letter = [&](size_t at) {
+      return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+    };
+    const bool kept =
+        i > 0 && text[i] == ' ' && std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0 &&
+        std::ranges::any_of(kAll, [&](std::string_view unit) {
+          return text.substr(i + 1).starts_with(unit) && !is_letter(i + 1 + unit.size());
+        });
+    if (kept) {
+      result += kNoBreak;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
 }  // namespace streamscope::viewer

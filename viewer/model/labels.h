@@ -28,6 +28,9 @@ std::string format_exact(Ns duration_ns);
 /// enough digits to tell neighbors apart, no more.
 std::string format_tick(Ns at, Ns step_ns, Ns largest_ns);
 
+/// The text with no-break spaces between numbers and their units: "9.29 ms of 24.5 ms (37 %)".
+std::string with_units_kept(std::string_view text);
+
 /// True if `part` is in `text`, ignoring ASCII case.
 bool contains_text(std::string_view text, std::string_view part);
 /// Cuts `text` to `length` bytes at most, in the middle, with an ellipsis; never inside a UTF-8

@@ -21,7 +21,7 @@ std::string describe(const Prediction& prediction) {
 
 bool can_predict(const TraceModel& model, size_t finding) {
   const std::vector<FindingLine>& findings = model.insights().findings;
-  return finding < findings.size() && findings[finding].repair != nullptr;
+  return finding < findings.size() && findings[finding].advice.finding.repair != nullptr;
 }
 
 Prediction predict(const TraceModel& model, const analysis::Replay& replay,
@@ -29,7 +29,8 @@ Prediction predict(const TraceModel& model, const analysis::Replay& replay,
   Prediction prediction{.repaired = std::move(repaired), .recorded_ns = replay.recorded_ns()};
   analysis::Change change;
   for (const size_t finding : prediction.repaired) {
-    if (can_predict(model, finding)) change.add(*model.insights().findings[finding].repair);
+    if (can_predict(model, finding))
+      change.add(*model.insights().findings[finding].advice.finding.repair);
   }
   prediction.gain_ns = replay.gain_ns(change);
   const std::vector<analysis::PredictedRun> runs = replay.predict(change);

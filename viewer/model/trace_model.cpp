@@ -98,10 +98,10 @@ TraceModel::TraceModel(trace::Trace trace, bool is_sketch, size_t derive_up_to)
     : trace_(packed(std::move(trace))),
       is_sketch_(is_sketch),
       serial_(next_serial()),
-      results_(analyze(*trace_, is_sketch, derive_up_to)),
-      info_(report::info_of(*trace_)),
       extent_(extent_of(*trace_)),
       work_(work_of(*trace_, extent_)),
+      results_(analyze(*trace_, work_, is_sketch, derive_up_to)),
+      info_(report::info_of(*trace_)),
       items_(std::make_unique<const ItemFacts>(*trace_, extent_.end_ns)),
       edges_(*trace_, std::move(results_.dependencies), results_.waits),
       pools_(*trace_, results_.insights.pools),
@@ -116,8 +116,9 @@ TraceModel::TraceModel(trace::Trace trace, bool is_sketch, size_t derive_up_to)
                  .build()),
       activity_(*trace_, extent_, *items_) {}
 
-TraceModel::Results TraceModel::analyze(trace::Trace& trace, bool is_sketch, size_t derive_up_to) {
-  Results results{.dependencies = {}, .waits = Waits(trace), .insights = {}};
+TraceModel::Results TraceModel::analyze(trace::Trace& trace, TimeRange work, bool is_sketch,
+                                        size_t derive_up_to) {
+  Results results{.dependencies = {}, .waits = Waits(trace), .insights = {}, .diagnosis = {}};
   if (!is_sketch) {
     analysis::Analyses analyses(trace);
     const bool derived = analysis::has_derived_tables(trace) && trace.op.size() > derive_up_to;
@@ -132,6 +133,7 @@ TraceModel::Results TraceModel::analyze(trace::Trace& trace, bool is_sketch, siz
       results.waits.set_groups(analysis::group_waits(trace, edges, analyses.waits()));
     }
     results.insights = gain_insights(analyses, derived);
+    results.diagnosis = diagnose(analyses, results.insights, work.duration_ns());
   }
   results.waits.finish();
   results.insights.on_path.resize(trace.op.size());

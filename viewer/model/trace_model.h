@@ -13,6 +13,7 @@
 
 #include "activity.h"
 #include "dependency_index.h"
+#include "diagnosis.h"
 #include "insights.h"
 #include "item_facts.h"
 #include "lanes.h"
@@ -51,6 +52,7 @@ class TraceModel {
   const Activity& activity() const { return activity_; }
   // Results of the analyses; empty for a sketch.
   const Insights& insights() const { return results_.insights; }
+  const Diagnosis& diagnosis() const { return results_.diagnosis; }
   const Waits& waits() const { return results_.waits; }
   const PoolHistory& pools() const { return pools_; }
 
@@ -59,15 +61,16 @@ class TraceModel {
     std::vector<Dependency> dependencies;  // until edges_ takes them
     Waits waits;
     Insights insights;
+    Diagnosis diagnosis;
   };
-  static Results analyze(trace::Trace& trace, bool is_sketch, size_t derive_up_to);
+  static Results analyze(trace::Trace& trace, TimeRange work, bool is_sketch, size_t derive_up_to);
 
   std::unique_ptr<trace::Trace> trace_;  // parts refer to it, also once the model has moved
   bool is_sketch_;
   uint64_t serial_;
+  TimeRange extent_, work_;
   Results results_;
   report::Info info_;
-  TimeRange extent_, work_;
   std::unique_ptr<const ItemFacts> items_;  // like trace_
   DependencyIndex edges_;
   PoolHistory pools_;

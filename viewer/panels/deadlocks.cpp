@@ -204,11 +204,11 @@ void DeadlocksView::draw_words(const TraceModel& model, ViewState& state, const 
   }
   bool first = true;
   for (const FindingLine& finding : model.insights().findings) {
-    if (!finding.number.starts_with("SS1")) continue;
+    if (!finding.number().starts_with("SS1")) continue;
     if (first) widgets::heading(theme, "Findings");
     first = false;
-    widgets::wrapped(theme, Face::kBold, theme.color(Color::kText), finding.title);
-    widgets::wrapped(theme, Face::kBody, theme.color(Color::kTextDim), finding.text);
+    widgets::wrapped(theme, Face::kBold, theme.color(Color::kText), finding.title());
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kTextDim), finding.advice.finding.text);
   }
   if (graph.left_out > 0) {
     widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim),

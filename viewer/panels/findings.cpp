@@ -22,35 +22,38 @@ void FindingsView::refresh(const TraceModel& model, const ViewState& state, cons
   shown_.clear();
   const std::vector<FindingLine>& findings = model.insights().findings;
   std::vector<std::vector<GridCell>> rows;
+  bool iterates = false;
   for (size_t i = 0; i < findings.size(); ++i) {
     const FindingLine& finding = findings[i];
-    const auto severity = static_cast<size_t>(finding.severity);
+    const auto severity = static_cast<size_t>(finding.severity());
     if (finding.is_possible() ? !possible_
                               : severity < severities_.size() && !severities_[severity])
       continue;
     shown_.push_back(i);
-    const bool gains = finding.gain_ns != trace::kUnknownNs && finding.gain_ns > 0;
-    const double share = gains ? static_cast<double>(finding.gain_ns) / model.work().span_ns() : 0;
-    std::string gain = gains ? format_duration(finding.gain_ns) : "";
-    if (share >= 0.001) gain += "  (" + format_percent(share) + ")";
+    const analysis::Finding& found = finding.advice.finding;
+    const Ns saved = found.iteration ? found.iteration->gain_ns() : found.gain_ns.value_or(0);
+    const bool gains = saved > 0;
+    iterates |= found.iteration.has_value();
     const bool repaired = std::ranges::binary_search(state.repaired, i);
-    const std::string_view grade = finding.is_possible() ? analysis::to_string(finding.confidence)
-                                                         : analysis::to_string(finding.severity);
+    const std::string_view grade = finding.is_possible() ? analysis::to_string(found.confidence)
+                                                         : analysis::to_string(finding.severity());
     rows.push_back({{.text = std::string(grade),
-                     .key = static_cast<double>(finding.severity),
-                     .ink = theme.color(finding.severity)},
-                    {.text = finding.number + " " + finding.id},
-                    {.text = finding.title},
-                    count_cell(finding.count),
-                    {.text = gain,
-                     .key = gains ? static_cast<double>(finding.gain_ns) : 0,
+                     .key = static_cast<double>(finding.severity()),
+                     .ink = theme.color(finding.severity())},
+                    {.text = report::rule_name(*finding.advice.detector)},
+                    {.text = finding.title()},
+                    count_cell(found.count),
+                    {.text = gains ? report::gain_text(found, model.work().duration_ns()) : "",
+                     .key = gains ? static_cast<double>(saved) : 0,
                      .ink = repaired ? theme.color(Color::kAccent) : 0}});
   }
   grid_.set({{.title = "Severity", .width = 76},
              {.title = "Rule", .width = 190},
              {.title = "Finding"},
              {.title = "Count", .is_number = true, .width = 64},
-             {.title = "Gain", .is_number = true, .width = 130}},
+             {.title = iterates ? "Iteration" : "Gain",
+              .is_number = true,
+              .width = iterates ? 210.0f : 130.0f}},
             std::move(rows));
 }
 
@@ -67,7 +70,7 @@ void FindingsView::draw(const TraceModel& model, ViewState& state, const Theme& 
   if (!state.selection.finding && !shown_.empty()) state.selection.finding = shown_.front();
   std::array<size_t, 3> counts{};
   for (size_t i = 0; i < firm; ++i)
-    ++counts[std::min<size_t>(static_cast<size_t>(insights.findings[i].severity), 2)];
+    ++counts[std::min<size_t>(static_cast<size_t>(insights.findings[i].severity()), 2)];
   for (const size_t severity : {2u, 1u, 0u}) {
     const std::string_view name = analysis::to_string(static_cast<FindingSeverity>(severity));
     const std::string title = format_count(counts[severity], name);
@@ -127,9 +130,9 @@ void FindingsView::draw_details(const TraceModel& model, ViewState& state, const
   int next_id = 0;
   if (state.selection.finding && *state.selection.finding < insights.findings.size()) {
     const FindingLine& finding = insights.findings[*state.selection.finding];
-    widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), finding.title);
+    widgets::wrapped(theme, Face::kTitle, theme.color(Color::kText), finding.title());
     ImGui::Spacing();
-    widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.text);
+    widgets::wrapped(theme, Face::kBody, theme.color(Color::kText), finding.advice.finding.text);
     ImGui::Spacing();
     if (can_predict(model, *state.selection.finding)) {
       const bool on = std::ranges::binary_search(state.repaired, *state.selection.finding);
@@ -142,8 +145,10 @@ void FindingsView::draw_details(const TraceModel& model, ViewState& state, const
                          "recorded calls. Work that newly overlaps is not slowed down.");
       ImGui::Spacing();
     }
-    if (finding.confidence != analysis::Confidence::kCertain)
-      widgets::fact(theme, "certainty", analysis::to_string(finding.confidence));
+    const analysis::Finding& found = finding.advice.finding;
+    if (found.confidence != analysis::Confidence::kCertain)
+      widgets::fact(theme, "certainty", analysis::to_string(found.confidence));
+    if (!found.place.call_site.empty()) widgets::fact(theme, "source", found.place.call_site);
     for (const Item item : {finding.subject, finding.other}) {
       if (!item) continue;
       widgets::fact_name(theme, item == finding.subject ? "where" : "and");

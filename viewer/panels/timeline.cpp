@@ -14,6 +14,8 @@ namespace {
 constexpr float kGutter = 236, kLeastGutter = 140;
 constexpr float kAxis = 28;
 constexpr float kOverview = 46;
+constexpr float kIterations = 20;
+constexpr double kLeastBand = 4;  // pixels; narrower iterations are merged
 constexpr float kDragThreshold = 4;
 
 }  // namespace
@@ -98,11 +100,13 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   const float gutter =
       std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
   const float overview = state.look.minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
+  iterations_height_ = model.diagnosis().has_iterations() ? theme.px(kIterations) : 0;
+  const float above = overview + iterations_height_;
   Pane pane{.draw = *ImGui::GetWindowDrawList(),
             .model = model,
             .state = state,
             .theme = theme,
-            .min = {origin.x + gutter, origin.y + overview + axis},
+            .min = {origin.x + gutter, origin.y + above + axis},
             .max = {origin.x + size.x, origin.y + size.y},
             .gutter_x = origin.x,
             .mouse = ImGui::GetIO().MousePos};
@@ -135,7 +139,11 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   draw_plot(pane);
   state.selection.hovered = hit_.item;
   state.drawn.counter_value.reset();
-  if (hit_.counter != nullptr) state.drawn.counter_value = hit_.value.most;
+  state.drawn.counter_mean.reset();
+  if (hit_.counter != nullptr) {
+    state.drawn.counter_value = hit_.value.most;
+    state.drawn.counter_mean = hit_.value.mean;
+  }
   // Names have their own draw list, which stays the same while time moves (damage.h).
   ImGui::SetCursorScreenPos({origin.x, pane.min.y});
   ImGui::BeginChild("names", {gutter, std::max(page, 1.0f)}, false,
@@ -143,8 +151,9 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   Pane names = pane.into(*ImGui::GetWindowDrawList());
   draw_gutter(names);
   ImGui::EndChild();
-  draw_axis(pane, origin.y + overview);
-  draw_bookmarks(pane, origin.y + overview);
+  draw_axis(pane, origin.y + above);
+  draw_bookmarks(pane, origin.y + above);
+  if (iterations_height_ > 0) draw_iterations(pane, origin.y + overview);
   draw_findings(pane);
   if (state.look.minimap) draw_overview(pane, origin, {pane.max.x, origin.y + overview});
   draw_tooltip(pane);
@@ -154,6 +163,8 @@ void TimelineView::draw_plot(Pane& pane) {
   hit_ = {};
   pane.draw.PushClipRect(pane.min, pane.max, true);
   pane.state.drawn.background.begin_section(pane.min, pane.max);
+  iterations_ = iteration_bands(pane.model.diagnosis(), pane.state.nav.window,
+                                kLeastBand * pane.theme.scale());
   draw_grid(pane);
   const float scrolled = pane.min.y + pinned_height_;
   for (const bool pinned : {true, false}) {
@@ -225,8 +236,12 @@ void TimelineView::begin_drag(Pane& pane, bool gutter_hovered) {
   drag_window_ = state.nav.window;
   drag_scroll_ = scroll_;
   drag_marks_ = ImGui::GetIO().KeyShift;
-  const bool on_overview = state.look.minimap && pane.mouse.y < pane.min.y - pane.px(kAxis);
-  drag_ = on_overview ? Drag::kOverview : pane.mouse.x >= pane.min.x ? Drag::kPending : Drag::kNone;
+  drag_iteration_ = hovered_iteration_;
+  const float axis = pane.min.y - pane.px(kAxis);
+  drag_ = state.look.minimap && pane.mouse.y < axis - iterations_height_ ? Drag::kOverview
+          : pane.mouse.x < pane.min.x                                    ? Drag::kNone
+          : pane.mouse.y < axis                                          ? Drag::kIteration
+                                                                         : Drag::kPending;
   if (!gutter_hovered) return;
   if (const LaneBox* box = box_at(pane.mouse.y)) {
     drag_ = Drag::kName;
@@ -271,6 +286,8 @@ void TimelineView::end_drag(Pane& pane) {
   }
   // Released where it was pressed: a click. On a name it collapses or opens the lane.
   if (drag_ == Drag::kName) toggle_collapsed(pane.model, state, drag_lane_);
+  if (drag_ == Drag::kIteration && drag_iteration_)
+    go_to_iteration(pane.model, state, *drag_iteration_);
   if (drag_ == Drag::kPending && hovered_finding_) {
     look_at_finding(pane.model, state, *hovered_finding_);
   } else if (drag_ == Drag::kPending && drag_from_.y >= pane.min.y) {

@@ -6,13 +6,14 @@
 //
 // timeline.cpp does layout, scrolling and input; timeline_lanes.cpp draws the content of lanes;
 // timeline_edges.cpp the arrows; timeline_chrome.cpp what is around them: axis, overview, lane
-// names.
+// names; timeline_iterations.cpp the iterations above the axis.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "timeline/folded_rows.h"
+#include "timeline/iteration_bands.h"
 #include "widgets.h"
 #include "window/view.h"
 
@@ -149,6 +150,12 @@ class TimelineView : public View {
   void draw_edges(Pane& pane);
   std::optional<End> end_of(const Pane& pane, Item item, bool at_end) const;
 
+  // timeline_iterations.cpp
+  /// Colors the background of the lanes by iteration.
+  void tint_grid(const Pane& pane);
+  void draw_iterations(Pane& pane, float top);
+  void draw_iteration_labels(Pane& pane, float top);
+
   // timeline_chrome.cpp
   void draw_axis(Pane& pane, float top);
   void draw_findings(Pane& pane);
@@ -175,16 +182,19 @@ class TimelineView : public View {
   Hit hit_;
   std::vector<DrawItem> bars_, waits_;  // reused for each lane
   std::vector<Counter::Column> columns_;
+  std::vector<IterationBand> iterations_;  // in the window
+  float iterations_height_ = 0;            // of their strip; 0: there are none
 
   // A drag in progress.
-  enum class Drag { kNone, kPending, kPan, kMark, kOverview, kName, kLane };
+  enum class Drag { kNone, kPending, kPan, kMark, kOverview, kName, kLane, kIteration };
   Drag drag_ = Drag::kNone;
   ImVec2 drag_from_;
   TimeWindow drag_window_;
   float drag_scroll_ = 0;
   bool drag_marks_ = false;
   size_t drag_lane_ = 0;
-  std::optional<size_t> hovered_finding_;
+  std::optional<size_t> drag_iteration_;
+  std::optional<size_t> hovered_finding_, hovered_iteration_;
 };
 
 }  // namespace streamscope::viewer

@@ -23,6 +23,7 @@ constexpr size_t kMostSigns = 200;    // of findings
 void TimelineView::draw_grid(Pane& pane) {
   grid_.assign(static_cast<size_t>(std::max(pane.max.x - pane.min.x, 0.0f)),
                pane.color(Color::kBackground));
+  tint_grid(pane);
   const auto line = [&](float x, Color color) {
     const float at = std::floor(x) - pane.min.x;
     if (at >= 0 && at < static_cast<float>(grid_.size()))
@@ -288,13 +289,12 @@ void TimelineView::draw_findings(Pane& pane) {
   hovered_finding_.reset();
   if (pane.state.selection.finding && *pane.state.selection.finding < findings.size()) {
     const FindingLine& finding = findings[*pane.state.selection.finding];
-    if (finding.start_ns != trace::kUnknownNs) {
-      const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
-      const float from = x_of(finding.start_ns), to = std::max(x_of(end), from + 1);
+    if (const TimeRange time = finding.time(); time.begin_ns != trace::kUnknownNs) {
+      const float from = x_of(time.begin_ns), to = std::max(x_of(time.end_ns), from + 1);
       pane.draw.PushClipRect(pane.min, pane.max, true);
       for (const float x : {from, to - 1})
         pane.draw.AddRectFilled({x, pane.min.y}, {x + 1, pane.max.y},
-                                Theme::fade(pane.theme.color(finding.severity), 0.7f));
+                                Theme::fade(pane.theme.color(finding.severity()), 0.7f));
       pane.draw.PopClipRect();
     }
   }
@@ -302,8 +302,9 @@ void TimelineView::draw_findings(Pane& pane) {
   const size_t firm = pane.model.insights().firm_findings();
   std::vector<float> taken;
   for (size_t i = 0; i < firm && taken.size() < kMostSigns; ++i) {
-    if (findings[i].start_ns == trace::kUnknownNs) continue;
-    const float x = pane.x(findings[i].start_ns);
+    const Ns start = findings[i].time().begin_ns;
+    if (start == trace::kUnknownNs) continue;
+    const float x = pane.x(start);
     if (x < pane.min.x || x > pane.max.x) continue;
     if (std::ranges::any_of(taken, [&](float other) { return std::fabs(other - x) < size; }))
       continue;
@@ -311,15 +312,15 @@ void TimelineView::draw_findings(Pane& pane) {
     const bool hovered = std::fabs(pane.mouse.x - x) <= size * 0.6f && pane.mouse.y >= top &&
                          pane.mouse.y < pane.min.y;
     const bool chosen = pane.state.selection.finding == i;
-    widgets::finding_glyph(
-        pane.draw, pane.theme, x, pane.min.y, size,
-        chosen || hovered ? pane.color(Color::kSelection) : pane.theme.color(findings[i].severity));
+    widgets::finding_glyph(pane.draw, pane.theme, x, pane.min.y, size,
+                           chosen || hovered ? pane.color(Color::kSelection)
+                                             : pane.theme.color(findings[i].severity()));
     if (!hovered || pane.model.is_sketch()) continue;
     hovered_finding_ = i;
     const widgets::Tooltip tooltip(pane.px(440));
-    widgets::text(pane.theme, Face::kBold, pane.theme.color(findings[i].severity),
-                  findings[i].number + " " + findings[i].id);
-    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText), findings[i].title);
+    widgets::text(pane.theme, Face::kBold, pane.theme.color(findings[i].severity()),
+                  report::rule_name(*findings[i].advice.detector));
+    widgets::text(pane.theme, Face::kBody, pane.color(Color::kText), findings[i].title());
   }
 }
 

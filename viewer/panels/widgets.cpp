@@ -177,6 +177,36 @@ bool link(const Theme& theme, TabStops& stops, Face face, std::string_view conte
   return clicked;
 }
 
+bool wrapped_link(const Theme& theme, TabStops& stops, Face face, std::string_view content,
+                  int id) {
+  const PushFace push(theme, face);
+  ImGui::PushID(id);
+  const float room = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
+  const auto width = [&](std::string_view part) { return theme.width(face, part); };
+  const std::string lines = break_lines(content, room, width);
+  const float height = std::round(theme.text(face).size * 1.25f);
+  const auto count = static_cast<float>(1 + std::ranges::count(lines, '\n'));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool clicked = ImGui::InvisibleButton(
+      "link", {std::min(width(lines), room), (count - 1) * height + theme.text(face).size});
+  stops.add();
+  focus_frame(theme);
+  const bool hovered = ImGui::IsItemHovered();
+  if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  const ImU32 color = theme.color(Color::kAccent);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  float y = at.y;
+  for (size_t begin = 0, end = 0; begin <= lines.size(); begin = end + 1, y += height) {
+    end = std::min(lines.find('\n', begin), lines.size());
+    const float used = fit_text(draw, theme, face, {at.x, y}, room, color,
+                                std::string_view(lines).substr(begin, end - begin));
+    const float under = y + theme.text(face).size + 1;
+    if (hovered) draw.AddLine({at.x, under}, {at.x + used, under}, color);
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
 void focus_frame(const Theme& theme) {
   if (!has_key_focus()) return;
   // Around its visible part, also at the end of the window.

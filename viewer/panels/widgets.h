@@ -52,6 +52,8 @@ void text(const Theme& theme, Face face, ImU32 color, std::string_view text);
 void wrapped(const Theme& theme, Face face, ImU32 color, std::string_view text);
 /// A text link; `id` distinguishes equal texts. True when clicked.
 bool link(const Theme& theme, TabStops& stops, Face face, std::string_view text, int id);
+/// The same for a text that wraps at the window's edge.
+bool wrapped_link(const Theme& theme, TabStops& stops, Face face, std::string_view text, int id);
 /// Frames the last item if it has keyboard focus; ImGui does so for its own.
 void focus_frame(const Theme& theme);
 /// Places the next tooltip above or below a box instead of at the mouse.

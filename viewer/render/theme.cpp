@@ -90,21 +90,40 @@ constexpr std::array<std::pair<WaitCause, std::variant<Color, Category>>, 15> kC
      {WaitCause::kGraph, Color::kTextDim},
      {WaitCause::kStart, Color::kTextDim}}};
 
+// What the time of an iteration goes into, in the colors of the HTML report (page.css). The last
+// one is of all that has no line of its own.
+constexpr std::array<Shades, analysis::kShareCount + 1> kShares = {{
+    {rgb(0x6ea8ec), rgb(0x2f6fbf)},  // kernels
+    {rgb(0xc7a1e6), rgb(0x8250a8)},  // collectives
+    {rgb(0x6fbf73), rgb(0x2e7d32)},  // copies
+    {rgb(0x5cc4d6), rgb(0x0b7285)},  // other work
+    {rgb(0x9db7d6), rgb(0x55708f)},  // device latency
+    {rgb(0xf0955c), rgb(0xb8500f)},  // host launching
+    {rgb(0xd6b656), rgb(0x8a6d00)},  // host outside CUDA
+    {rgb(0xff8a80), rgb(0xb3261e)},  // host synchronization
+    {rgb(0xf08cc4), rgb(0xa83277)},  // memory management
+    {rgb(0xa9c46c), rgb(0x4d6b12)},  // code loading
+    {rgb(0xc9a27e), rgb(0x7d5a3c)},  // host lock
+    {rgb(0xb7a4d6), rgb(0x5e4a78)},  // recorder
+    {rgb(0xa5adb7), rgb(0x57606a)},  // unknown
+    {rgb(0x98a1ab), rgb(0x6e7781)},  // the rest
+}};
+
 // Alternating lightness, so that neighbors differ even without hue; none resembles waiting.
 constexpr std::array<ImU32, 12> kNameColors = {
     rgb(0x56b4e9), rgb(0xe69f00), rgb(0x009e73), rgb(0xf0e442), rgb(0x3f7fd0), rgb(0x7fb800),
     rgb(0xcc79a7), rgb(0x9fd8c8), rgb(0xa993e0), rgb(0xb98a2e), rgb(0x8fa3b8), rgb(0xf2a48b)};
 
 // A frame blends a color for each pixel of each lane: neither divisions nor function calls.
-constexpr std::array<float, 256> kShares = [] {
+constexpr std::array<float, 256> kFractions = [] {
   std::array<float, 256> shares{};
   for (size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<float>(i) / 255;
   return shares;
 }();
 
 ImVec4 to_vec(ImU32 color) {
-  return {kShares[color >> IM_COL32_R_SHIFT & 255], kShares[color >> IM_COL32_G_SHIFT & 255],
-          kShares[color >> IM_COL32_B_SHIFT & 255], kShares[color >> IM_COL32_A_SHIFT & 255]};
+  return {kFractions[color >> IM_COL32_R_SHIFT & 255], kFractions[color >> IM_COL32_G_SHIFT & 255],
+          kFractions[color >> IM_COL32_B_SHIFT & 255], kFractions[color >> IM_COL32_A_SHIFT & 255]};
 }
 
 // For a non-negative number; std::lround() is a call.
@@ -151,6 +170,11 @@ ImU32 Theme::color(analysis::FindingSeverity severity) const {
   return color(severity == analysis::FindingSeverity::kError     ? Color::kError
                : severity == analysis::FindingSeverity::kWarning ? Color::kWarning
                                                                  : Color::kTextDim);
+}
+
+ImU32 Theme::color(std::optional<analysis::TimeShare> share) const {
+  const Shades& shades = share ? kShares[static_cast<size_t>(*share)] : kShares.back();
+  return kind_ == ThemeKind::kDark ? shades.dark : shades.light;
 }
 
 ImU32 Theme::color_of_name(std::string_view name) const {

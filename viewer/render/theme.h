@@ -12,9 +12,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "analysis/detector.h"
+#include "analysis/iterations/shares.h"
 #include "model/item_facts.h"
 #include "vocabulary/wait_cause.h"
 
@@ -71,6 +73,8 @@ class Theme {
   ImU32 color(Category category) const { return categories_[static_cast<size_t>(category)]; }
   ImU32 color(streamscope::WaitCause cause) const;
   ImU32 color(analysis::FindingSeverity severity) const;
+  /// In the same hues as in the HTML report; none: what has no line of its own.
+  ImU32 color(std::optional<analysis::TimeShare> share) const;
   /// A color for a name, the same in every run.
   ImU32 color_of_name(std::string_view name) const;
   /// A color for one of many numbered things.

@@ -13,6 +13,7 @@ constexpr double kMargin = 0.02;
 constexpr const char* kNothingSelected = "nothing is selected";
 constexpr const char* kNoLane = "no lane is selected: Shift+Up and Shift+Down select one";
 constexpr const char* kNoFindings = "no findings in this trace";
+constexpr const char* kNoIterations = "no iterations in this trace; the diagnosis says why";
 constexpr const char* kNoEdges = "no ordering edge begins or ends here";
 constexpr const char* kIssuedNothing = "the selection issued no work on a device";
 // An item that is zoomed to fills this share of the width, so that its neighbors show where it is.
@@ -113,9 +114,58 @@ void fit_work(const TraceModel& model, ViewState& state) {
   state.nav.window.show(with_compared(model, state, most ? model.extent() : work), kMargin);
 }
 
+bool opens_at_iteration(const TraceModel& model, const ViewState& state) {
+  return model.diagnosis().has_iterations() && model.insights().waits.nodes.empty() &&
+         !state.is_live && !state.compared;
+}
+
+void show_opening(const TraceModel& model, ViewState& state) {
+  if (!opens_at_iteration(model, state)) return fit_work(model, state);
+  go_to_iteration(model, state, *model.diagnosis().opening());
+}
+
 void first_fit(const TraceModel& model, ViewState& state, double width_px) {
   state.nav.window.resize(width_px);
-  fit_work(model, state);
+  show_opening(model, state);
+}
+
+void go_to_iteration(const TraceModel& model, ViewState& state, size_t iteration) {
+  if (iteration >= model.diagnosis().iterations.all.size()) return;
+  TimeRange range = model.diagnosis().range(iteration);
+  range.end_ns = std::max(range.end_ns, add_ns(range.begin_ns, 1));
+  state.nav.window.show(range, kMargin);
+  clamp_window(model, state);
+}
+
+std::optional<size_t> current_iteration(const TraceModel& model, const ViewState& state) {
+  constexpr double kMost = 2;  // times its duration in view
+  const TimeWindow& window = state.nav.window;
+  const auto iteration = model.diagnosis().iteration_at(window.to_ns(window.width_px / 2));
+  if (!iteration ||
+      window.span_ns() > kMost * model.diagnosis().range(*iteration).span_ns() + window.ns_per_px)
+    return std::nullopt;
+  return iteration;
+}
+
+void step_iteration(const TraceModel& model, ViewState& state, int by) {
+  const Diagnosis& diagnosis = model.diagnosis();
+  if (!diagnosis.has_iterations()) return refuse(state, kNoIterations);
+  const auto current = current_iteration(model, state);
+  if (!current) {
+    const TimeWindow& window = state.nav.window;
+    return go_to_iteration(model, state,
+                           *diagnosis.iteration_at(window.to_ns(window.width_px / 2)));
+  }
+  if (by < 0 && *current == 0) return refuse(state, "this is the first iteration");
+  if (by > 0 && *current + 1 == diagnosis.iterations.all.size())
+    return refuse(state, "this is the last iteration");
+  go_to_iteration(model, state, by > 0 ? *current + 1 : *current - 1);
+}
+
+void go_to_median_iteration(const TraceModel& model, ViewState& state) {
+  const auto median = model.diagnosis().opening();
+  if (!median) return refuse(state, kNoIterations);
+  go_to_iteration(model, state, *median);
 }
 
 void show(const TraceModel& model, ViewState& state, TimeRange range) {
@@ -305,9 +355,8 @@ void look_at_finding(const TraceModel& model, ViewState& state, size_t index) {
   state.look.drawer = "findings";
   if (finding.subject && model.items().time(finding.subject)) {
     go_to(model, state, finding.subject);
-  } else if (finding.start_ns != trace::kUnknownNs) {
-    const Ns end = finding.end_ns == trace::kUnknownNs ? finding.start_ns : finding.end_ns;
-    show(model, state, {finding.start_ns, std::max(end, add_ns(finding.start_ns, 1))});
+  } else if (const TimeRange time = finding.time(); time.begin_ns != trace::kUnknownNs) {
+    show(model, state, {time.begin_ns, std::max(time.end_ns, add_ns(time.begin_ns, 1))});
   }
 }
 

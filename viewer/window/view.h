@@ -114,6 +114,7 @@ struct Focus {
 struct Drawn {
   size_t items = 0;                      ///< bars and glyphs; bounded by pixels, whatever the trace
   std::optional<int64_t> counter_value;  ///< maximum of a counter, if no item is hovered
+  std::optional<double> counter_mean;    ///< its mean
   std::optional<size_t> holders;         ///< of a pool at an instant, in its panel
   size_t result_rows = 0;                ///< of the last query, in its panel
   float graph_scale = 0;                 ///< of the columns of the graph, in its panel
@@ -139,7 +140,8 @@ struct ViewState {
   std::shared_ptr<const TraceModel> compared;    ///< a second trace to compare the first with
   std::shared_ptr<const Comparison> comparison;  ///< of both, once computed
   std::vector<size_t> repaired;  ///< findings that the prediction assumes fixed, ascending
-  std::shared_ptr<const Prediction> prediction;  ///< for these, once computed
+  std::shared_ptr<const Prediction> prediction;     ///< for these, once computed
+  std::shared_ptr<const IterationSummary> summary;  ///< what bounds an iteration, once computed
   /// Message about the last key or click, mostly why it had no effect. Cleared by the next one.
   std::string status;
   bool is_live = false;  ///< the trace is still being recorded
@@ -169,11 +171,24 @@ std::vector<std::string_view> view_names();
 inline constexpr double kZoomStep = 1.25;
 
 void fit(const TraceModel& model, ViewState& state);
-/// fit_work() in a window that had no width before.
+/// show_opening() in a window that had no width before.
 void first_fit(const TraceModel& model, ViewState& state, double width_px);
 /// Fits the work on the devices to the width, unless it is most of the trace anyway: creating a
 /// CUDA context takes longer than many programs.
 void fit_work(const TraceModel& model, ViewState& state);
+/// What a trace opens with: the median iteration, or else fit_work(). Iterations are not shown
+/// first of a program that hangs or is still running, or while two traces are compared.
+void show_opening(const TraceModel& model, ViewState& state);
+/// True if that is an iteration.
+bool opens_at_iteration(const TraceModel& model, const ViewState& state);
+/// Fits an iteration to the width.
+void go_to_iteration(const TraceModel& model, ViewState& state, size_t iteration);
+/// The iteration that the window shows: the one in the middle, unless much more than that is in
+/// view. Logarithmic.
+std::optional<size_t> current_iteration(const TraceModel& model, const ViewState& state);
+/// Goes to the next (+1) or previous (-1) iteration; from a wider view, to the one in the middle.
+void step_iteration(const TraceModel& model, ViewState& state, int by);
+void go_to_median_iteration(const TraceModel& model, ViewState& state);
 /// Shows `range` with a small margin.
 void show(const TraceModel& model, ViewState& state, TimeRange range);
 /// Shows the selection, or the marked range if nothing is selected.

@@ -3,6 +3,7 @@
 
 #include "panels/compare.h"
 #include "panels/deadlocks.h"
+#include "panels/diagnosis.h"
 #include "panels/findings.h"
 #include "panels/graph.h"
 #include "panels/inspector.h"
@@ -18,6 +19,7 @@ std::vector<std::unique_ptr<View>> make_views() {
   std::vector<std::unique_ptr<View>> views;
   views.push_back(std::make_unique<TimelineView>());
   views.push_back(std::make_unique<InspectorView>());
+  views.push_back(std::make_unique<DiagnosisView>());
   views.push_back(std::make_unique<FindingsView>());
   views.push_back(std::make_unique<GraphView>());
   views.push_back(std::make_unique<PoolsView>());

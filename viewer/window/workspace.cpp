@@ -71,7 +71,7 @@ void Workspace::set_model(std::shared_ptr<const TraceModel> model) {
 void Workspace::set_compared(std::shared_ptr<const TraceModel> model) {
   const bool fitted = model_ && is_fitted();
   state_.compared = std::move(model);
-  if (fitted) fit_work(*model_, state_);
+  if (fitted) show_opening(*model_, state_);
 }
 
 // The same trace, grown: everything stays in place, and a view of its end follows the end.
@@ -82,7 +82,7 @@ void Workspace::take_news(std::shared_ptr<const TraceModel> model) {
   model_ = std::move(model);
   error_.clear();
   if (fitted) {
-    fit_work(*model_, state_);
+    show_opening(*model_, state_);
   } else if (end_px >= 0 && end_px <= state_.nav.window.width_px) {
     pan(*model_, state_, end_px - state_.nav.window.to_px(model_->extent().end_ns));
   }
@@ -115,8 +115,16 @@ bool Workspace::is_fitted() const {
   ViewState fitted;
   fitted.nav.window.width_px = state_.nav.window.width_px;
   fitted.compared = state_.compared;
-  fit_work(*model_, fitted);
+  fitted.is_live = state_.is_live;
+  show_opening(*model_, fitted);
   return fitted.nav.window.range() == state_.nav.window.range();
+}
+
+void Workspace::open_diagnosis() {
+  constexpr float kLeastHeight = 760;  // less would leave little of the timeline
+  if (state_.look.drawer.empty() && opens_at_iteration(*model_, state_) &&
+      static_cast<float>(arguments_.height) >= kLeastHeight * state_.look.scale)
+    state_.look.drawer = "diagnosis";
 }
 
 void Workspace::apply_arguments() {
@@ -149,6 +157,7 @@ void Workspace::apply_arguments() {
       state_.nav.window.show(restored_->shown);
     }
   }
+  if (!restored_ && !arguments_.range && !wanted) open_diagnosis();
   restored_.reset();
   // The timeline fits the window to its own width when it is first drawn; a range given here is
   // kept.
@@ -176,13 +185,15 @@ void Workspace::apply_arguments() {
       zoom_to_selection(*model_, state_);
     }
   } else if (!arguments_.screenshot.empty() && !arguments_.select_nothing && !arguments_.finding) {
-    // A picture should show the most important: what hangs, else the longest wait.
+    // A picture should show the most important: what hangs, else what bounds an iteration, else the
+    // longest wait.
     const std::vector<Id> hanging = never_ended_ops(model_->trace());
     if (!hanging.empty() && !arguments_.range) {
       state_.selection.item = {ItemKind::kOp, hanging.front()};
       state_.nav.reveal = true;
       return;
     }
+    if (!arguments_.range && opens_at_iteration(*model_, state_)) return;
     const auto shown = arguments_.range ? std::optional(state_.nav.window.range()) : std::nullopt;
     for (const analysis::WaitPart& wait : model_->waits().longest(1, shown))
       state_.selection.item = {ItemKind::kOp, wait.op};
@@ -330,6 +341,8 @@ void Workspace::draw(float width, float height) {
   apply_focus();
   if (model_ && error_.empty()) {
     state_.prediction = predictor_.ask(model_, state_.repaired);
+    const bool diagnoses = arguments_.panel == "diagnosis" || state_.look.drawer == "diagnosis";
+    state_.summary = diagnoser_.ask(model_, diagnoses);
     const bool compares = arguments_.panel == "compare" || state_.look.drawer == "compare";
     state_.comparison = comparer_.ask(model_, compares ? state_.compared : nullptr);
     const float top = draw_banner(header, width);
@@ -345,7 +358,7 @@ void Workspace::draw(float width, float height) {
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
-  state_.drawn.busy = predictor_.is_busy() || comparer_.is_busy();
+  state_.drawn.busy = predictor_.is_busy() || comparer_.is_busy() || diagnoser_.is_busy();
   state_.drawn.holders.reset();
   if (!arguments_.panel.empty()) {
     if (state_.focus.view != kTimeline) state_.focus.view = arguments_.panel;
@@ -412,6 +425,7 @@ std::string Workspace::state_json() const {
   std::string order;
   for (size_t i = 0; i < std::min(shown.lanes.size(), kReportedLanes); ++i)
     order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
+  const auto iteration = model_ ? current_iteration(*model_, state_) : std::nullopt;
   const Json state{
       {"schema", 1},
       {"loaded", model_ != nullptr},
@@ -427,6 +441,8 @@ std::string Workspace::state_json() const {
       {"hovered", name_or_null(state_.selection.hovered)},
       {"hovered_value", number_or_null(state_.drawn.counter_value)},
       {"hovered_holders", number_or_null(state_.drawn.holders)},
+      {"hovered_mean", number_or_null(state_.drawn.counter_mean)},
+      {"iteration", iteration ? Json(*iteration + 1) : Json()},
       {"marked", state_.nav.marked
                      ? Json::array({state_.nav.marked->begin_ns, state_.nav.marked->end_ns})
                      : Json()},

@@ -109,6 +109,8 @@ class Workspace {
   void take_news(std::shared_ptr<const TraceModel> model);
   /// True if the timeline shows its initial range.
   bool is_fitted() const;
+  /// Shows the diagnosis below a timeline that opens at an iteration.
+  void open_diagnosis();
 
   Arguments arguments_;
   ViewState state_;
@@ -121,6 +123,7 @@ class Workspace {
   std::string notice_;
   double progress_ = 0;
   Predictor predictor_;
+  Diagnoser diagnoser_;
   Comparer comparer_;
   std::vector<RecentTrace> recent_;
   std::optional<RecentTrace> restored_;
