@@ -13,6 +13,17 @@ namespace {
 
 using analysis::FindingSeverity;
 
+// The iteration before and after, unless both would read the same.
+std::string gain_of(const TraceModel& model, const analysis::Finding& finding) {
+  if (!finding.iteration || !finding.iteration->is_small())
+    return report::gain_text(finding, model.work().duration_ns());
+  const Ns saved = finding.iteration->gain_ns();
+  return format_duration(saved) + " (" +
+         format_percent(static_cast<double>(saved) /
+                        static_cast<double>(std::max<Ns>(finding.iteration->before_ns, 1))) +
+         ")";
+}
+
 }  // namespace
 
 void FindingsView::refresh(const TraceModel& model, const ViewState& state, const Theme& theme) {
@@ -43,7 +54,7 @@ void FindingsView::refresh(const TraceModel& model, const ViewState& state, cons
                     {.text = report::rule_name(*finding.advice.detector)},
                     {.text = finding.title()},
                     count_cell(found.count),
-                    {.text = gains ? report::gain_text(found, model.work().duration_ns()) : "",
+                    {.text = gains ? gain_of(model, found) : "",
                      .key = gains ? static_cast<double>(saved) : 0,
                      .ink = repaired ? theme.color(Color::kAccent) : 0}});
   }
