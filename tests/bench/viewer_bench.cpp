@@ -122,6 +122,7 @@ Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
                std::shared_ptr<const viewer::TraceModel> shown) {
   const viewer::TraceModel& model = *shown;
   workspace.set_model(std::move(shown));
+  workspace.state().look.drawer = {};  // as much timeline as possible, for every trace
   surface.draw(workspace);
   fit(model, workspace.state());
   std::vector<double> frames, cpu;

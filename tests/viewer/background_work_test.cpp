@@ -116,7 +116,9 @@ TEST_F(BackgroundWork, DiagnosesALargeTraceWhileItIsDrawn) {
   Workspace workspace({});
   workspace.set_model(read_model(file, {}, 0));
   ASSERT_TRUE(workspace.model()->insights().derived);
-  ASSERT_EQ(workspace.state().look.drawer, "diagnosis");
+  draw(workspace);
+  EXPECT_FALSE(workspace.state().drawn.busy) << "not before the panel is open";
+  EXPECT_TRUE(workspace.press("1"));
   draw(workspace);
   EXPECT_TRUE(workspace.state().drawn.busy);
   EXPECT_TRUE(workspace.press("J"));  // iterations are known at once

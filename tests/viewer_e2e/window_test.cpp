@@ -144,6 +144,16 @@ TEST_F(Window, AClickOnAnIterationGoesThere) {
   EXPECT_TRUE(becomes("iteration", static_cast<int>(median) + 1));
 }
 
+TEST_F(Window, AClickOnAColumnOfTheStripGoesToItsIteration) {
+  open_steps();
+  // The fifth of 27 columns, near its foot.
+  constexpr int kLeft = 14, kRight = 395, kFoot = 705;
+  move(kLeft + (kRight - kLeft) * 9 / (2 * 27), kFoot);
+  press();
+  input({"mouseup", "1"});
+  EXPECT_TRUE(becomes("iteration", 5));
+}
+
 TEST_F(Window, AClickOnATabOpensItsPanel) {
   open_pipeline();
   move(40, 800 - 30 - 16);  // the first tab, in the strip above the legend

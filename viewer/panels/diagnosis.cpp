@@ -13,7 +13,7 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kBesideFrom = 900;  // width from which the repairs are beside the iteration
+constexpr float kBesideFrom = 720;  // width from which the repairs are beside the iteration
 constexpr float kNumber = 22;       // of a repair
 
 }  // namespace
@@ -48,7 +48,7 @@ void DiagnosisView::draw(const TraceModel& model, ViewState& state, const Theme&
   next_id_ = 0;
   const float width = ImGui::GetContentRegionAvail().x, gap = theme.px(24);
   if (state.nav.window.width_px <= 1) first_fit(model, state, std::max(width, 16.0f));
-  const bool beside = width > theme.px(kBesideFrom);
+  const bool beside = is_beside_ = width > theme.px(kBesideFrom);
   const float left = beside ? std::round(width * 0.6f) - gap : 0;
   if (beside) ImGui::BeginChild("iteration", {left, 0});
   if (model.diagnosis().has_iterations()) {

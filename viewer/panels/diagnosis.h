@@ -49,6 +49,7 @@ class DiagnosisView : public View {
   bool is_cut_ = false;  // some iterations are higher
   std::vector<report::IterationColumn> columns_;
   size_t most_columns_ = 0;  // that columns_ were made for
+  bool is_beside_ = false;   // the repairs are beside the iteration, not below
   int next_id_ = 0;          // of links in this frame
 };
 

@@ -163,11 +163,12 @@ void DiagnosisView::draw_strip(const TraceModel& model, ViewState& state, const 
   const auto count = static_cast<float>(columns_.size());
   const std::vector<Key> keys = keys_of(theme, keys_, columns_);
   const auto lines = static_cast<float>(lines_of(theme, keys, width));
-  // As high as there is space.
+  // As high as there is space, unless the repairs are below.
   const float above = theme.px(is_cut_ ? kStripTop : 2);
-  const float columns = std::clamp(ImGui::GetContentRegionAvail().y - above -
-                                       theme.px(kStripBottom) - lines * theme.px(kKeyLine),
-                                   theme.px(kLeastColumns), theme.px(kMostColumns));
+  const float columns =
+      std::clamp(ImGui::GetContentRegionAvail().y - above - theme.px(kStripBottom) -
+                     lines * theme.px(kKeyLine),
+                 theme.px(kLeastColumns), theme.px(is_beside_ ? kMostColumns : kLeastColumns));
   StripFrame frame{.model = model,
                    .theme = theme,
                    .draw = *ImGui::GetWindowDrawList(),

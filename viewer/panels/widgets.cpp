@@ -183,7 +183,7 @@ bool wrapped_link(const Theme& theme, TabStops& stops, Face face, std::string_vi
   ImGui::PushID(id);
   const float room = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
   const auto width = [&](std::string_view part) { return theme.width(face, part); };
-  const std::string lines = break_lines(content, room, width);
+  const std::string lines = break_lines(content, room - 1, width);  // fit_text() cuts at its edge
   const float height = std::round(theme.text(face).size * 1.25f);
   const auto count = static_cast<float>(1 + std::ranges::count(lines, '\n'));
   const ImVec2 at = ImGui::GetCursorScreenPos();

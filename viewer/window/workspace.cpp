@@ -122,7 +122,9 @@ bool Workspace::is_fitted() const {
 
 void Workspace::open_diagnosis() {
   constexpr float kLeastHeight = 760;  // less would leave little of the timeline
+  // Of a very large trace it costs much time and memory (Diagnoser).
   if (state_.look.drawer.empty() && opens_at_iteration(*model_, state_) &&
+      model_->diagnosis().summary &&
       static_cast<float>(arguments_.height) >= kLeastHeight * state_.look.scale)
     state_.look.drawer = "diagnosis";
 }
