@@ -44,7 +44,7 @@ Diagnosis diagnose(analysis::Analyses& analyses, const Insights& insights, Ns wi
     result.iterations = analysis::stored_iterations(analyses.trace());
   } else if (const analysis::IterationModel& model = analyses.iteration_model(); model.found()) {
     result.iterations = model.iterations();
-    result.summary = std::make_shared<const IterationSummary>(report::summarize(model));
+    result.summary = std::make_shared<const IterationSummary>(report::summarize(analyses, model));
   }
   const analysis::Iterations& iterations = result.iterations;
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i) {
@@ -87,8 +87,8 @@ std::shared_ptr<const IterationSummary> Diagnoser::ask(
       analysis::Analyses analyses(model->trace());
       Answer answer{.serial = model->serial(), .summary = nullptr};
       if (analyses.iteration_model().found())
-        answer.summary =
-            std::make_shared<const IterationSummary>(report::summarize(analyses.iteration_model()));
+        answer.summary = std::make_shared<const IterationSummary>(
+            report::summarize(analyses, analyses.iteration_model()));
       return answer;
     });
   }
