@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The detectors SS301 to SS306: each with a program in which it finds a planted problem, with the
+// The detectors SS301 to SS308: each with a program in which it finds a planted problem, with the
 // predicted duration of an iteration, and a similar one in which it stays silent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -311,6 +311,23 @@ TEST(CopyNotOverlapped, LeavesPageableCopiesToTheirOwnDetector) {
 }
 
 // ---- What little saves ----
+
+// ---- SS308 ----
+
+TEST(TinyKernels, FindsShortKernelsThatTheDeviceStartsForLong) {
+  // The host is ahead: a launch takes 1 µs, a kernel 2 µs and 1.5 µs to start.
+  const Finding finding = only("tiny-kernels", launches(1, 2, 100));
+  ASSERT_TRUE(finding.iteration.has_value());
+  EXPECT_EQ(finding.iteration->before_ns, 350 * kUs);
+  EXPECT_EQ(finding.iteration->after_ns, 275 * kUs);
+  EXPECT_THAT(finding.title, HasSubstr("100 kernels of 2.00 µs (median) in an iteration"));
+}
+
+TEST(TinyKernels, IsSilentForLongOnesForFewAndIfTheHostIsBehind) {
+  expect_silent("tiny-kernels", launches(1, 20, 100));
+  expect_silent("tiny-kernels", launches(1, 2, 6));
+  expect_silent("tiny-kernels", launches(10, 2, 100));
+}
 
 TEST(Severity, AWarningThatSavesLessThanOnePercentIsANote) {
   Detector detector{.severity = FindingSeverity::kWarning};

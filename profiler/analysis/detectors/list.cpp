@@ -50,6 +50,7 @@ constexpr Detector kDetectors[] = {
     {"host-work-in-iteration", "SS305", "the device waits for long host work between two CUDA calls of each iteration", kWarning, kCalls | kTimes, find_host_work_in_iterations},
     {"copy-not-overlapped", "SS306", "copies in each iteration run alone although kernels could run beside them", kWarning, kCalls | kEvents | kTimes, find_copies_not_overlapped},
     {"input-starved", "SS307", "the device waits for the next batch of each iteration", kWarning, kCalls | kTimes, find_input_starved},
+    {"tiny-kernels", "SS308", "starting many short kernels takes a large part of each iteration", kWarning, kCalls | kTimes, find_tiny_kernels, 0.9},
 };
 // clang-format on
 

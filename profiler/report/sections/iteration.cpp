@@ -25,6 +25,13 @@ using trace::Ns;
 
 constexpr double kLeastShownShare = 0.005;  // of an iteration, for a line of its own
 
+// True if much of an iteration is spent between the calls of the host.
+bool waits_for_host(const IterationSummary& summary) {
+  constexpr Ns kMuch = 5;  // 1/5
+  return summary.share_ns(TimeShare::kLaunching) + summary.share_ns(TimeShare::kOutside) >
+         summary.mean_ns() / kMuch;
+}
+
 }  // namespace
 
 Ns IterationSummary::share_ns(TimeShare share) const {
@@ -183,6 +190,9 @@ Section iteration_section(const IterationSummary& summary) {
   section.footnotes.push_back(
       "median ± half the distance of the quartiles; shares are means along the critical path and "
       "sum to the iteration");
+  if (summary.host.lines.empty() && waits_for_host(summary))
+    section.footnotes.push_back(
+        "the host was not sampled (record --samples): what it does between its calls is not known");
   return section;
 }
 
