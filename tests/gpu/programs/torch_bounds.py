@@ -197,6 +197,51 @@ class Loader(Training):
         self.train()
 
 
+class Samples(torch.utils.data.Dataset):
+    """Of tokens, each made with some work."""
+
+    def __init__(self, length, words):
+        self.length, self.words = length, words
+
+    def __len__(self):
+        return 1 << 30
+
+    def __getitem__(self, number):
+        values = torch.rand(200_000)
+        for _ in range(2):
+            values = values.sin()
+        return (values[:self.length].abs() * (self.words - 1)).long()
+
+
+class Loaded(Training):
+    """Takes its batches from a DataLoader."""
+
+    workers = (0, 8)  # and repaired
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        torch.set_num_threads(1)
+        count = self.workers[repaired]
+        self.batches = iter(torch.utils.data.DataLoader(
+            Samples(self.length, self.words), self.batch, num_workers=count, pin_memory=True, persistent_workers=count > 0))
+
+    def step(self):
+        self.inputs.copy_(next(self.batches), non_blocking=True)
+        self.train()
+
+
+@case("host-outside", "SS307", "__getitem__")
+class Unloaded(Loaded):
+    """Without workers; repaired: with eight."""
+
+
+@case("host-outside", "SS307", "step")
+class Underloaded(Loaded):
+    """With one worker, which does not keep up; repaired: with eight."""
+
+    workers = (1, 8)
+
+
 @case("memory-management", "SS303", "step")
 class Trimming(Training):
     """Gives its cached memory back after each step; repaired: keeps it."""
