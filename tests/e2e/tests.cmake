@@ -5,7 +5,7 @@
 # Sanitized builds leave them out: their runtime would have to come first in every recorded program.
 
 if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
-  foreach(program worker processes kill_at explored explored_check causes causes_check)
+  foreach(program worker processes kill_at explored explored_check causes causes_check sampled)
     add_executable(e2e_${program} e2e/programs/${program}.cpp)
     streamscope_flags(e2e_${program})
     set_target_properties(e2e_${program} PROPERTIES
@@ -14,6 +14,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   target_link_libraries(e2e_worker PRIVATE streamscope::coord)
   target_include_directories(e2e_worker PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(e2e_processes PRIVATE streamscope::coord)
+  target_link_libraries(e2e_sampled PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   target_include_directories(e2e_kill_at PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(e2e_explored PRIVATE streamscope::coord)
   target_link_libraries(e2e_causes PRIVATE streamscope::coord)
@@ -31,7 +32,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   # As large as ./dev nightly makes them.
   set_tests_properties(e2e.unfinished e2e.causes e2e.explored e2e.kills PROPERTIES TIMEOUT 1800)
   # Dozens of recordings, one after the other.
-  set_tests_properties(e2e.limits PROPERTIES TIMEOUT 600)
+  set_tests_properties(e2e.limits e2e.samples PROPERTIES TIMEOUT 600)
   # It runs several programs at a time, and checks how soon each is explained.
   set_tests_properties(e2e.hangs PROPERTIES PROCESSORS 2)
 endif()

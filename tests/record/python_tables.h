@@ -17,7 +17,7 @@ struct PythonTable {
     int offset, line;  // line 0: none
   };
   std::vector<Start> starts;  // where instructions of other lines begin
-  int size;  // of the code
+  int size;                   // of the code
 };
 
 // clang-format off

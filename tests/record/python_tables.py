@@ -104,7 +104,7 @@ def main():
     print("#pragma once\n\n#include <string>\n#include <vector>\n\nnamespace streamscope::record {\n")
     print("struct PythonTable {\n  std::string name;\n  int minor, first_line;\n  std::string table;  // hexadecimal")
     print("  struct Start {\n    int offset, line;  // line 0: none\n  };")
-    print("  std::vector<Start> starts;  // where instructions of other lines begin\n  int size;  // of the code\n};\n")
+    print("  std::vector<Start> starts;  // where instructions of other lines begin\n  int size;                   // of the code\n};\n")
     print("// clang-format off\ninline const std::vector<PythonTable>& python_tables() {")
     print("  static const std::vector<PythonTable> kTables = {")
     for interpreter in sys.argv[1:]:

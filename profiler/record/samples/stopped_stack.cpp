@@ -18,6 +18,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #if STREAMSCOPE_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
@@ -30,7 +31,9 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr size_t kMostStackBytes = 32 << 10;
-constexpr auto kMostWait = 1ms;  // for a thread to stop
+// A thread that has a processor stops within microseconds; one that has none, when it gets one. It
+// would not get ours if that were busy waiting for it.
+constexpr std::chrono::microseconds kBusyWait = 50us, kPoll = 50us, kMostWait = 10ms;
 
 size_t read_memory(pid_t process, uint64_t from, void* to, size_t bytes) {
   iovec local{to, bytes}, remote{reinterpret_cast<void*>(from), bytes};
@@ -78,7 +81,7 @@ bool copy_registers(pid_t thread, StackCopy& copy) {
   return true;
 }
 
-// True once a thread that was told to stop has stopped. Other threads of ours wait for its process
+// True once a thread that is to stop has stopped. Other threads of ours wait for its process
 // too and may take the report that it stopped, so it is asked for.
 bool has_stopped(pid_t thread, siginfo_t& info) {
   return ::ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info) == 0;
@@ -166,17 +169,21 @@ bool Stopper::copy(pid_t process, pid_t thread, StackCopy& copy) {
   copy = {};
   if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return false;
   const auto begin = Clock::now();
+  auto since = begin;
   ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
   siginfo_t info{};
   while (!has_stopped(thread, info)) {
-    if (errno == ESRCH && Clock::now() - begin < kMostWait) continue;
-    late_.push_back({process, thread});
-    return false;
+    since = Clock::now();
+    if (errno != ESRCH || since - begin > kMostWait) {
+      late_.push_back({process, thread});
+      return false;
+    }
+    if (since - begin > kBusyWait) std::this_thread::sleep_for(kPoll);
   }
   const bool copied = copy_registers(thread, copy);
   if (copied) copy_stack(process, copy);
   if (!let_continue(thread, info)) late_.push_back({process, thread});
-  stopped_ns_ += std::chrono::nanoseconds(Clock::now() - begin).count();
+  stopped_ns_ += std::chrono::nanoseconds(Clock::now() - since).count();
   return copied;
 }
 

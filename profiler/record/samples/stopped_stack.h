@@ -34,8 +34,10 @@ class Stopper {
   /// waits meanwhile goes on. False if that is not permitted, the thread is traced by another, or
   /// it does not stop: then release() continues it.
   bool copy(pid_t process, pid_t thread, StackCopy& copy);
-  /// Continues threads that stopped later than copy() waited for. Call it often.
+  /// Continues threads that stopped later than copy() waited for. Call it often while there are
+  /// any: they are stopped until then.
   void release();
+  bool has_late() const { return !late_.empty(); }
   /// How long threads were stopped.
   int64_t stopped_ns() const { return stopped_ns_; }
 
