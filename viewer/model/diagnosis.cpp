@@ -33,10 +33,7 @@ std::optional<size_t> Diagnosis::iteration_at(Ns at) const {
   return std::min(static_cast<size_t>(found - iterations.all.begin()), iterations.all.size() - 1);
 }
 
-std::optional<size_t> Diagnosis::opening() const {
-  if (!has_iterations()) return std::nullopt;
-  return report::median_iteration(iterations);
-}
+size_t Diagnosis::opening() const { return report::median_iteration(iterations); }
 
 Diagnosis diagnose(analysis::Analyses& analyses, const Insights& insights, Ns window_ns) {
   Diagnosis result;

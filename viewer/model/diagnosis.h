@@ -49,8 +49,8 @@ struct Diagnosis {
   /// The iteration that contains an instant, or the nearest one; none without iterations.
   /// Logarithmic.
   std::optional<size_t> iteration_at(Ns at) const;
-  /// The iteration to open with: the median of the steady part.
-  std::optional<size_t> opening() const;
+  /// The iteration to open with: the median of the steady part. Needs iterations.
+  size_t opening() const;
 };
 
 /// `insights` were gained from the same analyses. If they are derived, iterations are read from the

@@ -73,6 +73,7 @@ size_t lines_of(const Theme& theme, const std::vector<Key>& keys, float room) {
 std::vector<Key> keys_of(const Theme& theme, const std::vector<report::IterationKey>& parts,
                          const std::vector<report::IterationColumn>& columns) {
   std::vector<Key> keys;
+  keys.reserve(parts.size() + 2);
   for (const report::IterationKey& part : parts)
     keys.push_back({color_of(theme, part.part), part.text});
   keys.push_back({theme.color(Color::kAccent), "in the timeline"});
@@ -144,6 +145,7 @@ void DiagnosisView::draw_bar(const Theme& theme) const {
 void DiagnosisView::draw_legend(const Theme& theme) const {
   const Ns total = total_of(lines_);
   std::vector<Key> keys;
+  keys.reserve(lines_.size());
   for (const report::ShareLine& line : lines_)
     keys.push_back(
         {theme.color(line.share), line.name,
@@ -194,7 +196,7 @@ void DiagnosisView::draw_strip(const TraceModel& model, ViewState& state, const 
   if (const int by = state.focus.steps.right; by != 0 && state.focus.on_canvas) {
     const auto last = static_cast<ptrdiff_t>(columns_.size()) - 1;
     const auto from =
-        static_cast<ptrdiff_t>(frame.current.value_or(*model.diagnosis().opening() / each));
+        static_cast<ptrdiff_t>(frame.current.value_or(model.diagnosis().opening() / each));
     go_to_iteration(
         model, state,
         columns_[static_cast<size_t>(std::clamp<ptrdiff_t>(from + by, 0, last))].longest);

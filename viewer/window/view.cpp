@@ -121,7 +121,7 @@ bool opens_at_iteration(const TraceModel& model, const ViewState& state) {
 
 void show_opening(const TraceModel& model, ViewState& state) {
   if (!opens_at_iteration(model, state)) return fit_work(model, state);
-  go_to_iteration(model, state, *model.diagnosis().opening());
+  go_to_iteration(model, state, model.diagnosis().opening());
 }
 
 void first_fit(const TraceModel& model, ViewState& state, double width_px) {
@@ -149,23 +149,19 @@ std::optional<size_t> current_iteration(const TraceModel& model, const ViewState
 
 void step_iteration(const TraceModel& model, ViewState& state, int by) {
   const Diagnosis& diagnosis = model.diagnosis();
-  if (!diagnosis.has_iterations()) return refuse(state, kNoIterations);
-  const auto current = current_iteration(model, state);
-  if (!current) {
-    const TimeWindow& window = state.nav.window;
-    return go_to_iteration(model, state,
-                           *diagnosis.iteration_at(window.to_ns(window.width_px / 2)));
-  }
-  if (by < 0 && *current == 0) return refuse(state, "this is the first iteration");
-  if (by > 0 && *current + 1 == diagnosis.iterations.all.size())
+  const TimeWindow& window = state.nav.window;
+  const auto middle = diagnosis.iteration_at(window.to_ns(window.width_px / 2));
+  if (!middle) return refuse(state, kNoIterations);
+  if (!current_iteration(model, state)) return go_to_iteration(model, state, *middle);
+  if (by < 0 && *middle == 0) return refuse(state, "this is the first iteration");
+  if (by > 0 && *middle + 1 == diagnosis.iterations.all.size())
     return refuse(state, "this is the last iteration");
-  go_to_iteration(model, state, by > 0 ? *current + 1 : *current - 1);
+  go_to_iteration(model, state, by > 0 ? *middle + 1 : *middle - 1);
 }
 
 void go_to_median_iteration(const TraceModel& model, ViewState& state) {
-  const auto median = model.diagnosis().opening();
-  if (!median) return refuse(state, kNoIterations);
-  go_to_iteration(model, state, *median);
+  if (!model.diagnosis().has_iterations()) return refuse(state, kNoIterations);
+  go_to_iteration(model, state, model.diagnosis().opening());
 }
 
 void show(const TraceModel& model, ViewState& state, TimeRange range) {

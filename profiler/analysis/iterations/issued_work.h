@@ -51,7 +51,6 @@ class IssuedWork {
   std::vector<Ns> issued_;
 };
 
-inline constexpr size_t kFewestIterations = 4;
 inline constexpr double kLeastCovered = 0.5;  ///< share of device time and time in the iterations
 
 template <class Value>

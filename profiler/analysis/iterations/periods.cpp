@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "iterations.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {

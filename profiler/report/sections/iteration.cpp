@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "analysis/iterations/issued_work.h"
 #include "analysis/units.h"
 #include "document.h"
 #include "summary.h"
