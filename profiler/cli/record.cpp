@@ -181,7 +181,7 @@ void define_course(CommandLine& line, Choices* choices) {
               "this name that end in them",
               {.flag = true});
   line.option("--samples", &choices->sample_hz,
-              "how often a second to look at what each thread that issues work does on the host "
+              "sample what each thread that issues work does on the host this often per second "
               "(default 500; 0: never)",
               {.takes = "HZ", .within = std::pair(0, 10'000)});
   line.option("--hang-timeout", &choices->hang_timeout_s,

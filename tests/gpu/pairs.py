@@ -3,7 +3,7 @@
 """Programs of other projects before and after the commit that repaired them: does the report of the first say what the commit says? The
 archive (--corpus) has a folder for each pair and pairs.json: a list of {name, repository, commit, build, before, after, expected_bound,
 expected_rule, expected_line, held_out}. `build`, `before` and `after` are commands in the pair's folder; `before` and `after` print
-{"step_ms": …} last, and with --mark they push an NVTX range "step" around each step. Iterations have to be found without."""
+{"step_ms": …} last. `before_mark` is `before` with an NVTX range "step" around each step: iterations have to be found without."""
 
 import concurrent.futures
 import json
@@ -16,10 +16,12 @@ import figures
 from bounds import CLOSE, diagnosis, first_repair, off
 
 BUILD_S, RUN_S, RECORD_S = 120, 60, 100
+BARE_RUNS = 1  # each gives the median of its windows
 
 
-def command(pair, which, *options):
-    return ["bash", "-c", " ".join(["exec", pair[which], *options])]
+def command(pair, which):
+    words = pair[which]
+    return ["bash", "-c", words if "=" in words.split()[0] else f"exec {words}"]
 
 
 def step_ms(harness, pair, folder, which):
@@ -30,11 +32,11 @@ def step_ms(harness, pair, folder, which):
     return lines[-1]["step_ms"]
 
 
-def recorded(harness, pair, folder, which, *options):
+def recorded(harness, pair, folder, which):
     """Iteration and findings of a recording, or None."""
-    name = f"pair_{pair['name']}_{which}{'_marked' if options else ''}"
+    name = f"pair_{pair['name']}_{which}"
     path = harness.trace_path(name)
-    run = harness.run([*harness.record_words(path, "--tier", "times"), *command(pair, which, *options)], RECORD_S, cwd=folder)
+    run = harness.run([*harness.record_words(path, "--tier", "times"), *command(pair, which)], RECORD_S, cwd=folder)
     if not harness.check(f"{name}: recorded", run.code == 0 and path.exists(), run.why()):
         return None
     return diagnosis(harness, path)
@@ -42,10 +44,10 @@ def recorded(harness, pair, folder, which, *options):
 
 def judge(harness, pair, folder):
     """A row of the table, or None."""
-    bare = {which: [step_ms(harness, pair, folder, which) for _ in range(2)] for which in ("before", "after")}
+    bare = {which: [step_ms(harness, pair, folder, which) for _ in range(BARE_RUNS)] for which in ("before", "after")}
     if None in bare["before"] + bare["after"]:
         return None
-    found, marked, repaired = (recorded(harness, pair, folder, *way) for way in (("before",), ("before", "--mark"), ("after",)))
+    found, marked, repaired = (recorded(harness, pair, folder, which) for which in ("before", "before_mark", "after"))
     if not found or not marked or not repaired:
         return None
     row = {"name": pair["name"], "held out": pair.get("held_out", False), "expected bound": pair["expected_bound"],
