@@ -31,6 +31,7 @@
 #include <thread>
 #include <vector>
 
+#include "record/samples/sampler.h"
 #include "record/symbols/symbolize.h"
 
 namespace streamscope::record {
@@ -399,6 +400,87 @@ TEST_F(Copies, OfAProcessThatIsNotThereAreRefused) {
   EXPECT_FALSE(stopper_.copy(0x3fffffff, 0x3fffffff, copy_));
   EXPECT_FALSE(copy_waiting(0x3fffffff, 0, 0x1000, copy_));
   stopper_.release();
+}
+
+TEST_F(Copies, ByASamplerAreMadeWhileTheThreadIsWatched) {
+  start(spin_here);
+  ASSERT_TRUE(turns_on());
+  Sampler sampler(1000);
+  const WatchedThread watched{.process = 3, .pid = child_, .tid = static_cast<uint32_t>(child_)};
+  sampler.watch({watched});
+  std::vector<HostSample> samples;
+  ASSERT_TRUE(wait_until([&] {
+    for (HostSample& sample : sampler.take()) samples.push_back(std::move(sample));
+    return samples.size() >= 50;
+  }));
+  size_t running = 0, after = 0;
+  for (const HostSample& sample : samples) {
+    EXPECT_EQ(sample.process, 3);
+    EXPECT_EQ(sample.tid, watched.tid);
+    EXPECT_NE(sample.runs, sample.system_call.has_value());
+    running += sample.runs;
+    after += sample.at > samples[0].at;
+    EXPECT_EQ(sample.ran_ns.has_value(), &sample != &samples[0]);
+  }
+  EXPECT_GT(running, 25u);
+  EXPECT_EQ(after, samples.size() - 1);
+  EXPECT_EQ(sampler.dropped(), 0u);
+#if STREAMSCOPE_HAVE_LIBDW
+  EXPECT_GT(sampler.stopped_ns(), 0);
+  EXPECT_TRUE(std::any_of(samples.begin(), samples.end(),
+                          [](const HostSample& sample) { return sample.stack != nullptr; }));
+#endif
+  sampler.watch({});
+  std::this_thread::sleep_for(20ms);
+  sampler.take();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_TRUE(sampler.take().empty());
+  EXPECT_TRUE(turns_on());
+}
+
+// The calling thread runs on the first processor only.
+void stay_on_one_processor() {
+  cpu_set_t first;
+  sched_getaffinity(0, sizeof first, &first);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &first)) ++cpu;
+  CPU_ZERO(&first);
+  CPU_SET(cpu, &first);
+  sched_setaffinity(0, sizeof first, &first);
+}
+
+TEST_F(Copies, ByASamplerLetAThreadContinueThatIsNotWatchedAnyMore) {
+  for (int i = 0; i < 5; ++i) {
+    // It is ready to run but does not get to, so it stops late.
+    const pid_t other = fork();
+    ASSERT_GE(other, 0);
+    if (other == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      stay_on_one_processor();
+      for (;;) shared_->calls.fetch_add(1);
+    }
+    start([](Shared& shared) {
+      stay_on_one_processor();
+      shared.ready = 1;
+      const sched_param none{};
+      sched_setscheduler(0, SCHED_IDLE, &none);
+      spin_here(shared);
+    });
+    ASSERT_TRUE(wait_until([&] { return shared_->ready == 1; }));
+    std::this_thread::sleep_for(10ms);
+    Sampler sampler(1000);
+    sampler.watch(
+        {{.process = 0, .pid = child_, .tid = static_cast<uint32_t>(child_), .python = {}}});
+    wait_until([&] { return status_of("TracerPid") != "0"; });
+    sampler.watch({});
+    std::this_thread::sleep_for(20ms);
+    kill(other, SIGKILL);
+    waitpid(other, nullptr, 0);
+    EXPECT_TRUE(wait_until([&] { return status_of("TracerPid") == "0"; }));
+    EXPECT_TRUE(turns_on());
+    kill(child_, SIGKILL);
+    EXPECT_TRUE(end_status());
+  }
 }
 
 }  // namespace
