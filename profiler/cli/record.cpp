@@ -152,8 +152,9 @@ void define_contents(CommandLine& line, Choices* choices) {
               "record a graph launch as one op (launch, default) or node by node (nodes)",
               {.one_of = {"launch", "nodes"}});
   line.option("--stacks", &choices->stacks,
-              "record call stacks of no calls (none), of blocking synchronizations and the first "
-              "work on the default stream (syncs, default), or of all calls (all; default with "
+              "record call stacks of no calls (none), of blocking synchronizations, allocations, "
+              "code loading and the first work on the default stream (syncs, default), or of all "
+              "calls (all; default with "
               "--with accesses)",
               {.one_of = {ring::kStackModeNames.begin(), ring::kStackModeNames.end()}});
   line.option("--source", &choices->source,

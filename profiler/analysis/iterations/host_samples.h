@@ -69,7 +69,7 @@ bool is_lock_bound(const HostActivities& activities);
 std::string main_activity(const HostActivities& activities);
 
 /// Samples below which nothing is said about a part.
-inline constexpr size_t kLeastSamples = 20;
+inline constexpr size_t kLeastSamples = 10;
 
 /// "By samples of the host: 62 % at data.py:45 collate (runs), 21 % at …."; "" with too few
 /// samples.

@@ -239,8 +239,14 @@ constexpr bool begins_or_ends_recording(CallKind kind) {
   return kind == CallKind::kProfilerStart || kind == CallKind::kProfilerStop;
 }
 
+// Allocations and code loading take so long that a stack costs little beside them.
+constexpr bool takes_long(CallKind kind) {
+  return kind == CallKind::kMalloc || kind == CallKind::kFree || kind == CallKind::kModuleLoad;
+}
+
 constexpr int kind_flags(CallKind kind) {
-  return (ring::issues_work(kind) ? kEntryWork : 0) | (ring::blocks_host(kind) ? kEntryStack : 0) |
+  return (ring::issues_work(kind) ? kEntryWork : 0) |
+         (ring::blocks_host(kind) || takes_long(kind) ? kEntryStack : 0) |
          (begins_or_ends_recording(kind) ? kEntryFollowed : 0) |
          (makes_or_ends(kind) ? kEntryIdentity : 0) | (ends(kind) ? kEntryEnds : 0) |
          (allocates_memory(kind) ? kEntryAllocates : 0);

@@ -47,7 +47,7 @@ enum CallEntryFlags : uint16_t {
   kEntryWork = 1 << 3,       // puts work on a device, whose times CUPTI reports
   kEntryIdentity =
       1 << 4,            // creates or destroys a stream, event or graph: recorded also while paused
-  kEntryStack = 1 << 5,  // may block the host: its call stack is recorded
+  kEntryStack = 1 << 5,  // may block the host or take long: its call stack is recorded
   kEntryTraced = 1 << 6,     // every entry that is traced
   kEntryAccesses = 1 << 7,   // a copy or memset: see `accesses`
   kEntryEnds = 1 << 8,       // destroys a stream, an event, or everything in a context or a module
