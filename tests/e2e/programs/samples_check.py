@@ -32,10 +32,11 @@ class Source:
             self.add(compile(file.read(), path, "exec"))
 
     def add(self, code):
+        lines = {code.co_firstlineno}  # of a function that is just being called
         if hasattr(code, "co_lines"):
-            lines = {line for _, _, line in code.co_lines() if line is not None}
+            lines |= {line for _, _, line in code.co_lines() if line is not None}
         else:
-            lines, line = {code.co_firstlineno}, code.co_firstlineno
+            line = code.co_firstlineno
             for difference in code.co_lnotab[1::2]:
                 line += difference - 256 if difference > 127 else difference
                 lines.add(line)
