@@ -95,7 +95,7 @@ def check_shares(samples, spent):
         if abs(share - truth) > TOLERANCE:
             fail("{} has {:.1%} of the samples, and {:.1%} of the time".format(step, share, truth))
         for sample in inside:  # innermost first: this file's callers come last
-            outer = [text.rsplit(" ", 1)[1] for text in sample["frames"]]
+            outer = [text.rsplit(" ", 1)[1] for text in sample["frames"] if text]  # native frames have none
             if outer[-3:] != [step, "main", "<module>"]:
                 fail("the callers of {} are {}".format(step, outer))
         running = sum(s["runs"] for s in inside) / max(1, len(inside))
