@@ -34,7 +34,7 @@ bool is_of_library(std::string_view symbol) {
 }
 
 // How suitable a frame is as the call site; among equals the innermost wins.
-enum Rank { kNothing, kFramework, kProgram, kPackage, kNamedPlace };
+enum Rank { kNothing, kInterpreter, kFramework, kProgram, kPackage, kNamedPlace };
 
 Rank rank_of(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;
@@ -59,7 +59,8 @@ Rank rank_of(const Trace& trace, Id frame) {
       symbol == "_start" || is_runtime(symbol) || is_launch_stub(symbol)) {
     return kNothing;
   }
-  if (is_one_of({"libcoord", "libtorch", "libc10", "libpython"}) || symbol.starts_with("coord::"))
+  if (is_one_of({"libpython", "python"})) return symbol.empty() ? kNothing : kInterpreter;
+  if (is_one_of({"libcoord", "libtorch", "libc10"}) || symbol.starts_with("coord::"))
     return symbol.empty() ? kNothing : kFramework;
   if (is_of_library(symbol)) return kFramework;
   return kProgram;

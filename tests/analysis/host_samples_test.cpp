@@ -157,6 +157,18 @@ TEST(InputStarved, FindsALoaderThatTheDeviceWaitsFor) {
   EXPECT_EQ(own.place.call_site, "data.py:20 __getitem__");
 }
 
+TEST(HostSamples, NamesALibraryRatherThanTheInterpreterThatItCalls) {
+  SteppedProgram program = paused([](SteppedProgram& each) {
+    each.sampled_pause(400,
+                       {each.native("pthread_cond_timedwait", kLibc), each.native("", kPython),
+                        each.native("PyEval_RestoreThread", kPython),
+                        each.native("torch::autograd::Engine::thread_main()", "libtorch_cpu.so")},
+                       SYS_futex);
+  });
+  const Finding finding = only("host-work-in-iteration", program);
+  EXPECT_THAT(finding.text, HasSubstr("at torch::autograd::Engine::thread_main (waits for Python's lock)"));
+}
+
 TEST(InputStarved, IsSilentForOtherWorkWhichHasADetectorOfItsOwn) {
   expect_silent("input-starved", collating());
   expect_silent("host-work-in-iteration", loading(true));

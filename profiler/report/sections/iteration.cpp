@@ -97,6 +97,9 @@ std::string bound_sentence(const IterationSummary& summary) {
     case TimeShare::kOutside: {
       if (is_input_bound(summary.host))
         return "Bound by the input pipeline: the device waits for the next batch.";
+      if (is_lock_bound(summary.host))
+        return "Bound by Python's lock: the threads that launch wait for another one that holds "
+               "it.";
       const std::string main = main_activity(summary.host);
       return fmt::format("Bound by the host, which makes long pauses between its CUDA calls{}.",
                          main.empty() ? "" : ", first of all at " + main);

@@ -207,8 +207,8 @@ class Samples(torch.utils.data.Dataset):
         return 1 << 30
 
     def __getitem__(self, number):
-        values = torch.rand(200_000)
-        for _ in range(2):
+        values = torch.rand(700_000)
+        for _ in range(3):
             values = values.sin()
         return (values[:self.length].abs() * (self.words - 1)).long()
 
