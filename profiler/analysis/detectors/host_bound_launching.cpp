@@ -55,10 +55,8 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
       format_duration(shares.median_kernel_ns),
       launches >= kWholeIteration * shares.launch_count && shares.sync_count < 0.5
           ? std::string("the iteration")
-          : fmt::format(
-                "what runs between its synchronizations and allocations ({} of {} launches)",
-                format_each(graphs.launches, iterations),
-                format_count(static_cast<uint64_t>(shares.launch_count + 0.5))));
+          : fmt::format("what runs between its synchronizations and allocations ({} launches)",
+                        format_each(graphs.launches, iterations)));
   const HostActivities activities = host_activities(
       analyses, model, [](TimeShare share) { return share == TimeShare::kLaunching; });
   if (const std::string sentence = activity_sentence(activities); !sentence.empty()) {
