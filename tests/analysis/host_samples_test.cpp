@@ -166,7 +166,8 @@ TEST(HostSamples, NamesALibraryRatherThanTheInterpreterThatItCalls) {
                        SYS_futex);
   });
   const Finding finding = only("host-work-in-iteration", program);
-  EXPECT_THAT(finding.text, HasSubstr("at torch::autograd::Engine::thread_main (waits for Python's lock)"));
+  EXPECT_THAT(finding.text,
+              HasSubstr("at torch::autograd::Engine::thread_main (waits for Python's lock)"));
 }
 
 TEST(InputStarved, IsSilentForOtherWorkWhichHasADetectorOfItsOwn) {
