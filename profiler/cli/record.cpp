@@ -14,7 +14,8 @@
 namespace streamscope::cli {
 namespace {
 
-// Costs a training step of PyTorch less than 1 % (docs/performance.md).
+// The most that costs a training step of PyTorch nothing that can be measured
+// (docs/performance.md).
 constexpr uint32_t kDefaultSampleHz = 500;
 
 struct Choices {
