@@ -282,6 +282,11 @@ Section waits_section(const Trace& trace, const Summary& summary) {
     section.rows.push_back({format_duration(wait.total_ns), format_count(wait.count),
                             format_duration(wait.longest.duration_ns), wait_sentence(trace, wait)});
   }
+  if (const analysis::Iterations& iterations = summary.iteration.iterations; iterations.found()) {
+    section.remarks.push_back(fmt::format(
+        "In the steady part, iterations {} to {}; --iteration none shows the whole run.",
+        iterations.steady_from + 1, iterations.steady_to));
+  }
   return section;
 }
 

@@ -236,6 +236,22 @@ class RangeGroups {
   std::vector<Group*> group_of_;               // by range
 };
 
+// The delays of ops in the steady part, or all without iterations: start-up delays ops by far the
+// most, and once.
+std::vector<WaitPart> of_steady_part(analysis::Analyses& analyses,
+                                     const std::vector<WaitPart>& parts) {
+  const analysis::IterationModel& model = analyses.iteration_model();
+  if (!model.found()) return parts;
+  const analysis::Iterations& iterations = model.iterations();
+  std::vector<WaitPart> result;
+  for (const WaitPart& part : parts) {
+    const Ns start = analyses.trace().op.start_ns[part.op];
+    if (start >= iterations.steady_start_ns() && start < iterations.steady_end_ns())
+      result.push_back(part);
+  }
+  return result;
+}
+
 }  // namespace
 
 void Gaps::add(const WaitPart& part) {
@@ -380,7 +396,7 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
       summary.streams.push_back(std::move(found));
     }
   }
-  summary.waits = analysis::group_waits(trace, edges, parts);
+  summary.waits = analysis::group_waits(trace, edges, of_steady_part(analyses, parts));
   const PartsOfOps parts_of_ops(trace, parts);
   OpGroups ops;
   for (Id op = 0; op < trace.op.size(); ++op) ops.add(trace, op, parts_of_ops);

@@ -132,7 +132,7 @@ struct Summary {
   std::vector<Advice> possible;            ///< possible findings
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
   std::vector<StreamSummary> streams;      ///< those with any activity, by id
-  std::vector<analysis::WaitGroup> waits;  ///< most costly first
+  std::vector<analysis::WaitGroup> waits;  ///< of the steady part, if any; most costly first
   std::vector<analysis::DeviceOverlap> devices;
   std::vector<std::string> call_sites;     ///< per stack; see analysis/call_sites.h
   std::vector<analysis::SyncGroup> syncs;  ///< most costly first
