@@ -19,7 +19,6 @@ class SamplesByThread {
  public:
   explicit SamplesByThread(const Trace& trace);
 
-  bool empty() const { return trace_.host_sample.empty(); }
   /// Rows of host_sample in [from, to). O(log samples).
   std::span<const Id> of(Id thread, Ns from, Ns to) const;
 
