@@ -64,8 +64,7 @@ TouchLaunch* Table::add(const Launch& launch, uint64_t stream, SanitizerStream o
 }
 
 bool Table::is_nearly_full() const {
-  return *static_cast<const volatile uint32_t*>(header.nearly_full) != 0 ||
-         launches.size() == kMostLaunches;
+  return seen(header.nearly_full) != 0 || launches.size() == kMostLaunches;
 }
 
 StreamOfTable* Table::find(uint64_t handle, StreamOfTable::State stream_state) {
@@ -76,7 +75,7 @@ StreamOfTable* Table::find(uint64_t handle, StreamOfTable::State stream_state) {
 }
 
 std::vector<Launch> Table::reuse() {
-  *static_cast<volatile uint32_t*>(header.nearly_full) = 0;
+  __atomic_store_n(header.nearly_full, 0u, __ATOMIC_RELAXED);
   std::vector<Launch> were;
   were.reserve(kMostLaunches);
   were.swap(launches);

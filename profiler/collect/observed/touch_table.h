@@ -123,6 +123,14 @@ STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word, uint32_t by = 1) {
   return __atomic_fetch_add(word, by, __ATOMIC_RELAXED);
 #endif
 }
+/// For the host, which reads it meanwhile.
+STREAMSCOPE_BOTH void set_flag(uint32_t* flag) {
+#ifdef __CUDA_ARCH__
+  *flag = 1;
+#else
+  __atomic_store_n(flag, 1u, __ATOMIC_RELAXED);
+#endif
+}
 template <class T>
 STREAMSCOPE_BOTH T seen(const T* word) {
 #ifdef __CUDA_ARCH__
@@ -158,7 +166,7 @@ STREAMSCOPE_BOTH uint32_t first_slot(GranuleKey key, uint32_t places) {
 STREAMSCOPE_BOTH void count_slot(TouchTable& table, const TouchSlot* slot) {
   const auto place = static_cast<uint32_t>(reinterpret_cast<uint64_t>(slot) / sizeof(TouchSlot));
   if (place % 16 == 0 && count_up(&table.counters[place / 16 % 64]) == table.most_of_counter)
-    *table.nearly_full = 1;
+    set_flag(table.nearly_full);
 }
 
 /// The slot of a granule; null if it is in none nearby.
