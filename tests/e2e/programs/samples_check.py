@@ -94,10 +94,13 @@ def check_shares(samples, spent):
         print("  {}: {:.1%} of samples, {:.1%} of time".format(step, share, truth))
         if abs(share - truth) > TOLERANCE:
             fail("{} has {:.1%} of the samples, and {:.1%} of the time".format(step, share, truth))
+        wrong = []  # two readings of frames that change may agree by chance
         for sample in inside:  # innermost first: this file's callers come last
             outer = [text.rsplit(" ", 1)[1] for text in sample["frames"] if text]  # native frames have none
             if outer[-3:] != [step, "main", "<module>"]:
-                fail("the callers of {} are {}".format(step, outer))
+                wrong.append(outer)
+        if len(wrong) > max(2, 0.02 * len(inside)):
+            fail("the callers of {} are {}".format(step, wrong[:3]))
         running = sum(s["runs"] for s in inside) / max(1, len(inside))
         if step == "busy" and running < 0.9:
             fail("busy() runs in only {:.0%} of its samples".format(running))
