@@ -137,8 +137,9 @@ uint32_t python_frames(ThreadState& thread, uint64_t* hashes, uint32_t limit) {
   uint32_t count = 0;
   reader.each_frame(state, limit, [&](const ring::PythonFrame& frame) {
     hashes[count] = name_of(reader, thread, frame);
-    count += hashes[count] != 0;
-    return count > 0 && hashes[count - 1] != 0;
+    if (hashes[count] == 0) return false;
+    ++count;
+    return true;
   });
   if (reader.wrong()) {  // an interpreter of another build: never read it again
     found.store(false, std::memory_order_relaxed);
