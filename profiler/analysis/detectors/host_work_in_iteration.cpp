@@ -39,25 +39,20 @@ std::string remedy(const PausesInIteration& pauses, const Iterations& iterations
 }  // namespace
 
 void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
-  Finding finding;
-  const auto pauses = pauses_in_iterations(analyses, finding);
+  const auto pauses = pauses_in_iterations(analyses);
   if (!pauses || is_input_bound(pauses->activities)) return;
-  const Iterations& iterations = analyses.iteration_model().iterations();
+  const IterationModel& model = analyses.iteration_model();
+  Finding finding;
+  if (!set_pauses(model, *pauses, finding)) return;
+  const Iterations& iterations = model.iterations();
   finding.title =
       fmt::format("the device waits while the host is outside CUDA for {} of an iteration",
                   format_duration(pauses->each_ns));
   finding.text = activity_sentence(pauses->activities);
-  if (!finding.text.empty()) {
-    finding.text += ' ';
-    finding.place.call_site = pauses->activities.lines.front().place;
-  }
+  if (!finding.text.empty()) finding.text += ' ';
   finding.text +=
       fmt::format("{} of it comes right before {} is issued. {}", format_percent(pauses->before),
                   op_label(analyses.trace(), pauses->before_op), remedy(*pauses, iterations));
-  finding.second_op = pauses->before_op;
-  finding.count = pauses->count;
-  finding.start_ns = pauses->start_ns;
-  finding.end_ns = pauses->end_ns;
   findings.add({0}, iterations.steady_end_ns(), [&] { return finding; });
 }
 

@@ -29,10 +29,11 @@ void find_input_starved(Analyses& analyses, Findings& findings) {
   constexpr double kMostly = 0.5;
   if (analyses.trace().host_sample.empty())
     return findings.never_reported("the host was not sampled (record --samples)");
-  Finding finding;
-  const auto pauses = pauses_in_iterations(analyses, finding);
+  const auto pauses = pauses_in_iterations(analyses);
   if (!pauses || !is_input_bound(pauses->activities)) return;
-  const Iterations& iterations = analyses.iteration_model().iterations();
+  const IterationModel& model = analyses.iteration_model();
+  Finding finding;
+  if (!set_pauses(model, *pauses, finding)) return;
   finding.title = fmt::format("the device waits for the next batch for {} of an iteration",
                               format_duration(pauses->each_ns));
   finding.text =
@@ -42,12 +43,7 @@ void find_input_starved(Analyses& analyses, Findings& findings) {
              "iterations ahead (num_workers=…)."
            : " The workers do not keep up: use more of them (num_workers), keep them "
              "(persistent_workers), or make their work cheaper.");
-  finding.place.call_site = pauses->activities.lines.front().place;
-  finding.second_op = pauses->before_op;
-  finding.count = pauses->count;
-  finding.start_ns = pauses->start_ns;
-  finding.end_ns = pauses->end_ns;
-  findings.add({0}, iterations.steady_end_ns(), [&] { return finding; });
+  findings.add({0}, model.iterations().steady_end_ns(), [&] { return finding; });
 }
 
 }  // namespace streamscope::analysis

@@ -33,7 +33,7 @@ class NextIssues {
 
 }  // namespace
 
-std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses, Finding& finding) {
+std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
   const IterationModel& model = analyses.iteration_model();
   if (!model.found() || part_of(model, TimeShare::kOutside) < kLeastOutsideShare)
     return std::nullopt;
@@ -71,11 +71,6 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses, Findin
   }
   if (result.count * 2 < iterations.steady_count()) return std::nullopt;
   result.each_ns = total / static_cast<Ns>(iterations.steady_count());
-  if (!set_iteration_gain(model, result.change, model.shares().busy_ns, finding) ||
-      finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastOutsideGain) {
-    finding.iteration.reset();
-    return std::nullopt;
-  }
   const auto most = std::ranges::max_element(
       by_work, {}, [](const auto& entry) { return entry.second.total_ns; });
   const Before& before = most->second;
@@ -85,6 +80,19 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses, Findin
   result.start_ns = before.start_ns;
   result.end_ns = before.end_ns;
   return result;
+}
+
+bool set_pauses(const IterationModel& model, const PausesInIteration& pauses, Finding& finding) {
+  if (!set_iteration_gain(model, pauses.change, model.shares().busy_ns, finding) ||
+      finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastOutsideGain)
+    return false;
+  if (pauses.activities.samples >= kLeastSamples)
+    finding.place.call_site = pauses.activities.lines.front().place;
+  finding.second_op = pauses.before_op;
+  finding.count = pauses.count;
+  finding.start_ns = pauses.start_ns;
+  finding.end_ns = pauses.end_ns;
+  return true;
 }
 
 }  // namespace streamscope::analysis

@@ -20,8 +20,11 @@ struct PausesInIteration {
   Ns start_ns = kUnknownNs, end_ns = kUnknownNs;  ///< the longest of those
 };
 
-/// Nothing if they are no part of most iterations, or save less than a twentieth of one; then
-/// `finding` has no gain either.
-std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses, Finding& finding);
+/// Nothing if they are no part of most iterations.
+std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses);
+
+/// Sets what removing them saves, their number, place and time; false if an iteration would save
+/// less than a twentieth.
+bool set_pauses(const IterationModel& model, const PausesInIteration& pauses, Finding& finding);
 
 }  // namespace streamscope::analysis

@@ -87,8 +87,9 @@ bool has_stopped(pid_t thread, siginfo_t& info) {
   return ::ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info) == 0;
 }
 
-// Calls that a stop ends with EINTR, although no handler ran: signal(7). To be made again they only
-// need the kernel's word for it. They have done nothing yet, so only their timeouts begin anew.
+// A stop ends these calls with EINTR, although no signal handler ran: signal(7). They have done
+// nothing yet, so the kernel is asked to make them again. Only their timeouts start from the
+// beginning.
 void restart_call(pid_t thread) {
 #if defined(__x86_64__)
   constexpr unsigned long long kRestart = -514;  // ERESTARTNOHAND: EINTR only if a handler runs
