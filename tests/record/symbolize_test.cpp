@@ -3,6 +3,7 @@
 #include "record/symbols/symbolize.h"
 
 #include <dlfcn.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #if STREAMSCOPE_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
 
+#include "inlined_call.h"
 #include "trace/function_name.h"
 
 namespace streamscope::record {
@@ -108,6 +110,20 @@ TEST(Symbolizer, NamesWhatASearchOfAllSymbolsNames) {
     }
   }
   EXPECT_GT(named, 1000);
+}
+
+TEST(Symbolizer, GivesTheLineOfTheProgramForACallThatIsInlinedFromAHeaderOfALibrary) {
+  const std::string self = file_of(reinterpret_cast<const void*>(&call_from_header));
+  Dl_info info{};
+  ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&call_from_header), &info), 0);
+  Symbolizer symbolizer;
+  const auto name_of = [&](const char* address) {
+    return symbolizer.name(
+        {self, static_cast<uint64_t>(address - static_cast<const char*>(info.dli_fbase))});
+  };
+  EXPECT_THAT(name_of(call_from_header()), testing::HasSubstr("call_from_header"));
+  EXPECT_THAT(name_of(call_from_header()), testing::EndsWith("program.cpp:201"));
+  EXPECT_THAT(name_of(call_from_helper()), testing::EndsWith("helper.h:100"));
 }
 
 TEST(CodeNames, AreThoseOfTheSymbolizerInTheOrderOfThePlaces) {

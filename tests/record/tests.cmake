@@ -6,6 +6,8 @@ if(STREAMSCOPE_LIBDW AND STREAMSCOPE_LIBELF AND STREAMSCOPE_LIBDW_INCLUDE_DIR)  
   target_link_libraries(record_test PRIVATE ${STREAMSCOPE_LIBDW})
   target_compile_definitions(record_test PRIVATE STREAMSCOPE_HAVE_LIBDW=1)
 endif()
+target_sources(record_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/inlined_call.cpp)
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/inlined_call.cpp PROPERTIES COMPILE_OPTIONS "-g2")
 
 # What the tests of the launcher record.
 add_executable(recorded_program ${CMAKE_CURRENT_LIST_DIR}/recorded_program.cpp)

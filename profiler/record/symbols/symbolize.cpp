@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <new>
+#include <string_view>
 #include <tuple>
 
 #include "trace/function_name.h"
 #if STREAMSCOPE_HAVE_LIBDW
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #endif
@@ -103,6 +106,47 @@ class SortedSymbols {
   std::vector<Symbol> symbols_;
 };
 
+struct SourceLine {
+  std::string_view file;  // empty if unknown; libdw keeps the text
+  int line = 0;
+};
+
+// Headers of the toolkit and of the C++ library, and what nvcc makes of a launch.
+bool is_of_library(std::string_view file) {
+  const bool of_toolkit = file.find("/cuda") != file.npos && file.find("/include/") != file.npos;
+  return of_toolkit || file.starts_with("/usr/include/") ||
+         file.find("/include/c++/") != file.npos || file.find("tmpxft_") != file.npos;
+}
+
+// Where an inlined call at an address was made, the first one outside of libraries from the
+// innermost one on; nothing if there is none.
+SourceLine inlined_from(Dwfl_Module* module, GElf_Addr at) {
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl_module_addrdie(module, at, &bias);
+  Dwarf_Die *inner = nullptr, *scopes = nullptr;
+  if (unit == nullptr || dwarf_getscopes(unit, at - bias, &inner) <= 0) return {};
+  // All that enclose the innermost one.
+  const int count = dwarf_getscopes_die(inner, &scopes);
+  Dwarf_Files* files = nullptr;
+  size_t file_count = 0;
+  if (dwarf_getsrcfiles(unit, &files, &file_count) != 0) file_count = 0;
+  SourceLine found;
+  for (int i = 0; i < count && found.file.empty(); ++i) {
+    if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0 ||
+        file >= file_count)
+      continue;
+    const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
+    if (name != nullptr && !is_of_library(name)) found = {name, static_cast<int>(line)};
+  }
+  std::free(inner);
+  std::free(scopes);
+  return found;
+}
+
 }  // namespace
 
 struct Symbolizer::Impl {
@@ -149,8 +193,7 @@ struct Symbolizer::Impl {
 
   /// " FILE:LINE", or nothing.
   static std::string line(File& file, GElf_Addr at) {
-    int line = 0;
-    const char* source = nullptr;
+    SourceLine source;
     errno = 0;
     try {
       GElf_Addr ignored = 0;
@@ -160,7 +203,14 @@ struct Symbolizer::Impl {
       dwarf_new_oom_handler(facts, run_out_of_memory);
       Dwfl_Line* found = dwfl_module_getsrc(file.module, at);
       if (found != nullptr)
-        source = dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
+        if (const char* name =
+                dwfl_lineinfo(found, nullptr, &source.line, nullptr, nullptr, nullptr))
+          source.file = name;
+      // A call that was inlined from a header is of the line that makes it.
+      if (is_of_library(source.file)) {
+        if (const SourceLine outer = inlined_from(file.module, at); !outer.file.empty())
+          source = outer;
+      }
       // libdw 0.188 leaves a pointer to its stack behind when it runs out of memory, and follows it
       // at the next query.
       file.ran_out = found == nullptr && errno == ENOMEM;
@@ -168,7 +218,8 @@ struct Symbolizer::Impl {
       file.ran_out = true;
     }
     if (file.ran_out) file.has_lines = false;
-    return source == nullptr ? "" : " " + std::string(source) + ":" + std::to_string(line);
+    return source.file.empty() ? ""
+                               : " " + std::string(source.file) + ":" + std::to_string(source.line);
   }
 
   std::map<Key, File> files;
