@@ -3,12 +3,14 @@
 
 // The detectors SS301 to SS308: each with a program in which it finds a planted problem, with the
 // predicted duration of an iteration, and a similar one in which it stays silent.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/delay/what_if.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/steady_calls.h"
+#include "analysis/units.h"
 #include "iteration_program.h"
 
 namespace streamscope::analysis {
@@ -25,6 +27,33 @@ Ns bare_ns(const Program& program) {
   Analyses analyses(trace);
   EXPECT_TRUE(analyses.iteration_model().found());
   return analyses.iteration_model().bare_ns();
+}
+
+// ---- The bound ----
+
+// Short kernels that are waited for one by one, or ten by ten. The host prepares a launch for 8 µs
+// and makes it in 4 µs; if it waits for the kernel, it goes on 5 µs later.
+TimeShare bound_of(int between_syncs) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 40; ++i) {
+      program.pause(8);
+      program.launch(4, 2);
+      if (i % between_syncs == between_syncs - 1) program.synchronize();
+    }
+  });
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  EXPECT_EQ(analyses.iteration_model().shares().largest(), TimeShare::kLaunching);
+  return analyses.iteration_model().bound();
+}
+
+TEST(Bound, IsSynchronizingIfThatKeepsTheHostFromRunningAhead) {
+  EXPECT_EQ(bound_of(1), TimeShare::kSynchronizing);
+}
+
+TEST(Bound, IsLaunchingIfTheDeviceWaitsForMostLaunchesAnyway) {
+  EXPECT_EQ(bound_of(10), TimeShare::kLaunching);
 }
 
 // ---- SS301 ----
@@ -110,6 +139,54 @@ TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {
   expect_iteration(finding, 30 * kUs + 5 * kUs + 113'500 + 1'500 + 2 * kUs + 2 * kUs,
                    115 * kUs + 1'500, 12);
   EXPECT_THAT(finding.text, HasSubstr("It reads a value that the device computed."));
+}
+
+// Short kernels of which some are waited for at either of two lines.
+Program synchronizing(bool first, bool second) {
+  Program program;
+  const Id read = program.add_stack({program.python("read (a.py:1)")}),
+           log = program.add_stack({program.python("log (a.py:2)")});
+  return program.steps(12, [&](int) {
+    for (int i = 0; i < 6; ++i) {
+      program.launch(5, 20);
+      if (first) program.synchronize_from(read);
+    }
+    program.launch(5, 20);
+    if (second) program.synchronize_from(log);
+  });
+}
+
+TEST(SyncInIteration, IsOneFindingThatNamesItsPlacesByWhatEachSaves) {
+  const Finding finding = only("sync-in-iteration", synchronizing(true, true));
+  const Ns each = bare_ns(synchronizing(true, false)), other = bare_ns(synchronizing(false, true)),
+           none = bare_ns(synchronizing(false, false)), both = bare_ns(synchronizing(true, true));
+  expect_iteration(finding, both, none, 12);
+  EXPECT_EQ(finding.count, 12u * 7);
+  EXPECT_THAT(finding.title, HasSubstr("7 times at 2 places"));
+  const auto saved = [&](Ns after) { return format_percent(both - after, both); };
+  EXPECT_THAT(finding.text, HasSubstr(fmt::format("By place, each alone: read (a.py:1) (6 times, "
+                                                  "−{}), log (a.py:2) (once, −{}).",
+                                                  saved(other), saved(each))));
+}
+
+TEST(SyncInIteration, TellsReadsOfValuesFromOtherSynchronizations) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 3; ++i) program.launch(5, 30);
+    program.synchronize();
+    program.pause(100);  // so that the copy is not right before the other synchronization
+    for (int i = 0; i < 3; ++i) program.launch(5, 30);
+    program.copy(test::kDtoH, 5, 2);
+    program.synchronize();
+    program.builder.columns().host_sync.name_id.back() = program.builder.intern("cudaStreamSync");
+  });
+  const Verdict verdict = run("sync-in-iteration", program.builder);
+  ASSERT_EQ(verdict.findings.size(), 2u);
+  for (const Finding& finding : verdict.findings) {
+    EXPECT_EQ(finding.count, 12u);
+    EXPECT_EQ(finding.text.starts_with("It reads a value"),
+              finding.title.find("cudaStreamSync once") != std::string::npos);
+  }
 }
 
 TEST(SyncInIteration, IsSilentIfTheDeviceStillHasWorkWhenTheHostGoesOn) {

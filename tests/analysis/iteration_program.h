@@ -80,14 +80,7 @@ class SteppedProgram {
   /// in which the thread waits; kNoSmall: it runs.
   void sampled_pause(Ns us, std::initializer_list<trace::StackFrame> frames,
                      trace::Small system_call = trace::kNoSmall) {
-    const trace::Id stack = builder.add(
-        trace::Stack{.process_id = 0, .frame_count = static_cast<trace::Small>(frames.size())});
-    trace::Small depth = 0;
-    for (trace::StackFrame frame : frames) {
-      frame.stack_id = stack;
-      frame.depth = depth++;
-      builder.add(frame);
-    }
+    const trace::Id stack = add_stack(frames);
     for (Ns at = 5; at < us; at += 10) {
       builder.add(trace::HostSample{.thread_id = 0,
                                     .at_ns = now + at * kUs,
@@ -104,6 +97,48 @@ class SteppedProgram {
     return {.kind = trace::kNativeFrame,
             .symbol_id = symbol.empty() ? trace::kNoId : builder.intern(symbol),
             .module_id = builder.intern(module)};
+  }
+
+  /// Innermost frame first.
+  trace::Id add_stack(std::initializer_list<trace::StackFrame> frames) {
+    const trace::Id stack = builder.add(
+        trace::Stack{.process_id = 0, .frame_count = static_cast<trace::Small>(frames.size())});
+    trace::Small depth = 0;
+    for (trace::StackFrame frame : frames) {
+      frame.stack_id = stack;
+      frame.depth = depth++;
+      builder.add(frame);
+    }
+    return stack;
+  }
+  void synchronize_from(trace::Id stack) {
+    synchronize();
+    builder.columns().host_sync.stack_id.back() = stack;
+  }
+  /// A blocking copy of pageable memory to the device on an idle stream: the driver fills its
+  /// buffer for `staging_us` before the device begins; the call returns 20 µs before the copy ends.
+  void copy_pageable(Ns staging_us, Ns lasts_us, trace::Int bytes) {
+    const Ns begin = now + staging_us * kUs, end = begin + lasts_us * kUs;
+    builder.stream("main").memcpy(test::kHtoD, begin, end, bytes);
+    auto& columns = builder.columns();
+    const trace::Id op = builder.stream("main").last_op();
+    // The call that the builder made for the copy becomes one without meaning.
+    columns.api_call.kind.back() = number_of(CallKind::kOther);
+    columns.api_call.start_ns.back() = columns.api_call.end_ns.back() = now;
+    columns.op.api_call_id[op] = kNoId;
+    columns.op.call_number[op] = kFirstCopyNumber + op;
+    columns.op.memory_kinds[op] = 0x13;
+    const Ns returns = end - 20 * kUs;
+    builder.add(trace::HostSync{.thread_id = 0,
+                                .kind = trace::kSynchronousCopy,
+                                .name_id = builder.intern("cudaMemcpy"),
+                                .stream_id = columns.op.stream_id[op],
+                                .start_ns = now,
+                                .end_ns = returns,
+                                .result = 0,
+                                .call_number = columns.op.call_number[op]});
+    done_["main"] = end;
+    now = returns;
   }
 
   template <class Body>
@@ -129,6 +164,8 @@ class SteppedProgram {
     now += call_us * kUs;
     builder.columns().api_call.end_ns.back() = now;
   }
+
+  static constexpr trace::Int kFirstCopyNumber = 1'000'000;
 
   std::map<std::string, Ns> done_, events_;
 };

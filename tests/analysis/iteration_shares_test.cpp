@@ -303,7 +303,7 @@ TEST(Shares, CountWhatRunsInAnIteration) {
   EXPECT_DOUBLE_EQ(shares.launch_count, 4);
   EXPECT_DOUBLE_EQ(shares.sync_count, 1);
   EXPECT_EQ(shares.median_kernel_ns, 50 * kUs);
-  EXPECT_EQ(shares.bound(), TimeShare::kKernels);
+  EXPECT_EQ(shares.largest(), TimeShare::kKernels);
   // On a from 10 µs: two kernels, a copy and two gaps; on b from 5 µs, where one gap is left.
   EXPECT_EQ(shares.busy_ns, 5 * kUs + 100 * kUs + 1500 + 10 * kUs);
   EXPECT_EQ(shares.lost_run_ahead_ns, 0);

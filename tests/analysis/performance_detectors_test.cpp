@@ -7,7 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "analysis/delay/recorder_cost.h"
+#include "iteration_program.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {
@@ -16,8 +19,6 @@ namespace {
 using test::StreamBuilder;
 using test::TraceBuilder;
 using testing::HasSubstr;
-
-constexpr Ns kUs = 1000;
 
 void kernel(StreamBuilder stream, Ns call_us, Ns start_us, Ns end_us) {
   stream.at(call_us * kUs).kernel("k", start_us * kUs, end_us * kUs);
@@ -147,8 +148,8 @@ TraceBuilder uploads(bool pageable) {
   return builder;
 }
 
-TEST(PageableAsync, FindsCopiesThatBlockTheHost) {
-  const Verdict verdict = run("pageable-async", uploads(true));
+TEST(PageableCopy, FindsCopiesThatBlockTheHost) {
+  const Verdict verdict = run("pageable-copy", uploads(true));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].count, 3u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("from pageable memory"));
@@ -156,8 +157,42 @@ TEST(PageableAsync, FindsCopiesThatBlockTheHost) {
   EXPECT_GT(verdict.findings[0].gain_ns.value_or(0), 250 * kUs);  // 3 × 109 µs
 }
 
-TEST(PageableAsync, IsSilentForPageLockedMemory) {
-  EXPECT_EQ(run("pageable-async", uploads(false)).outcome, Outcome::kClean);
+TEST(PageableCopy, IsSilentForPageLockedMemory) {
+  EXPECT_EQ(run("pageable-copy", uploads(false)).outcome, Outcome::kClean);
+}
+
+SteppedProgram blocking_uploads(const std::set<int>& not_in = {},
+                                trace::Small memory_kinds = 0x13) {
+  SteppedProgram program;
+  program.steps(30, [&](int step) {
+    if (!not_in.contains(step)) {
+      program.copy_pageable(80, 250, 4 << 20);
+      program.builder.columns().op.memory_kinds[program.builder.stream("main").last_op()] =
+          memory_kinds;
+    }
+    program.launch(5, 50);
+    program.synchronize();
+  });
+  return program;
+}
+
+TEST(PageableCopy, FindsBlockingCopiesOfEachIteration) {
+  const Finding finding = only("pageable-copy", blocking_uploads());
+  EXPECT_EQ(finding.count, 30u);
+  EXPECT_THAT(finding.title, HasSubstr("each iteration waits for copies from pageable memory"));
+  // Before: the kernel follows the copy. After: nothing is staged, so the copy of 76 µs (55 GB/s)
+  // starts 5 µs after its call, and the kernel is launched when that has returned.
+  expect_iteration(finding, (80 + 250 + 50 + 2) * kUs + 1'500,
+                   5 * kUs + 76'260 + 1'300 + (5 + 50 + 2) * kUs, 30);
+}
+
+TEST(PageableCopy, IsSilentForBlockingCopiesOfAFewIterationsAndOfPageLockedMemory) {
+  std::set<int> most;
+  for (int step = 0; step < 30; ++step) {
+    if (step != 4 && step != 13) most.insert(step);
+  }
+  expect_silent("pageable-copy", blocking_uploads(most));
+  expect_silent("pageable-copy", blocking_uploads({}, 0x23));
 }
 
 // Stream b's kernels start only when a's have ended; `channel` as the device reports it.

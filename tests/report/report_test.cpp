@@ -54,6 +54,42 @@ TEST(ReportGolden, TheOtherBreakdownsAndTheTerminalAreAsApproved) {
                       written("text", trace, {.look = {.color = true, .width = 80}}));
 }
 
+// A verdict with one finding about synchronizations.
+analysis::Verdict about_syncs(std::string_view detector, Id host_sync, const char* place,
+                              std::initializer_list<Id> repaired, trace::Ns after_ns) {
+  analysis::Finding finding;
+  finding.host_sync = host_sync;
+  finding.place.call_site = place;
+  finding.iteration = {1'000, after_ns};
+  if (repaired.size() > 0) {
+    analysis::Change change;
+    for (const Id sync : repaired) change.deferred_sync.add(sync);
+    finding.repair = std::make_shared<const analysis::Change>(change);
+  }
+  analysis::Verdict verdict{.detector = analysis::find_detector(detector)};
+  verdict.findings = {finding};
+  return verdict;
+}
+
+TEST(ByWeight, PutsFindingsLastThatAreAboutSynchronizationsOfAnEarlierOne) {
+  const std::vector<Id> steady = {3, 5, 7};
+  std::vector<std::pair<std::string_view, bool>> order;
+  for (const Advice& advice :
+       by_weight({about_syncs("sync-in-iteration", 3, "a.py:1 f", {3, 5}, 500),
+                  about_syncs("over-broad-sync", 5, "a.py:2 g", {1, 3, 5}, 550),  // 1: start-up
+                  about_syncs("redundant-host-sync", 7, "a.py:3 h", {7}, 700),    // another one
+                  about_syncs("poll-storm", 1, "a.py:1 f", {}, 600),
+                  about_syncs("false-serialization", trace::kNoId, "a.py:1 f", {}, 800)},
+                 steady)) {
+    order.emplace_back(advice.detector->id, advice.repeats);
+  }
+  EXPECT_THAT(order, testing::ElementsAre(std::pair("sync-in-iteration", false),
+                                          std::pair("redundant-host-sync", false),
+                                          std::pair("false-serialization", false),
+                                          std::pair("over-broad-sync", true),
+                                          std::pair("poll-storm", true)));
+}
+
 TEST(Report, CountsPollsNotTheirRows) {
   test::TraceBuilder builder;
   builder.stream("a").record("e");

@@ -57,7 +57,7 @@ Diagnosis diagnose(analysis::Analyses& analyses, const Insights& insights, Ns wi
       result.small.push_back(line.advice);
     }
     if (line.is_possible() || line.severity() == analysis::FindingSeverity::kNote) continue;
-    if (result.repairs.size() < report::kFixedFirst) {
+    if (!line.advice.repeats && result.repairs.size() < report::kFixedFirst) {
       result.repairs.push_back({i, report::gain_text(line.advice.finding, window_ns),
                                 place_of(line.advice.finding.place)});
     } else {

@@ -8,6 +8,8 @@
 
 #include "analysis/derive.h"
 #include "analysis/hang/hang.h"
+#include "analysis/iterations/iteration_model.h"
+#include "analysis/iterations/steady_calls.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::viewer {
@@ -32,7 +34,8 @@ void set_items(FindingLine& line) {
   }
 }
 
-void add_verdicts(std::vector<analysis::Verdict> verdicts, Insights& insights) {
+void add_verdicts(std::vector<analysis::Verdict> verdicts, std::span<const Id> steady_syncs,
+                  Insights& insights) {
   for (analysis::Verdict& verdict : verdicts) {
     if (!verdict.findings.empty()) continue;
     const analysis::Detector& detector = *verdict.detector;
@@ -40,7 +43,7 @@ void add_verdicts(std::vector<analysis::Verdict> verdicts, Insights& insights) {
                               std::string(detector.title), verdict.outcome,
                               std::move(verdict.reason)});
   }
-  for (report::Advice& advice : report::by_weight(std::move(verdicts))) {
+  for (report::Advice& advice : report::by_weight(std::move(verdicts), steady_syncs)) {
     insights.findings.push_back({.advice = std::move(advice), .subject = {}, .other = {}});
     set_items(insights.findings.back());
   }
@@ -83,8 +86,15 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   insights.derived = derived;
   insights.pools = analysis::pool_usage(trace);
   analysis::find_holders(trace, insights.pools);
-  add_verdicts(derived ? analysis::verdicts(analyses, 0) : analysis::evaluate_all(analyses),
-               insights);
+  if (derived) {
+    add_verdicts(analysis::verdicts(analyses, 0), {}, insights);
+  } else {
+    const analysis::IterationModel& model = analyses.iteration_model();
+    add_verdicts(
+        analysis::evaluate_all(analyses),
+        model.found() ? analysis::steady_syncs(trace, model.iterations()) : std::vector<Id>(),
+        insights);
+  }
   if (derived) {
     read_path(trace, insights);
   } else {

@@ -41,7 +41,9 @@ struct Change {
   Marks no_barrier_wait;    ///< the same of event_wait
   Marks prompt_op;          ///< op: highest priority, starts without a lag once there is capacity
   Marks async_op;           ///< op: its call does not wait for it and stages nothing before it
-  Marks untimed_record;     ///< event_record: takes no device time stamp
+  Marks page_locked_op;  ///< op: a blocking copy: stages nothing before it; its call returns when
+                         ///< it ends
+  Marks untimed_record;  ///< event_record: takes no device time stamp
   /// host_sync -> op: the host waits for this op only, the device waits for the rest
   std::unordered_map<Id, Id> narrowed_sync;
   std::unordered_map<Id, Ns> length_ns;  ///< op -> another length
@@ -54,6 +56,10 @@ struct Change {
   Marks spread_stream;        ///< stream: its work runs on it and on one more, unordered
   int more_copy_engines = 0;  ///< of every device and direction
 
+  /// True if the op has no lag once there is capacity.
+  bool starts_at_once(Id op) const {
+    return prompt_op.has(op) || async_op.has(op) || page_locked_op.has(op);
+  }
   /// Combines both. If they disagree about an op or synchronization, this one takes precedence.
   void add(const Change& other);
 };

@@ -358,7 +358,7 @@ class Replay::Walk : public OrderingConsumer {
     }
     if (change_.graph_op.has(op))
       return demand.room_now(std::max(launched.now, held.now - kSuccessorGapNs));
-    if (change_.prompt_op.has(op) || change_.async_op.has(op))  // nothing is staged
+    if (change_.starts_at_once(op))
       return sum_of(demand.room_now(ordered.now), std::min<Ns>(lag, 0));
     if (lag > 0 && ready_was == ordered.was) {
       // The lag after the launch does not apply after work ahead in the stream, and vice versa.
@@ -372,20 +372,18 @@ class Replay::Walk : public OrderingConsumer {
   // Synchronous copies, and asynchronous ones that the driver had to make synchronous, block the
   // calling thread.
   void let_host_go_on(Id op, const Issue& issue, Ns entry, const Twin& stop) {
+    if (issue.thread_id >= threads_.size()) return;
     const bool copies =
         trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
-    const bool is_async = change_.async_op.has(op), known = issue.thread_id < threads_.size();
-    if (copies && trace_.op.end_ns[op] <= issue.end_ns && known) {
-      if (is_async) {
-        threads_[issue.thread_id].free.now = sum_of(entry, kCopyCallNs);
-      } else {
-        held_until(issue.thread_id, issue.end_ns, stop);
-      }
-    } else if (staged_.was != kNever && staged_.was <= issue.end_ns && !is_async) {
-      held_until(issue.thread_id, issue.end_ns, staged_);
-    } else if (is_async && known) {
+    if (change_.async_op.has(op)) {
       threads_[issue.thread_id].free.now =
           sum_of(entry, std::min(kCopyCallNs, difference_of(issue.end_ns, issue.start_ns)));
+    } else if (change_.page_locked_op.has(op)) {
+      held_until(issue.thread_id, issue.end_ns, {issue.end_ns, sum_of(stop.now, kCopyCallNs)});
+    } else if (copies && trace_.op.end_ns[op] <= issue.end_ns) {
+      held_until(issue.thread_id, issue.end_ns, stop);
+    } else if (staged_.was != kNever && staged_.was <= issue.end_ns) {
+      held_until(issue.thread_id, issue.end_ns, staged_);
     }
   }
 

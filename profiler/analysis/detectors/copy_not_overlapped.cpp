@@ -4,7 +4,7 @@
 // copy-not-overlapped (SS306): in each iteration copies between host and device are on the critical
 //   path, and less than half of what could run at the same time as kernels does: the next batch is
 //   copied only when it is needed. Evidence: calls, records, times. Copies from or to pageable
-//   memory are left to pageable-async. The gain comes from a replay in which these copies take no
+//   memory are left to pageable-copy. The gain comes from a replay in which these copies take no
 //   time; an iteration takes at least as long as all its copies of one direction.
 #include <fmt/format.h>
 

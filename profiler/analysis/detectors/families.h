@@ -26,7 +26,7 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings);
 void find_redundant_host_syncs(Analyses& analyses, Findings& findings);
 void find_over_broad_syncs(Analyses& analyses, Findings& findings);
 void find_legacy_stream_barriers(Analyses& analyses, Findings& findings);
-void find_pageable_async_copies(Analyses& analyses, Findings& findings);
+void find_pageable_copies(Analyses& analyses, Findings& findings);
 void find_false_serialization(Analyses& analyses, Findings& findings);
 void find_poll_storms(Analyses& analyses, Findings& findings);
 void find_churn_and_leaks(Analyses& analyses, Findings& findings);

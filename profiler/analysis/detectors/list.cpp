@@ -35,7 +35,7 @@ constexpr Detector kDetectors[] = {
     {"redundant-host-sync", "SS202", "the host waits for work that it already knows to be done", kWarning, kCalls | kEvents, find_redundant_host_syncs},
     {"over-broad-sync", "SS203", "the host waits although an event and a stream wait would be enough", kWarning, kCalls | kEvents | kTimes, find_over_broad_syncs},
     {"legacy-stream-barrier", "SS205", "work on the legacy default stream blocks other streams", kWarning, kCalls | kTimes, find_legacy_stream_barriers},
-    {"pageable-async", "SS206", "an asynchronous copy from or to pageable memory", kWarning, kTimes, find_pageable_async_copies},
+    {"pageable-copy", "SS206", "a copy from or to pageable memory, which the driver stages", kWarning, kTimes, find_pageable_copies},
     {"false-serialization", "SS207", "unordered ops never run at the same time", kWarning, kCalls | kEvents | kTimes, find_false_serialization},
     {"poll-storm", "SS209", "far more queries and synchronizations than work", kWarning, kCalls, find_poll_storms},
     {"churn-and-leak", "SS210", "streams or events are created in a loop, or never destroyed", kWarning, kCalls, find_churn_and_leaks},

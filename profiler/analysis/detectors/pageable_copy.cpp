@@ -1,19 +1,22 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// pageable-async (SS206): an asynchronous copy from or to pageable host memory. The driver stages
-//   it through a buffer of its own. The call blocks (always to the host, from about 64 KiB on to
-//   the device), and the copy is slower and overlaps with nothing. Evidence: memory kinds of
-//   copies, times. Ignored: small copies to the device, which return at once, and copies after
-//   which the thread issues nothing before it synchronizes, unless a faster copy alone is worth
-//   reporting. The gain assumes that the call returns at once and that the copy runs as fast as the
-//   fastest page-locked copy of the trace in the same direction; if there is none, at 87 % of what
-//   16 lanes of the device's generation of PCIe carry.
+// pageable-copy (SS206): a copy from or to pageable host memory, which the driver stages through a
+//   buffer of its own, so that it is slower and overlaps with nothing. An asynchronous one blocks
+//   the host like any other (always to the host, from about 64 KiB on to the device). Evidence:
+//   memory kinds of copies, times. Ignored: small copies to the device, which return at once;
+//   asynchronous copies after which the thread issues nothing before it synchronizes, and blocking
+//   ones, unless the faster copy alone is worth reporting; blocking ones that are not made in each
+//   iteration, as page-locking memory for one copy costs more than it brings. The gain assumes that
+//   an asynchronous call returns at once, and that the copy runs as fast as the fastest page-locked
+//   copy of the trace in the same direction; if there is none, at 87 % of what 16 lanes of the
+//   device's generation of PCIe carry.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "../call_sites.h"
+#include "../iterations/iteration_model.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -62,15 +65,23 @@ double pinned_pace(const Trace& trace, CopyKind direction) {
   return best;
 }
 
-// Large asynchronous copies from or to pageable memory.
-std::vector<Id> pageable_copies(const Trace& trace) {
+// Large copies from or to pageable memory; those that block by contract of the steady part only.
+std::vector<Id> pageable_copies(Analyses& analyses) {
+  const Trace& trace = analyses.trace();
+  const IterationModel& model = analyses.iteration_model();
+  const auto is_steady = [&](Id op) {
+    if (!model.found()) return false;
+    const Ns issued = analyses.order().issue(op).start_ns;
+    return issued >= model.iterations().issued_from_ns() &&
+           issued < model.iterations().issued_to_ns();
+  };
   std::vector<Id> found;
   for (Id op = 0; op < trace.op.size(); ++op) {
+    if (host_memory(trace, op) != MemoryKind::kPageable || !is_timed(trace, op)) continue;
     const Id call = trace.op.api_call_id[op];
-    if (host_memory(trace, op) != MemoryKind::kPageable || call >= trace.api_call.size() ||
-        trace.api_call.kind[call] != CallKind::kMemcpyAsync || !is_timed(trace, op)) {
-      continue;
-    }
+    const bool is_async =
+        call < trace.api_call.size() && trace.api_call.kind[call] == CallKind::kMemcpyAsync;
+    if (!is_async && !(analyses.order().copy_sync(op) != kNoId && is_steady(op))) continue;
     if (trace.op.detail[op] == CopyKind::kHostToDevice && trace.op.bytes[op] < kReturnsAtOnce)
       continue;
     found.push_back(op);
@@ -78,31 +89,31 @@ std::vector<Id> pageable_copies(const Trace& trace) {
   return found;
 }
 
-}  // namespace
+struct CopyGroup {
+  Id first = kNoId, last = kNoId;
+  uint64_t count = 0;
+  trace::Int bytes = 0;
+  Ns call_ns = 0;
+  bool overlaps = false;  // if it did not block
+  bool blocks_by_contract = false;
+  Change change;
+};
 
-void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
+// By stream, direction, call and call site; a copy without a stack belongs to one of the same size
+// with a stack, as only a thread's first copies have one. `pace`: by CopyKind, 0 if unknown.
+std::map<Findings::Key, CopyGroup> group_copies(Analyses& analyses, const std::vector<Id>& copies,
+                                                const double (&pace)[3]) {
   const Trace& trace = analyses.trace();
-  const std::vector<Id> copies = pageable_copies(trace);
-  if (copies.empty()) return;
-  const double pace[] = {0, pinned_pace(trace, CopyKind::kHostToDevice),
-                         pinned_pace(trace, CopyKind::kDeviceToHost)};
   const ThreadActs acts(analyses);
-  struct Group {
-    Id first = kNoId, last = kNoId;
-    uint64_t count = 0;
-    trace::Int bytes = 0;
-    Ns call_ns = 0;
-    bool overlaps = false;
-    Change change;
-  };
-  // By stream, direction and call site; a copy without a stack belongs to one of the same size
-  // with a stack, as only a thread's first copies have one.
   const std::vector<std::string> call_sites = analysis::call_sites(trace);
   std::map<std::string_view, Id> first_stacks;  // by call site
-  std::map<Findings::Key, Group> groups;
+  std::map<Findings::Key, CopyGroup> groups;
   std::map<Findings::Key, Id> stacks;
   for (const Id op : copies) {
-    const Id call = trace.op.api_call_id[op];
+    const Id sync = analyses.order().copy_sync(op);
+    const bool blocks = sync != kNoId;
+    const Id stack =
+        blocks ? trace.host_sync.stack_id[sync] : trace.api_call.stack_id[trace.op.api_call_id[op]];
     const trace::Small direction = trace.op.detail[op];
     const Issue issue = analyses.order().issue(op);
     Id& known = stacks
@@ -110,46 +121,70 @@ void find_pageable_async_copies(Analyses& analyses, Findings& findings) {
                                   static_cast<uint64_t>(trace.op.bytes[op])},
                                  kNoId)
                     .first->second;
-    if (const Id stack = trace.api_call.stack_id[call]; stack < call_sites.size())
+    if (stack < call_sites.size())
       known = first_stacks.try_emplace(call_sites[stack], stack).first->second;
-    Group& group = groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction), known}];
+    CopyGroup& group =
+        groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction), known, blocks}];
     if (group.count++ == 0) group.first = op;
     group.last = op;
-    group.overlaps |= acts.issues_after(issue.thread_id, issue.end_ns);
+    group.blocks_by_contract = blocks;
     trace::add_to(group.bytes, trace.op.bytes[op]);
-    trace::add_to(group.call_ns,
-                  trace::between(trace.api_call.start_ns[call], trace.api_call.end_ns[call]));
-    group.change.async_op.add(op);
+    trace::add_to(group.call_ns, trace::between(issue.start_ns, issue.end_ns));
+    if (!blocks) group.overlaps |= acts.issues_after(issue.thread_id, issue.end_ns);
+    (blocks ? group.change.page_locked_op : group.change.async_op).add(op);
     const Ns length = trace.op.end_ns[op] - trace.op.start_ns[op];
     const double of_byte = pace[direction] > 0 ? pace[direction] : usual_pace(trace, op);
     const double pinned = of_byte * static_cast<double>(trace.op.bytes[op]);
     if (pinned > 0) group.change.length_ns[op] = std::min(length, static_cast<Ns>(pinned));
   }
-  for (const auto& [key, group] : groups) {
+  return groups;
+}
+
+std::string title_of(const Trace& trace, const CopyGroup& group) {
+  const std::string copies =
+      fmt::format("copies {} pageable memory on stream {}",
+                  trace.op.detail[group.first] == CopyKind::kHostToDevice ? "from" : "to",
+                  stream_label(trace, trace.op.stream_id[group.first]));
+  return group.blocks_by_contract ? "each iteration waits for " + copies
+                                  : "asynchronous " + copies + " block the host";
+}
+
+std::string text_of(const Trace& trace, const CopyGroup& group, bool knows_pinned_pace) {
+  std::string text = fmt::format(
+      "The driver stages {} through its own buffer; the host was blocked in the calls for {}. "
+      "Allocate the memory with cudaMallocHost, or register it{}.",
+      format_bytes(group.bytes), format_duration(group.call_ns),
+      group.blocks_by_contract ? "; then it can also be copied beside other work "
+                                 "(cudaMemcpyAsync)"
+                               : "");
+  if (const double pace = usual_pace(trace, group.first); !knows_pinned_pace)
+    text += pace > 0 ? fmt::format(" The gain assumes that page-locked copies run at {:.3g} GB/s.",
+                                   1 / pace)
+                     : " The gain does not include that page-locked copies are faster.";
+  if (!group.overlaps && !group.blocks_by_contract)
+    text += " The gain is only from the faster copy, as the host synchronizes right after it.";
+  return text;
+}
+
+}  // namespace
+
+void find_pageable_copies(Analyses& analyses, Findings& findings) {
+  const Trace& trace = analyses.trace();
+  const std::vector<Id> copies = pageable_copies(analyses);
+  if (copies.empty()) return;
+  const double pace[] = {0, pinned_pace(trace, CopyKind::kHostToDevice),
+                         pinned_pace(trace, CopyKind::kDeviceToHost)};
+  for (const auto& [key, group] : group_copies(analyses, copies, pace)) {
+    if (group.blocks_by_contract &&
+        group.count * 2 < analyses.iteration_model().iterations().steady_count())
+      continue;
     const Ns gain = std::max<Ns>(0, analyses.replay().gain_ns(group.change));
     if (!group.overlaps && !is_worth_a_line(analyses, gain)) continue;
-    const trace::Small direction = trace.op.detail[group.first];
     findings.add(key, trace.op.start_ns[group.last], [&, &group = group] {
       Finding finding;
       finding.first_op = group.first;
-      finding.title =
-          fmt::format("asynchronous copies {} pageable memory on stream {} block the host",
-                      direction == CopyKind::kHostToDevice ? "from" : "to",
-                      stream_label(trace, trace.op.stream_id[group.first]));
-      finding.text = fmt::format(
-          "The driver stages {} through its own buffer; the host was blocked in the calls for {}. "
-          "Allocate the memory with cudaMallocHost, or register it.",
-          format_bytes(group.bytes), format_duration(group.call_ns));
-      if (pace[direction] == 0)
-        finding.text +=
-            usual_pace(trace, group.first) > 0
-                ? fmt::format(" The gain assumes that page-locked copies run at {:.3g} GB/s.",
-                              1 / usual_pace(trace, group.first))
-                : " The gain does not include that page-locked copies are faster.";
-      if (!group.overlaps) {
-        finding.text +=
-            " The gain is only from the faster copy, as the host synchronizes right after it.";
-      }
+      finding.title = title_of(trace, group);
+      finding.text = text_of(trace, group, pace[trace.op.detail[group.first]] > 0);
       finding.count = group.count;
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(group.change);

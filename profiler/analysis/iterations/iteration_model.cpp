@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graphs.h"
 #include "issued_work.h"
 #include "steady_calls.h"
 
@@ -16,11 +17,23 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
   shares_ = shares_of(analyses, iterations_);
   bare_ns_ = predicted_ns({});
   const std::vector<Id> syncs = steady_syncs(analyses.trace(), iterations_);
-  if (syncs.empty()) return;
-  Change no_syncs;
-  for (const Id sync : syncs) no_syncs.without_sync.add(sync);
-  run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - predicted_ns(no_syncs));
-  charge_run_ahead(shares_, run_ahead_ns_);
+  if (!syncs.empty()) {
+    Change no_syncs;
+    for (const Id sync : syncs) no_syncs.without_sync.add(sync);
+    run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - predicted_ns(no_syncs));
+    charge_run_ahead(shares_, run_ahead_ns_);
+  }
+  bound_ = find_bound();
+}
+
+TimeShare IterationModel::find_bound() const {
+  const TimeShare largest = shares_.largest();
+  if (largest != TimeShare::kLaunching) return largest;
+  const Ns launching = shares_.total[static_cast<size_t>(TimeShare::kLaunching)] /
+                       static_cast<Ns>(iterations_.steady_count());
+  if (run_ahead_ns_ * 2 < launching) return largest;
+  const Change graphs = as_graphs(analyses_, iterations_, shares_.launch_count).change;
+  return bare_ns_ - predicted_ns(graphs) < run_ahead_ns_ ? TimeShare::kSynchronizing : largest;
 }
 
 Ns IterationModel::predicted_ns(const Change& change) const {

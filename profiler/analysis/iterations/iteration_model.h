@@ -27,13 +27,20 @@ class IterationModel {
   Ns predicted_ns(const Change& change) const;
   /// What an iteration takes less without any synchronization that blocks the host.
   Ns run_ahead_ns() const { return run_ahead_ns_; }
+  /// The largest share. But if that is launching, and synchronizations keep the host from running
+  /// ahead, so that removing them saves at least half of that share and more than graphs could:
+  /// synchronizing, as this is what has to be removed first.
+  TimeShare bound() const { return bound_; }
 
  private:
+  TimeShare find_bound() const;
+
   Analyses& analyses_;
   Iterations iterations_;
   IterationShares shares_;
   Ns bare_ns_ = 0;
   Ns run_ahead_ns_ = 0;
+  TimeShare bound_ = TimeShare::kUnknown;
 };
 
 }  // namespace streamscope::analysis

@@ -242,7 +242,7 @@ Ns IterationShares::total_ns() const {
   return std::accumulate(total.begin(), total.end(), Ns{0}, trace::sum_of);
 }
 
-TimeShare IterationShares::bound() const {
+TimeShare IterationShares::largest() const {
   return static_cast<TimeShare>(std::ranges::max_element(total) - total.begin());
 }
 

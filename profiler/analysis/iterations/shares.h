@@ -62,8 +62,7 @@ struct IterationShares {
   double lost_run_ahead_ns = 0;  ///< the part of kSynchronizing in which the host caught up
 
   Ns total_ns() const;
-  /// The largest share.
-  TimeShare bound() const;
+  TimeShare largest() const;
 };
 
 /// The least length of a long pause of the host between two CUDA calls: a twentieth of the

@@ -81,7 +81,7 @@ Check check(const Trace& trace, const CheckOptions& options) {
     result.verdicts.push_back(
         {.detector = verdict.detector, .outcome = verdict.outcome, .reason = verdict.reason});
   }
-  result.findings = by_weight(std::move(verdicts));
+  result.findings = by_weight(std::move(verdicts), {});
   baseline = options.baseline;
   for (Advice& advice : result.findings)
     advice.known = is_known(trace, *advice.detector, advice.finding, baseline);

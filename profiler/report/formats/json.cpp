@@ -128,7 +128,7 @@ Json to_json(const IterationSummary& summary) {
           {"median_kernel_ns", summary.shares.median_kernel_ns},
           {"launches", summary.shares.launch_count},
           {"synchronizations", summary.shares.sync_count},
-          {"bound", names_of(summary.shares.bound()).id},
+          {"bound", names_of(summary.bound).id},
           {"bound_text", bound_sentence(summary)},
           {"shares_ns", shares},
           {"host", array_of(summary.host.lines, [](const analysis::HostActivity& line) {
@@ -147,6 +147,7 @@ Json to_json(const Advice& advice) {
       {"title", finding.title},
       {"text", finding.text},
       {"confidence", analysis::to_string(finding.confidence)},
+      {"repeats", advice.repeats},
       {"count", finding.count},
       {"gain_ns", finding.gain_ns ? Json(*finding.gain_ns) : Json()},
       {"iteration_ns", finding.iteration ? Json(finding.iteration->before_ns) : Json()},

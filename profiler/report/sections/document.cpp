@@ -91,7 +91,9 @@ Section findings_section(const char* title, std::span<const Advice> findings, bo
 
 Section advice_section(const Summary& summary) {
   const std::span all(summary.advice);
-  const size_t shown = std::min(all.size(), kFixedFirst);
+  const auto is_new = [](const Advice& advice) { return !advice.repeats; };
+  const size_t shown =
+      std::min(static_cast<size_t>(std::ranges::count_if(all, is_new)), kFixedFirst);
   Section section = findings_section("Worth fixing first", all.first(shown), true,
                                      summary.window_ns, summary.iteration.found());
   if (all.size() > shown) {

@@ -45,8 +45,12 @@ Ns IterationSummary::mean_ns() const {
 
 IterationSummary summarize(analysis::Analyses& analyses, const analysis::IterationModel& model) {
   constexpr double kLeastFunction = 0.003;  // of the host's time
-  return {model.iterations(), model.shares(), model.bare_ns(),
-          host_functions(analyses, model, kLeastFunction), host_activities(analyses, model)};
+  return {model.iterations(),
+          model.shares(),
+          model.bound(),
+          model.bare_ns(),
+          host_functions(analyses, model, kLeastFunction),
+          host_activities(analyses, model)};
 }
 
 std::string duration_sentence(const IterationSummary& summary) {
@@ -77,7 +81,7 @@ std::string bound_sentence(const IterationSummary& summary) {
           : format_duration(static_cast<Ns>(static_cast<double>(summary.iterations.median_ns) /
                                             shares.launch_count)),
       format_duration(shares.median_kernel_ns));
-  switch (shares.bound()) {
+  switch (summary.bound) {
     case TimeShare::kKernels:
       return shares.kernel_count < 0.5
                  ? "Bound by the device, which runs graphs."

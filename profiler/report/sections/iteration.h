@@ -21,6 +21,7 @@ struct Section;
 struct IterationSummary {
   analysis::Iterations iterations;
   analysis::IterationShares shares;
+  analysis::TimeShare bound = analysis::TimeShare::kUnknown;
   trace::Ns bare_ns = 0;                  ///< predicted without recording
   analysis::HostFunction host_functions;  ///< the same by call
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples

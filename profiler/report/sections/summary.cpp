@@ -8,13 +8,16 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "analysis/analyses.h"
 #include "analysis/call_sites.h"
 #include "analysis/derive.h"
+#include "analysis/iterations/steady_calls.h"
 #include "analysis/large_vector.h"
 #include "analysis/units.h"
 #include "trace/ns_math.h"
@@ -22,6 +25,7 @@
 namespace streamscope::report {
 namespace {
 
+using analysis::FindingSeverity;
 using analysis::WaitPart;
 using trace::kUnknownNs;
 using trace::Trace;
@@ -252,6 +256,40 @@ std::vector<WaitPart> of_steady_part(analysis::Analyses& analyses,
   return result;
 }
 
+// The synchronizations among these that a repair changes.
+std::vector<Id> repaired_syncs(const analysis::Finding& finding, std::span<const Id> syncs) {
+  std::vector<Id> repaired;
+  if (!finding.repair) return repaired;
+  const analysis::Change& change = *finding.repair;
+  std::ranges::copy_if(syncs, std::back_inserter(repaired), [&](Id sync) {
+    return change.without_sync.has(sync) || change.deferred_sync.has(sync) ||
+           change.narrowed_sync.contains(sync);
+  });
+  return repaired;
+}
+
+// Marks findings whose synchronizations an earlier finding removes; of findings without a repair to
+// compare, those at the place of an earlier one. To a reader they are the same.
+void mark_repetitions(std::vector<Advice>& findings, std::span<const Id> steady_syncs) {
+  std::vector<std::vector<Id>> removed;  // by the findings so far
+  std::set<std::string> places;
+  for (Advice& advice : findings) {
+    const analysis::Finding& finding = advice.finding;
+    if (finding.host_sync == kNoId || advice.detector->severity == FindingSeverity::kError)
+      continue;
+    std::vector<Id> syncs = repaired_syncs(finding, steady_syncs);
+    advice.repeats =
+        finding.repair
+            ? !syncs.empty() && std::ranges::any_of(removed,
+                                                    [&](const auto& before) {
+                                                      return std::ranges::includes(before, syncs);
+                                                    })
+            : places.contains(finding.place.call_site);
+    removed.push_back(std::move(syncs));
+    if (!finding.place.call_site.empty()) places.insert(finding.place.call_site);
+  }
+}
+
 }  // namespace
 
 void Gaps::add(const WaitPart& part) {
@@ -275,7 +313,8 @@ std::string rule_name(const analysis::Detector& detector) {
   return fmt::format("{} {}", detector.number, detector.id);
 }
 
-std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
+std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts,
+                              std::span<const Id> steady_syncs) {
   std::vector<Advice> result;
   for (analysis::Verdict& verdict : verdicts) {
     for (analysis::Finding& finding : verdict.findings)
@@ -284,9 +323,11 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts) {
   const auto rank = [](const Advice& advice) {
     const analysis::Finding& finding = advice.finding;
     const Ns gain = finding.iteration ? finding.iteration->gain_ns() : finding.gain_ns.value_or(0);
-    return std::tuple(advice.severity(), !advice.is_possible(),
+    return std::tuple(advice.severity(), !advice.is_possible(), !advice.repeats,
                       static_cast<double>(gain) * advice.detector->ease, finding.count);
   };
+  std::ranges::stable_sort(result, std::greater{}, rank);
+  mark_repetitions(result, steady_syncs);
   std::ranges::stable_sort(result, std::greater{}, rank);
   return result;
 }
@@ -405,7 +446,10 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   summary.path = summarize_path(trace, analyses.path());
   if (analyses.iteration_model().found())
     summary.iteration = summarize(analyses, analyses.iteration_model());
-  for (Advice& advice : by_weight(verdicts.get())) {
+  const std::vector<Id> syncs = summary.iteration.found()
+                                    ? analysis::steady_syncs(trace, summary.iteration.iterations)
+                                    : std::vector<Id>();
+  for (Advice& advice : by_weight(verdicts.get(), syncs)) {
     if (advice.is_possible()) {
       summary.possible.push_back(std::move(advice));
     } else if (advice.severity() != analysis::FindingSeverity::kNote) {

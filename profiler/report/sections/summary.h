@@ -106,12 +106,15 @@ struct Advice {
 
   const analysis::Detector* detector = nullptr;
   analysis::Finding finding;
-  bool known = false;  ///< in the baseline of a check
+  bool known = false;    ///< in the baseline of a check
+  bool repeats = false;  ///< about synchronizations that a finding before it is about as well
 };
 
 /// All findings: errors, warnings, notes, then possible ones; within each group the most costly,
-/// then the most frequent first.
-std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts);
+/// then the most frequent first, and those that repeat one before them last. `steady_syncs`: the
+/// synchronizations of the iterations (analysis::steady_syncs), ascending; empty if there are none.
+std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts,
+                              std::span<const trace::Id> steady_syncs);
 
 /// One line that sums up the possible findings among these: "3 possible findings (2 stream-race,
 /// 1 use-after-free), ...". Empty if there are none.
