@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and their repaired variants: does the report of a program name what bounds it and the repair, and predict the bare iteration time
+of the repaired variant? Each is run bare, both variants in turn, and recorded several times: the answers have to be the same. What bounds
+a program is established by measurement: its repair has to shorten the iteration."""
+
+import collections
+import json
+import re
+import statistics
+from typing import NamedTuple
+
+import figures
+
+RUNS, RECORDINGS = 5, 5  # --rounds sets both
+RUN_S, RECORD_S = 90, 120
+CLOSE = 15  # percent: a good prediction
+SHORTENED = 0.05  # of the iteration: below this the repair establishes no bound
+LEAST_BOUND, LEAST_REPAIR, LEAST_CLOSE, LEAST_UNMARKED, LEAST_SAME = 22 / 24, 20 / 24, 0.8, 0.9, 0.95
+MOST_UNKNOWN = 0.05  # of the iteration
+
+
+class Program(NamedTuple):
+    """Commands are lists of words; before and after print {"step_ms": …} last. The marked ones have an NVTX range "step" around each step:
+    iterations have to be found without. `line`: a regular expression for the line to repair, or "". `just_this`: the repaired program does what
+    the rule proposes and nothing else, so that its prediction can be compared, and the finding has to be gone."""
+    name: str
+    before: list
+    after: list
+    marked: list
+    marked_after: list
+    bound: str
+    rule: str
+    line: str
+    folder: object = None
+    just_this: bool = True
+    held_out: bool = False
+
+
+class Answer(NamedTuple):
+    iteration: dict
+    findings: list
+    unmarked: bool  # iterations were found without the ranges, and begin where these do
+
+    def first_repair(self):
+        return next((finding for finding in self.findings if finding["repaired_iteration_ns"] is not None), None)
+
+    def short(self):
+        repair = self.first_repair()
+        return self.iteration["bound"], repair["number"] if repair else ""
+
+
+def step_ms(harness, program, command, what):
+    """The step time of one process, or None."""
+    run = harness.run(command, RUN_S, cwd=program.folder)
+    lines = run.lines()
+    ok = harness.check(f"{program.name}{what} runs", run.code == 0 and bool(lines) and "step_ms" in lines[-1], run.why())
+    return lines[-1]["step_ms"] if ok else None
+
+
+def report(harness, trace, *options):
+    """The iteration, None if there is none, and the findings of a report; None if it failed."""
+    run = harness.run([harness.streamscope, "report", trace, "--format", "json", "--quiet", *options], 60)
+    if not harness.check(f"report of {trace.name}", run.code == 0, run.why()):
+        return None
+    found = json.loads(run.out)
+    return found["iteration"], found["worth_fixing"]
+
+
+def answer_of(harness, program, trace):
+    """What the report of a marked recording says, without the marks if it finds iterations without them; None if it finds none."""
+    marked = report(harness, trace)
+    if not marked or not harness.check(f"{trace.name}: iterations are found", bool(marked[0])):
+        return None
+    harness.check(f"{trace.name}: shares sum to the iterations", sum(marked[0]["shares_ns"].values()) == marked[0]["steady_ns"])
+    for source in ("sequence", "graph"):
+        found = report(harness, trace, "--iteration", source)
+        if found and found[0]:
+            agrees = abs(found[0]["ops"] - marked[0]["ops"]) <= 1 and abs(found[0]["median_ns"] / marked[0]["median_ns"] - 1) < 0.15
+            harness.detail(f"{program.name}: {source} {found[0]['count']} of {marked[0]['count']}, {found[0]['ops']} ops of {marked[0]['ops']}")
+            return Answer(*(found if agrees else marked), agrees)
+    return Answer(*marked, False)
+
+
+def recorded(harness, program, name, command):
+    """The answer of one recording, or None."""
+    path = harness.trace_path(name)
+    run = harness.run([*harness.record_words(path, "--tier", "times"), *command], RECORD_S, cwd=program.folder)
+    if not harness.check(f"{name}: recorded", run.code == 0 and path.exists(), run.why()):
+        return None
+    return answer_of(harness, program, path)
+
+
+def judge(harness, program):
+    """A row of the table, or None if a part failed."""
+    bare = {"before": [], "after": []}
+    for _ in range(harness.rounds_of(RUNS)):
+        bare["before"].append(step_ms(harness, program, program.before, ""))
+        bare["after"].append(step_ms(harness, program, program.after, " repaired"))
+    answers = [recorded(harness, program, f"{program.name}_{number}", program.marked) for number in range(harness.rounds_of(RECORDINGS))]
+    repaired = recorded(harness, program, f"{program.name}_repaired", program.marked_after)
+    if None in bare["before"] + bare["after"] + answers:
+        return None
+    counted = collections.Counter(answer.short() for answer in answers)
+    usual = counted.most_common(1)[0][0]
+    of_usual = [answer for answer in answers if answer.short() == usual]
+    repair = of_usual[0].first_repair()
+    before, after = (statistics.median(bare[which]) for which in ("before", "after"))
+    predicted = [answer.first_repair()["repaired_iteration_ns"] / 1e6 for answer in of_usual] if repair and program.just_this and usual[1] == program.rule else []
+    shares = [answer.iteration["shares_ns"]["unknown"] / answer.iteration["steady_ns"] for answer in answers]
+    return {"name": program.name, "held out": program.held_out, "just this": program.just_this, "bound": usual[0], "expected bound": program.bound, "rule": usual[1],
+            "expected rule": program.rule, "line": repair["called_from"] if repair else "", "expected line": program.line,
+            "answers": {" ".join(answer): times for answer, times in counted.items()}, "bare ms": before, "repaired ms": after,
+            "bare runs ms": bare["before"], "repaired runs ms": bare["after"],
+            "recorded ms": statistics.median(answer.iteration["median_ns"] for answer in answers) / 1e6,
+            "model ms": statistics.median(answer.iteration["without_recording_ns"] for answer in answers) / 1e6,
+            "predicted ms": statistics.median(predicted) if predicted else None, "unknown": max(shares),
+            "unmarked": sum(answer.unmarked for answer in answers) * 2 > len(answers),
+            "after": repaired.short()[1] if repaired else "", "title": repair["title"] if repair else ""}
+
+
+def off(row):
+    """How far a prediction is from the measured time, in percent."""
+    return 100 * (row["predicted ms"] / row["repaired ms"] - 1)
+
+
+def is_line_right(row):
+    return bool(re.search(row["expected line"], row["line"] or ""))
+
+
+def is_established(row):
+    return row["repaired ms"] <= (1 - SHORTENED) * row["bare ms"]
+
+
+def print_table(harness, title, rows):
+    def shown(row, what):
+        return row[what] or "none" if row[what] == row[f"expected {what}"] else f"**{row[what] or 'none'}** ({row[f'expected {what}'] or 'none'})"
+
+    figures.markdown(
+        harness, title,
+        ["Program", "Bound", "First repair", "Line", "Bare", "Recorded", "Repaired", "Predicted", "Same answers", "Repaired gets", "Found unmarked"],
+        [(row["name"] + (" *" if row["held out"] else "") + ("" if is_established(row) else " (not shortened)"), shown(row, "bound"), shown(row, "rule"),
+          row["line"] if is_line_right(row) else f"**{row['line'] or 'none'}** ({row['expected line']})", f"{row['bare ms']:.3f}",
+          f"{row['recorded ms']:.3f}", f"{row['repaired ms']:.3f}", f"{row['predicted ms']:.3f} ({off(row):+.0f} %)" if row["predicted ms"] else "",
+          f"{max(row['answers'].values())} of {sum(row['answers'].values())}", row["after"] or "none", "yes" if row["unmarked"] else "no") for row in rows])
+
+
+def summarize(harness, title, rows):
+    """Prints the table of the rows and checks the limits."""
+    if not rows:
+        return
+    print_table(harness, title, rows)
+    established = [row for row in rows if is_established(row)]
+    predicted = [abs(off(row)) for row in established if row["predicted ms"]]
+    placed = [row for row in established if row["expected line"]]
+
+    def enough(text, right, of, least):
+        harness.check(text, right >= least * of, f"{right} of {of}")
+        harness.log(f"  {text}: {right} of {of}")
+    enough("bound right", sum(row["bound"] == row["expected bound"] for row in established), len(established), LEAST_BOUND)
+    enough("first repair right", sum(row["rule"] == row["expected rule"] for row in established), len(established), LEAST_REPAIR)
+    enough("line right", sum(map(is_line_right, placed)), len(placed), 1)
+    enough(f"predictions within {CLOSE} %", sum(value <= CLOSE for value in predicted), len(predicted), LEAST_CLOSE)
+    enough("same answers in every recording", sum(len(row["answers"]) == 1 for row in rows), len(rows), LEAST_SAME)
+    enough("iterations found unmarked", sum(row["unmarked"] for row in rows), len(rows), LEAST_UNMARKED)
+    accused = [row for row in established if row["just this"] and row["rule"]]
+    enough("no longer accused of the same", sum(row["after"] != row["rule"] for row in accused), len(accused), 1)
+    enough("unknown shares small", sum(row["unknown"] <= MOST_UNKNOWN for row in rows), len(rows), 1)
+    harness.log(f"  mean error of predictions {statistics.mean(predicted) if predicted else 0:.1f} %, median {statistics.median(predicted) if predicted else 0:.1f} %")
+
+
+def run_all(harness, title, programs):
+    rows = []
+    for program in programs:
+        if harness.is_over():
+            harness.skip(program.name, "time is over")
+            continue
+        row = judge(harness, program)
+        if row:
+            rows.append(row)
+            harness.detail(json.dumps(row))
+    summarize(harness, title, rows)
