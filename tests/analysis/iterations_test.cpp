@@ -353,6 +353,35 @@ TEST(IterationSequence, IsAWholeStepAndNotALayerOfIt) {
   EXPECT_THAT(op_counts(found), Each(21u));
 }
 
+TEST(IterationSequence, IsAWholeStepAlthoughNearlyAllOfItIsOneKernel) {
+  Program program;
+  for (int i = 0; i < 8; ++i) {
+    program.kernels({"scale", "scale", "scale"});
+    for (int op = 0; op < 6; ++op) program.kernel("sum");
+    for (int op = 0; op < 60; ++op) program.kernel("add");
+    program.pause(50);
+  }
+  const Iterations found = program.find();
+  ASSERT_EQ(found.source, IterationSource::kSequence);
+  EXPECT_THAT(op_counts(found), Each(69u));
+}
+
+// Every third step waits for its batch, for five times as long as the other two take together.
+Program starved(bool marked) {
+  Program program;
+  for (int i = 0; i < 24; ++i) {
+    const Ns begin = program.now_us;
+    program.pause(i % 3 == 0 ? 500 : 0).kernels({"a", "b", "c", "d", "e"});
+    if (marked) program.range("step", begin);
+  }
+  return program;
+}
+
+TEST(Iterations, AreFoundIfSomeWaitForLong) {
+  EXPECT_EQ(starved(true).find().source, IterationSource::kRange);
+  EXPECT_EQ(starved(false).find("sequence").source, IterationSource::kSequence);
+}
+
 TEST(IterationSequence, IsFoundAlthoughAnOpVariesFromTimeToTime) {
   Program program;
   std::vector<Ns> begins;

@@ -61,10 +61,19 @@ Value median(std::vector<Value> values) {
   return *middle;
 }
 
+template <class Value>
+Value upper_quartile(std::vector<Value> values) {
+  if (values.empty()) return {};
+  const auto at = values.begin() + static_cast<ptrdiff_t>(values.size() * 3 / 4);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
 /// False for a part of a step, such as a layer: it repeats quickly, then pauses for a while. Only
-/// the newer half is to be passed, because compilation may delay the older one.
-inline bool fills_the_time(double repetitions, Ns median_ns, Ns time_ns) {
-  return repetitions * static_cast<double>(median_ns) >=
+/// the newer half is to be passed, because compilation may delay the older one. `usual_ns`: the
+/// upper quartile, as each third step may wait for its batch.
+inline bool fills_the_time(double repetitions, Ns usual_ns, Ns time_ns) {
+  return repetitions * static_cast<double>(usual_ns) >=
          kLeastCovered * static_cast<double>(time_ns);
 }
 

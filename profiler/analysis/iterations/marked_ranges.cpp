@@ -82,7 +82,7 @@ bool is_steady(const IssuedWork& work, const MarkedRanges& ranges) {
              kLeastCovered * static_cast<double>(work.device_ns()) &&
          static_cast<double>(ranges.inside_ns) >=
              kLeastInside * static_cast<double>(ranges.device_ns) &&
-         fills_the_time(static_cast<double>(last - middle), median(ranges.times()),
+         fills_the_time(static_cast<double>(last - middle), upper_quartile(ranges.times()),
                         ranges.done_ns[last] - ranges.done_ns[middle]);
 }
 

@@ -35,14 +35,22 @@ class Periods {
   // Most likely first.
   std::vector<Period> find() {
     std::vector<Period> periods;
-    double best = 0;
+    double best = 0, best_ahead = 0;
     for (const size_t length : candidates()) {
-      periods.push_back({.length = length, .score = score(length)});
+      periods.push_back({.length = length});
+      explain(periods.back());
       best = std::max(best, periods.back().score);
+    }
+    const auto is_near = [&](const Period& period) { return period.score >= kNearlyBest * best; };
+    for (const Period& period : periods) {
+      if (is_near(period)) best_ahead = std::max(best_ahead, period.ahead);
     }
     // The longest repeated unit is a whole step, the shortest of equally good ones a single step.
     std::sort(periods.begin(), periods.end(), [&](const Period& a, const Period& b) {
-      const bool good = a.score >= kNearlyBest * best, other_good = b.score >= kNearlyBest * best;
+      const auto is_good = [&](const Period& period) {
+        return is_near(period) && period.ahead >= kNearlyBest * best_ahead;
+      };
+      const bool good = is_good(a), other_good = is_good(b);
       if (good != other_good) return good;
       return good ? a.length < b.length : a.score > b.score;
     });
@@ -92,20 +100,28 @@ class Periods {
   }
 
   // How well a period explains every kind of work that repeats, rare and frequent with equal
-  // weight: a frequent kernel that mostly follows itself is not a period of one op.
-  double score(size_t length) const {
-    std::vector<uint32_t> explained(repeated_.size());
+  // weight: a frequent kernel that mostly follows itself is not a period of one op. An op is
+  // explained if it came or comes again, so that one extra op does no harm; looking ahead only, a
+  // period of one op does not explain where runs of the same kernel end.
+  void explain(Period& period) const {
+    const size_t length = period.length;
+    std::vector<uint32_t> explained(repeated_.size()), ahead(repeated_.size());
     for (size_t i = first_; i < work_.size(); ++i) {
-      if (comes_again(i, length) || (i >= first_ + length && group(i) == group(i - length)))
-        ++explained[group(i)];
+      const bool again = comes_again(i, length),
+                 before = i >= first_ + length && group(i) == group(i - length);
+      if (again || before) ++explained[group(i)];
+      if (again || (before && i + length >= work_.size())) ++ahead[group(i)];
     }
-    double sum = 0, sorts = 0;
+    double sorts = 0;
     for (size_t group = 0; group < repeated_.size(); ++group) {
       if (repeated_[group] == 0) continue;
-      sum += static_cast<double>(explained[group]) / repeated_[group];
+      period.score += static_cast<double>(explained[group]) / repeated_[group];
+      period.ahead += static_cast<double>(ahead[group]) / repeated_[group];
       ++sorts;
     }
-    return sorts == 0 ? 0 : sum / sorts;
+    if (sorts == 0) return;
+    period.score /= sorts;
+    period.ahead /= sorts;
   }
 
   bool is_steady(const Period& period) const {
@@ -115,7 +131,7 @@ class Periods {
     const size_t middle = period.matched[period.matched.size() / 2],
                  last = period.matched.back() + period.length;
     return fills_the_time(static_cast<double>(last - middle) / static_cast<double>(period.length),
-                          period.median_ns, work_.start_ns(last) - work_.start_ns(middle));
+                          period.usual_ns, work_.start_ns(last) - work_.start_ns(middle));
   }
 
   // An isolated match is a coincidence.
@@ -138,6 +154,7 @@ class Periods {
     for (const size_t op : period.matched)
       times.push_back(work_.start_ns(op + period.length) - work_.start_ns(op));
     period.median_ns = median(times);
+    period.usual_ns = upper_quartile(std::move(times));
     Ns all = 0;
     for (size_t i = first_; i < work_.size(); ++i) trace::add_to(all, work_.duration_ns(i));
     period.device_share = all == 0 ? 0 : static_cast<double>(held) / static_cast<double>(all);

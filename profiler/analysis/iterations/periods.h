@@ -13,10 +13,12 @@ namespace streamscope::analysis {
 /// A distance, in ops as issued, at which the same work recurs.
 struct Period {
   size_t length = 0;            ///< ops
-  double score = 0;             ///< 0 to 1
+  double score = 0;             ///< 0 to 1: how much of the work came or comes again
+  double ahead = 0;             ///< 0 to 1: how much comes again
   double device_share = 0;      ///< of the device time of the process
   std::vector<size_t> matched;  ///< indexes of ops that recur one period later, ascending
   Ns median_ns = 0;             ///< from an op to its recurrence
+  Ns usual_ns = 0;              ///< the same, upper quartile
 
   double count() const {
     return static_cast<double>(matched.size()) / static_cast<double>(length) + 1;
