@@ -82,8 +82,8 @@ NativeSymbol split(std::string_view symbol) {
 // "load(int) /src/data.cpp:41" as "data.cpp:41 load"; without file and line "load".
 std::string native_label(std::string_view symbol) {
   const auto [function, place] = split(symbol);
-  if (place.empty()) return function_name(function);
-  return printable(place.substr(place.rfind('/') + 1)) + " " + function_name(function);
+  if (place.empty()) return scoped_name(function);
+  return printable(place.substr(place.rfind('/') + 1)) + " " + scoped_name(function);
 }
 
 // By stack: the name of the first kernel that a call with this stack launches; "" without one.

@@ -90,6 +90,26 @@ std::string function_name(std::string_view raw) {
   return printable(name);
 }
 
+std::string scoped_name(std::string_view raw) {
+  const std::string name = function_name(raw);
+  if (name.find("operator") != name.npos) return name;  // whose name may consist of brackets
+  std::string result;
+  int angle = 0, other = 0;
+  for (const char c : name) {
+    if (c == '<' && angle++ == 0) result += "<…>";
+    if (angle == 0) {
+      other += (c == '(' || c == '{') - (c == ')' || c == '}');
+      if (c == ' ' && other == 0) {
+        result.clear();  // that was the return type
+      } else {
+        result += c;
+      }
+    }
+    if (c == '>' && angle > 0) --angle;
+  }
+  return result.empty() ? name : result;
+}
+
 std::string short_kernel_name(std::string_view raw) {
   const trace::ShortName name = trace::short_name(raw);
   return printable(name.has_template_arguments ? name.text + "<…>" : name.text);

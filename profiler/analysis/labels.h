@@ -18,6 +18,8 @@ namespace streamscope::analysis {
 std::string short_kernel_name(std::string_view name);
 /// Demangled, without parameters: "c10::cuda::device_synchronize".
 std::string function_name(std::string_view name);
+/// The same, also without return type and template arguments: "at::native::gpu_kernel_impl<…>".
+std::string scoped_name(std::string_view name);
 
 /// "gemm<…>", "memcpy HtoD", "memset", `host function "notify"`, ...
 std::string op_label(const trace::Trace& trace, trace::Id op);

@@ -113,6 +113,52 @@ TEST(HostWorkInIteration, NamesTheLineThatSamplesShow) {
   EXPECT_EQ(finding.place.call_site, "data.py:45 collate");
 }
 
+TEST(HostSamples, MainPlaceIsInTheFunctionWithMostTime) {
+  const auto line = [](const char* place, Ns each_ns) {
+    return HostActivity{.place = place, .each_ns = each_ns};
+  };
+  HostActivities activities;
+  EXPECT_EQ(main_place(activities), "");
+  activities.lines = {line("train.py:9 step", 40), line("adam.py:31 update", 35),
+                      line("adam.py:30 update", 20), line("", 5)};
+  EXPECT_EQ(main_place(activities), "adam.py:31 update");
+}
+
+// A thread without Python code was sampled, and a millisecond later one with Python code.
+HostActivities of_helper(bool waits) {
+  SteppedProgram program;
+  const Id library = program.add_stack(
+               {program.native("void at::native::add<float>(float)", "/usr/lib/libtorch.so")}),
+           step = program.add_stack({program.python("/src/train.py:9 step")});
+  program.builder.thread("main").range("step", 0, 1'000);
+  program.builder.thread("backward").range("step", 0, 1'000);
+  const Id helper = program.builder.add(
+      trace::HostSample{.thread_id = 1, .at_ns = 5'000'000, .runs = 1, .stack_id = library});
+  program.builder.add(
+      trace::HostSample{.thread_id = 0,
+                        .at_ns = 6'000'000,
+                        .runs = waits ? 0 : 1,
+                        .system_call = waits ? trace::Small{SYS_futex} : trace::kNoSmall,
+                        .stack_id = step});
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  return host_activities(analyses, std::vector<Id>{helper}, 100);
+}
+
+TEST(HostSamples, NameTheLineThatWaitsForAThreadWithoutPython) {
+  const HostActivities found = of_helper(true);
+  ASSERT_EQ(found.lines.size(), 1u);
+  EXPECT_EQ(found.lines[0].place, "train.py:9 step");
+  EXPECT_EQ(found.lines[0].what, "thread backward runs");
+}
+
+TEST(HostSamples, NameTheFunctionOfAThreadThatNoPythonWaitsFor) {
+  const HostActivities found = of_helper(false);
+  ASSERT_EQ(found.lines.size(), 1u);
+  EXPECT_EQ(found.lines[0].place, "at::native::add<…>");
+  EXPECT_EQ(found.lines[0].what, "runs");
+}
+
 // The interpreter's function that waits for its lock has no name in a stripped program.
 SteppedProgram locked(bool of_interpreter) {
   return paused([=](SteppedProgram& program) {

@@ -61,7 +61,7 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
       analyses, model, [](TimeShare share) { return share == TimeShare::kLaunching; });
   if (const std::string sentence = activity_sentence(activities); !sentence.empty()) {
     finding.text += " " + sentence;
-    finding.place.call_site = activities.lines.front().place;
+    finding.place.call_site = main_place(activities);
   }
   finding.count = graphs.launches;
   finding.start_ns = iterations.steady_start_ns();

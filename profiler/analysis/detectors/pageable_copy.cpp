@@ -4,13 +4,13 @@
 // pageable-copy (SS206): a copy from or to pageable host memory, which the driver stages through a
 //   buffer of its own, so that it is slower and overlaps with nothing. An asynchronous one blocks
 //   the host like any other (always to the host, from about 64 KiB on to the device). Evidence:
-//   memory kinds of copies, times. Ignored: small copies to the device, which return at once;
-//   asynchronous copies after which the thread issues nothing before it synchronizes, and blocking
-//   ones, unless the faster copy alone is worth reporting; blocking ones that are not made in each
-//   iteration, as page-locking memory for one copy costs more than it brings. The gain assumes that
-//   an asynchronous call returns at once, and that the copy runs as fast as the fastest page-locked
-//   copy of the trace in the same direction; if there is none, at 87 % of what 16 lanes of the
-//   device's generation of PCIe carry.
+//   memory kinds of copies, times. Ignored: small copies to the device, which return at once, and
+//   small blocking ones; asynchronous copies after which the thread issues nothing before it
+//   synchronizes, and blocking ones, unless the faster copy alone is worth reporting; blocking ones
+//   that are not made in each iteration, as page-locking memory for one copy costs more than it
+//   brings. The gain assumes that an asynchronous call returns at once, and that the copy runs as
+//   fast as the fastest page-locked copy of the trace in the same direction; if there is none, at
+//   87 % of what 16 lanes of the device's generation of PCIe carry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,8 +81,10 @@ std::vector<Id> pageable_copies(Analyses& analyses) {
     const Id call = trace.op.api_call_id[op];
     const bool is_async =
         call < trace.api_call.size() && trace.api_call.kind[call] == CallKind::kMemcpyAsync;
-    if (!is_async && !(analyses.order().copy_sync(op) != kNoId && is_steady(op))) continue;
-    if (trace.op.detail[op] == CopyKind::kHostToDevice && trace.op.bytes[op] < kReturnsAtOnce)
+    const bool blocks = analyses.order().copy_sync(op) != kNoId;
+    if (!is_async && !(blocks && is_steady(op))) continue;
+    if ((blocks || trace.op.detail[op] == CopyKind::kHostToDevice) &&
+        trace.op.bytes[op] < kReturnsAtOnce)
       continue;
     found.push_back(op);
   }
@@ -183,6 +185,7 @@ void find_pageable_copies(Analyses& analyses, Findings& findings) {
     findings.add(key, trace.op.start_ns[group.last], [&, &group = group] {
       Finding finding;
       finding.first_op = group.first;
+      finding.host_sync = analyses.order().copy_sync(group.first);  // which has the stack
       finding.title = title_of(trace, group);
       finding.text = text_of(trace, group, pace[trace.op.detail[group.first]] > 0);
       finding.count = group.count;

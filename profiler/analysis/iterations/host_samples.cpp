@@ -11,6 +11,8 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/call_sites.h"
+#include "analysis/labels.h"
 #include "analysis/units.h"
 #include "iteration_model.h"
 
@@ -117,6 +119,69 @@ std::vector<bool> input_stacks(const Trace& trace) {
   return result;
 }
 
+// A thread without Python code, such as that of a backward pass, works for one that waits for it:
+// the line of that one says more than a function of a library.
+class WaitingCallers {
+ public:
+  explicit WaitingCallers(const Trace& trace)
+      : trace_(trace), samples_(trace), has_python_(trace.stack.size()) {
+    for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
+      const Id stack = trace.stack_frame.stack_id[frame];
+      if (trace.stack_frame.kind[frame] == trace::kPythonFrame && stack < has_python_.size())
+        has_python_[stack] = true;
+    }
+    std::vector<bool> runs_python(trace.thread.size());
+    for (Id sample = 0; sample < trace.host_sample.size(); ++sample) {
+      const Id thread = trace.host_sample.thread_id[sample];
+      if (thread < runs_python.size() && has_python(trace.host_sample.stack_id[sample]))
+        runs_python[thread] = true;
+    }
+    for (Id thread = 0; thread < runs_python.size(); ++thread) {
+      if (runs_python[thread]) python_threads_.push_back(thread);
+    }
+  }
+
+  /// The stack of the Python thread that waits for another thread at the time of a sample without
+  /// Python code; kNoId if there is none, or more than one.
+  Id caller(Id sample, const LockWaits& waits_for_lock) const {
+    const auto& rows = trace_.host_sample;
+    if (has_python(rows.stack_id[sample])) return kNoId;
+    Id found = kNoId;
+    for (const Id thread : python_threads_) {
+      if (thread == rows.thread_id[sample] ||
+          trace_.process_of_thread(thread) != trace_.process_of_thread(rows.thread_id[sample]))
+        continue;
+      const Id other = nearest(thread, rows.at_ns[sample]);
+      if (other == kNoId || rows.runs[other] == 1 || rows.system_call[other] != SYS_futex ||
+          !has_python(rows.stack_id[other]) || waits_for_lock(rows.stack_id[other]))
+        continue;
+      if (found != kNoId) return kNoId;
+      found = rows.stack_id[other];
+    }
+    return found;
+  }
+
+ private:
+  bool has_python(Id stack) const { return stack < has_python_.size() && has_python_[stack]; }
+  Id nearest(Id thread, Ns at) const {
+    constexpr Ns kNearNs = 3'000'000;  // between samples of the default rate lie 2 ms
+    Id best = kNoId;
+    Ns least = kNearNs;
+    for (const Id sample : samples_.of(thread, at - kNearNs, at + kNearNs)) {
+      const Ns distance = std::abs(trace_.host_sample.at_ns[sample] - at);
+      if (distance >= least) continue;
+      least = distance;
+      best = sample;
+    }
+    return best;
+  }
+
+  const Trace& trace_;
+  SamplesByThread samples_;
+  std::vector<bool> has_python_;    // by stack
+  std::vector<Id> python_threads_;  // ascending
+};
+
 std::string wait_of(trace::Small system_call) {
   return system_call == trace::kNoSmall ? "waits" : system_call_name(system_call);
 }
@@ -135,16 +200,23 @@ class Summing {
       : trace_(analyses.trace()),
         places_(analyses.places()),
         waits_for_lock_(analyses.trace()),
+        callers_(analyses.trace()),
         of_input_(input_stacks(analyses.trace())) {}
 
   void add(Id sample, double weight_ns) {
     const Id stack = trace_.host_sample.stack_id[sample];
-    const std::string& place = stack == kNoId ? nowhere_ : places_.call_site(stack);
+    const Id caller = callers_.caller(sample, waits_for_lock_),
+             shown = caller == kNoId ? stack : caller;
+    const std::string& place = shown == kNoId ? nowhere_ : places_.call_site(shown);
     const bool runs = trace_.host_sample.runs[sample] == 1,
                for_lock = !runs && waits_for_lock_(stack);
-    const std::string what = runs       ? "runs"
-                             : for_lock ? "waits for Python's lock"
-                                        : wait_of(trace_.host_sample.system_call[sample]);
+    std::string what = runs       ? "runs"
+                       : for_lock ? "waits for Python's lock"
+                                  : wait_of(trace_.host_sample.system_call[sample]);
+    if (caller != kNoId) {
+      const Id thread = trace_.host_sample.thread_id[sample];
+      what = fmt::format("{} {}", thread_label(trace_, thread), what);
+    }
     auto& [activity, sum_ns] = sums_[{place, what}];
     activity = {.place = place,
                 .what = what,
@@ -180,6 +252,7 @@ class Summing {
   const Trace& trace_;
   const Places& places_;
   LockWaits waits_for_lock_;
+  WaitingCallers callers_;
   std::vector<bool> of_input_;
   std::string nowhere_;
   std::map<std::pair<std::string, std::string>, std::pair<HostActivity, double>> sums_;
@@ -248,6 +321,24 @@ bool is_input_bound(const HostActivities& activities) {
 
 bool is_lock_bound(const HostActivities& activities) {
   return is_most(activities, &HostActivity::for_lock);
+}
+
+std::string main_place(const HostActivities& activities) {
+  struct Function {
+    Ns each_ns = 0;
+    std::string place;  // its most expensive line
+  };
+  std::map<std::string, Function> functions;
+  const Function* most = nullptr;
+  for (const HostActivity& line : activities.lines) {
+    const auto source = source_line(line.place);
+    Function& function =
+        functions[source ? fmt::format("{} {}", source->file, source->function) : line.place];
+    if (function.place.empty()) function.place = line.place;
+    function.each_ns += line.each_ns;
+    if (!most || function.each_ns > most->each_ns) most = &function;
+  }
+  return most ? most->place : "";
 }
 
 std::string main_activity(const HostActivities& activities) {

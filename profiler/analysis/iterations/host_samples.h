@@ -64,6 +64,8 @@ HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, 
 bool is_input_bound(const HostActivities& activities);
 /// True if most of the time goes into waiting for Python's lock.
 bool is_lock_bound(const HostActivities& activities);
+/// Of the function in which most time is spent the line with most of it; "" without samples.
+std::string main_place(const HostActivities& activities);
 /// "data.py:45 collate (runs)" if one line takes a third or more of the time; else "".
 std::string main_activity(const HostActivities& activities);
 

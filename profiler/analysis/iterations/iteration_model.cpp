@@ -31,7 +31,8 @@ TimeShare IterationModel::find_bound() const {
   if (largest != TimeShare::kLaunching) return largest;
   const Ns launching = shares_.total[static_cast<size_t>(TimeShare::kLaunching)] /
                        static_cast<Ns>(iterations_.steady_count());
-  if (run_ahead_ns_ * 2 < launching) return largest;
+  constexpr Ns kMuch = 3;  // a third
+  if (run_ahead_ns_ * kMuch < launching) return largest;
   const Change graphs = as_graphs(analyses_, iterations_, shares_.launch_count).change;
   return bare_ns_ - predicted_ns(graphs) < run_ahead_ns_ ? TimeShare::kSynchronizing : largest;
 }

@@ -28,7 +28,7 @@ class IterationModel {
   /// What an iteration takes less without any synchronization that blocks the host.
   Ns run_ahead_ns() const { return run_ahead_ns_; }
   /// The largest share. But if that is launching, and synchronizations keep the host from running
-  /// ahead, so that removing them saves at least half of that share and more than graphs could:
+  /// ahead, so that removing them saves at least a third of that share and more than graphs could:
   /// synchronizing, as this is what has to be removed first.
   TimeShare bound() const { return bound_; }
 
