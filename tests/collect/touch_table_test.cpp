@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -26,14 +27,23 @@ using ::testing::IsEmpty;
 
 class HostTable {
  public:
-  explicit HostTable(uint64_t slots)
-      : slots_(slots), memory_(std::aligned_alloc(kTableAlignment, kTableAlignment)) {
+  explicit HostTable(uint64_t slots, uint64_t spill_slots = 0)
+      : slots_(slots),
+        spill_slots_(spill_slots),
+        memory_(std::aligned_alloc(kTableAlignment, kTableAlignment)) {
     std::memset(memory_, 0, kTableAlignment);
     table() = {.slots = slots_.data(),
                .capacity = slots,
                .nearly_full = &nearly_full_,
                .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 / 2),
-               .places = places_of(slots)};
+               .places = places_of(slots),
+               .spill = &spill_};
+    if (spill_slots > 0) {
+      spill_ = {.slots = spill_slots_.data(),
+                .capacity = spill_slots,
+                .nearly_full = &nearly_full_,
+                .places = places_of(spill_slots)};
+    }
   }
   HostTable(const HostTable&) = delete;
   HostTable& operator=(const HostTable&) = delete;
@@ -44,10 +54,12 @@ class HostTable {
     return reinterpret_cast<TouchLaunch*>(static_cast<char*>(memory_) + kLaunchesOffset) + index;
   }
   bool is_nearly_full() const { return nearly_full_ != 0; }
+  bool is_spill_used() const { return spill_.is_used != 0; }
 
   std::vector<TouchedRange> ranges() {
-    std::vector<TouchRun> runs(slots_.size());
-    std::vector<TouchSlot> granules(slots_.size());
+    const size_t all = slots_.size() + spill_slots_.size();
+    std::vector<TouchRun> runs(all);
+    std::vector<TouchSlot> granules(all);
     std::vector<TouchLaunch> launches(8);
     TouchReport report = {.runs = runs.data(),
                           .granules = granules.data(),
@@ -55,16 +67,23 @@ class HostTable {
                           .most_runs = static_cast<uint32_t>(runs.size()),
                           .most_granules = static_cast<uint32_t>(granules.size())};
     for (const TouchSlot& slot : slots_) report_slot(table(), slot, report);
+    for (const TouchSlot& slot : spill_slots_) report_slot(spill_, slot, report);
     runs.resize(report.run_count);
     granules.resize(report.granule_count);
     runs_ = runs.size();
     return touched_ranges(runs, granules);
   }
   size_t runs() const { return runs_; }
+  size_t slots() const {
+    const auto in_use = [](const TouchSlot& slot) { return slot.key != 0; };
+    return static_cast<size_t>(std::ranges::count_if(slots_, in_use) +
+                               std::ranges::count_if(spill_slots_, in_use));
+  }
 
  private:
-  std::vector<TouchSlot> slots_;
+  std::vector<TouchSlot> slots_, spill_slots_;
   uint32_t nearly_full_ = 0;
+  TouchTable spill_ = {};
   void* memory_;
   size_t runs_ = 0;
 };
@@ -139,44 +158,90 @@ TEST(TouchTable, ALaunchThatFindsNoRoomSaysSo) {
   EXPECT_TRUE(table.is_nearly_full());
 }
 
+TEST(TouchTable, WhatFindsNoRoomSpills) {
+  HostTable table(kMostSteps + 64, 2 * kMostSteps);
+  touch_each(table.launch(2), 0x10000, 0x10000 + 300 * 512, 4, Touch::kRead, 512);
+  touch_each(table.launch(3), 0x10000, 0x10000 + 200 * 512, 4, Touch::kWrite, 512);
+  EXPECT_THAT(shapes(table.ranges()), ElementsAre(Shape{2, Touch::kRead, 0x10000, 4, 300, 512},
+                                                  Shape{3, Touch::kWrite, 0x10000, 4, 200, 512}));
+  EXPECT_EQ(table.slots(), 500u);
+  EXPECT_TRUE(table.is_spill_used());
+  for (uint32_t launch = 0; launch < 4; ++launch) EXPECT_EQ(table.launch(launch)->flags, 0u);
+}
+
+TEST(TouchTable, ALaunchWhoseSpillIsFullTooSaysSo) {
+  HostTable table(kMostSteps, kMostSteps);
+  touch_each(table.launch(0), 0x10000, 0x10000 + 400 * 512, 4, Touch::kRead, 512);
+  touch_each(table.launch(1), 0x10000, 0x10000 + 400 * 512, 4, Touch::kRead, 512);
+  EXPECT_EQ(table.launch(0)->flags, 0u);
+  EXPECT_EQ(table.launch(1)->flags, uint32_t{kTableFull});
+  EXPECT_EQ(table.slots(), 2 * kMostSteps);
+}
+
+TEST(TouchTable, TheSpillIsNotUsedWhileThereIsRoom) {
+  HostTable table(1 << 12, kMostSteps);
+  touch_each(table.launch(0), 0x10000, 0x10000 + 1000 * 512, 4, Touch::kRead, 512);
+  EXPECT_FALSE(table.is_spill_used());
+}
+
+using Bytes = std::map<std::tuple<uint32_t, Touch>, std::set<uint64_t>>;
+
 // Several threads fill a table with what they touch at random, some of it together.
+Bytes touch_at_random(HostTable& table, uint32_t seed) {
+  constexpr uint32_t kLaunches = 3, kThreads = 4;
+  std::vector<Bytes> touched(kThreads);
+  std::vector<std::thread> threads;
+  for (uint32_t number = 0; number < kThreads; ++number) {
+    threads.emplace_back([&, number] {
+      std::mt19937 random(seed * kThreads + number);
+      const uint64_t base = 0x7fff00000000 + seed * 0x1234500;
+      for (int i = 0; i < 2000; ++i) {
+        const uint32_t launch = random() % kLaunches;
+        const auto how = static_cast<Touch>(random() % kTouches);
+        const uint32_t bytes = 1u << random() % 5;
+        const uint64_t at = base + random() % 0x3000 / bytes * bytes;
+        touch(table.launch(launch), at, bytes, how);
+        for (uint32_t byte = 0; byte < bytes; ++byte)
+          touched[number][{launch, how}].insert(at + byte);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Bytes all;
+  for (Bytes& bytes : touched)
+    for (auto& [key, set] : bytes) all[key].merge(set);
+  return all;
+}
+
+Bytes bytes_of(const std::vector<TouchedRange>& ranges) {
+  Bytes bytes;
+  for (const TouchedRange& range : ranges) {
+    for (uint32_t row = 0; row < range.rows; ++row) {
+      for (uint64_t byte = 0; byte < range.bytes; ++byte) {
+        const bool is_new = bytes[std::tuple(range.launch, range.how)]
+                                .insert(range.address + uint64_t{row} * range.pitch + byte)
+                                .second;
+        EXPECT_TRUE(is_new);
+      }
+    }
+  }
+  return bytes;
+}
+
 TEST(TouchTable, RandomTouchesAreExact) {
   for (uint32_t seed = 0; seed < 30; ++seed) {
     HostTable table(1 << 14);
-    constexpr uint32_t kLaunches = 3, kThreads = 4;
-    using Bytes = std::map<std::tuple<uint32_t, Touch>, std::set<uint64_t>>;
-    std::vector<Bytes> expected(kThreads);
-    std::vector<std::thread> threads;
-    for (uint32_t number = 0; number < kThreads; ++number) {
-      threads.emplace_back([&, number] {
-        std::mt19937 random(seed * kThreads + number);
-        const uint64_t base = 0x7fff00000000 + seed * 0x1234500;
-        for (int i = 0; i < 2000; ++i) {
-          const uint32_t launch = random() % kLaunches;
-          const auto how = static_cast<Touch>(random() % kTouches);
-          const uint32_t bytes = 1u << random() % 5;
-          const uint64_t at = base + random() % 0x3000 / bytes * bytes;
-          touch(table.launch(launch), at, bytes, how);
-          for (uint32_t byte = 0; byte < bytes; ++byte)
-            expected[number][{launch, how}].insert(at + byte);
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    Bytes all, found;
-    for (Bytes& bytes : expected)
-      for (auto& [key, set] : bytes) all[key].merge(set);
-    for (const TouchedRange& range : table.ranges()) {
-      for (uint32_t row = 0; row < range.rows; ++row) {
-        for (uint64_t byte = 0; byte < range.bytes; ++byte) {
-          const bool is_new = found[std::tuple(range.launch, range.how)]
-                                  .insert(range.address + uint64_t{row} * range.pitch + byte)
-                                  .second;
-          EXPECT_TRUE(is_new);
-        }
-      }
-    }
-    ASSERT_EQ(found, all) << "seed " << seed;
+    const Bytes all = touch_at_random(table, seed);
+    ASSERT_EQ(bytes_of(table.ranges()), all) << "seed " << seed;
+  }
+}
+
+TEST(TouchTable, RandomTouchesAreExactBeyondTheTable) {
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    HostTable table(kMostSteps, 1 << 12);
+    const Bytes all = touch_at_random(table, seed);
+    ASSERT_EQ(bytes_of(table.ranges()), all) << "seed " << seed;
+    EXPECT_TRUE(table.is_spill_used());
   }
 }
 

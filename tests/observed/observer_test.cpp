@@ -16,6 +16,7 @@
 #include <thread>
 #include <tuple>
 
+#include "collect/observed/table.h"
 #include "collect/process/session.h"
 #include "stand_in.h"
 
@@ -142,6 +143,43 @@ TEST(Observer, ReadsTablesInTurnWhileTheProgramRuns) {
     EXPECT_EQ(*bytes.begin(), expected.at(number));
   }
   EXPECT_THAT(Program::losses(), ElementsAre());
+}
+
+// A word of each of more granules than a small table has room for, by a kernel of few threads.
+constexpr uint64_t kManyGranules = kSmallSlots + 30'000;
+Kernel touching_many() {
+  return [](TouchLaunch* launch) {
+    constexpr uint64_t kPrime = 1'000'003;
+    for (uint64_t i = 0; i < kManyGranules; ++i)
+      touch(launch, kBase + i * kPrime % kManyGranules * 512, 4, Touch::kWrite);
+  };
+}
+
+TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
+  Program program(cubin("signals.sm_90"));
+  ThreadStream stream;
+  std::set<uint64_t> words;
+  for (uint64_t i = 0; i < kManyGranules; ++i) words.merge(range(kBase + i * 512, 4));
+  // Each for the first time, so in a small table; both are used again.
+  for (const char* kernel : {"first", "second", "third", "fourth"}) {
+    const uint32_t call = program.launch(stream, kernel, touching_many());
+    const uint32_t beside = program.launch(stream, kPlain, touching(Touch::kRead, kBase, 64));
+    finish_observing();
+    auto calls = seen();
+    EXPECT_EQ(calls[call].unknown, 0) << kernel;
+    EXPECT_TRUE(calls[call].bytes == (Bytes{{Touch::kWrite, words}})) << kernel;
+    EXPECT_EQ(calls[beside].unknown, 0) << kernel;
+    EXPECT_EQ(calls[beside].bytes, (Bytes{{Touch::kRead, range(kBase, 64)}})) << kernel;
+  }
+}
+
+TEST(Observer, SaysWhatIsNotKnownWithoutMemoryForTheSpill) {
+  Program program(cubin("signals.sm_90"));
+  Program::lack_host_memory();
+  ThreadStream stream;
+  const uint32_t call = program.launch(stream, kPlain, touching_many());
+  finish_observing();
+  EXPECT_EQ(seen()[call].unknown, 1);
 }
 
 // Handles of streams are used again: what was launched in a stream is read when it is destroyed.

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "collect/calls/call_table.h"
@@ -61,6 +62,8 @@ struct Everything {
   SanitizerCallback callback = nullptr;
   bool enabled[16] = {};
   std::set<CUmodule> patched;
+  std::multimap<CUcontext, void*> memory;
+  std::atomic<size_t> most_host_bytes = SIZE_MAX;
   std::map<SanitizerLaunch, const void*> data;
   std::deque<std::atomic<bool>> events;
   std::deque<ThreadStream> streams;
@@ -118,9 +121,10 @@ void run_report(const TouchTable* table, TouchReport* report) {
   for (uint64_t i = report->begin; i < report->end; ++i)
     report_slot(*table, table->slots[i], *report);
 }
-void run_clear(TouchTable* table, const TouchTable& empty) {
+void run_clear(TouchTable* table, const TouchTable& empty, uint32_t launch_count) {
   std::memset(static_cast<void*>(empty.slots), 0, empty.capacity * sizeof(TouchSlot));
-  std::memset(static_cast<void*>(table), 0, kTableBytes);
+  std::memset(reinterpret_cast<char*>(table) + kLaunchesOffset, 0,
+              launch_count * sizeof(TouchLaunch));
   *table = empty;
 }
 
@@ -200,7 +204,8 @@ void make_driver() {
       ThreadStream::of(stream).run([=] { run_report(table, into); });
     } else {
       const TouchTable empty = *static_cast<TouchTable*>(parameters[1]);
-      ThreadStream::of(stream).run([=] { run_clear(table, empty); });
+      const uint32_t launch_count = *static_cast<uint32_t*>(parameters[2]);
+      ThreadStream::of(stream).run([=] { run_clear(table, empty, launch_count); });
     }
     return CUDA_SUCCESS;
   };
@@ -235,11 +240,15 @@ void make_sanitizer() {
     all().data[launch] = data;
     return 0;
   };
-  sanitizer.sanitizerAlloc = [](CUcontext, void** memory, size_t bytes) {
+  sanitizer.sanitizerAlloc = [](CUcontext context, void** memory, size_t bytes) {
     *memory = allocate(bytes);
+    std::lock_guard lock(all().mutex);
+    all().memory.emplace(context, *memory);
     return 0;
   };
-  sanitizer.sanitizerAllocHost = sanitizer.sanitizerAlloc;
+  sanitizer.sanitizerAllocHost = [](CUcontext context, void** memory, size_t bytes) {
+    return bytes > all().most_host_bytes ? 1 : sanitizer.sanitizerAlloc(context, memory, bytes);
+  };
   sanitizer.sanitizerMemset = [](void* memory, int value, size_t bytes, SanitizerStream) {
     std::memset(memory, value, bytes);
     return 0;
@@ -294,7 +303,14 @@ Program::~Program() {
   observe_contexts_end();
   const SanitizerContextData data{context(), 0};
   call_back(kResourceDomain, kContextDestroyStarts, &data);
+  std::lock_guard lock(all().mutex);
+  const auto [begin, end] = all().memory.equal_range(context());
+  for (auto memory = begin; memory != end; ++memory) std::free(memory->second);
+  all().memory.erase(begin, end);
+  all().most_host_bytes = SIZE_MAX;
 }
+
+void Program::lack_host_memory() { all().most_host_bytes = 4096; }
 
 uint32_t Program::launch(ThreadStream& stream, const char* name,
                          const std::vector<Kernel>& kernels) {
@@ -312,7 +328,8 @@ uint32_t Program::launch(ThreadStream& stream, const char* name,
     launch.context = context();
     launch.stream = stream.handle();
     launch.module = reinterpret_cast<CUmodule>(module_);
-    launch.function = reinterpret_cast<CUfunction>(module_ + 1);
+    launch.function =
+        reinterpret_cast<CUfunction>(module_ + 1 + std::hash<std::string_view>()(name) % 65536);
     launch.name = name;
     for (uint32_t* size : {launch.grid, launch.block}) size[0] = size[1] = size[2] = 1;
     launch.block[0] = 64;

@@ -33,6 +33,8 @@ class Program {
   uint32_t launch(test::ThreadStream& stream, const char* name, Kernel kernel) {
     return launch(stream, name, std::vector{std::move(kernel)});
   }
+  /// From now on the host has only a page at once.
+  static void lack_host_memory();
   CUcontext context() const { return reinterpret_cast<CUcontext>(context_); }
 
   /// What the collector has reported since the last time, of all threads.

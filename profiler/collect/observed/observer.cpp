@@ -194,6 +194,7 @@ TouchLaunch* place_for(const SanitizerLaunchData& data, const Launch& launch) {
       filling->expected_slots + slots > filling->full_slots())
     take_turns(*context, slots);
   Table* const table = context->filling;
+  if (!table->has_spill) table->make_spill(data.context);
   Table** const end = open_tables.tables + open_tables.count;
   if (std::find(open_tables.tables, end, table) == end) {
     if (open_tables.count == OpenTables::kMost) return nullptr;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A table in device memory, its launches, and the streams whose work must end before it is read.
+// A table in device memory, its spill, its launches, and the streams whose work must end before it
+// is read.
 #pragma once
 
 #include <cuda.h>
@@ -19,6 +20,9 @@ namespace streamscope::collect {
 inline constexpr uint64_t kSmallSlots = 1 << 17;
 /// Of a large one: 100 MiB, of which a copy of 256 MiB fills 64 %.
 inline constexpr uint64_t kLargeSlots = 1'650'000;
+
+/// Of a spill: 256 MiB of host memory. With it a launch has room for 2 GiB, touched as a whole.
+inline constexpr uint64_t kSpillSlots = 1 << 22;
 
 /// What a table is to be filled with at most, so that granules find a slot nearby.
 constexpr uint64_t most_slots(uint64_t capacity) { return capacity / 10 * 7; }
@@ -51,6 +55,8 @@ struct Table {
   enum { kFree, kFilling, kClosed } state = kFree;
   TouchTable* device = nullptr;  // in device memory; null: not made yet
   TouchTable header = {};        // what it is when empty
+  TouchTable spill = {};         // what its spill is when empty
+  bool has_spill = false;        // or there is no memory for its slots
   std::vector<Launch> launches;
   std::vector<StreamOfTable> streams;
   uint64_t expected_slots = 0;  // of the launches
@@ -59,6 +65,10 @@ struct Table {
 
   /// In a callback, with a stream of the context. Null, or what failed.
   const char* make(CUcontext context, SanitizerStream stream, uint64_t slots);
+  /// In a callback, before launches use the table. If the host lacks memory for the spill, a launch
+  /// that finds no room in the table is not known.
+  void make_spill(CUcontext context);
+  bool is_spill_used() const;
   /// Expected slots from which another table shall take over.
   uint64_t full_slots() const { return most_slots(header.capacity); }
   /// A launch in this stream that may fill so many slots. Its place; null if there is none.

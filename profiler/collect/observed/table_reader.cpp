@@ -11,8 +11,7 @@ namespace streamscope::collect {
 
 namespace {
 
-constexpr uint32_t kMostRuns = 1 << 18, kMostGranules = 1 << 18;  // read at once
-static_assert(kMostRuns >= kMostGranules);
+constexpr uint32_t kMostSlots = 1 << 18;  // read at once
 
 CUdeviceptr address(const void* device) { return reinterpret_cast<CUdeviceptr>(device); }
 
@@ -44,11 +43,11 @@ bool launch(CUfunction kernel, CUstream stream, Parameters... parameters) {
 
 bool TableReader::make() {
   CUmodule module = nullptr;
-  empty_ = {.most_runs = kMostRuns, .most_granules = kMostGranules};
+  empty_ = {.most_runs = kMostSlots, .most_granules = kMostSlots};
   return cuda.cuModuleLoadData(&module, streamscope_reader) == CUDA_SUCCESS &&
          cuda.cuModuleGetFunction(&report_, module, "streamscope_report") == CUDA_SUCCESS &&
          cuda.cuModuleGetFunction(&clear_, module, "streamscope_clear") == CUDA_SUCCESS &&
-         allocate(&empty_.runs, kMostRuns) && allocate(&empty_.granules, kMostGranules) &&
+         allocate(&empty_.runs, kMostSlots) && allocate(&empty_.granules, kMostSlots) &&
          allocate(&empty_.launches, kMostLaunches) && allocate(&report_at_, 1) &&
          cuda.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
 }
@@ -61,41 +60,39 @@ const char* TableReader::failure() const {
              : "an error in a kernel ended the context";
 }
 
-bool TableReader::read_part(const Table& table, uint64_t begin, uint64_t end, Contents& contents) {
-  TouchReport report = empty_;
-  report.launch_count = static_cast<uint32_t>(table.launches.size());
-  report.begin = begin, report.end = end;
-  if (cuda.cuMemcpyHtoDAsync(address(report_at_), &report, sizeof report, stream_) !=
-          CUDA_SUCCESS ||
-      !launch(report_, stream_, table.device, report_at_) ||
-      cuda.cuMemcpyDtoHAsync(&report, address(report_at_), sizeof report, stream_) !=
-          CUDA_SUCCESS ||
-      cuda.cuStreamSynchronize(stream_) != CUDA_SUCCESS)
-    return false;
-  contents.complete = report.run_count <= kMostRuns && report.granule_count <= kMostGranules;
-  return !contents.complete ||
-         (fetch(contents.runs, report.runs, report.run_count, stream_) &&
-          fetch(contents.granules, report.granules, report.granule_count, stream_));
+bool TableReader::read_slots(const TouchTable* from, TouchReport report, Contents& contents) {
+  return cuda.cuMemcpyHtoDAsync(address(report_at_), &report, sizeof report, stream_) ==
+             CUDA_SUCCESS &&
+         launch(report_, stream_, from, report_at_) &&
+         cuda.cuMemcpyDtoHAsync(&report, address(report_at_), sizeof report, stream_) ==
+             CUDA_SUCCESS &&
+         cuda.cuStreamSynchronize(stream_) == CUDA_SUCCESS &&
+         fetch(contents.runs, report.runs, report.run_count, stream_) &&
+         fetch(contents.granules, report.granules, report.granule_count, stream_);
 }
 
-bool TableReader::start(const Table& table) {
-  return cuda.cuMemsetD8Async(address(empty_.launches), 0,
-                              table.launches.size() * sizeof(TouchLaunch), stream_) == CUDA_SUCCESS;
+bool TableReader::take(TouchTable* from, const TouchTable& empty, uint32_t launches,
+                       Contents& contents) {
+  TouchReport report = empty_;
+  report.launch_count = launches;
+  for (; report.begin < empty.capacity; report.begin = report.end) {
+    report.end = std::min(report.begin + kMostSlots, empty.capacity);
+    if (!read_slots(from, report, contents)) return false;
+  }
+  return launch(clear_, stream_, from, empty, launches);
 }
 
 bool TableReader::read(const Table& table, Contents& contents) {
   if (stream_ == nullptr && !make()) return false;
-  if (!start(table) || !read_part(table, 0, table.header.capacity, contents)) return false;
-  if (!contents.complete) {  // in parts that have room
-    if (!start(table)) return false;
-    for (uint64_t at = 0; at < table.header.capacity; at += kMostGranules) {
-      const uint64_t end = std::min<uint64_t>(at + kMostGranules, table.header.capacity);
-      if (!read_part(table, at, end, contents)) return false;
-    }
-  }
-  return fetch(contents.launches, empty_.launches, table.launches.size(), stream_) &&
-         launch(clear_, stream_, table.device, table.header) &&
-         cuda.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
+  const auto launches = static_cast<uint32_t>(table.launches.size());
+  contents.complete =
+      cuda.cuMemsetD8Async(address(empty_.launches), 0, launches * sizeof(TouchLaunch), stream_) ==
+          CUDA_SUCCESS &&
+      take(table.device, table.header, launches, contents) &&
+      (!table.is_spill_used() || take(table.header.spill, table.spill, 0, contents)) &&
+      fetch(contents.launches, empty_.launches, launches, stream_) &&
+      cuda.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
+  return contents.complete;
 }
 
 }  // namespace streamscope::collect

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads and empties tables of a context, by kernels in a stream of its own (reader.cu).
+// Reads and empties tables of a context and their spills, by kernels in a stream of its own
+// (reader.cu).
 #pragma once
 
 #include <cuda.h>
@@ -30,10 +31,10 @@ class TableReader {
 
  private:
   bool make();
-  bool start(const Table& table);
-  // Appends what slots from `begin` to `end` contain; complete: false and nothing if it is too much
-  // at once.
-  bool read_part(const Table& table, uint64_t begin, uint64_t end, Contents& contents);
+  // Of a table or a spill, which begins there and is `empty` afterwards: appends what it contains,
+  // and empties it.
+  bool take(TouchTable* from, const TouchTable& empty, uint32_t launches, Contents& contents);
+  bool read_slots(const TouchTable* from, TouchReport report, Contents& contents);
 
   CUfunction report_ = nullptr;
   CUfunction clear_ = nullptr;

@@ -7,6 +7,9 @@
 // A slot of the table has one granule of memory as one launch touched it: a bit for each of 128
 // units, which are words of 4 bytes, or bytes where an access covers only a part of a word. Both
 // are exact, so the bytes that a launch touched are the union of its slots.
+//
+// What finds no slot in device memory goes into the table's spill, a larger table of the same form
+// in page-locked host memory.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +67,7 @@ struct TouchLaunch {
   uint32_t slots;  // that it fills; only once the table is read
 };
 enum LaunchFlag : uint32_t {
-  kTableFull = 1,  // some of its accesses are not in the table
+  kTableFull = 1,  // some of its accesses are neither in the table nor in its spill
 };
 
 /// How far from its first place a granule may be.
@@ -74,13 +77,16 @@ constexpr uint32_t places_of(uint64_t capacity) {
 }
 
 /// The start of a table, at a multiple of kTableAlignment; its launches follow in the same piece of
-/// memory, and its slots anywhere.
+/// memory, and its slots are anywhere. The start of a spill is anywhere, and it has no slots until
+/// it is needed.
 struct TouchTable {
   TouchSlot* slots;
   uint64_t capacity;         // slots, less than 2^32
   uint32_t* nearly_full;     // in host memory: set once
   uint32_t most_of_counter;  // slots by one counter until then
   uint32_t places;           // where granules may begin to look for a slot: places_of(capacity)
+  TouchTable* spill;         // in host memory; null of a spill
+  uint32_t is_used;          // of a spill: the table has had no room
   uint32_t counters[64];     // slots in use, of some
 };
 inline constexpr uint64_t kTableAlignment = 2 << 20;
@@ -142,6 +148,13 @@ STREAMSCOPE_BOTH T seen(const T* word) {
 #endif
 }
 
+/// What was computed from a key is computed again, instead of kept in registers.
+STREAMSCOPE_BOTH void forget_copies([[maybe_unused]] GranuleKey& key) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(key));
+#endif
+}
+
 STREAMSCOPE_BOTH uint32_t upper_product(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __umulhi(a, b);
@@ -199,13 +212,21 @@ STREAMSCOPE_BOTH TouchSlot* slot_for(TouchTable& table, GranuleKey key) {
   return nullptr;
 }
 
-/// A launch touched these units of a granule, all in one word of the mask.
+/// A launch touched these units of a granule, all in one word of the mask. A granule that once had
+/// no room in the table never has, so each has one slot.
 STREAMSCOPE_BOTH void add_touch(TouchLaunch* launch, GranuleKey key, Touch how, uint32_t word,
                                 uint32_t bits) {
-  TouchSlot* const slot = slot_for(*table_of(launch), key);
-  if (slot == nullptr) {
-    set_bits(&launch->flags, kTableFull);
-    return;
+  TouchTable* table = table_of(launch);
+  TouchSlot* slot = nullptr;
+  STREAMSCOPE_AS_A_LOOP
+  while ((slot = slot_for(*table, key)) == nullptr) {
+    table = table->spill;
+    if (table == nullptr || table->slots == nullptr) {
+      set_bits(&launch->flags, kTableFull);
+      return;
+    }
+    if (seen(&table->is_used) == 0) set_flag(&table->is_used);
+    forget_copies(key);
   }
   uint32_t* const units = &slot->touched[static_cast<uint32_t>(how)].bits[word];
   if ((bits & ~seen(units)) != 0) set_bits(units, bits);
@@ -220,8 +241,8 @@ struct TouchRun {
   uint32_t how;  // bit: Touch
 };
 
-/// What a table contains; all of it in device memory. Runs begin at multiples of kLongestRun, so
-/// long ones are in pieces.
+/// What a table or a spill contains; all of it in device memory. Runs begin at multiples of
+/// kLongestRun, so long ones are in pieces.
 struct TouchReport {
   TouchRun* runs;
   TouchSlot* granules;  // those that are touched in part
