@@ -17,6 +17,10 @@ PROGRAMS = REPOSITORY / "tests/gpu/programs"
 MEMCHECK = shutil.which("compute-sanitizer")
 
 
+def unknown_launches(trace):
+    return trace.value("SELECT count(*) FROM access WHERE source = 4 AND address IS NULL AND bytes IS NULL")
+
+
 def torch_pair(harness, case):
     for repaired in (False, True):
         name = f"torch_{case}{'_repaired' if repaired else ''}"
@@ -27,7 +31,7 @@ def torch_pair(harness, case):
         trace = recording[1]
         found = races.findings(trace)
         texts = [row[0] for row in trace.rows("SELECT value FROM finding JOIN string ON string.id = text_id")]
-        unknown = trace.value("SELECT count(*) FROM access WHERE source = 4 AND address IS NULL AND bytes IS NULL")
+        unknown = unknown_launches(trace)
         trace.close()
         harness.check(f"{name}: {'silent' if repaired else 'one certain race'}",
                       not found if repaired else [row[2] for row in found] == [races.CERTAIN], f"{found}")
@@ -61,6 +65,24 @@ def sanitizer_case(harness, case, races_expected):
     recording[1].close()
     harness.check(f"{case} of PyTorch's sanitizer: {races_expected} certain", [row[2] for row in found] == [races.CERTAIN] * races_expected,
                   f"{found}")
+
+
+def beyond_the_table(harness):
+    """Kernels that touch more than their table has room for are known as exactly as others."""
+    races.run_programs(harness, "many_granules", OPTIONS)
+    for case in harness.run([harness.app("many_granules"), "--list"]).lines():
+        name = f"exact_{case['case']}"
+        recording = harness.recorded(name, [harness.app("many_granules"), case["case"]], OPTIONS)
+        if recording is None:
+            continue
+        trace = recording[1]
+        pieces = trace.rows("SELECT writes, bytes, rows, pitch_bytes FROM access WHERE source = 4 AND bytes > 4")
+        words = trace.rows("SELECT writes, sum(bytes * coalesce(rows, 1)) FROM access WHERE source = 4 AND bytes = 4 GROUP BY writes")
+        unknown = unknown_launches(trace)
+        trace.close()
+        harness.check(f"{case['case']}: every byte is exact", (pieces, words) == ([(1, 508 * 512, 4096, 512 * 512)], [(1, 64 * 4)]),
+                      f"{pieces[:4]} {words}")
+        harness.check(f"{case['case']}: every access is known", unknown == 0, f"{unknown} launches are not known")
 
 
 # Random programs.
@@ -212,6 +234,7 @@ def run(harness):
     races.run_programs(harness, "kernel_races", OPTIONS)
     races.run_programs(harness, "bulk_races", OPTIONS)
     races.run_programs(harness, "races", OPTIONS)
+    beyond_the_table(harness)
     harness.parallel([(torch_pair, harness, case) for case in TORCH])
     torch_tensor_map(harness)
     cases = harness.run([harness.python, PROGRAMS / "torch_sanitizer_cases.py", "--list"]).lines()[0]
