@@ -56,7 +56,10 @@ class HostTable {
   bool is_nearly_full() const { return nearly_full_ != 0; }
   bool is_spill_used() const { return spill_.is_used != 0; }
 
-  std::vector<TouchedRange> ranges() {
+  struct Range : TouchedRange {
+    uint32_t launch;
+  };
+  std::vector<Range> ranges() {
     const size_t all = slots_.size() + spill_slots_.size();
     std::vector<TouchRun> runs(all);
     std::vector<TouchSlot> granules(all);
@@ -71,7 +74,15 @@ class HostTable {
     runs.resize(report.run_count);
     granules.resize(report.granule_count);
     runs_ = runs.size();
-    return touched_ranges(runs, granules);
+    const TouchedRanges ranges(runs, granules);
+    std::vector<Range> found;
+    for (uint32_t launch = 0; launch < launches.size(); ++launch) {
+      ranges.of_launch(launch, [&](const TouchedRange& range) {
+        found.push_back({range, launch});
+        return true;
+      });
+    }
+    return found;
   }
   size_t runs() const { return runs_; }
   size_t slots() const {
@@ -94,9 +105,9 @@ void touch_each(TouchLaunch* launch, uint64_t begin, uint64_t end, uint32_t byte
 }
 
 using Shape = std::tuple<uint32_t, Touch, uint64_t, uint64_t, uint32_t, uint32_t>;
-std::vector<Shape> shapes(const std::vector<TouchedRange>& ranges) {
+std::vector<Shape> shapes(const std::vector<HostTable::Range>& ranges) {
   std::vector<Shape> result;
-  for (const TouchedRange& range : ranges)
+  for (const HostTable::Range& range : ranges)
     result.emplace_back(range.launch, range.how, range.address, range.bytes, range.rows,
                         range.pitch);
   return result;
@@ -213,9 +224,9 @@ Bytes touch_at_random(HostTable& table, uint32_t seed) {
   return all;
 }
 
-Bytes bytes_of(const std::vector<TouchedRange>& ranges) {
+Bytes bytes_of(const std::vector<HostTable::Range>& ranges) {
   Bytes bytes;
-  for (const TouchedRange& range : ranges) {
+  for (const HostTable::Range& range : ranges) {
     for (uint32_t row = 0; row < range.rows; ++row) {
       for (uint64_t byte = 0; byte < range.bytes; ++byte) {
         const bool is_new = bytes[std::tuple(range.launch, range.how)]
@@ -243,6 +254,38 @@ TEST(TouchTable, RandomTouchesAreExactBeyondTheTable) {
     ASSERT_EQ(bytes_of(table.ranges()), all) << "seed " << seed;
     EXPECT_TRUE(table.is_spill_used());
   }
+}
+
+TEST(TouchedRanges, AreVisitedUntilThereAreEnough) {
+  const TouchRun runs[] = {{granule_key(0, false, 0x1000), 1, 1},
+                           {granule_key(0, false, 0x2000), 2, 3},
+                           {granule_key(1, false, 0x2000), 1, 1}};
+  const TouchedRanges ranges(runs, {});
+  size_t visited = 0;
+  ranges.of_launch(0, [&](const TouchedRange&) { return ++visited < 2; });
+  EXPECT_EQ(visited, 2u);
+  ranges.of_launch(0, [&](const TouchedRange&) { return ++visited < 100; });
+  EXPECT_EQ(visited, 2u + 3);
+  ranges.of_launch(2, [&](const TouchedRange&) { return ++visited < 100; });
+  EXPECT_EQ(visited, 2u + 3);
+}
+
+// A run of words, of which some bytes are touched by themselves in another way, and again.
+TEST(TouchedRanges, JoinWordsAndBytesOfTheSameMemory) {
+  const TouchRun runs[] = {{granule_key(0, false, 0x1000), 2, 1},
+                           {granule_key(0, true, 0x1400), 1, 1}};
+  TouchSlot bytes = {.key = granule_key(0, true, 0x1180)};
+  bytes.touched[0].bits[3] = bytes.touched[1].bits[3] = 0xf0000000;
+  TouchSlot behind = {.key = granule_key(0, false, 0x1400)};
+  behind.touched[0].bits[1] = 1;
+  const TouchSlot granules[] = {behind, bytes};
+  std::vector<std::tuple<Touch, uint64_t, uint64_t>> found;
+  TouchedRanges(runs, granules).of_launch(0, [&](const TouchedRange& range) {
+    found.emplace_back(range.how, range.address, range.bytes);
+    return true;
+  });
+  EXPECT_THAT(found, ElementsAre(std::tuple(Touch::kRead, 0x1000, 0x484),
+                                 std::tuple(Touch::kWrite, 0x11fc, 4)));
 }
 
 TEST(TouchTable, NothingTouchedIsNoRange) {

@@ -323,13 +323,14 @@ void report_launches(ThreadState& thread, RoomInRing& room, const std::vector<La
     room.wait_for(2);
     push_range(thread, launch, range);
   };
-  const std::vector<TouchedRange> ranges = touched_ranges(contents.runs, contents.granules);
-  size_t next = 0;
-  for (size_t launch = 0; launch < launches.size(); ++launch) {
+  const TouchedRanges ranges(contents.runs, contents.granules);
+  for (uint32_t launch = 0; launch < launches.size(); ++launch) {
     size_t count = 0;
-    for (; next < ranges.size() && ranges[next].launch == launch; ++next) {
-      if (++count <= kMostRanges) push(launches[launch], ranges[next]);
-    }
+    ranges.of_launch(launch, [&](const TouchedRange& range) {
+      if (++count > kMostRanges) return false;
+      push(launches[launch], range);
+      return true;
+    });
     const bool known = contents.complete && count <= kMostRanges &&
                        (contents.launches[launch].flags & kTableFull) == 0 &&
                        (launches[launch].code & (kByTensorMap | kTouchesUnseen)) == 0;
