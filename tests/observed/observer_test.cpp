@@ -145,29 +145,29 @@ TEST(Observer, ReadsTablesInTurnWhileTheProgramRuns) {
   EXPECT_THAT(Program::losses(), ElementsAre());
 }
 
-// A word of each of more granules than a small table has room for, by a kernel of few threads.
-constexpr uint64_t kManyGranules = kSmallSlots + 30'000;
+// A byte of each of more granules than a small table has room for, by a kernel of few threads.
+constexpr uint64_t kManyGranules = kSmallSlots + 10'000;
 Kernel touching_many() {
   return [](TouchLaunch* launch) {
     constexpr uint64_t kPrime = 1'000'003;
     for (uint64_t i = 0; i < kManyGranules; ++i)
-      touch(launch, kBase + i * kPrime % kManyGranules * 512, 4, Touch::kWrite);
+      touch(launch, kBase + i * kPrime % kManyGranules * 512, 1, Touch::kWrite);
   };
 }
 
 TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
   Program program(cubin("signals.sm_90"));
   ThreadStream stream;
-  std::set<uint64_t> words;
-  for (uint64_t i = 0; i < kManyGranules; ++i) words.merge(range(kBase + i * 512, 4));
-  // Each for the first time, so in a small table; both are used again.
-  for (const char* kernel : {"first", "second", "third", "fourth"}) {
+  std::set<uint64_t> bytes;
+  for (uint64_t i = 0; i < kManyGranules; ++i) bytes.insert(bytes.end(), kBase + i * 512);
+  // Each for the first time, so in a small table; one is used again.
+  for (const char* kernel : {"first", "second", "third"}) {
     const uint32_t call = program.launch(stream, kernel, touching_many());
     const uint32_t beside = program.launch(stream, kPlain, touching(Touch::kRead, kBase, 64));
     finish_observing();
     auto calls = seen();
     EXPECT_EQ(calls[call].unknown, 0) << kernel;
-    EXPECT_TRUE(calls[call].bytes == (Bytes{{Touch::kWrite, words}})) << kernel;
+    EXPECT_TRUE(calls[call].bytes == (Bytes{{Touch::kWrite, bytes}})) << kernel;
     EXPECT_EQ(calls[beside].unknown, 0) << kernel;
     EXPECT_EQ(calls[beside].bytes, (Bytes{{Touch::kRead, range(kBase, 64)}})) << kernel;
   }
@@ -180,6 +180,29 @@ TEST(Observer, SaysWhatIsNotKnownWithoutMemoryForTheSpill) {
   const uint32_t call = program.launch(stream, kPlain, touching_many());
   finish_observing();
   EXPECT_EQ(seen()[call].unknown, 1);
+}
+
+// Two tables are in use when the first one cannot be read.
+TEST(Observer, SaysOfEachLaunchThatItIsNotKnownIfTablesCannotBeRead) {
+  Program program(cubin("signals.sm_90"));
+  Program::refuse_kernels();
+  ThreadStream one, two;
+  std::atomic<bool> nearly_full = false, may_end = false;
+  const uint32_t first = program.launch(one, kPlain, [&](TouchLaunch* launch) {
+    for (uint64_t i = 0; i < kSmallSlots / 10 * 7; ++i)
+      touch(launch, kBase + i * 512, 4, Touch::kWrite);
+    nearly_full = true;
+    while (!may_end) std::this_thread::yield();
+  });
+  while (!nearly_full) std::this_thread::yield();
+  const Kernel other = touching(Touch::kRead, kBase, 64);
+  const uint32_t graph = program.launch(two, "other", {other, other});
+  may_end = true;
+  finish_observing();
+  auto calls = seen();
+  EXPECT_EQ(calls[first].unknown, 1);
+  EXPECT_EQ(calls[graph].unknown, 2);
+  EXPECT_THAT(Program::losses(), ElementsAre("the driver refuses to read them"));
 }
 
 // Handles of streams are used again: what was launched in a stream is read when it is destroyed.

@@ -64,6 +64,7 @@ struct Everything {
   std::set<CUmodule> patched;
   std::multimap<CUcontext, void*> memory;
   std::atomic<size_t> most_host_bytes = SIZE_MAX;
+  std::atomic<bool> refuses_kernels = false;
   std::map<SanitizerLaunch, const void*> data;
   std::deque<std::atomic<bool>> events;
   std::deque<ThreadStream> streams;
@@ -198,6 +199,7 @@ void make_driver() {
   };
   cuda.cuLaunchKernel = [](CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
                            unsigned, unsigned, CUstream stream, void** parameters, void**) {
+    if (all().refuses_kernels) return CUDA_ERROR_LAUNCH_FAILED;
     auto* const table = *static_cast<TouchTable**>(parameters[0]);
     if (function == kReport) {
       auto* const into = *static_cast<TouchReport**>(parameters[1]);
@@ -308,9 +310,11 @@ Program::~Program() {
   for (auto memory = begin; memory != end; ++memory) std::free(memory->second);
   all().memory.erase(begin, end);
   all().most_host_bytes = SIZE_MAX;
+  all().refuses_kernels = false;
 }
 
 void Program::lack_host_memory() { all().most_host_bytes = 4096; }
+void Program::refuse_kernels() { all().refuses_kernels = true; }
 
 uint32_t Program::launch(ThreadStream& stream, const char* name,
                          const std::vector<Kernel>& kernels) {

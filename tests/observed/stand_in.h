@@ -35,6 +35,8 @@ class Program {
   }
   /// From now on the host has only a page at once.
   static void lack_host_memory();
+  /// From now on the driver refuses the collector's kernels.
+  static void refuse_kernels();
   CUcontext context() const { return reinterpret_cast<CUcontext>(context_); }
 
   /// What the collector has reported since the last time, of all threads.

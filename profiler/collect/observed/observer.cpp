@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -44,8 +45,8 @@ struct Context {
   std::unordered_map<CUfunction, double> slots_of_thread;  // most of one launch, as far as seen
   std::unordered_map<CUfunction, uint64_t> guessed;        // launches of kernels not seen so far
   bool impatient = false;  // a launch waited without one: none waits until a table is free again
-  bool broken = false;     // a table could not be made or read: nothing more is observed
-  bool ends = false;
+  bool abandoned = false;  // nothing more is observed
+  bool ended = false;      // another one may have its handle
 };
 
 struct Code {
@@ -82,14 +83,42 @@ constinit std::mutex patching;
 
 Context* context_of(CUcontext handle) {
   for (Context* context : observer->contexts) {
-    if (context->handle == handle && !context->ends) return context;
+    if (context->handle == handle && !context->ended) return context;
   }
   return nullptr;
 }
 
-// Nothing more is observed in the context. The mutex is held.
-void give_up(Context& context, const char* why) {
-  context.broken = true;
+// Without bytes a range says what is known of all that the launch touched.
+constexpr TouchedRange kNothing = {.rows = 0};
+constexpr TouchedRange kNotKnown = {.rows = 1};
+
+void push_range(ThreadState& thread, const Launch& launch, const TouchedRange& range) {
+  ring::AccessRecord record{};
+  record.kind = ring::RecordKind::kAccess;
+  record.source = static_cast<uint8_t>(AccessSource::kObserved);
+  if (range.how != Touch::kRead) record.writes |= ring::kWritten;
+  if (range.how == Touch::kAtomic) record.writes |= ring::kWrittenAtomically;
+  record.writes |= static_cast<uint8_t>((launch.code & kAllSignals) << ring::kSignalsShift);
+  record.call_number = launch.call_number;
+  record.begin = launch.begin;
+  record.ranges[0] = {range.address, range.bytes};
+  record.pitch[0] = range.pitch;
+  record.rows = range.rows;
+  record.operation = ring::kNone32;
+  thread.push(record);
+}
+
+// Nothing more is observed in the context, and what its tables contain is not known. The mutex is
+// held.
+void abandon(Context& context, ThreadState* thread) {
+  if (std::exchange(context.abandoned, true) || thread == nullptr) return;
+  for (const Table& table : context.tables) {
+    for (const Launch& launch : table.launches) push_range(*thread, launch, kNotKnown);
+  }
+}
+
+void give_up(Context& context, ThreadState* thread, const char* why) {
+  abandon(context, thread);
   report_loss(ring::Loss::kNotObserved, 1, why);
 }
 
@@ -101,7 +130,7 @@ void context_created(CUcontext handle) {
   observer->contexts.push_back(context);
   std::lock_guard patching_lock(patching);
   if (sanitizer.sanitizerAddPatches(streamscope_patches, handle) != 0)
-    give_up(*context, "this GPU needs patches that this build lacks");
+    give_up(*context, existing_thread(), "this GPU needs patches that this build lacks");
 }
 
 void module_loaded(const SanitizerModuleData& data) {
@@ -178,13 +207,13 @@ uint64_t expected_slots(Context& context, const Launch& launch) {
 TouchLaunch* place_for(const SanitizerLaunchData& data, const Launch& launch) {
   std::lock_guard lock(observer->mutex);
   Context* const context = context_of(data.context);
-  if (context == nullptr || context->broken) return nullptr;
+  if (context == nullptr || context->abandoned) return nullptr;
   for (Table& table : context->tables) {
     if (table.device != nullptr) continue;
     const bool small = &table < context->tables + 2;
     if (const char* why =
             table.make(data.context, data.own_stream, small ? kSmallSlots : kLargeSlots)) {
-      give_up(*context, why);
+      give_up(*context, existing_thread(), why);
       return nullptr;
     }
   }
@@ -212,33 +241,13 @@ bool is_half_full(const Table& table) {
 // Whether the next launch has room, whatever it touches. It is called until it is true. In the
 // driver a launch may not wait: there it may hold what the reading thread needs. The mutex is held.
 bool has_room(Context& context) {
-  if (context.broken || context.ends) return true;
+  if (context.abandoned) return true;
   Table& filling = *context.filling;
   if (is_half_full(filling) && !take_turns(context, 0)) return false;
   return std::ranges::any_of(context.tables, [&](const Table& table) {
     return table.header.capacity == kLargeSlots &&
            (table.state == Table::kFree || (&table == context.filling && !is_half_full(table)));
   });
-}
-
-// Without bytes a range says what is known of all that the launch touched.
-constexpr TouchedRange kNothing = {.rows = 0};
-constexpr TouchedRange kNotKnown = {.rows = 1};
-
-void push_range(ThreadState& thread, const Launch& launch, const TouchedRange& range) {
-  ring::AccessRecord record{};
-  record.kind = ring::RecordKind::kAccess;
-  record.source = static_cast<uint8_t>(AccessSource::kObserved);
-  if (range.how != Touch::kRead) record.writes |= ring::kWritten;
-  if (range.how == Touch::kAtomic) record.writes |= ring::kWrittenAtomically;
-  record.writes |= static_cast<uint8_t>((launch.code & kAllSignals) << ring::kSignalsShift);
-  record.call_number = launch.call_number;
-  record.begin = launch.begin;
-  record.ranges[0] = {range.address, range.bytes};
-  record.pitch[0] = range.pitch;
-  record.rows = range.rows;
-  record.operation = ring::kNone32;
-  thread.push(record);
 }
 
 // Every launch of patched code needs its data set: what it has otherwise is no valid pointer.
@@ -361,7 +370,7 @@ void read_closed_table(ThreadState& thread, RoomInRing& room, Context& context, 
     }
     context.impatient = false;
     ++observer->reporting;
-    if (!done) give_up(context, failure);
+    if (!done) give_up(context, &thread, failure);
   }
   observer->changed.notify_all();
   report_launches(thread, room, launches, contents);
@@ -383,7 +392,7 @@ bool read_context(ThreadState& thread, RoomInRing& room, Context& context) {
   bool any_closed = false, any_read = false;
   {
     std::lock_guard lock(observer->mutex);
-    if (context.ends || context.broken) return false;
+    if (context.abandoned) return false;
     close_old_table(context);
     for (const Table& table : context.tables) any_closed |= table.state == Table::kClosed;
     wants_marks.store(any_closed, std::memory_order_relaxed);
@@ -430,7 +439,7 @@ bool finish(std::unique_lock<std::mutex>& lock) {
   const auto is_over = [] {
     return observer->reporting == 0 &&
            std::ranges::all_of(observer->contexts, [](const Context* context) {
-             return context->ends || context->broken ||
+             return context->abandoned ||
                     std::ranges::all_of(context->tables,
                                         [](const Table& table) { return table.launches.empty(); });
            });
@@ -444,7 +453,10 @@ bool finish(std::unique_lock<std::mutex>& lock) {
 // The wrapped call that destroys it has waited for its launches.
 void context_ends(CUcontext handle) {
   std::lock_guard lock(observer->mutex);
-  if (Context* const context = context_of(handle)) context->ends = true;
+  Context* const context = context_of(handle);
+  if (context == nullptr) return;
+  abandon(*context, existing_thread());
+  context->ended = true;
 }
 
 bool is_ours() {
@@ -496,7 +508,7 @@ void observe_before_launch(uint64_t stream) {
   if (cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS) return;
   std::unique_lock lock(observer->mutex);
   Context* const context = context_of(current);
-  if (context == nullptr || context->broken || context->filling == nullptr) return;
+  if (context == nullptr || context->abandoned || context->filling == nullptr) return;
   const auto is_ready = [&] { return has_room(*context); };
   if (!is_ready() && !context->impatient) {
     ++observer->waiting;
@@ -522,11 +534,12 @@ void observe_stream_end(uint64_t stream) {
   std::vector<Context*> contexts;
   {
     std::lock_guard lock(observer->mutex);
-    contexts = observer->contexts;
+    std::ranges::copy_if(observer->contexts, std::back_inserter(contexts),
+                         [](const Context* context) { return !context->abandoned; });
   }
   for (Context* context : contexts) {
     CUcontext before = nullptr;
-    if (context->ends || context->broken || cuda.cuCtxPushCurrent(context->handle) != 0) continue;
+    if (cuda.cuCtxPushCurrent(context->handle) != 0) continue;
     mark(*context, normal_stream(stream), false);
     cuda.cuCtxPopCurrent(&before);
   }
@@ -543,7 +556,7 @@ void observe_no_more(const char* why) {
     std::unique_lock lock(observer->mutex);
     if (std::exchange(observer->over, true)) return;
     finish(lock);
-    for (Context* context : observer->contexts) context->broken = true;
+    for (Context* context : observer->contexts) abandon(*context, existing_thread());
     for (const auto& [module, code] : observer->modules) modules.push_back(module);
     observer->modules.clear();
   }
@@ -558,15 +571,7 @@ void finish_observing() {
   if (!session.observes) return;
   std::unique_lock lock(observer->mutex);
   if (finish(lock)) return;
-  ThreadState* const thread = this_thread();
-  for (Context* context : observer->contexts) {
-    context->broken = true;
-    for (const Table& table : context->tables) {
-      for (const Launch& launch : table.launches) {
-        if (thread != nullptr) push_range(*thread, launch, kNotKnown);
-      }
-    }
-  }
+  for (Context* context : observer->contexts) abandon(*context, this_thread());
 }
 
 void forget_observing_after_fork() {
