@@ -36,9 +36,9 @@ class HostTable {
                .capacity = slots,
                .nearly_full = &nearly_full_,
                .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 / 2),
-               .places = places_of(slots),
-               .spill = &spill_};
+               .places = places_of(slots)};
     if (spill_slots > 0) {
+      table().spill = &spill_;
       spill_ = {.slots = spill_slots_.data(),
                 .capacity = spill_slots,
                 .nearly_full = &nearly_full_,
@@ -54,7 +54,7 @@ class HostTable {
     return reinterpret_cast<TouchLaunch*>(static_cast<char*>(memory_) + kLaunchesOffset) + index;
   }
   bool is_nearly_full() const { return nearly_full_ != 0; }
-  bool is_spill_used() const { return spill_.is_used != 0; }
+  bool has_spilled() { return collect::has_spilled(table()); }
 
   struct Range : TouchedRange {
     uint32_t launch;
@@ -176,7 +176,7 @@ TEST(TouchTable, WhatFindsNoRoomSpills) {
   EXPECT_THAT(shapes(table.ranges()), ElementsAre(Shape{2, Touch::kRead, 0x10000, 4, 300, 512},
                                                   Shape{3, Touch::kWrite, 0x10000, 4, 200, 512}));
   EXPECT_EQ(table.slots(), 500u);
-  EXPECT_TRUE(table.is_spill_used());
+  EXPECT_TRUE(table.has_spilled());
   for (uint32_t launch = 0; launch < 4; ++launch) EXPECT_EQ(table.launch(launch)->flags, 0u);
 }
 
@@ -192,7 +192,7 @@ TEST(TouchTable, ALaunchWhoseSpillIsFullTooSaysSo) {
 TEST(TouchTable, TheSpillIsNotUsedWhileThereIsRoom) {
   HostTable table(1 << 12, kMostSteps);
   touch_each(table.launch(0), 0x10000, 0x10000 + 1000 * 512, 4, Touch::kRead, 512);
-  EXPECT_FALSE(table.is_spill_used());
+  EXPECT_FALSE(table.has_spilled());
 }
 
 using Bytes = std::map<std::tuple<uint32_t, Touch>, std::set<uint64_t>>;
@@ -252,7 +252,7 @@ TEST(TouchTable, RandomTouchesAreExactBeyondTheTable) {
     HostTable table(kMostSteps, 1 << 12);
     const Bytes all = touch_at_random(table, seed);
     ASSERT_EQ(bytes_of(table.ranges()), all) << "seed " << seed;
-    EXPECT_TRUE(table.is_spill_used());
+    EXPECT_TRUE(table.has_spilled());
   }
 }
 

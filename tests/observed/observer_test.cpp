@@ -157,6 +157,7 @@ Kernel touching_many() {
 
 TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
   Program program(cubin("signals.sm_90"));
+  Program::have_host_memory();
   ThreadStream stream;
   std::set<uint64_t> bytes;
   for (uint64_t i = 0; i < kManyGranules; ++i) bytes.insert(bytes.end(), kBase + i * 512);
@@ -175,7 +176,6 @@ TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
 
 TEST(Observer, SaysWhatIsNotKnownWithoutMemoryForTheSpill) {
   Program program(cubin("signals.sm_90"));
-  Program::lack_host_memory();
   ThreadStream stream;
   const uint32_t call = program.launch(stream, kPlain, touching_many());
   finish_observing();

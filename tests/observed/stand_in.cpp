@@ -63,7 +63,7 @@ struct Everything {
   bool enabled[16] = {};
   std::set<CUmodule> patched;
   std::multimap<CUcontext, void*> memory;
-  std::atomic<size_t> most_host_bytes = SIZE_MAX;
+  std::atomic<size_t> most_host_bytes = 4096;
   std::atomic<bool> refuses_kernels = false;
   std::map<SanitizerLaunch, const void*> data;
   std::deque<std::atomic<bool>> events;
@@ -119,6 +119,7 @@ void run_report(const TouchTable* table, TouchReport* report) {
   const auto* launches =
       reinterpret_cast<const TouchLaunch*>(reinterpret_cast<const char*>(table) + kLaunchesOffset);
   for (uint32_t i = 0; i < report->launch_count; ++i) report->launches[i].flags = launches[i].flags;
+  report->has_spilled = has_spilled(*table);
   for (uint64_t i = report->begin; i < report->end; ++i)
     report_slot(*table, table->slots[i], *report);
 }
@@ -309,11 +310,11 @@ Program::~Program() {
   const auto [begin, end] = all().memory.equal_range(context());
   for (auto memory = begin; memory != end; ++memory) std::free(memory->second);
   all().memory.erase(begin, end);
-  all().most_host_bytes = SIZE_MAX;
+  all().most_host_bytes = 4096;
   all().refuses_kernels = false;
 }
 
-void Program::lack_host_memory() { all().most_host_bytes = 4096; }
+void Program::have_host_memory() { all().most_host_bytes = SIZE_MAX; }
 void Program::refuse_kernels() { all().refuses_kernels = true; }
 
 uint32_t Program::launch(ThreadStream& stream, const char* name,

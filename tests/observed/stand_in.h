@@ -33,8 +33,8 @@ class Program {
   uint32_t launch(test::ThreadStream& stream, const char* name, Kernel kernel) {
     return launch(stream, name, std::vector{std::move(kernel)});
   }
-  /// From now on the host has only a page at once.
-  static void lack_host_memory();
+  /// Until then the host has only a page at once.
+  static void have_host_memory();
   /// From now on the driver refuses the collector's kernels.
   static void refuse_kernels();
   CUcontext context() const { return reinterpret_cast<CUcontext>(context_); }

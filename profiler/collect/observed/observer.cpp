@@ -223,7 +223,6 @@ TouchLaunch* place_for(const SanitizerLaunchData& data, const Launch& launch) {
       filling->expected_slots + slots > filling->full_slots())
     take_turns(*context, slots);
   Table* const table = context->filling;
-  if (!table->has_spill) table->make_spill(data.context);
   Table** const end = open_tables.tables + open_tables.count;
   if (std::find(open_tables.tables, end, table) == end) {
     if (open_tables.count == OpenTables::kMost) return nullptr;
@@ -306,7 +305,7 @@ bool has_ended(Context& context, Table& table) {
   std::vector<StreamOfTable> streams;
   {
     std::lock_guard lock(observer->mutex);
-    if (table.being_launched != 0) return false;
+    if (context.abandoned || table.being_launched != 0) return false;
     streams = table.streams;
   }
   for (StreamOfTable& stream : streams) {

@@ -15,6 +15,7 @@ extern "C" __global__ void streamscope_report(const TouchTable* table, TouchRepo
       reinterpret_cast<const TouchLaunch*>(reinterpret_cast<const char*>(table) + kLaunchesOffset);
   for (uint64_t i = first; i < report->launch_count; i += step)
     report->launches[i].flags = launches[i].flags;
+  if (first == 0) report->has_spilled = has_spilled(*table);
   for (uint64_t i = report->begin + first; i < report->end; i += step)
     report_slot(*table, table->slots[i], *report);
 }

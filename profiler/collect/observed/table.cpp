@@ -25,46 +25,40 @@ bool StreamOfTable::is_done() const {
 const char* Table::make(CUcontext context, SanitizerStream stream, uint64_t slots) {
   void* memory = nullptr;
   void* slot_memory = nullptr;
-  void* host = nullptr;  // the flag, behind the start of the spill
+  void* host = nullptr;
+  void* spill_memory = nullptr;
   if (sanitizer.sanitizerAlloc(context, &memory, 2 * kTableAlignment) != 0 ||
       sanitizer.sanitizerAlloc(context, &slot_memory, slots * sizeof(TouchSlot)) != 0)
     return "the device lacks memory for them";
-  constexpr size_t kHostBytes = sizeof(TouchTable) + sizeof(uint32_t);
-  if (sanitizer.sanitizerAllocHost(context, &host, kHostBytes) != 0)
+  if (sanitizer.sanitizerAllocHost(context, &host, sizeof(uint32_t)) != 0)
     return "the host lacks memory for them";
-  std::memset(host, 0, kHostBytes);
-  auto* const spill_at = static_cast<TouchTable*>(host);
+  std::memset(host, 0, sizeof(uint32_t));
   const uint64_t aligned =
       (reinterpret_cast<uint64_t>(memory) + kTableAlignment - 1) & ~(kTableAlignment - 1);
   device = reinterpret_cast<TouchTable*>(aligned);
   header = {.slots = static_cast<TouchSlot*>(slot_memory),
             .capacity = slots,
-            .nearly_full = reinterpret_cast<uint32_t*>(spill_at + 1),
+            .nearly_full = static_cast<uint32_t*>(host),
             .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 * 3 / 5),
-            .places = places_of(slots),
-            .spill = spill_at};
+            .places = places_of(slots)};
+  if (sanitizer.sanitizerAllocHost(context, &spill_memory, kSpillSlots * sizeof(TouchSlot)) == 0) {
+    std::memset(spill_memory, 0, kSpillSlots * sizeof(TouchSlot));
+    spill = {.slots = static_cast<TouchSlot*>(spill_memory),
+             .capacity = kSpillSlots,
+             .nearly_full = header.nearly_full,
+             .places = places_of(kSpillSlots)};
+    header.spill = reinterpret_cast<TouchTable*>(aligned + kSpillOffset);
+  }
   launches.reserve(kMostLaunches);
   if (sanitizer.sanitizerMemset(device, 0, kTableBytes, stream) != 0 ||
       sanitizer.sanitizerMemset(slot_memory, 0, slots * sizeof(TouchSlot), stream) != 0 ||
       sanitizer.sanitizerMemcpyHostToDeviceAsync(device, &header, sizeof header, stream) != 0 ||
+      sanitizer.sanitizerMemcpyHostToDeviceAsync(reinterpret_cast<void*>(aligned + kSpillOffset),
+                                                 &spill, sizeof spill, stream) != 0 ||
       sanitizer.sanitizerStreamSynchronize(stream) != 0)
     return "their memory cannot be set";
   return nullptr;
 }
-
-void Table::make_spill(CUcontext context) {
-  has_spill = true;
-  void* memory = nullptr;
-  if (sanitizer.sanitizerAllocHost(context, &memory, kSpillSlots * sizeof(TouchSlot)) != 0) return;
-  std::memset(memory, 0, kSpillSlots * sizeof(TouchSlot));
-  spill = {.slots = static_cast<TouchSlot*>(memory),
-           .capacity = kSpillSlots,
-           .nearly_full = header.nearly_full,
-           .places = places_of(kSpillSlots)};
-  *header.spill = spill;
-}
-
-bool Table::is_spill_used() const { return seen(&header.spill->is_used) != 0; }
 
 TouchLaunch* Table::add(const Launch& launch, uint64_t stream, SanitizerStream own,
                         uint64_t slots) {

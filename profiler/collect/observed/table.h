@@ -55,20 +55,16 @@ struct Table {
   enum { kFree, kFilling, kClosed } state = kFree;
   TouchTable* device = nullptr;  // in device memory; null: not made yet
   TouchTable header = {};        // what it is when empty
-  TouchTable spill = {};         // what its spill is when empty
-  bool has_spill = false;        // or there is no memory for its slots
+  TouchTable spill = {};         // what its spill is when empty; without slots: it has none
   std::vector<Launch> launches;
   std::vector<StreamOfTable> streams;
   uint64_t expected_slots = 0;  // of the launches
   uint32_t being_launched = 0;  // calls that have not returned, so their streams may still be idle
   int64_t since_ns = 0;         // of the first launch
 
-  /// In a callback, with a stream of the context. Null, or what failed.
+  /// In a callback, with a stream of the context. Null, or what failed. If the host lacks memory
+  /// for the spill, a launch that finds no room in the table is not known.
   const char* make(CUcontext context, SanitizerStream stream, uint64_t slots);
-  /// In a callback, before launches use the table. If the host lacks memory for the spill, a launch
-  /// that finds no room in the table is not known.
-  void make_spill(CUcontext context);
-  bool is_spill_used() const;
   /// Expected slots from which another table shall take over.
   uint64_t full_slots() const { return most_slots(header.capacity); }
   /// A launch in this stream that may fill so many slots. Its place; null if there is none.

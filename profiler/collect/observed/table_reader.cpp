@@ -60,7 +60,7 @@ const char* TableReader::failure() const {
              : "an error in a kernel ended the context";
 }
 
-bool TableReader::read_slots(const TouchTable* from, TouchReport report, Contents& contents) {
+bool TableReader::read_slots(const TouchTable* from, TouchReport& report, Contents& contents) {
   return cuda.cuMemcpyHtoDAsync(address(report_at_), &report, sizeof report, stream_) ==
              CUDA_SUCCESS &&
          launch(report_, stream_, from, report_at_) &&
@@ -71,26 +71,27 @@ bool TableReader::read_slots(const TouchTable* from, TouchReport report, Content
          fetch(contents.granules, report.granules, report.granule_count, stream_);
 }
 
-bool TableReader::take(TouchTable* from, const TouchTable& empty, uint32_t launches,
+bool TableReader::take(TouchTable* from, const TouchTable& empty, TouchReport& report,
                        Contents& contents) {
-  TouchReport report = empty_;
-  report.launch_count = launches;
-  for (; report.begin < empty.capacity; report.begin = report.end) {
-    report.end = std::min(report.begin + kMostSlots, empty.capacity);
+  for (uint64_t begin = 0; begin < empty.capacity; begin += kMostSlots) {
+    report.begin = begin;
+    report.end = std::min(begin + kMostSlots, empty.capacity);
+    report.run_count = report.granule_count = 0;
     if (!read_slots(from, report, contents)) return false;
   }
-  return launch(clear_, stream_, from, empty, launches);
+  return launch(clear_, stream_, from, empty, report.launch_count);
 }
 
 bool TableReader::read(const Table& table, Contents& contents) {
   if (stream_ == nullptr && !make()) return false;
-  const auto launches = static_cast<uint32_t>(table.launches.size());
+  TouchReport report = empty_, of_spill = empty_;
+  report.launch_count = static_cast<uint32_t>(table.launches.size());
   contents.complete =
-      cuda.cuMemsetD8Async(address(empty_.launches), 0, launches * sizeof(TouchLaunch), stream_) ==
-          CUDA_SUCCESS &&
-      take(table.device, table.header, launches, contents) &&
-      (!table.is_spill_used() || take(table.header.spill, table.spill, 0, contents)) &&
-      fetch(contents.launches, empty_.launches, launches, stream_) &&
+      cuda.cuMemsetD8Async(address(report.launches), 0, report.launch_count * sizeof(TouchLaunch),
+                           stream_) == CUDA_SUCCESS &&
+      take(table.device, table.header, report, contents) &&
+      (report.has_spilled == 0 || take(table.header.spill, table.spill, of_spill, contents)) &&
+      fetch(contents.launches, report.launches, report.launch_count, stream_) &&
       cuda.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
   return contents.complete;
 }

@@ -33,8 +33,8 @@ class TableReader {
   bool make();
   // Of a table or a spill, which begins there and is `empty` afterwards: appends what it contains,
   // and empties it.
-  bool take(TouchTable* from, const TouchTable& empty, uint32_t launches, Contents& contents);
-  bool read_slots(const TouchTable* from, TouchReport report, Contents& contents);
+  bool take(TouchTable* from, const TouchTable& empty, TouchReport& report, Contents& contents);
+  bool read_slots(const TouchTable* from, TouchReport& report, Contents& contents);
 
   CUfunction report_ = nullptr;
   CUfunction clear_ = nullptr;

@@ -77,22 +77,23 @@ constexpr uint32_t places_of(uint64_t capacity) {
 }
 
 /// The start of a table, at a multiple of kTableAlignment; its launches follow in the same piece of
-/// memory, and its slots are anywhere. The start of a spill is anywhere, and it has no slots until
-/// it is needed.
+/// memory, behind the start of its spill. Slots are anywhere.
 struct TouchTable {
   TouchSlot* slots;
   uint64_t capacity;         // slots, less than 2^32
   uint32_t* nearly_full;     // in host memory: set once
   uint32_t most_of_counter;  // slots by one counter until then
   uint32_t places;           // where granules may begin to look for a slot: places_of(capacity)
-  TouchTable* spill;         // in host memory; null of a spill
+  TouchTable* spill;         // null: it has none, or is one
   uint32_t is_used;          // of a spill: the table has had no room
   uint32_t counters[64];     // slots in use, of some
 };
 inline constexpr uint64_t kTableAlignment = 2 << 20;
+inline constexpr uint64_t kSpillOffset = 2048;
 inline constexpr uint64_t kLaunchesOffset = 4096;
 inline constexpr uint64_t kTableBytes = kLaunchesOffset + kMostLaunches * sizeof(TouchLaunch);
-static_assert(sizeof(TouchTable) <= kLaunchesOffset && kTableBytes <= kTableAlignment);
+static_assert(sizeof(TouchTable) <= kSpillOffset && kTableBytes <= kTableAlignment &&
+              kSpillOffset + sizeof(TouchTable) <= kLaunchesOffset);
 
 STREAMSCOPE_BOTH TouchTable* table_of(const void* launch) {
   return reinterpret_cast<TouchTable*>(reinterpret_cast<uint64_t>(launch) & ~(kTableAlignment - 1));
@@ -221,7 +222,7 @@ STREAMSCOPE_BOTH void add_touch(TouchLaunch* launch, GranuleKey key, Touch how, 
   STREAMSCOPE_AS_A_LOOP
   while ((slot = slot_for(*table, key)) == nullptr) {
     table = table->spill;
-    if (table == nullptr || table->slots == nullptr) {
+    if (table == nullptr) {
       set_bits(&launch->flags, kTableFull);
       return;
     }
@@ -251,6 +252,7 @@ struct TouchReport {
   uint32_t launch_count;
   uint32_t run_count, granule_count;  // also of those that found no room
   uint64_t begin, end;                // which slots are reported
+  uint32_t has_spilled;
 };
 inline constexpr uint32_t kLongestRun = 256;
 
@@ -268,6 +270,10 @@ STREAMSCOPE_BOTH uint32_t whole_touches(const TouchSlot& slot) {
     how |= 1u << i;
   }
   return how;
+}
+
+STREAMSCOPE_BOTH bool has_spilled(const TouchTable& table) {
+  return table.spill != nullptr && seen(&table.spill->is_used) != 0;
 }
 
 /// Reports one slot, if a run begins there or it is no part of one, and counts it.
