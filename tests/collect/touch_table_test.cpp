@@ -195,6 +195,22 @@ TEST(TouchTable, TheSpillIsNotUsedWhileThereIsRoom) {
   EXPECT_FALSE(table.has_spilled());
 }
 
+// To 70 %, as the collector fills tables.
+TEST(TouchTable, GranulesOfAnyPatternFindASlotNearby) {
+  constexpr uint64_t kSlots = 1 << 17;
+  for (const uint64_t distance : {512, 1024, 37 * 512, 16384, 1 << 21}) {
+    for (const uint32_t launches : {1, 7, 100}) {
+      HostTable table(kSlots);
+      for (uint64_t i = 0; i < kSlots / 10 * 7; ++i) {
+        touch(table.launch(static_cast<uint32_t>(i % launches)),
+              0x7f0000000000 + i / launches * distance, 4, Touch::kRead);
+      }
+      for (uint32_t launch = 0; launch < launches; ++launch)
+        ASSERT_EQ(table.launch(launch)->flags, 0u) << distance << " apart, of " << launches;
+    }
+  }
+}
+
 using Bytes = std::map<std::tuple<uint32_t, Touch>, std::set<uint64_t>>;
 
 // Several threads fill a table with what they touch at random, some of it together.
@@ -257,9 +273,9 @@ TEST(TouchTable, RandomTouchesAreExactBeyondTheTable) {
 }
 
 TEST(TouchedRanges, AreVisitedUntilThereAreEnough) {
-  const TouchRun runs[] = {{granule_key(0, false, 0x1000), 1, 1},
-                           {granule_key(0, false, 0x2000), 2, 3},
-                           {granule_key(1, false, 0x2000), 1, 1}};
+  const TouchRun runs[] = {{granule_key(kFirstLaunch, false, 0x1000), 1, 1},
+                           {granule_key(kFirstLaunch, false, 0x2000), 2, 3},
+                           {granule_key(kFirstLaunch + 1, false, 0x2000), 1, 1}};
   const TouchedRanges ranges(runs, {});
   size_t visited = 0;
   ranges.of_launch(0, [&](const TouchedRange&) { return ++visited < 2; });
@@ -272,11 +288,11 @@ TEST(TouchedRanges, AreVisitedUntilThereAreEnough) {
 
 // A run of words, of which some bytes are touched by themselves in another way, and again.
 TEST(TouchedRanges, JoinWordsAndBytesOfTheSameMemory) {
-  const TouchRun runs[] = {{granule_key(0, false, 0x1000), 2, 1},
-                           {granule_key(0, true, 0x1400), 1, 1}};
-  TouchSlot bytes = {.key = granule_key(0, true, 0x1180)};
+  const TouchRun runs[] = {{granule_key(kFirstLaunch, false, 0x1000), 2, 1},
+                           {granule_key(kFirstLaunch, true, 0x1400), 1, 1}};
+  TouchSlot bytes = {.key = granule_key(kFirstLaunch, true, 0x1180)};
   bytes.touched[0].bits[3] = bytes.touched[1].bits[3] = 0xf0000000;
-  TouchSlot behind = {.key = granule_key(0, false, 0x1400)};
+  TouchSlot behind = {.key = granule_key(kFirstLaunch, false, 0x1400)};
   behind.touched[0].bits[1] = 1;
   const TouchSlot granules[] = {behind, bytes};
   std::vector<std::tuple<Touch, uint64_t, uint64_t>> found;

@@ -16,7 +16,7 @@ constexpr uint32_t kMaskBytes = 32 * 4;  // of a word of the mask
 static __device__ __forceinline__ void touch_mask(TouchLaunch* launch, uint64_t address, bool words,
                                                   uint32_t from, uint32_t to, Touch how) {
   const uint32_t bits = ~0u >> (32 - (to - from) / 4) << from / 4;
-  add_touch(launch, granule_key(index_of(launch), !words, address), how,
+  add_touch(launch, granule_key(number_of(launch), !words, address), how,
             static_cast<uint32_t>(address >> (words ? 7 : 5)) % kMaskWords, bits);
 }
 

@@ -36,18 +36,21 @@ struct UnitMask {
   uint32_t bits[kMaskWords];
 };
 
-/// A granule and the launch that touched it, as one number: launch + 1 (16 bits), whether units are
-/// bytes (1), address divided by the size of the granule (47). 0 is no key.
+/// Launches are numbered from kFirstLaunch.
+inline constexpr uint32_t kFirstLaunch = 512, kMostLaunches = 1 << 14;  // of a table
+
+/// A granule and the launch that touched it, as one number: number of the launch (16 bits), whether
+/// units are bytes (1), address divided by the size of the granule (47). 0 is no key.
 using GranuleKey = uint64_t;
 inline constexpr int kLaunchShift = 48, kBytesShift = 47;
-inline constexpr uint32_t kMostLaunches = 1 << 14;  // of a table
+static_assert(kFirstLaunch + kMostLaunches <= 1 << 16);
 
-STREAMSCOPE_BOTH GranuleKey granule_key(uint32_t launch, bool bytes, uint64_t address) {
-  return (uint64_t{launch} + 1) << kLaunchShift | uint64_t{bytes} << kBytesShift |
+STREAMSCOPE_BOTH GranuleKey granule_key(uint32_t number, bool bytes, uint64_t address) {
+  return uint64_t{number} << kLaunchShift | uint64_t{bytes} << kBytesShift |
          address >> (bytes ? 7 : 9);
 }
 STREAMSCOPE_BOTH uint32_t launch_of(GranuleKey key) {
-  return static_cast<uint32_t>(key >> kLaunchShift) - 1;
+  return static_cast<uint32_t>(key >> kLaunchShift) - kFirstLaunch;
 }
 STREAMSCOPE_BOTH uint32_t unit_bytes(GranuleKey key) { return (key >> kBytesShift & 1) ? 1 : 4; }
 STREAMSCOPE_BOTH uint64_t address_of(GranuleKey key) {
@@ -90,7 +93,7 @@ struct TouchTable {
 };
 inline constexpr uint64_t kTableAlignment = 2 << 20;
 inline constexpr uint64_t kSpillOffset = 2048;
-inline constexpr uint64_t kLaunchesOffset = 4096;
+inline constexpr uint64_t kLaunchesOffset = kFirstLaunch * sizeof(TouchLaunch);
 inline constexpr uint64_t kTableBytes = kLaunchesOffset + kMostLaunches * sizeof(TouchLaunch);
 static_assert(sizeof(TouchTable) <= kSpillOffset && kTableBytes <= kTableAlignment &&
               kSpillOffset + sizeof(TouchTable) <= kLaunchesOffset);
@@ -98,10 +101,9 @@ static_assert(sizeof(TouchTable) <= kSpillOffset && kTableBytes <= kTableAlignme
 STREAMSCOPE_BOTH TouchTable* table_of(const void* launch) {
   return reinterpret_cast<TouchTable*>(reinterpret_cast<uint64_t>(launch) & ~(kTableAlignment - 1));
 }
-STREAMSCOPE_BOTH uint32_t index_of(const TouchLaunch* launch) {
-  return static_cast<uint32_t>(
-      ((reinterpret_cast<uint64_t>(launch) & (kTableAlignment - 1)) - kLaunchesOffset) /
-      sizeof(TouchLaunch));
+STREAMSCOPE_BOTH uint32_t number_of(const TouchLaunch* launch) {
+  return static_cast<uint32_t>(reinterpret_cast<uint64_t>(launch) & (kTableAlignment - 1)) /
+         sizeof(TouchLaunch);
 }
 
 // Atomic operations, on the device or the host.
@@ -167,12 +169,10 @@ STREAMSCOPE_BOTH uint32_t upper_product(uint32_t a, uint32_t b) {
 /// The first place of a granule, of which there are `places`. In 32 bits, as patches have few
 /// registers.
 STREAMSCOPE_BOTH uint32_t first_slot(GranuleKey key, uint32_t places) {
-  uint32_t hash = static_cast<uint32_t>(key) * 0x9e3779b1u;
+  uint32_t hash =
+      static_cast<uint32_t>(key) * 0x9e3779b1u + static_cast<uint32_t>(key >> 32) * 0xc2b2ae3du;
   hash ^= hash >> 15;
-  hash = (hash + static_cast<uint32_t>(key >> 32)) * 0x85ebca77u;
-  hash ^= hash >> 13;
-  hash *= 0xc2b2ae3du;
-  return upper_product(hash, places);
+  return upper_product(hash * 0x85ebca77u, places);
 }
 
 /// A slot has come into use. Every 16th stands for all of them, so that few threads wait for a
