@@ -36,7 +36,7 @@ struct UnitMask {
   uint32_t bits[kMaskWords];
 };
 
-/// Launches are numbered from kFirstLaunch.
+/// The number of a launch is its distance from the start of the table, in launches.
 inline constexpr uint32_t kFirstLaunch = 512, kMostLaunches = 1 << 14;  // of a table
 
 /// A granule and the launch that touched it, as one number: number of the launch (16 bits), whether
