@@ -22,19 +22,13 @@
 #include "analyses.h"
 #include "locations.h"
 #include "trace/loss.h"
+#include "vocabulary/finding.h"
 
 namespace streamscope::analysis {
 
-/// Values as in `finding.severity`.
-enum class FindingSeverity : trace::Small { kNote = 0, kWarning, kError };
-
-/// Values as in `finding.confidence`.
-enum class Confidence : trace::Small {
-  kCertain = 0,  ///< all evidence is present
-  kSuspected,    ///< expected evidence is incomplete
-  kPossible,     ///< from indirect evidence, such as kernel parameters; a note that fails no check
-};
-
+using streamscope::Confidence;
+using streamscope::FindingSeverity;
+using streamscope::Outcome;
 using enum trace::Evidence;  // what a detector examines
 
 /// The predicted duration of an iteration without recording: of the program as it is, and with a
@@ -115,12 +109,6 @@ std::string to_string_of_evidence(unsigned evidence);
 std::string_view to_string(FindingSeverity severity);  ///< "note", "warning", "error"
 std::string_view to_string(Confidence confidence);     ///< "certain", "suspected", "possible"
 
-enum class Outcome {
-  kFound,
-  kClean,
-  kNotAtThisTier,  ///< needs evidence that this recording or format does not contain
-  kNotEvaluable,   ///< expected evidence is missing
-};
 std::string_view to_string(Outcome outcome);  ///< "found", "clean", "not-at-this-tier", ...
 
 struct Verdict {

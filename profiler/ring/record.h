@@ -17,7 +17,7 @@
 
 #include "vocabulary/access_source.h"
 #include "vocabulary/fnv1a.h"
-#include "vocabulary/operation_state.h"
+#include "vocabulary/operation.h"
 #include "vocabulary/stream_kind.h"
 
 namespace streamscope::ring {

@@ -15,8 +15,18 @@
 
 #include "column.h"
 #include "tables.def"
-#include "vocabulary/operation_state.h"
+#include "vocabulary/annotation.h"
+#include "vocabulary/event_binding.h"
+#include "vocabulary/hang.h"
+#include "vocabulary/host_sync_kind.h"
+#include "vocabulary/op_kind.h"
+#include "vocabulary/operation.h"
+#include "vocabulary/order.h"
+#include "vocabulary/pool_kind.h"
+#include "vocabulary/process_clock.h"
+#include "vocabulary/severity.h"
 #include "vocabulary/stream_kind.h"
+#include "vocabulary/timeline_act.h"
 
 namespace streamscope::trace {
 
@@ -73,74 +83,43 @@ STREAMSCOPE_TABLES(STREAMSCOPE_STORE)
 #undef STREAMSCOPE_STORE
 #undef STREAMSCOPE_COLUMN
 
-// Enumerations stored in `Small` columns. Append only; schema.sql lists the same numbers.
+// Enumerations stored in `Small` columns.
 
+using streamscope::AllocationKind;
+using streamscope::Binding;
+using streamscope::EdgeKind;
+using streamscope::FrameKind;
+using streamscope::HangEdgeKind;
+using streamscope::HangNodeKind;
+using streamscope::HostSyncKind;
 using streamscope::OperationState;
+using streamscope::OpKind;
+using streamscope::PathStepKind;
+using streamscope::PoolKind;
+using streamscope::ProbeKind;
+using streamscope::ProcessClock;
+using streamscope::RangeKind;
+using streamscope::RecordFlag;
+using streamscope::Severity;
 using streamscope::StreamKind;
+using streamscope::TimelineAct;
+using enum AllocationKind;
+using enum Binding;
+using enum EdgeKind;
+using enum FrameKind;
+using enum HangEdgeKind;
+using enum HangNodeKind;
+using enum HostSyncKind;
+using enum OpKind;
 using enum OperationState;
+using enum PathStepKind;
+using enum PoolKind;
+using enum ProbeKind;
+using enum ProcessClock;
+using enum RangeKind;
+using enum RecordFlag;
 using enum StreamKind;
-enum OpKind : Small {
-  kKernel = 0,
-  kMemcpy,
-  kMemset,
-  kHostFunction,
-  kMemoryWait,
-  kMemoryWrite,
-  kGraphLaunch
-};
-enum Binding : Small { kBindingExact = 0, kNeverRecorded, kCaptured, kAmbiguous, kUnknownHistory };
-enum HostSyncKind : Small {
-  kDeviceSynchronize = 0,
-  kStreamSynchronize,
-  kEventSynchronize,
-  kStreamQuery,
-  kEventQuery,
-  kSynchronousCopy
-};
-enum RangeKind : Small { kPushPop = 0, kStartEnd };
-enum EdgeKind : Small {
-  kFifoEdge = 0,
-  kEventEdge,
-  kHostEdge,
-  kLegacyEdge,
-  kGraphEdgeKind,
-  kOperationEdge,
-  kMemoryEdge
-};
-enum PathStepKind : Small { kOpStep = 0, kHostSyncStep, kLaunchStep, kGapStep };
-enum PoolKind : Small { kEventPool = 0, kStreamPool, kMemoryPool };
-enum AllocationKind : Small {
-  kDeviceAllocation = 0,
-  kStreamOrderedAllocation,
-  kPinnedHostAllocation,
-  kManagedAllocation,
-  kLibcoordAllocation,
-  kTensorAllocation
-};
-enum FrameKind : Small { kNativeFrame = 0, kPythonFrame, kCallSiteFrame };
-enum HangNodeKind : Small {
-  kHangThread = 0,
-  kHangStream,
-  kHangOp,
-  kHangEventRecord,
-  kHangEventWait,
-  kHangHostSync,
-  kHangOperation,
-  kHangOutside
-};
-enum HangEdgeKind : Small { kNeedsAll = 0, kNeedsAny };
-enum ProbeKind : Small { kEventProbe = 0, kStreamProbe, kWordProbe, kFlushProbe };
-enum class Severity : Small { kInfo = 0, kNotice, kDataLoss, kError };
-enum RecordFlag : Small { kCapturedRecord = 1, kExternalRecord = 2 };
-enum ProcessClock : Small { kMonotonicClock = 0, kVirtualClock = 1 };
-enum TimelineAct : Small {
-  kTimelineSignal = 0,
-  kTimelineWait,
-  kTimelineRelease,
-  kTimelineGiveUp,
-  kTimelineReach,
-  kTimelineFail
-};
+using enum TimelineAct;
 
 /// CUDA's result code for "not ready", the normal result of a query of unfinished work.
 inline constexpr Small kResultNotReady = 600;

@@ -15,15 +15,11 @@
 #include <vector>
 
 #include "analysis/analyses.h"
+#include "vocabulary/iteration_source.h"
 
 namespace streamscope::analysis {
 
-enum class IterationSource : uint8_t {
-  kNone,
-  kRange,     ///< NVTX ranges of one name
-  kSequence,  ///< a sequence of work that repeats
-  kGraph,     ///< launches of one graph
-};
+using streamscope::IterationSource;
 
 /// How to look for iterations: "auto", "none", "graph", "sequence" or "nvtx:NAME".
 struct IterationRequest {
