@@ -118,21 +118,6 @@ std::string to_string_of_evidence(unsigned evidence) {
   return result;
 }
 
-std::string_view to_string(FindingSeverity severity) {
-  constexpr std::string_view kNames[] = {"note", "warning", "error"};
-  return kNames[static_cast<size_t>(severity)];
-}
-
-std::string_view to_string(Confidence confidence) {
-  constexpr std::string_view kNames[] = {"certain", "suspected", "possible"};
-  return kNames[static_cast<size_t>(confidence)];
-}
-
-std::string_view to_string(Outcome outcome) {
-  constexpr std::string_view kNames[] = {"found", "clean", "not-at-this-tier", "not-evaluable"};
-  return kNames[static_cast<size_t>(outcome)];
-}
-
 std::string AvailableEvidence::reason(unsigned needs) const {
   std::string result;
   for (const Gap& gap : gaps) {

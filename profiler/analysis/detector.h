@@ -29,6 +29,7 @@ namespace streamscope::analysis {
 using streamscope::Confidence;
 using streamscope::FindingSeverity;
 using streamscope::Outcome;
+using streamscope::to_string;
 using enum trace::Evidence;  // what a detector examines
 
 /// The predicted duration of an iteration without recording: of the program as it is, and with a
@@ -106,10 +107,6 @@ const Detector* find_detector(std::string_view name);
 
 /// For display: "calls", "events", ...; a set is separated by ", ".
 std::string to_string_of_evidence(unsigned evidence);
-std::string_view to_string(FindingSeverity severity);  ///< "note", "warning", "error"
-std::string_view to_string(Confidence confidence);     ///< "certain", "suspected", "possible"
-
-std::string_view to_string(Outcome outcome);  ///< "found", "clean", "not-at-this-tier", ...
 
 struct Verdict {
   const Detector* detector = nullptr;

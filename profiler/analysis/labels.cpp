@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "trace/function_name.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -127,7 +128,7 @@ std::string op_label(const Trace& names, trace::Small kind, Id name_id, trace::S
       return name.empty() ? "kernel" : short_kernel_name(name);
     case trace::kMemcpy:
       if (detail == trace::kNoSmall || detail == 0) return "memcpy";
-      return fmt::format("memcpy {}", trace::copy_kind_name(detail));
+      return fmt::format("memcpy {}", copy_kind_name(detail));
     default: {
       std::string text(trace::to_string(static_cast<trace::OpKind>(kind)));
       std::replace(text.begin(), text.end(), '_', ' ');

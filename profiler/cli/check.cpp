@@ -25,11 +25,6 @@ std::vector<const analysis::Detector*> named_detectors(const std::vector<std::st
   return found;
 }
 
-analysis::FindingSeverity severity_named(const std::string& name) {
-  using enum analysis::FindingSeverity;
-  return name == "note" ? kNote : name == "warning" ? kWarning : kError;
-}
-
 // Those of the budget file and of the command line, each once.
 void add_assertions(const std::vector<std::string>& texts,
                     std::vector<analysis::Assertion>& assertions) {
@@ -57,7 +52,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
       "the lowest severity of a certain finding that fails the check (exit code 1): error "
       "(default), warning or note; exit code 3 means that required evidence is missing or the "
       "trace is unfinished",
-      {.one_of = {"error", "warning", "note"}});
+      {.one_of = names_of(kFindingSeverities)});
   line.option(
       "--require", &options->required,
       "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
@@ -93,8 +88,9 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   add_wait_option(line, options->wait_s);
   line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
-    report::CheckOptions wanted{.fail_on = severity_named(options->fail_on),
-                                .required = named_detectors(options->required)};
+    report::CheckOptions wanted{.required = named_detectors(options->required)};
+    if (const auto severity = number_named(kFindingSeverities, options->fail_on))
+      wanted.fail_on = static_cast<FindingSeverity>(*severity);
     wanted.iteration = iteration_request(options->iteration);
     if (!options->baseline.empty()) wanted.baseline = report::read_baseline(options->baseline);
     if (!options->budget.empty()) {

@@ -10,6 +10,7 @@
 #include "recording.h"
 #include "terminal.h"
 #include "trace/error.h"
+#include "vocabulary/tier.h"
 
 namespace streamscope::cli {
 namespace {
@@ -141,7 +142,7 @@ void define_contents(CommandLine& line, Choices* choices) {
   line.option("--tier", &choices->tier,
               "structure: calls only, cheapest; times (default): also when work ran; events: also "
               "CUPTI's own event records",
-              {.one_of = {kTierNames.begin(), kTierNames.end()}});
+              {.one_of = names_of(kTiers)});
   line.option(
       "--with", &choices->with,
       "comma-separated extras: args, alloc, graph-nodes, event-times (slows the GPU), stacks, "

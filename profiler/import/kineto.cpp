@@ -17,6 +17,8 @@
 #include "importer.h"
 #include "kineto_events.h"
 #include "trace/error.h"
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::import {
 namespace {
@@ -69,16 +71,14 @@ Int or_none(Int number) { return number == kNone32 || number < 0 ? kNoInt : numb
 
 // Converts "Memcpy HtoD (Pageable -> Device)" to the numbers of op.detail and op.memory_kinds.
 void read_copy_name(std::string_view name, trace::Op& op) {
-  constexpr std::string_view kDirections[] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                              "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-  constexpr std::string_view kKinds[] = {"Pageable", "Pinned", "Device", "Array", "Managed"};
   op.detail = 0;
-  for (size_t i = 0; i < std::size(kDirections); ++i) {
-    if (name.find(kDirections[i]) != name.npos) op.detail = static_cast<Small>(i + 1);
+  for (const Term& direction : kCopyKinds) {
+    if (name.find(direction.name) != name.npos) op.detail = direction.number;
   }
   const auto kind = [&](std::string_view text) -> Small {
-    const auto found = std::ranges::find(kKinds, text);
-    return found == std::end(kKinds) ? 0 : static_cast<Small>(found - kKinds + 1);
+    const auto found = std::ranges::find(kMemoryKinds, text,
+                                         [](const Term& term) { return kineto_name(term.name); });
+    return found == std::end(kMemoryKinds) ? 0 : found->number;
   };
   const size_t open = name.find('('), arrow = name.find(" -> "), close = name.rfind(')');
   if (open == name.npos || arrow == name.npos || close == name.npos || arrow < open ||

@@ -334,7 +334,7 @@ constexpr uint32_t shape_number(const LaunchShapeRecord& shape) {
 /// CUPTI's own record of which event record a wait binds to (tier events): the reference against
 /// which pairing is tested.
 struct SyncWitnessRecord : RecordStart {
-  uint8_t act;  // 0 record, 1 wait, 2 query, 3 synchronize
+  uint8_t act;  // SyncAct
   uint8_t reserved;
   uint32_t correlation_id;
   uint64_t sync_id;  // cudaEventSyncId; 0: never recorded or captured
@@ -378,7 +378,7 @@ struct GraphRecord : RecordStart {
 };
 
 struct GraphNodeRecord : RecordStart {
-  uint8_t node_kind;  // CUgraphNodeType
+  uint8_t node_kind;  // GraphNodeKind
   uint8_t reserved2;
   uint32_t graph;
   uint64_t node;      // CUPTI node id
@@ -547,7 +547,7 @@ struct TimelineRecord : RecordStart {
 };
 
 struct TimelinePointRecord : RecordStart {
-  uint16_t act;  // coord_timeline_act
+  uint16_t act;  // TimelineAct
   uint32_t timeline;
   uint64_t begin;  // ticks or virtual ns
   uint64_t value;

@@ -7,9 +7,7 @@
 
 #include "loss.h"
 #include "trace/read/reader.h"
-#include "vocabulary/access_source.h"
-#include "vocabulary/call_kind.h"
-#include "vocabulary/wait_cause.h"
+#include "trace/schema/stored_terms.h"
 
 namespace streamscope::trace {
 namespace {
@@ -23,43 +21,14 @@ struct Rule {
   Int least, most;
 };
 
-// Columns that are not listed here and are not times may have any value: numbers assigned elsewhere
-// (handles, hashes, correlation ids, results, process ids) have no limits.
+// Columns that are not listed here, are not times and have no terms may have any value: numbers
+// assigned elsewhere (handles, hashes, correlation ids, results, process ids) have no limits.
 constexpr Rule kRules[] = {
-    // Enumerations; model.h and schema.sql define the numbers.
-    {"process", "clock", 0, kVirtualClock},
-    {"stream", "kind", 0, kUnknownStream},
-    {"api_call", "kind", 0, static_cast<Int>(kLastCallKind)},
-    {"op", "kind", 0, kGraphLaunch},
     {"op", "detail", 0, 255},
     {"op", "memory_kinds", 0, 255},
-    {"host_sync", "kind", 0, kSynchronousCopy},
-    {"", "binding", 0, kUnknownHistory},
-    {"sync_witness", "act", 0, 3},
-    {"operation", "type", 0, 6},
-    {"operation", "priority", 0, 4},
-    {"operation", "state", 0, kOperationCancelled},
-    {"", "elided_because", 1, 4},
-    {"pool", "kind", 0, kMemoryPool},
-    {"timeline_point", "act", 0, kTimelineFail},
-    {"allocation", "kind", 0, kTensorAllocation},
-    {"access", "source", 0, static_cast<Int>(AccessSource::kTensorMap)},
-    {"access", "writes", 0, static_cast<Int>(AccessKind::kUpdated)},
-    {"range", "kind", 0, kStartEnd},
-    {"stack_frame", "kind", 0, kCallSiteFrame},
-    {"loss", "severity", 0, static_cast<Int>(Severity::kError)},
-    {"hang_node", "kind", 0, kHangOutside},
-    {"hang_edge", "kind", 0, kNeedsAny},
-    {"probe", "kind", 0, kFlushProbe},
-    {"edge", "kind", 0, kMemoryEdge},
-    {"wait_cause", "cause", 0, static_cast<Small>(kWaitCauses.size()) - 1},
-    {"critical_path", "kind", 0, kGapStep},
-    {"finding", "severity", 0, 2},
-    {"finding", "confidence", 0, 2},
     // Counts and durations with limits of their own, and Unix time.
     {"", "polls", 1, kMostSmall},
     {"lod", "level", 0, 31},
-    {"iteration", "source", 1, 3},
     {"", "offset_ns", -kMostDuration, kMostDuration},
     {"", "gain_ns", -kMostDuration, kMostDuration},
     {"", "realtime_ns", -kMostRealtimeNs, kMostRealtimeNs},
@@ -84,6 +53,9 @@ constexpr Bounds look_up(std::string_view table, std::string_view column, Column
     if (rule.column == column && (rule.table.empty() || rule.table == table))
       return {rule.least, rule.most};
   }
+  const StoredTerms* stored = stored_terms(table, column);
+  if (stored != nullptr && stored->form == StoredTerms::kNumber)
+    return {stored->terms.front().number, stored->terms.back().number};
   const auto is_one_of = [&](const auto& names) {
     return std::ranges::find(names, column) != std::end(names);
   };

@@ -83,7 +83,9 @@ STREAMSCOPE_TABLES(STREAMSCOPE_STORE)
 #undef STREAMSCOPE_STORE
 #undef STREAMSCOPE_COLUMN
 
-// Enumerations stored in `Small` columns.
+// Enumerations stored in `Small` columns, and their names.
+
+using streamscope::to_string;
 
 using streamscope::AllocationKind;
 using streamscope::Binding;
@@ -128,16 +130,5 @@ inline constexpr Small kResultNotReady = 600;
 inline Int call_count(const HostSyncColumns& syncs, Id sync) {
   return syncs.polls[sync] == kNoSmall ? 1 : syncs.polls[sync];
 }
-
-std::string_view to_string(OpKind kind);  // "kernel", "memcpy", ...
-std::string_view to_string(
-    StreamKind kind);  // "legacy", "per-thread", "blocking", "non-blocking", ...
-std::string_view to_string(
-    Binding binding);  // "exact", "never_recorded", "captured", "ambiguous", "unknown_history"
-std::string_view to_string(HostSyncKind kind);  // "device", "stream", "event", "stream query", ...
-std::string_view to_string(EdgeKind kind);
-std::string_view to_string(Severity severity);  // "info", "notice", "data_loss", "error"
-/// Direction of a copy from Op::detail (CUPTI copy kind): "HtoD", "DtoH", "DtoD", "PtoP", ...
-std::string_view copy_kind_name(Small detail);
 
 }  // namespace streamscope::trace

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in traces, in range.kind: append only.
@@ -14,11 +16,22 @@ enum RangeKind : int32_t {
   kStartEnd,
 };
 
+inline constexpr Term kRangeKinds[] = {
+    {kPushPop, "push_pop", "nested on its thread"},
+    {kStartEnd, "start_end", "may end on another thread"},
+};
+
 /// Stored in traces, in stack_frame.kind: append only.
 enum FrameKind : int32_t {
   kNativeFrame = 0,
   kPythonFrame,
   kCallSiteFrame,
+};
+
+inline constexpr Term kFrameKinds[] = {
+    {kNativeFrame, "native"},
+    {kPythonFrame, "python"},
+    {kCallSiteFrame, "call_site", "std::source_location"},
 };
 
 }  // namespace streamscope

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// The role of a call in stream coordination, independent of its API. Stored in traces, in
@@ -50,17 +52,46 @@ enum class CallKind : uint8_t {
   kDeviceReset,       // destroys everything of the process on the device
   kModuleLoad,        // may wait for the device
 };
-inline constexpr CallKind kLastCallKind = CallKind::kModuleLoad;
 
-constexpr bool is_launch(CallKind kind) {
-  return kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch;
-}
-
-/// Allocates or frees memory of the device or the host, stream-ordered or not.
-constexpr bool is_allocation(CallKind kind) {
-  return kind == CallKind::kMalloc || kind == CallKind::kFree || kind == CallKind::kMallocAsync ||
-         kind == CallKind::kFreeAsync;
-}
+inline constexpr Term kCallKinds[] = {
+    {CallKind::kOther, "other"},
+    {CallKind::kLaunch, "launch"},
+    {CallKind::kMemcpy, "memcpy"},
+    {CallKind::kMemcpyAsync, "memcpy_async"},
+    {CallKind::kMemset, "memset"},
+    {CallKind::kMemsetAsync, "memset_async"},
+    {CallKind::kHostFunction, "host_function"},
+    {CallKind::kEventCreate, "event_create"},
+    {CallKind::kEventDestroy, "event_destroy"},
+    {CallKind::kEventRecord, "event_record"},
+    {CallKind::kEventQuery, "event_query"},
+    {CallKind::kEventSynchronize, "event_synchronize"},
+    {CallKind::kEventElapsedTime, "event_elapsed_time"},
+    {CallKind::kStreamWait, "stream_wait"},
+    {CallKind::kStreamCreate, "stream_create"},
+    {CallKind::kStreamDestroy, "stream_destroy"},
+    {CallKind::kStreamQuery, "stream_query"},
+    {CallKind::kStreamSynchronize, "stream_synchronize"},
+    {CallKind::kDeviceSynchronize, "device_synchronize"},
+    {CallKind::kContextRecord, "context_record"},
+    {CallKind::kContextWait, "context_wait"},
+    {CallKind::kMemoryWait, "memory_wait"},
+    {CallKind::kMemoryWrite, "memory_write"},
+    {CallKind::kMemoryBatch, "memory_batch"},
+    {CallKind::kMalloc, "malloc"},
+    {CallKind::kFree, "free"},
+    {CallKind::kMallocAsync, "malloc_async"},
+    {CallKind::kFreeAsync, "free_async"},
+    {CallKind::kGraphInstantiate, "graph_instantiate"},
+    {CallKind::kGraphLaunch, "graph_launch"},
+    {CallKind::kGraphDestroy, "graph_destroy"},
+    {CallKind::kCaptureBegin, "capture_begin"},
+    {CallKind::kCaptureEnd, "capture_end"},
+    {CallKind::kProfilerStart, "profiler_start"},
+    {CallKind::kProfilerStop, "profiler_stop"},
+    {CallKind::kDeviceReset, "device_reset"},
+    {CallKind::kModuleLoad, "module_load"},
+};
 
 /// The value of api_call.kind.
 constexpr int32_t number_of(CallKind kind) { return static_cast<int32_t>(kind); }
@@ -69,14 +100,16 @@ constexpr bool operator==(int32_t stored, CallKind kind) {
   return stored == static_cast<int32_t>(kind);
 }
 
-// The same for a value of api_call.kind, which may be unknown.
+// Of a kind of call, or of a value of api_call.kind, which may be unknown.
 constexpr bool is_launch(int32_t stored) {
-  return stored >= 0 && stored <= number_of(kLastCallKind) &&
-         is_launch(static_cast<CallKind>(stored));
+  return stored == CallKind::kLaunch || stored == CallKind::kGraphLaunch;
 }
+constexpr bool is_launch(CallKind kind) { return is_launch(number_of(kind)); }
+/// Allocates or frees memory of the device or the host, stream-ordered or not.
 constexpr bool is_allocation(int32_t stored) {
-  return stored >= 0 && stored <= number_of(kLastCallKind) &&
-         is_allocation(static_cast<CallKind>(stored));
+  return stored == CallKind::kMalloc || stored == CallKind::kFree ||
+         stored == CallKind::kMallocAsync || stored == CallKind::kFreeAsync;
 }
+constexpr bool is_allocation(CallKind kind) { return is_allocation(number_of(kind)); }
 
 }  // namespace streamscope

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in op.detail of a copy: append only. Up to kPeer they are CUPTI's
@@ -27,6 +29,25 @@ enum class CopyKind : uint8_t {
   kPagesToHost,
   kPagesBetweenDevices,
 };
+
+inline constexpr Term kCopyKinds[] = {
+    {CopyKind::kUnknown, "unknown"},
+    {CopyKind::kHostToDevice, "HtoD"},
+    {CopyKind::kDeviceToHost, "DtoH"},
+    {CopyKind::kHostToArray, "HtoA"},
+    {CopyKind::kArrayToHost, "AtoH"},
+    {CopyKind::kArrayToArray, "AtoA"},
+    {CopyKind::kArrayToDevice, "AtoD"},
+    {CopyKind::kDeviceToArray, "DtoA"},
+    {CopyKind::kDeviceToDevice, "DtoD"},
+    {CopyKind::kHostToHost, "HtoH"},
+    {CopyKind::kPeer, "PtoP"},
+    {CopyKind::kPagesToDevice, "pages HtoD", "managed memory that the driver moved; imports only"},
+    {CopyKind::kPagesToHost, "pages DtoH"},
+    {CopyKind::kPagesBetweenDevices, "pages DtoD"},
+};
+/// By a value of op.detail.
+constexpr std::string_view copy_kind_name(int32_t stored) { return name_of(kCopyKinds, stored); }
 inline constexpr CopyKind kFirstMigration = CopyKind::kPagesToDevice;
 
 /// Compares with a value of op.detail.

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in traces, in iteration.source, except kNone: append only.
@@ -14,6 +16,12 @@ enum class IterationSource : uint8_t {
   kRange,     ///< NVTX ranges of one name
   kSequence,  ///< a sequence of work that repeats
   kGraph,     ///< launches of one graph
+};
+
+inline constexpr Term kIterationSources[] = {
+    {IterationSource::kRange, "nvtx", "ranges of one name"},
+    {IterationSource::kSequence, "sequence", "work that repeats"},
+    {IterationSource::kGraph, "graph", "launches of one graph"},
 };
 
 }  // namespace streamscope

@@ -6,12 +6,19 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in access.signals.
 enum KernelSignals : uint8_t {
   kMaySignal = 1,  ///< it may write a value that another kernel waits for
   kMayWait = 2,    ///< it may wait for one
+};
+
+inline constexpr Term kKernelSignals[] = {
+    {kMaySignal, "may_signal", "it may write a value that another kernel waits for"},
+    {kMayWait, "may_wait", "it may wait for one"},
 };
 
 }  // namespace streamscope

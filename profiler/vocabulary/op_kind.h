@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in traces, in op.kind: append only.
@@ -18,5 +20,16 @@ enum OpKind : int32_t {
   kMemoryWrite,
   kGraphLaunch,
 };
+
+inline constexpr Term kOpKinds[] = {
+    {kKernel, "kernel"},
+    {kMemcpy, "memcpy"},
+    {kMemset, "memset"},
+    {kHostFunction, "host_function"},
+    {kMemoryWait, "memory_wait"},
+    {kMemoryWrite, "memory_write"},
+    {kGraphLaunch, "graph_launch"},
+};
+constexpr std::string_view to_string(OpKind kind) { return name_of(kOpKinds, kind); }
 
 }  // namespace streamscope

@@ -6,12 +6,19 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in traces, in process.clock: append only.
 enum ProcessClock : int32_t {
   kMonotonicClock = 0,
   kVirtualClock,
+};
+
+inline constexpr Term kProcessClocks[] = {
+    {kMonotonicClock, "monotonic", "trace clock"},
+    {kVirtualClock, "virtual", "simulated device"},
 };
 
 }  // namespace streamscope

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "term.h"
+
 namespace streamscope {
 
 /// Stored in traces, in stream.kind: append only.
@@ -17,5 +19,12 @@ enum StreamKind : int32_t {
   kGraphStream,        ///< created by the driver for branches of a graph
   kUnknownStream,
 };
+
+inline constexpr Term kStreamKinds[] = {
+    {kLegacyStream, "legacy"},     {kPerThreadStream, "per-thread"},
+    {kBlockingStream, "blocking"}, {kNonBlockingStream, "non-blocking"},
+    {kGraphStream, "graph"},       {kUnknownStream, "unknown", "existed before recording"},
+};
+constexpr std::string_view to_string(StreamKind kind) { return name_of(kStreamKinds, kind); }
 
 }  // namespace streamscope

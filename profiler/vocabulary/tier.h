@@ -4,10 +4,10 @@
 // How much a recording collects.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "term.h"
 
 namespace streamscope {
 
@@ -17,18 +17,16 @@ enum class Tier : uint32_t {
   kEvents,         ///< also CUPTI's own records of events and synchronizations
 };
 
-/// By number; the names are those of `record --tier`, STREAMSCOPE_TIER and meta.tier.
-inline constexpr std::array<std::string_view, 3> kTierNames = {"structure", "times", "events"};
-
-constexpr std::string_view to_string(Tier tier) {
-  return kTierNames[static_cast<size_t>(tier) % kTierNames.size()];
-}
+/// The names are those of `record --tier`, STREAMSCOPE_TIER and meta.tier.
+inline constexpr Term kTiers[] = {
+    {Tier::kStructure, "structure"},
+    {Tier::kTimes, "times"},
+    {Tier::kEvents, "events"},
+};
+constexpr std::string_view to_string(Tier tier) { return name_of(kTiers, tier); }
 /// kTimes, the default, for any other word.
 constexpr Tier tier_named(std::string_view name) {
-  for (size_t i = 0; i < kTierNames.size(); ++i) {
-    if (kTierNames[i] == name) return static_cast<Tier>(i);
-  }
-  return Tier::kTimes;
+  return static_cast<Tier>(number_named(kTiers, name).value_or(static_cast<int32_t>(Tier::kTimes)));
 }
 
 }  // namespace streamscope

@@ -4,11 +4,11 @@
 // Why work on a device started late.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "term.h"
 
 namespace streamscope {
 
@@ -33,44 +33,53 @@ enum class WaitCause : int32_t {
   kHost,         ///< the issuing thread was outside CUDA
 };
 
-struct WaitCauseNames {
-  std::string_view stored;  ///< in views of a trace, JSON and budgets
-  std::string_view shown;   ///< in reports and the viewer
+/// In views of a trace, JSON and budgets.
+inline constexpr Term kWaitCauses[] = {
+    {WaitCause::kLaunch, "launch"},
+    {WaitCause::kEvent, "event_wait"},
+    {WaitCause::kStart, "start_latency"},
+    {WaitCause::kLegacyStream, "legacy_stream"},
+    {WaitCause::kMemoryWait, "memory_wait"},
+    {WaitCause::kHostFunction, "host_function"},
+    {WaitCause::kCopyEngine, "copy_engine"},
+    {WaitCause::kSmFull, "sm_full"},
+    {WaitCause::kQueueAliasing, "queue_aliasing"},
+    {WaitCause::kProfiler, "profiler"},
+    {WaitCause::kUnknown, "unknown"},
+    {WaitCause::kHostSync, "host_sync"},
+    {WaitCause::kGraph, "graph"},
+    {WaitCause::kHostCall, "host_call"},
+    {WaitCause::kCodeLoading, "code_loading"},
+    {WaitCause::kHostLock, "host_lock"},
+    {WaitCause::kHost, "host", "outside CUDA"},
 };
-/// By number.
-inline constexpr std::array<WaitCauseNames, 17> kWaitCauses = {{
-    {"launch", "launch"},
-    {"event_wait", "event"},
-    {"start_latency", "start"},
-    {"legacy_stream", "legacy"},
-    {"memory_wait", "memory-wait"},
-    {"host_function", "host-function"},
-    {"copy_engine", "copy-engine"},
-    {"sm_full", "device-full"},
-    {"queue_aliasing", "queue"},
-    {"profiler", "profiler"},
-    {"unknown", "unknown"},
-    {"host_sync", "host-sync"},
-    {"graph", "graph"},
-    {"host_call", "host-call"},
-    {"code_loading", "code-loading"},
-    {"host_lock", "host-lock"},
-    {"host", "host"},
-}};
+/// In reports and the viewer.
+inline constexpr Term kShownWaitCauses[] = {
+    {WaitCause::kLaunch, "launch"},
+    {WaitCause::kEvent, "event"},
+    {WaitCause::kStart, "start"},
+    {WaitCause::kLegacyStream, "legacy"},
+    {WaitCause::kMemoryWait, "memory-wait"},
+    {WaitCause::kHostFunction, "host-function"},
+    {WaitCause::kCopyEngine, "copy-engine"},
+    {WaitCause::kSmFull, "device-full"},
+    {WaitCause::kQueueAliasing, "queue"},
+    {WaitCause::kProfiler, "profiler"},
+    {WaitCause::kUnknown, "unknown"},
+    {WaitCause::kHostSync, "host-sync"},
+    {WaitCause::kGraph, "graph"},
+    {WaitCause::kHostCall, "host-call"},
+    {WaitCause::kCodeLoading, "code-loading"},
+    {WaitCause::kHostLock, "host-lock"},
+    {WaitCause::kHost, "host"},
+};
 
-constexpr const WaitCauseNames& names_of(WaitCause cause) {
-  const auto number = static_cast<size_t>(cause);
-  return kWaitCauses[number < kWaitCauses.size() ? number
-                                                 : static_cast<size_t>(WaitCause::kUnknown)];
-}
-constexpr std::string_view stored_name(WaitCause cause) { return names_of(cause).stored; }
-constexpr std::string_view to_string(WaitCause cause) { return names_of(cause).shown; }
+constexpr std::string_view stored_name(WaitCause cause) { return name_of(kWaitCauses, cause); }
+constexpr std::string_view to_string(WaitCause cause) { return name_of(kShownWaitCauses, cause); }
 /// By its stored name.
 constexpr std::optional<WaitCause> wait_cause_named(std::string_view stored) {
-  for (size_t i = 0; i < kWaitCauses.size(); ++i) {
-    if (kWaitCauses[i].stored == stored) return static_cast<WaitCause>(i);
-  }
-  return std::nullopt;
+  const auto number = number_named(kWaitCauses, stored);
+  return number ? std::optional(static_cast<WaitCause>(*number)) : std::nullopt;
 }
 
 }  // namespace streamscope

@@ -21,7 +21,7 @@ import corpus_list
 import corpus_sources
 import corpus_table
 from corpus_output import Expected
-from harness import REPOSITORY, Trace
+from harness import REPOSITORY, Trace, terms
 
 # How a program is recorded: options of `record`, None for the library alone; the kind of program that it makes sense for, None for all.
 WAYS = {
@@ -36,8 +36,8 @@ WAYS = {
     "preload": (None, None),
 }
 MEMORY_RULES = ("SS001", "SS002", "SS003", "SS004")
-COUNTED = {"kernel": 0, "memcpy": 1, "memset": 2, "graph_launch": 6}  # op.kind of each
-DATA_LOSS = 2
+COUNTED = {kind: terms("op_kind.h", "kOpKinds").index(kind) for kind in ("kernel", "memcpy", "memset", "graph_launch")}  # op.kind of each
+DATA_LOSS = terms("severity.h", "kSeverities").index("data_loss")
 KEPT_BYTES = 40_000_000  # compressed a quarter of that, in the archive that a run leaves
 LONGEST_BARE_SECONDS = 15
 # Of programs that abort in a kernel, and of graphs that no tool of the Sanitizer leaves as they are.

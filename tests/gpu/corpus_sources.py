@@ -14,8 +14,7 @@ FACTS = {
     # statically. How often a program polls until work is done depends on time alone.
     "calls": "SELECT kind, count(*) FROM v_api_call WHERE kind NOT IN ('other', 'malloc', 'free', 'module_load', 'memcpy', 'memset')"
              " AND NOT (kind IN ('event_query', 'stream_query') AND result = 600) GROUP BY 1",
-    "ops": "SELECT CASE kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'memcpy' WHEN 2 THEN 'memset' WHEN 3 THEN 'host function'"
-           " WHEN 4 THEN 'memory wait' WHEN 5 THEN 'memory write' ELSE 'graph launch' END, count(*) FROM op GROUP BY 1",
+    "ops": "SELECT kind, count(*) FROM v_op GROUP BY 1",
     "ops with their call": "SELECT 'ops', count(*) FROM op WHERE kind IN (0, 1, 2) AND api_call_id IS NOT NULL",
     "edges": "SELECT 'of events', count(*) FROM event_wait WHERE record_id IS NOT NULL",
     "findings": "SELECT string.value, count(*) FROM finding JOIN string ON string.id = detector_id GROUP BY 1",

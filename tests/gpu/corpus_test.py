@@ -24,7 +24,7 @@ import corpus  # noqa: E402
 import corpus_list  # noqa: E402
 import corpus_table  # noqa: E402
 from corpus_output import Expected  # noqa: E402
-from harness import REPOSITORY, Harness  # noqa: E402
+from harness import REPOSITORY, Harness, new_trace  # noqa: E402
 
 # Does $1 when RECORDED is set; its output has a time, an address and a random number.
 PROGRAM = """#!/bin/sh
@@ -153,8 +153,7 @@ class Corpus(unittest.TestCase):
     @classmethod
     def make_tools(cls):
         template = cls.folder / "template.sqlite"
-        database = sqlite3.connect(template)
-        database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+        database = new_trace(template)
         database.execute("INSERT INTO meta VALUES ('finished', 1)")
         database.execute("INSERT INTO string(id, value) VALUES (0, 'ring-full')")
         database.executemany("INSERT INTO op(id, kind) VALUES (?, 0)", [(0,), (1,)])
@@ -411,8 +410,7 @@ class Traces(unittest.TestCase):
         return argparse.Namespace(harness=argparse.Namespace(streamscope="streamscope", run=lambda command, limit: checked))
 
     def write_trace(self, path, kernels):
-        database = sqlite3.connect(path)
-        database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
+        database = new_trace(path)
         database.execute("INSERT INTO meta VALUES ('finished', ?)", (int(kernels != 3),))
         database.execute("INSERT INTO string(id, value) VALUES (0, 'ring-full')")
         database.executemany("INSERT INTO op(id, kind) VALUES (?, 0)", [(number,) for number in range(kernels)])

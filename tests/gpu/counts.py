@@ -6,11 +6,11 @@ import collections
 import functools
 import re
 
-from harness import REPOSITORY
+from harness import REPOSITORY, terms
 
-OP_KINDS = ["kernel", "memcpy", "memset", "host_function", "memory_wait", "memory_write", "graph_launch"]
-BINDINGS = ["exact", "never_recorded", "captured", "ambiguous", "unknown_history"]
-STREAM_KINDS = ["legacy", "per-thread", "blocking", "non-blocking", "graph", "unknown"]
+OP_KINDS = terms("op_kind.h", "kOpKinds")
+BINDINGS = terms("event_binding.h", "kBindings")
+STREAM_KINDS = terms("stream_kind.h", "kStreamKinds")
 TIMED_KINDS = (0, 1, 2)  # kernel, memcpy, memset
 
 

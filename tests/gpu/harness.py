@@ -23,6 +23,25 @@ TOOLKIT_LIBRARIES = (
 SMALL_TRACE_BYTES = 2_000_000
 
 
+def terms(header, name):
+    """The names of a list of the vocabulary, by number from 0."""
+    text = (REPOSITORY / "profiler/vocabulary" / header).read_text()
+    rows = re.search(rf"Term {name}\[\] = {{\n(.*?)^}};", text, re.DOTALL | re.MULTILINE).group(1)
+    return re.findall(r'{[\w:]+, "([^"]+)"', rows)
+
+
+def new_trace(path):
+    """A database with the tables and views of a trace and no rows."""
+    real = sqlite3.connect(f"file:{REPOSITORY / 'traces/pipeline.sqlite'}?mode=ro", uri=True)
+    statements = [sql for (sql,) in real.execute("SELECT sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY type")]
+    real.close()
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA synchronous = OFF")
+    for sql in statements:
+        database.execute(sql)
+    return database
+
+
 class Finished:
     """A program that ran. `code` is negative after a signal and None if it was ended for taking too long."""
 

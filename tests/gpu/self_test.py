@@ -4,7 +4,6 @@
 
 import json
 import pathlib
-import sqlite3
 import sys
 import tempfile
 import unittest
@@ -21,7 +20,7 @@ import join  # noqa: E402
 import kineto  # noqa: E402
 import pairing  # noqa: E402
 import sources  # noqa: E402
-from harness import REPOSITORY, Harness, Trace  # noqa: E402
+from harness import Harness, Trace, new_trace  # noqa: E402
 
 
 class QuietHarness(Harness):
@@ -47,14 +46,6 @@ class QuietHarness(Harness):
 
     def failures(self):
         return [name for _, name, verdict, _ in self.results if verdict == "FAIL"]
-
-
-def new_trace(path):
-    """A database with the tables of a trace and no rows."""
-    database = sqlite3.connect(path)
-    database.execute("PRAGMA synchronous = OFF")
-    database.executescript((REPOSITORY / "profiler/trace/schema/schema.sql").read_text())
-    return database
 
 
 def insert(database, table, **columns):

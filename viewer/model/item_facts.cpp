@@ -229,7 +229,7 @@ std::string ItemFacts::label(Item item) const {
   if (item.kind == ItemKind::kOp && item.id < trace_.op.size() &&
       trace_.op.kind[item.id] == trace::kMemcpy && trace_.op.detail[item.id] != trace::kNoSmall) {
     // A copy is labeled by its direction and size, not by its name.
-    std::string text(trace::copy_kind_name(trace_.op.detail[item.id]));
+    std::string text(copy_kind_name(trace_.op.detail[item.id]));
     if (trace_.op.bytes[item.id] != trace::kNoInt)
       text += " " + format_bytes(trace_.op.bytes[item.id]);
     return text;

@@ -8,6 +8,7 @@
 #include "analysis/large_vector.h"
 #include "trace/ns_math.h"
 #include "vocabulary/copy_kind.h"
+#include "vocabulary/graph_node_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -164,7 +165,6 @@ void WaitExplainer::add_contender(Id op, const Issue& issue) {
 // Host nodes of graphs have no op: they appear only as the time they take.
 bool WaitExplainer::behind_host_node(Id op) const {
   if (graph_nodes_.empty()) return false;
-  constexpr trace::Small kHostNode = 3;
   const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
   const auto node_of = [&](Id id) {
     return id == kNoId || trace_.op.graph_node[id] == trace::kNoInt

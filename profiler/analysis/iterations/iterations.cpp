@@ -372,21 +372,13 @@ std::pair<size_t, size_t> steady_range(const std::vector<Ns>& durations) {
 }
 
 bool parse(std::string_view text, IterationRequest& request) {
-  constexpr std::string_view kRange = "nvtx:";
-  request = {};
-  if (text.starts_with(kRange) && text.size() > kRange.size()) {
-    request.source = IterationSource::kRange;
-    request.range = text.substr(kRange.size());
-  } else if (text == "graph") {
-    request.source = IterationSource::kGraph;
-  } else if (text == "sequence") {
-    request.source = IterationSource::kSequence;
-  } else if (text == "none") {
-    request.off = true;
-  } else {
-    return text == "auto";
-  }
-  return true;
+  request = {.off = text == "none"};
+  const size_t colon = text.find(':');
+  const auto source = number_named(kIterationSources, text.substr(0, colon));
+  if (!source) return request.off || text == "auto";
+  request.source = static_cast<IterationSource>(*source);
+  if (colon != text.npos) request.range = text.substr(colon + 1);
+  return request.source == IterationSource::kRange ? !request.range.empty() : colon == text.npos;
 }
 
 Iterations find_iterations(Analyses& analyses, const IterationRequest& request) {

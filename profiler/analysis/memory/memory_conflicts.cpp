@@ -15,6 +15,7 @@
 #include "memory_shadow.h"
 #include "signal_words.h"
 #include "vocabulary/call_kind.h"
+#include "vocabulary/graph_node_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -115,7 +116,6 @@ class Walk {
         shadows_[trace_.process_of_thread(calls.thread_id[call])].module_loads.push_back(
             {calls.start_ns[call], calls.end_ns[call]});
     }
-    constexpr trace::Small kAllocationNode = 10;
     for (Id node = 0; node < trace_.graph_node.size(); ++node) {
       const Id graph = trace_.graph_node.graph_id[node];
       if (trace_.graph_node.kind[node] == kAllocationNode && graph < trace_.graph.size())

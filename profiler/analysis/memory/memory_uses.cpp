@@ -11,6 +11,7 @@
 
 #include "trace/function_name.h"
 #include "vocabulary/access_source.h"
+#include "vocabulary/graph_node_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -95,7 +96,6 @@ class NodesOfGraphs {
   }
   bool launches_kernels(Id process, Id op) const {
     const std::span<const Id> nodes = launched(process, op);
-    constexpr trace::Small kKernelNode = 0;
     return std::ranges::any_of(
         nodes, [&](Id node) { return trace_.graph_node.kind[node] == kKernelNode; });
   }

@@ -110,14 +110,11 @@ std::vector<PoolUsage> pool_usage(const Trace& trace) {
                trace.event.destroyed_ns[id], 1);
   streams.append_to(result);
   events.append_to(result);
-  static constexpr const char* kMemory[] = {"device memory",      "stream-ordered memory",
-                                            "pinned host memory", "managed memory",
-                                            "libcoord memory",    "tensors"};
   const auto& allocation = trace.allocation;
-  for (trace::Small kind = 0; kind < static_cast<trace::Small>(std::size(kMemory)); ++kind) {
-    DerivedPools memory(trace::kMemoryPool, kMemory[kind]);
+  for (const Term& kind : kMemoryPools) {
+    DerivedPools memory(trace::kMemoryPool, std::string(kind.name));
     for (Id id = 0; id < allocation.size(); ++id) {
-      if (allocation.kind[id] == kind && allocation.bytes[id] != kNoInt)
+      if (allocation.kind[id] == kind.number && allocation.bytes[id] != kNoInt)
         memory.add(allocation.process_id[id], id, allocation.allocated_ns[id],
                    allocation.freed_ns[id], allocation.bytes[id]);
     }

@@ -24,7 +24,7 @@ using ring::TakeBytes;
 constexpr useconds_t kPollUs = 50;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMostEndMs = 2000;  // that the end of the program waits for the two calls' work
-constexpr int kKinds = static_cast<int>(kLastCallKind) + 1;
+constexpr int kKinds = static_cast<int>(std::size(kCallKinds));
 
 // What one call does is visible to the watchdog once its flag is set. Each call is made once.
 struct Test {

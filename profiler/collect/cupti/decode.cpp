@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/cupti/decode.h"
+#include "vocabulary/event_binding.h"
 
 #include <cstddef>
 #include <cstring>
@@ -106,7 +107,8 @@ void decode_synchronization(const SynchronizationActivity& activity, CuptiVersio
   if (activity.type != kEventSynchronize && activity.type != kStreamWaitEvent) return;
   ring::SyncWitnessRecord record{};
   record.kind = RecordKind::kSyncWitness;
-  record.act = activity.type == kStreamWaitEvent ? 1 : 3;  // a query looks the same; see its call
+  record.act =
+      activity.type == kStreamWaitEvent ? kWaitAct : kSynchronizeAct;  // also a query: see its call
   record.correlation_id = activity.correlation_id;
   record.sync_id = activity.sync_id;
   record.event = activity.event;
@@ -119,7 +121,7 @@ void decode_event(const CudaEventActivity& activity, CuptiVersion version, Decod
   if (version < kCupti12_8) return;
   ring::SyncWitnessRecord record{};
   record.kind = RecordKind::kSyncWitness;
-  record.act = 0;
+  record.act = kRecordAct;
   record.correlation_id = activity.correlation_id;
   record.sync_id = activity.sync_id;
   record.event = activity.event;

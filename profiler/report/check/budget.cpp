@@ -126,7 +126,7 @@ class Parser {
   }
   streamscope::WaitCause cause(std::string_view name) const {
     if (const auto cause = wait_cause_named(name)) return *cause;
-    const auto known = kWaitCauses | std::views::transform(&WaitCauseNames::stored);
+    const auto known = kWaitCauses | std::views::transform(&Term::name);
     fail(fmt::format("there is no cause '{}'", name),
          fmt::format("use one of {}", fmt::join(known.begin(), known.end(), ", ")));
   }

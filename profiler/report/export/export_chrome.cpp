@@ -14,6 +14,8 @@
 #include "export.h"
 #include "trace/checks.h"
 #include "trace/ns_math.h"
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::report {
 namespace {
@@ -183,15 +185,13 @@ class ChromeWriter {
     return json_text(copy_name(op));
   }
   std::string copy_name(Id op) const {
-    constexpr const char* kMemory[] = {"Unknown", "Pageable", "Pinned",
-                                       "Device",  "Array",    "Managed"};
     if (trace_.op.kind[op] == trace::kMemset) return "Memset (Device)";
     if (trace_.op.kind[op] != trace::kMemcpy) return analysis::op_label(trace_, op);
     const auto kinds = trace_.op.memory_kinds[op];
-    const auto memory = [&](int kind) { return kMemory[kind >= 0 && kind < 6 ? kind : 0]; };
+    const auto memory = [&](int32_t kind) { return kineto_name(name_of(kMemoryKinds, kind)); };
     const auto detail = trace_.op.detail[op];
     return fmt::format("Memcpy {} ({} -> {})",
-                       trace::copy_kind_name(detail == trace::kNoSmall ? 0 : detail),
+                       copy_kind_name(detail == trace::kNoSmall ? 0 : detail),
                        memory(kinds == trace::kNoSmall ? 0 : kinds >> 4),
                        memory(kinds == trace::kNoSmall ? 0 : kinds & 15));
   }

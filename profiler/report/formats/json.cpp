@@ -108,11 +108,10 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
 Json to_json(const IterationSummary& summary) {
   if (!summary.found()) return {};
   const analysis::Iterations& found = summary.iterations;
-  constexpr std::string_view kSources[] = {"none", "nvtx", "sequence", "graph"};
   Json shares = Json::object();
   for (size_t i = 0; i < analysis::kShareCount; ++i)
     shares[names_of(static_cast<analysis::TimeShare>(i)).id] = summary.shares.total[i];
-  return {{"source", kSources[static_cast<size_t>(found.source)]},
+  return {{"source", name_of(kIterationSources, found.source)},
           {"name", printable(found.name)},
           {"count", found.all.size()},
           {"steady_from", found.steady_from},

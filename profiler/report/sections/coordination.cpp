@@ -19,16 +19,7 @@ using trace::Id;
 
 namespace {
 
-// By operation_dependency.elided_because.
-struct Elision {
-  const char* name;
-  const char* why;
-};
-constexpr Elision kElisions[] = {{"not_told", "reason not reported"},
-                                 {"same_stream", "the stream's own order"},
-                                 {"earlier_wait", "an earlier wait of the stream"},
-                                 {"other_dependency", "covered by another dependency"},
-                                 {"ended", "already completed"}};
+constexpr Term kNotReported{0, "not_told", "reason not reported"};
 
 std::string waited_of_all(const Coordination& coordination) {
   return fmt::format("{} of {} made a stream wait", format_count(coordination.waited),
@@ -39,7 +30,9 @@ std::string waited_of_all(const Coordination& coordination) {
 
 }  // namespace
 
-const char* elision_name(size_t because) { return kElisions[because].name; }
+const Term& elision_of(size_t because) {
+  return because == 0 ? kNotReported : kElisions[because - 1];
+}
 
 Coordination coordination_of(const trace::Trace& trace) {
   Coordination result;
@@ -79,8 +72,8 @@ std::string dependencies_sentence(const Coordination& coordination) {
   const char* separator = "; not needed: ";
   for (size_t i = 0; i < coordination.elided.size(); ++i) {
     if (coordination.elided[i] == 0) continue;
-    text +=
-        fmt::format("{}{} ({})", separator, format_count(coordination.elided[i]), kElisions[i].why);
+    text += fmt::format("{}{} ({})", separator, format_count(coordination.elided[i]),
+                        elision_of(i).meaning);
     separator = ", ";
   }
   return text + ".";
@@ -93,7 +86,7 @@ std::string coordination_text(const Coordination& coordination) {
     for (size_t i = 0; i < coordination.elided.size(); ++i) {
       if (coordination.elided[i] > 0)
         text += fmt::format("    {:>14} not needed: {}\n", format_count(coordination.elided[i]),
-                            kElisions[i].why);
+                            elision_of(i).meaning);
     }
   }
   for (const TimelineFact& timeline : coordination.timelines) {

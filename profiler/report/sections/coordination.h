@@ -10,6 +10,7 @@
 
 #include "analysis/usage/task_usage.h"
 #include "trace/model.h"
+#include "vocabulary/operation.h"
 
 namespace streamscope::report {
 
@@ -24,13 +25,13 @@ struct Coordination {
   uint64_t dependencies = 0;
   uint64_t waited = 0;
   /// By operation_dependency.elided_because; 0: not reported.
-  std::array<uint64_t, 5> elided{};
+  std::array<uint64_t, std::size(kElisions) + 1> elided{};
   std::vector<TimelineFact> timelines;
   std::vector<analysis::TaskUsage> queues;
 };
 
-/// Name of an operation_dependency.elided_because in JSON.
-const char* elision_name(size_t because);
+/// For an index of Coordination::elided.
+const Term& elision_of(size_t because);
 
 Coordination coordination_of(const trace::Trace& trace);
 /// "3 of 9 dependencies made a stream wait; not needed: 4 (the stream's own order), ...".

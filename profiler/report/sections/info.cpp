@@ -171,7 +171,7 @@ Json to_json(const Counts& counts) {
 Json to_json(const Coordination& coordination) {
   Json elided = Json::object();
   for (size_t i = 0; i < coordination.elided.size(); ++i)
-    elided[elision_name(i)] = coordination.elided[i];
+    elided[elision_of(i).name] = coordination.elided[i];
   const Json timelines = array_of(coordination.timelines, [](const TimelineFact& timeline) {
     return Json{{"name", timeline.name},
                 {"signaled", timeline.signaled},

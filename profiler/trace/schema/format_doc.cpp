@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints docs/trace-format.md, generated from the comments of schema.sql and nsys_views.sql;
+// Prints docs/trace-format.md, generated from the comments of schema.sql and nsys_views.sql as
+// a trace has them;
 // schema.sql describes their layout:
 //   trace_format_doc > docs/trace-format.md      (target update-docs does that)
 #include <iostream>
@@ -18,8 +19,8 @@ namespace {
 
 constexpr std::string_view kHead = R"(# The trace format
 
-This page is produced from `profiler/trace/schema/schema.sql` and `profiler/trace/schema/nsys_views.sql`; change those, then run
-`cmake --build build --target update-docs`. The same comments are in every trace: `sqlite3 FILE .schema`.
+This page is produced from `profiler/trace/schema/schema.sql`, `profiler/trace/schema/nsys_views.sql` and the names in
+`profiler/vocabulary`; change those, then run `cmake --build build --target update-docs`. The same comments are in every trace: `sqlite3 FILE .schema`.
 
 )";
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The SQL that creates an empty trace: schema.sql and nsys_views.sql, built into the library.
+// The SQL that creates an empty trace: schema.sql and nsys_views.sql, built into the library, with
+// the names of the vocabulary.
 #pragma once
 
 #include <string_view>

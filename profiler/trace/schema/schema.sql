@@ -2,7 +2,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 
 /* Source of docs/trace-format.md (format_doc.cpp): a heading is "-- == Heading ==", a comment inside the parentheses before
-   the first column is about the table, a comment after a column is about the column, one after AS about the view. */
+   the first column is about the table, a comment after a column is about the column, one after AS about the view.
+   In braces, the name of a column stands for the list of its values, and a name with an expression for the name of the
+   value of that expression; stored_terms.h says which list of profiler/vocabulary a column has. */
 
 -- The StreamScope trace, format version 1: one SQLite file.
 --
@@ -24,9 +26,9 @@ CREATE TABLE meta (
   -- Facts about the file as a whole, one per key. Keys: format_version; producer (program and version that wrote the
   -- file); complete (1: recorded to the end and closed normally); finished (1: nothing more will be added, 0: being
   -- recorded, or the recorder was killed); trace_start_realtime_ns (Unix time of instant 0); duration_ns (last known
-  -- instant); tier (structure, times or events); imported_from (the tool whose file was imported; absent if recorded);
+  -- instant); tier ({meta.tier}); imported_from (the tool whose file was imported; absent if recorded);
   -- counts (what streamscope info counts, and the number of rows that were counted; stored with the derived tables);
-  -- verdicts (the answer of each detector, one per line: its id, then found, clean, not-at-this-tier or not-evaluable,
+  -- verdicts (the answer of each detector, one per line: its id, then one of {meta.verdicts},
   -- and why; stored with the derived tables); kernel_arguments (1: recorded with --with args);
   -- observed_accesses (1: recorded with --with accesses); analysis_version (of the
   -- derived tables; absent if they were never computed); stack_count and stack_ns (how many call stacks were taken in
@@ -48,7 +50,7 @@ CREATE TABLE loss (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- process whose data is missing; NULL: the whole trace
   name_id INTEGER REFERENCES string(id),               -- kind of loss, e.g. ring-full; `streamscope info` explains it
-  severity INTEGER,                                    -- 0 info, 1 notice, 2 data_loss, 3 error
+  severity INTEGER,                                    -- {loss.severity}
   count INTEGER,                                       -- how many records, calls, ... ; NULL if not countable
   start_ns INTEGER,                                    -- interval in which it happened, if known
   end_ns INTEGER,                                      -- end of that interval
@@ -77,7 +79,7 @@ CREATE TABLE process (
   environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE per line
   host_id INTEGER REFERENCES string(id),               -- name of the machine
   collector_id INTEGER REFERENCES string(id),          -- what observed it, e.g. "cupti 130001"
-  clock INTEGER,                                       -- 0 monotonic (trace clock), 1 virtual (simulated device)
+  clock INTEGER,                                       -- {process.clock}
   start_ns INTEGER,                                    -- when the collector started in it
   end_ns INTEGER,                                      -- when it ended; NULL if its end was not observed
   exit_code INTEGER,                                   -- its exit status, if it exited by itself and that is known
@@ -124,8 +126,7 @@ CREATE TABLE stream (
   native_id INTEGER,                                   -- CUPTI's stream id, unique in the context
   handle INTEGER,                                      -- raw handle (64 bits, as signed); 0 the legacy stream
   generation INTEGER,                                  -- how many earlier streams had this handle
-  kind INTEGER,                                        -- 0 legacy, 1 per-thread, 2 blocking, 3 non-blocking, 4 graph,
-                                                       -- 5 unknown (existed before recording)
+  kind INTEGER,                                        -- {stream.kind}
   priority INTEGER,                                    -- CUDA's number: lower is more urgent, 0 is the default
   thread_id INTEGER REFERENCES thread(id),             -- owner of a per-thread default stream
   name_id INTEGER REFERENCES string(id),               -- given by the program (NVTX, libcoord)
@@ -152,17 +153,7 @@ CREATE TABLE api_call (
   -- A traced CUDA call other than an event record, stream wait or host synchronization. These have their own tables.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- thread that called
-  kind INTEGER,                                        -- 0 other, 1 launch, 2 memcpy, 3 memcpy_async, 4 memset, 5 memset_async,
-                                                       -- 6 host_function, 7 event_create, 8 event_destroy, 9 event_record,
-                                                       -- 10 event_query, 11 event_synchronize, 12 event_elapsed_time,
-                                                       -- 13 stream_wait, 14 stream_create, 15 stream_destroy,
-                                                       -- 16 stream_query, 17 stream_synchronize, 18 device_synchronize,
-                                                       -- 19 context_record, 20 context_wait, 21 memory_wait,
-                                                       -- 22 memory_write, 23 memory_batch, 24 malloc, 25 free,
-                                                       -- 26 malloc_async, 27 free_async, 28 graph_instantiate,
-                                                       -- 29 graph_launch, 30 graph_destroy, 31 capture_begin,
-                                                       -- 32 capture_end, 33 profiler_start, 34 profiler_stop,
-                                                       -- 35 device_reset, 36 module_load
+  kind INTEGER,                                        -- {api_call.kind}
   name_id INTEGER REFERENCES string(id),               -- function as the program called it, e.g. cudaLaunchKernel
   stream_id INTEGER REFERENCES stream(id),             -- stream it acts on
   start_ns INTEGER,                                    -- entry
@@ -189,7 +180,7 @@ CREATE TABLE event_record (
   result INTEGER,                                      -- CUDA's result code, 0 success
   call_number INTEGER,                                 -- number of the call, unique in the process
   correlation_id INTEGER,                              -- CUPTI's number of the call; NULL where CUPTI did not see it
-  flags INTEGER,                                       -- 1 captured into a graph, 2 external (cudaEventRecordExternal); NULL none
+  flags INTEGER,                                       -- {event_record.flags}; NULL none
   operation_id INTEGER REFERENCES operation(id)        -- libcoord operation whose function made the call
 );
 
@@ -200,10 +191,7 @@ CREATE TABLE event_wait (
   name_id INTEGER REFERENCES string(id),               -- function as the program called it
   stream_id INTEGER REFERENCES stream(id),             -- stream that waits
   event_id INTEGER REFERENCES event(id),               -- event waited for
-  binding INTEGER,                                     -- 0 exact (record_id is the record), 1 never_recorded (the wait is a
-                                                       -- no-op), 2 captured (an edge of a graph), 3 ambiguous (calls overlapped:
-                                                       -- see event_wait_candidate), 4 unknown_history (the record is not in the
-                                                       -- trace)
+  binding INTEGER,                                     -- {event_wait.binding}
   record_id INTEGER REFERENCES event_record(id),       -- the record waited for, only if binding is 0
   start_ns INTEGER,                                    -- entry
   end_ns INTEGER,                                      -- return; NULL: it did not return during the recording
@@ -227,8 +215,7 @@ CREATE TABLE host_sync (
   -- last.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- thread that called
-  kind INTEGER,                                        -- 0 device, 1 stream, 2 event (synchronize calls, blocking), 3 stream query,
-                                                       -- 4 event query (not blocking), 5 synchronous copy (blocking)
+  kind INTEGER,                                        -- {host_sync.kind}
   name_id INTEGER REFERENCES string(id),               -- function as the program called it
   context_id INTEGER REFERENCES context(id),           -- context it acts on
   stream_id INTEGER REFERENCES stream(id),             -- kinds 1, 3 and 5
@@ -252,7 +239,7 @@ CREATE TABLE sync_witness (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   correlation_id INTEGER,                              -- CUPTI's number of the call that it is about
-  act INTEGER,                                         -- 0 record, 1 wait, 2 query, 3 synchronize
+  act INTEGER,                                         -- {sync_witness.act}
   sync_id INTEGER,                                     -- equal numbers mean the same record; 0 never recorded or captured
   device_ns INTEGER                                    -- device time of a record, only if requested
 );
@@ -262,8 +249,7 @@ CREATE TABLE sync_witness (
 CREATE TABLE op (
   -- Work that ran, or was to run, on a stream.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  kind INTEGER,                                        -- 0 kernel, 1 memcpy, 2 memset, 3 host_function, 4 memory_wait,
-                                                       -- 5 memory_write, 6 graph_launch
+  kind INTEGER,                                        -- {op.kind}
   stream_id INTEGER REFERENCES stream(id),             -- stream it ran on
   name_id INTEGER REFERENCES string(id),               -- kernel name; NULL for most others
   start_ns INTEGER,                                    -- start on the device; NULL: not known (tier structure, or lost)
@@ -271,12 +257,8 @@ CREATE TABLE op (
   call_number INTEGER,                                 -- number of the call that issued it, unique in the process
   correlation_id INTEGER,                              -- CUPTI's number of that call; NULL: not from CUPTI
   api_call_id INTEGER REFERENCES api_call(id),         -- that call; NULL if it was not traced
-  detail INTEGER,                                      -- memcpy: direction, 0 unknown, 1 HtoD, 2 DtoH, 3 HtoA, 4 AtoH, 5 AtoA,
-                                                       -- 6 AtoD, 7 DtoA, 8 DtoD, 9 HtoH, 10 PtoP; pages of managed memory
-                                                       -- that the driver moved (imports only): 11 HtoD, 12 DtoH, 13 DtoD;
-                                                       -- memset: memory kind
-  memory_kinds INTEGER,                                -- memcpy: source kind * 16 + destination kind; kinds: 0 unknown, 1 pageable,
-                                                       -- 2 pinned, 3 device, 4 array, 5 managed, 6 device static, 7 managed static
+  detail INTEGER,                                      -- memcpy: direction, {op.detail}; memset: memory kind
+  memory_kinds INTEGER,                                -- memcpy: source kind * 16 + destination kind; kinds: {op.memory_kinds}
   bytes INTEGER,                                       -- memcpy, memset: size
   launch_shape_id INTEGER REFERENCES launch_shape(id), -- kernel: grid and block
   graph_node INTEGER,                                  -- CUPTI's id of the graph node it ran for; NULL if none
@@ -323,10 +305,7 @@ CREATE TABLE graph_node (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   graph_id INTEGER REFERENCES graph(id),               -- its graph
   native_id INTEGER,                                   -- CUPTI's node id, as in op.graph_node
-  kind INTEGER,                                        -- CUgraphNodeType: 0 kernel, 1 memcpy, 2 memset, 3 host, 4 child graph,
-                                                       -- 5 empty, 6 event wait, 7 event record, 8 semaphore signal,
-                                                       -- 9 semaphore wait, 10 memory allocation, 11 memory free,
-                                                       -- 12 batch of memory operations, 13 conditional
+  kind INTEGER,                                        -- CUgraphNodeType: {graph_node.kind}
   original_native_id INTEGER,                          -- node it was cloned from; NULL if none
   name_id INTEGER REFERENCES string(id),               -- kernel name or label
   call_number INTEGER                                  -- of the call that was captured; NULL: not captured
@@ -348,15 +327,13 @@ CREATE TABLE operation (
   process_id INTEGER REFERENCES process(id),           -- its process
   native_id INTEGER,                                   -- libcoord's number, unique in the process
   thread_id INTEGER REFERENCES thread(id),             -- thread that registered it
-  type INTEGER,                                        -- 0 kernel, 1 memory_transfer, 2 synchronization, 3 reduction, 4 broadcast,
-                                                       -- 5 all_reduce, 6 barrier
-  priority INTEGER,                                    -- 0 critical, 1 high, 2 normal, 3 low, 4 cleanup
+  type INTEGER,                                        -- {operation.type}
+  priority INTEGER,                                    -- {operation.priority}
   stream_id INTEGER REFERENCES stream(id),             -- stream it is submitted to
   name_id INTEGER REFERENCES string(id),               -- its description
   call_site_id INTEGER REFERENCES string(id),          -- "file:line function" that registered it
   parent_operation_id INTEGER REFERENCES operation(id), -- group it belongs to
-  state INTEGER,                                       -- last state observed: 0 registered, 1 begun, 2 submitted, 3 completed,
-                                                       -- 4 failed, 5 cancelled
+  state INTEGER,                                       -- last state observed: {operation.state}
   registered_ns INTEGER,                               -- when it was registered
   begun_ns INTEGER,                                    -- when its submission began
   submitted_ns INTEGER,                                -- when its submission ended
@@ -370,9 +347,7 @@ CREATE TABLE operation_dependency (
   depends_on_operation_id INTEGER REFERENCES operation(id), -- the earlier operation
   inferred INTEGER,                                    -- 1: from declared memory ranges, 0: named by the program
   elided INTEGER,                                      -- 1: no wait was issued, because it was implied
-  elided_because INTEGER                               -- why: 1 same_stream (its own order), 2 earlier_wait (of the stream),
-                                                       -- 3 other_dependency (which comes after this one), 4 ended (the host had
-                                                       -- observed it); NULL: not elided, or not reported
+  elided_because INTEGER                               -- why: {operation_dependency.elided_because}; NULL: not elided, or not reported
 );
 
 CREATE TABLE operation_op (
@@ -405,7 +380,7 @@ CREATE TABLE pool (
   -- A pool of reusable objects.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  kind INTEGER,                                        -- 0 events, 1 streams, 2 memory
+  kind INTEGER,                                        -- {pool.kind}
   name_id INTEGER REFERENCES string(id),               -- its name
   capacity INTEGER                                     -- most elements it may hold; NULL: no limit
 );
@@ -434,11 +409,7 @@ CREATE TABLE timeline_point (
   -- A signal, a wait or another change of a timeline.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   timeline_id INTEGER REFERENCES timeline(id),         -- the timeline
-  act INTEGER,                                         -- 0 signal (by the host, or promised by a stream), 1 wait (begins),
-                                                       -- 2 release (the wait ended because the value was reached; of a stream
-                                                       -- only if there was nothing to wait for), 3 give_up (the wait ended
-                                                       -- without the value), 4 reach (the host knows that the value was reached),
-                                                       -- 5 fail
+  act INTEGER,                                         -- {timeline_point.act}
   value INTEGER,                                       -- the value signaled, waited for or reached (64 bits, as signed)
   thread_id INTEGER REFERENCES thread(id),             -- the thread that called, or observed it
   stream_id INTEGER REFERENCES stream(id),             -- the stream that signals or waits; NULL: the thread does
@@ -488,9 +459,7 @@ CREATE TABLE allocation (
   -- tensors are recorded.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
-  kind INTEGER,                                        -- 0 device, 1 stream_ordered, 2 pinned_host, 3 managed, 4 libcoord,
-                                                       -- 5 tensor: a block of PyTorch's caching allocator, within memory of
-                                                       -- another row
+  kind INTEGER,                                        -- {allocation.kind}
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size
   alloc_stream_id INTEGER REFERENCES stream(id),       -- stream it was allocated on, if stream-ordered
@@ -509,20 +478,15 @@ CREATE TABLE access (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
-  source INTEGER,                                      -- how it is known: 0 an argument of the call (or what a simulated kernel
-                                                       -- does), 1 declared by an operation, 2 declared by host code, 3 a word in
-                                                       -- the parameters of a kernel, also inside a struct. Source 3 is only a
-                                                       -- possible access, listed if the word points into allocated memory. The
-                                                       -- kernel does not write through a parameter that is const in its name;
-                                                       -- which bytes it touches, if any, is not known. With --with
-                                                       -- accesses only of kernels that may copy by TMA, if no tensor
-                                                       -- map among their parameters is known. 4 seen while the kernel
-                                                       -- ran (--with accesses): exactly these bytes. A row of source 4 without
-                                                       -- address has 0 bytes if the call touched nothing, and no bytes if
-                                                       -- not everything that it touched is known. 5 a tensor that the
-                                                       -- kernel may copy from or to by TMA (--with accesses), by the tensor
-                                                       -- maps among its parameters: only a possible access
-  writes INTEGER,                                      -- 0: read, 1: written, 2: only by atomic operations; NULL: source 3
+  source INTEGER,                                      -- how it is known: {access.source}. Source 3 is only a possible access, listed if the word
+                                                       -- points into allocated memory. The kernel does not write through a
+                                                       -- parameter that is const in its name; which bytes it touches, if any, is
+                                                       -- not known. With --with accesses it is listed only of kernels that may
+                                                       -- copy by TMA, if no tensor map among their parameters is known. Source 4:
+                                                       -- exactly these bytes; a row without address has 0 bytes if the call touched
+                                                       -- nothing, and no bytes if not everything that it touched is known. Source
+                                                       -- 5: only a possible access, by the tensor maps among the parameters
+  writes INTEGER,                                      -- {access.writes}; NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
   pitch_bytes INTEGER,                                 -- from row to row; NULL: one row
@@ -531,9 +495,8 @@ CREATE TABLE access (
   operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
   parameter INTEGER,                                   -- index of the kernel parameter that contains the word, from 0 (source 3)
   start_ns INTEGER,                                    -- source 2: when host code touched it; else when it was declared or issued
-  signals INTEGER                                      -- source 4: what the kernel's code allows beside kernels that run at the
-                                                       -- same time: 1 it may write a value that another one waits for, 2 it
-                                                       -- may wait for one, 3 both; NULL: neither
+  signals INTEGER                                      -- source 4: what the kernel's code allows beside kernels that run at the same time, the sum of:
+                                                       -- {access.signals}; NULL: neither
 );
 
 -- == Annotations, stacks and overhead ==
@@ -542,7 +505,7 @@ CREATE TABLE range (
   -- An NVTX range.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- thread that opened it
-  kind INTEGER,                                        -- 0 push_pop (nested on its thread), 1 start_end (may end on another thread)
+  kind INTEGER,                                        -- {range.kind}
   domain_id INTEGER REFERENCES string(id),             -- NVTX domain; NULL the default domain
   name_id INTEGER REFERENCES string(id),               -- its message
   category INTEGER,                                    -- NVTX category; NULL none
@@ -578,7 +541,7 @@ CREATE TABLE stack_frame (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   stack_id INTEGER REFERENCES stack(id),               -- the stack
   depth INTEGER,                                       -- 0 the innermost frame
-  kind INTEGER,                                        -- 0 native, 1 python, 2 call_site (std::source_location)
+  kind INTEGER,                                        -- {stack_frame.kind}
   address INTEGER,                                     -- native: address in the module's own file; NULL otherwise
   symbol_id INTEGER REFERENCES string(id),             -- function, with file and line where known
   module_id INTEGER REFERENCES string(id)              -- native: path of the module
@@ -620,8 +583,7 @@ CREATE TABLE hang_node (
   -- A node of the wait-for graph of a hang.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   hang_id INTEGER REFERENCES hang(id),                 -- its hang
-  kind INTEGER,                                        -- 0 thread, 1 stream, 2 op, 3 event_record, 4 event_wait, 5 host_sync,
-                                                       -- 6 operation, 7 outside (lock, other process, network)
+  kind INTEGER,                                        -- {hang_node.kind}
   object_id INTEGER,                                   -- row of the table that `kind` names; NULL for outside
   name_id INTEGER REFERENCES string(id),               -- display label
   in_cycle INTEGER,                                    -- 1: part of the cycle that proves the deadlock
@@ -634,7 +596,7 @@ CREATE TABLE hang_edge (
   hang_id INTEGER REFERENCES hang(id),                 -- its hang
   from_node_id INTEGER REFERENCES hang_node(id),       -- who waits
   to_node_id INTEGER REFERENCES hang_node(id),         -- for whom
-  kind INTEGER,                                        -- 0 all (needs every such edge), 1 any (one such edge suffices)
+  kind INTEGER,                                        -- {hang_edge.kind}
   reason_id INTEGER REFERENCES string(id)              -- why, human-readable
 );
 
@@ -669,7 +631,7 @@ CREATE TABLE probe (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- the process
   at_ns INTEGER,                                       -- when it returned or was given up
-  kind INTEGER,                                        -- 0 event query, 1 stream query, 2 word of a memory wait, 3 forced flush
+  kind INTEGER,                                        -- {probe.kind}
   stream_id INTEGER REFERENCES stream(id),             -- the stream; NULL for kind 3
   record_id INTEGER REFERENCES event_record(id),       -- kind 0: the newest record of the event
   address INTEGER,                                     -- kind 2: address of the word
@@ -682,8 +644,7 @@ CREATE TABLE probe (
 CREATE TABLE edge (
   -- Derived. An ordering between two ops, other than the order of one stream; v_edge adds that order.
   id INTEGER PRIMARY KEY,                              -- dense from 0
-  kind INTEGER,                                        -- 0 fifo (only in v_edge), 1 event, 2 host, 3 legacy, 4 graph, 5 operation,
-                                                       -- 6 memory (a memory write that a memory wait needed)
+  kind INTEGER,                                        -- {edge.kind}
   from_op_id INTEGER REFERENCES op(id),                -- the earlier op
   to_op_id INTEGER REFERENCES op(id),                  -- the later op
   event_record_id INTEGER REFERENCES event_record(id), -- kind 1: the record
@@ -694,11 +655,8 @@ CREATE TABLE wait_cause (
   -- Derived. Why an op started late: parts of the gap before it, which sum to the gap.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   op_id INTEGER REFERENCES op(id),                     -- the op that started late
-  cause INTEGER,                                       -- 0 launch, 1 event_wait, 2 start_latency, 3 legacy_stream, 4 memory_wait,
-                                                       -- 5 host_function, 6 copy_engine, 7 sm_full, 8 queue_aliasing, 9 profiler,
-                                                       -- 10 unknown, 11 host_sync, 12 graph, 13 host_call, 14 code_loading,
-                                                       -- 15 host_lock, 16 host (outside CUDA). Causes 0, 9, 11 and 13 to 16: the
-                                                       -- stream was empty, and this is what the issuing thread did
+  cause INTEGER,                                       -- {wait_cause.cause}. Causes 0, 9, 11 and 13 to 16: the stream was empty, and this is what the
+                                                       -- issuing thread did
   duration_ns INTEGER,                                 -- length of this part
   edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
   because_op_id INTEGER REFERENCES op(id),             -- the op responsible, if one is
@@ -710,7 +668,7 @@ CREATE TABLE critical_path (
   -- Derived. The chain of steps that determined how long the run took, in order.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   step INTEGER,                                        -- 0, 1, 2, ... from the start of the run
-  kind INTEGER,                                        -- 0 op, 1 host_sync, 2 launch (host work until the next op), 3 gap
+  kind INTEGER,                                        -- {critical_path.kind}
   op_id INTEGER REFERENCES op(id),                     -- kind 0: the op; kinds 2 and 3: the op waited for
   host_sync_id INTEGER REFERENCES host_sync(id),       -- kind 1: the synchronization
   start_ns INTEGER,                                    -- start of the step
@@ -721,7 +679,7 @@ CREATE TABLE finding (
   -- Derived. Something a detector found.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   detector_id INTEGER REFERENCES string(id),           -- kebab-case id of the detector
-  severity INTEGER,                                    -- 0 note, 1 warning, 2 error
+  severity INTEGER,                                    -- {finding.severity}
   title_id INTEGER REFERENCES string(id),              -- one line
   text_id INTEGER REFERENCES string(id),               -- explanation and remedy
   first_op_id INTEGER REFERENCES op(id),               -- the op that it is about
@@ -730,8 +688,7 @@ CREATE TABLE finding (
   gain_ns INTEGER,                                     -- estimated time that a fix saves; NULL: not estimated
   start_ns INTEGER,                                    -- start of its first occurrence
   end_ns INTEGER,                                      -- end of that interval
-  confidence INTEGER,                                  -- 0 certain, 1 suspected (evidence is incomplete), 2 possible (from
-                                                       -- indirect evidence; never fails a check)
+  confidence INTEGER,                                  -- {finding.confidence}
   event_record_id INTEGER REFERENCES event_record(id), -- the record that it is about, if any
   event_wait_id INTEGER REFERENCES event_wait(id),     -- the wait that it is about, if any
   host_sync_id INTEGER REFERENCES host_sync(id),       -- the synchronization that it is about, if any
@@ -762,8 +719,7 @@ CREATE TABLE iteration (
   -- Derived. The iterations of the process with the most device time, in order and without gaps.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- whose they are
-  source INTEGER,                                      -- how they were found: 1 NVTX ranges, 2 work that repeats, 3 launches of
-                                                       -- one graph
+  source INTEGER,                                      -- how they were found: {iteration.source}
   name_id INTEGER REFERENCES string(id),               -- name of the ranges
   start_ns INTEGER,                                    -- end of the iteration before; of the first: its issue
   end_ns INTEGER,                                      -- when its work and all work before it was done
@@ -782,16 +738,12 @@ CREATE VIEW v_op (
   -- name; process, device, context and stream are ids of those tables; operation is the libcoord operation whose
   -- function issued the op.
   SELECT op.id,
-         CASE op.kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'memcpy' WHEN 2 THEN 'memset' WHEN 3 THEN 'host_function'
-                      WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'memory_write' WHEN 6 THEN 'graph_launch' END,
+         {op.kind: op.kind},
          coalesce(name.value,
-                  CASE op.kind WHEN 1 THEN 'memcpy' || CASE op.detail
-                                 WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 3 THEN ' HtoA' WHEN 4 THEN ' AtoH'
-                                 WHEN 5 THEN ' AtoA' WHEN 6 THEN ' AtoD' WHEN 7 THEN ' DtoA' WHEN 8 THEN ' DtoD'
-                                 WHEN 9 THEN ' HtoH' WHEN 10 THEN ' PtoP' WHEN 11 THEN ' pages HtoD'
-                                 WHEN 12 THEN ' pages DtoH' WHEN 13 THEN ' pages DtoD' ELSE '' END
-                               WHEN 2 THEN 'memset' WHEN 3 THEN 'host function' WHEN 4 THEN 'memory wait'
-                               WHEN 5 THEN 'memory write' WHEN 6 THEN 'graph launch' END),
+                  CASE WHEN op.kind = 0 THEN NULL
+                       WHEN op.kind = 1 AND op.detail > 0 THEN
+                         coalesce('memcpy ' || {op.detail: op.detail}, 'memcpy')
+                       ELSE replace({op.kind: op.kind}, '_', ' ') END),
          context.process_id, context.device_id, stream.context_id, op.stream_id, stream_name.value,
          op.start_ns, op.end_ns, op.correlation_id,
          (SELECT operation_id FROM api_call WHERE api_call.id = op.api_call_id), op.call_number
@@ -808,18 +760,7 @@ CREATE VIEW v_api_call (
   SELECT call.source, call.id, call.kind, string.value, thread.process_id, call.thread_id, call.stream_id, call.start_ns,
          call.end_ns, call.result, call.correlation_id, call.operation_id, call.call_number
     FROM (SELECT 'api_call' AS source, id,
-                 CASE kind WHEN 0 THEN 'other' WHEN 1 THEN 'launch' WHEN 2 THEN 'memcpy' WHEN 3 THEN 'memcpy_async'
-                           WHEN 4 THEN 'memset' WHEN 5 THEN 'memset_async' WHEN 6 THEN 'host_function'
-                           WHEN 7 THEN 'event_create' WHEN 8 THEN 'event_destroy' WHEN 9 THEN 'event_record'
-                           WHEN 10 THEN 'event_query' WHEN 11 THEN 'event_synchronize' WHEN 12 THEN 'event_elapsed_time'
-                           WHEN 13 THEN 'stream_wait' WHEN 14 THEN 'stream_create' WHEN 15 THEN 'stream_destroy'
-                           WHEN 16 THEN 'stream_query' WHEN 17 THEN 'stream_synchronize'
-                           WHEN 18 THEN 'device_synchronize' WHEN 19 THEN 'context_record' WHEN 20 THEN 'context_wait'
-                           WHEN 21 THEN 'memory_wait' WHEN 22 THEN 'memory_write' WHEN 23 THEN 'memory_batch'
-                           WHEN 24 THEN 'malloc' WHEN 25 THEN 'free' WHEN 26 THEN 'malloc_async' WHEN 27 THEN 'free_async'
-                           WHEN 28 THEN 'graph_instantiate' WHEN 29 THEN 'graph_launch' WHEN 30 THEN 'graph_destroy'
-                           WHEN 31 THEN 'capture_begin' WHEN 32 THEN 'capture_end' WHEN 33 THEN 'profiler_start'
-                           WHEN 34 THEN 'profiler_stop' WHEN 35 THEN 'device_reset' WHEN 36 THEN 'module_load' END AS kind,
+                 {api_call.kind: kind} AS kind,
                  name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id, call_number
             FROM api_call
           UNION ALL
@@ -832,18 +773,16 @@ CREATE VIEW v_api_call (
             FROM event_wait
           UNION ALL
           SELECT 'host_sync', id,
-                 CASE kind WHEN 0 THEN 'device_synchronize' WHEN 1 THEN 'stream_synchronize' WHEN 2 THEN 'event_synchronize'
-                           WHEN 3 THEN 'stream_query' WHEN 4 THEN 'event_query' WHEN 5 THEN 'memcpy' END,
+                 {v_api_call.kind: kind},
                  name_id, thread_id, stream_id, start_ns, end_ns, result, correlation_id, operation_id, call_number
             FROM host_sync) AS call
     LEFT JOIN thread ON thread.id = call.thread_id
     LEFT JOIN string ON string.id = call.name_id;
 
 CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
-  -- Every ordering between two ops. kind is fifo (neighbors in one stream), event, host, legacy, graph, operation or
-  -- memory; from_op and to_op are ids of op; lag_ns is the time from the end of the first to the start of the second,
-  -- negative if they overlapped; event_record and event_wait are ids, for kind event. Nodes of a graph launch are
-  -- ordered by the graph, not by fifo.
+  -- Every ordering between two ops. kind is one of {v_edge.kind}; fifo orders neighbors in one stream. from_op and to_op
+  -- are ids of op; lag_ns is the time from the end of the first to the start of the second, negative if they overlapped;
+  -- event_record and event_wait are ids, for kind event. Nodes of a graph launch are ordered by the graph, not by fifo.
   SELECT pair.kind, pair.from_op, pair.to_op, later.start_ns - earlier.end_ns, pair.event_record, pair.event_wait
     FROM (SELECT 'fifo' AS kind, from_op, to_op, NULL AS event_record, NULL AS event_wait
             FROM (SELECT lag(id) OVER (PARTITION BY stream_id
@@ -851,8 +790,7 @@ CREATE VIEW v_edge (kind, from_op, to_op, lag_ns, event_record, event_wait) AS
                     FROM op WHERE graph_node IS NULL AND stream_id IS NOT NULL)
            WHERE from_op IS NOT NULL
           UNION ALL
-          SELECT CASE kind WHEN 0 THEN 'fifo' WHEN 1 THEN 'event' WHEN 2 THEN 'host' WHEN 3 THEN 'legacy'
-                           WHEN 4 THEN 'graph' WHEN 5 THEN 'operation' WHEN 6 THEN 'memory' END, from_op_id, to_op_id,
+          SELECT {edge.kind: kind}, from_op_id, to_op_id,
                  event_record_id, event_wait_id
             FROM edge) AS pair
     JOIN op AS earlier ON earlier.id = pair.from_op
@@ -862,12 +800,7 @@ CREATE VIEW v_wait (op, name, stream, cause, duration_ns, because_op, because_na
   -- Why ops started late: one row per op and cause. The durations of an op sum to the gap before it. because_op is the
   -- op responsible and edge the row of `edge`, if there is one. Needs the derived tables (streamscope analyze).
   SELECT wait_cause.op_id, name.value, op.stream_id,
-         CASE wait_cause.cause WHEN 0 THEN 'launch' WHEN 1 THEN 'event_wait' WHEN 2 THEN 'start_latency'
-                               WHEN 3 THEN 'legacy_stream' WHEN 4 THEN 'memory_wait' WHEN 5 THEN 'host_function'
-                               WHEN 6 THEN 'copy_engine' WHEN 7 THEN 'sm_full' WHEN 8 THEN 'queue_aliasing'
-                               WHEN 9 THEN 'profiler' WHEN 10 THEN 'unknown' WHEN 11 THEN 'host_sync'
-                               WHEN 12 THEN 'graph' WHEN 13 THEN 'host_call' WHEN 14 THEN 'code_loading'
-                               WHEN 15 THEN 'host_lock' WHEN 16 THEN 'host' END,
+         {wait_cause.cause: wait_cause.cause},
          wait_cause.duration_ns, wait_cause.because_op_id, because_name.value, wait_cause.edge_id
     FROM wait_cause
     LEFT JOIN op ON op.id = wait_cause.op_id
@@ -926,10 +859,10 @@ CREATE VIEW v_task (
       ON run.id = task.task_run_id;
 
 CREATE VIEW v_critical_path (step, kind, name, stream, op, host_sync, start_ns, end_ns) AS
-  -- The steps that determined how long the run took, in order: kind is op, host_sync, launch or gap. Needs the derived
+  -- The steps that determined how long the run took, in order: kind is one of {v_critical_path.kind}. Needs the derived
   -- tables (streamscope analyze).
   SELECT critical_path.step,
-         CASE critical_path.kind WHEN 0 THEN 'op' WHEN 1 THEN 'host_sync' WHEN 2 THEN 'launch' WHEN 3 THEN 'gap' END,
+         {critical_path.kind: critical_path.kind},
          string.value, op.stream_id, critical_path.op_id, critical_path.host_sync_id, critical_path.start_ns,
          critical_path.end_ns
     FROM critical_path

@@ -184,9 +184,9 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
       note("merge-no-overlap", name_of(file) + " after " + name_of(after));
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
     // The minimum that all of them guarantee.
-    const auto tier = std::ranges::find_if(
-        kTierNames, [&](std::string_view name) { return tiers.contains(name); });
-    if (tier != kTierNames.end()) writer.set_meta("tier", *tier);
+    const auto tier =
+        std::ranges::find_if(kTiers, [&](const Term& term) { return tiers.contains(term.name); });
+    if (tier != std::end(kTiers)) writer.set_meta("tier", tier->name);
     writer.finish(complete);
   } catch (...) {
     std::error_code ignored;
