@@ -34,28 +34,55 @@ bool is_of_library(std::string_view symbol) {
 }
 
 // How suitable a frame is as the call site; among equals the innermost wins.
-enum Rank { kNothing, kInterpreter, kFramework, kProgram, kPackage, kNamedPlace };
+enum Rank { kNothing, kInterpreter, kFramework, kProgram, kBasicPackage, kPackage, kNamedPlace };
+
+// If a Python program calls a library, the program's line is more useful than the library's, and
+// that of a model's library more useful than PyTorch's. A file is named by its path, or (by
+// PyTorch's profiler) by the part of it that is below a folder of packages or of the program.
+Rank rank_of_python(std::string_view symbol) {
+  if (symbol.empty()) return kNothing;
+  if (symbol.starts_with("<frozen ") || symbol.starts_with("<string>")) return kBasicPackage;
+  const bool is_whole = symbol.starts_with('/');
+  bool is_package = false;
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+    const size_t at = symbol.rfind(folder);
+    if (at == symbol.npos) continue;
+    is_package = true;
+    symbol.remove_prefix(at + folder.size());
+    break;
+  }
+  if (!is_package && symbol.find("/lib/python3") != symbol.npos) return kBasicPackage;
+  if (is_whole && !is_package) return kNamedPlace;
+  const std::string_view first = symbol.substr(0, symbol.find_first_of("/.:"));
+  const auto is_one_of = [&](const auto& names) {
+    return std::ranges::find(names, first) != std::end(names);
+  };
+  constexpr std::string_view kBasic[] = {
+      "torch",     "triton",      "numpy",      "abc",
+      "asyncio",   "collections", "concurrent", "contextlib",
+      "copy",      "dataclasses", "enum",       "functools",
+      "importlib", "inspect",     "logging",    "multiprocessing",
+      "queue",     "runpy",       "socket",     "subprocess",
+      "threading", "typing",      "warnings",   "weakref"};
+  constexpr std::string_view kPackages[] = {
+      "accelerate", "diffusers",  "lightning",   "PIL",  "pandas",
+      "scipy",      "torchaudio", "torchvision", "tqdm", "transformers"};
+  if (is_one_of(kBasic)) return kBasicPackage;
+  return is_package || is_one_of(kPackages) ? kPackage : kNamedPlace;
+}
 
 Rank rank_of(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;
   const std::string_view symbol = trace.text(frames.symbol_id[frame]),
                          path = trace.text(frames.module_id[frame]);
-  if (frames.kind[frame] == trace::kPythonFrame) {
-    if (symbol.empty()) return kNothing;
-    // If a Python program calls a library, the program's line is more useful than the library's.
-    for (std::string_view folder :
-         {"/site-packages/", "/dist-packages/", "/lib/python3", "<frozen "}) {
-      if (symbol.find(folder) != symbol.npos) return kPackage;
-    }
-    return kNamedPlace;
-  }
+  if (frames.kind[frame] == trace::kPythonFrame) return rank_of_python(symbol);
   if (frames.kind[frame] == trace::kCallSiteFrame) return symbol.empty() ? kNothing : kNamedPlace;
   const std::string_view module = path.substr(path.rfind('/') + 1);
   const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
     return std::ranges::any_of(prefixes, [&](auto prefix) { return module.starts_with(prefix); });
   };
-  if (is_one_of({"libstreamscope", "libcupti", "libcuda", "libnv", "libc.so", "libpthread",
-                 "libstdc++", "ld-linux"}) ||
+  if (is_one_of({"libstreamscope", "libToolsInjection", "libcupti", "libcuda", "libnv", "libc.so",
+                 "libc-", "libpthread", "libstdc++", "ld-linux", "ld-2"}) ||
       symbol == "_start" || is_runtime(symbol) || is_launch_stub(symbol)) {
     return kNothing;
   }

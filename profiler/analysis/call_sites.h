@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Picks the frame of a call stack that a user would call the call site: the innermost that does not
-// belong to this tool, CUDA or the C library. A Python line (of the program rather than a package)
-// or a libcoord call site takes precedence.
+// belong to a profiler, CUDA or the C library. A Python line (of the program rather than a package,
+// of a package rather than PyTorch or Python's own library) or a libcoord call site takes
+// precedence.
 #pragma once
 
 #include <cstdint>

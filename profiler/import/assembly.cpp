@@ -153,6 +153,8 @@ void Assembly::shift_times() {
   shift(ranges_);
   shift(marks_);
   shift(overheads_);
+  shift(functions_);
+  for (trace::HostSample& sample : samples_) sample.at_ns -= start_ns_;
 }
 
 // Numbers of a process are usually dense; then a table is used, else a sorted list.
@@ -236,6 +238,37 @@ void Assembly::join_work() {
     }
   }
   for (const auto& [process, count] : lost) losses_.add("import-op-without-call", count, process);
+}
+
+// The stack of each call that has none: the functions that were open on its thread.
+void Assembly::join_functions() {
+  if (functions_.empty()) return;
+  sort_stably(functions_, [](const Function& a, const Function& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  struct Open {
+    Ns end_ns;
+    Id stack;
+  };
+  std::vector<std::vector<Open>> open(threads_.size());  // the innermost last
+  const auto close_before = [](std::vector<Open>& stack, Ns at) {
+    while (!stack.empty() && stack.back().end_ns <= at) stack.pop_back();
+  };
+  auto next = functions_.begin();
+  for (Call& call : calls_) {
+    for (; next != functions_.end() && next->start_ns <= call.start_ns; ++next) {
+      if (next->thread >= open.size()) continue;
+      std::vector<Open>& stack = open[next->thread];
+      close_before(stack, next->start_ns);
+      const Id outer = stack.empty() ? kNoId : stack.back().stack;
+      stack.push_back({next->end_ns, next->complete
+                                         ? next->stack
+                                         : stacks_.push(outer, stacks_.innermost(next->stack))});
+    }
+    if (call.thread >= open.size() || call.stack != kNoId) continue;
+    close_before(open[call.thread], call.start_ns);
+    if (!open[call.thread].empty()) call.stack = open[call.thread].back().stack;
+  }
 }
 
 // For each call, the act that the file contains for it; acts of missing calls are lost.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "api_calls.h"
+#include "call_stacks.h"
 #include "losses.h"
 #include "pairing.h"
 #include "trace/write/writer.h"
@@ -37,6 +38,16 @@ struct Call {
   Id thread = kNoId;
   Id name = kNoId;  ///< of name_call()
   Small result = kNoSmall;
+  Id stack = kNoId;  ///< of Assembly::stacks()
+};
+
+/// A function of the program that ran on a thread from start to end, or a stack of them: where the
+/// calls that the thread made meanwhile are in the program.
+struct Function {
+  Ns start_ns = 0, end_ns = 0;
+  Id thread = kNoId;
+  Id stack = kNoId;       ///< of Assembly::stacks()
+  bool complete = false;  ///< the stack goes up to the outermost function; else it is one frame
 };
 
 /// What a file contains about a call that records, waits for, queries or synchronizes, besides the
@@ -65,6 +76,7 @@ class Assembly {
 
   trace::Writer& writer() { return writer_; }
   LossLog& losses() { return losses_; }
+  CallStacks& stacks() { return stacks_; }
 
   // Objects are created when first named; later data may complete them.
   Id process(Int os_pid);
@@ -90,6 +102,10 @@ class Assembly {
   /// Reserves space for this many more; otherwise growing occasionally copies them.
   void reserve(size_t calls, size_t ops, size_t ranges);
   void add(const Call& call) { calls_.push_back(call); }
+  /// Of functions that start and end together the inner one comes later.
+  void add(const Function& function) { functions_.push_back(function); }
+  /// `stack_id` is one of stacks().
+  void add(const trace::HostSample& sample) { samples_.push_back(sample); }
   void add_record(const Act& act) { records_.push_back(act); }
   /// A stream wait, a query or a synchronization.
   void add_look(const Act& act) { looks_.push_back(act); }
@@ -127,6 +143,7 @@ class Assembly {
   void index_calls();
   Id find_call(Id process, Int correlation) const;
   void join_work();
+  void join_functions();
   std::vector<Id> join_acts(std::vector<Act>& acts);
   void name_records();
   void append_records();
@@ -134,11 +151,13 @@ class Assembly {
   void append_sync(const Call& call, size_t index, CallKind kind, const Pairing& pairing);
   void append_ops();
   void append_annotations();
+  void append_samples();
   void append_objects();
   void flush_if_large();
 
   trace::Writer& writer_;
   LossLog losses_;
+  CallStacks stacks_{writer_};
 
   std::vector<trace::Process> processes_;
   std::vector<trace::Thread> threads_;
@@ -155,6 +174,8 @@ class Assembly {
   std::vector<CallKind> call_kinds_;  // by name; CallKind::kOther for other texts
 
   std::vector<Call> calls_;
+  std::vector<Function> functions_;
+  std::vector<trace::HostSample> samples_;
   std::vector<Act> records_, looks_;
   std::vector<trace::Op> ops_;
   std::vector<trace::Range> ranges_;

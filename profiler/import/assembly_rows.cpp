@@ -125,6 +125,7 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
   }
   if (row.context_id == kNoId && row.stream_id < streams_.size())
     row.context_id = streams_[row.stream_id].context_id;
+  row.stack_id = stacks_.row(process, call.stack);
   writer_.append(row);
 }
 
@@ -145,6 +146,7 @@ void Assembly::append_calls() {
         auto row = row_of_call<trace::ApiCall>(call);
         row.kind = number_of(kind);
         row.stream_id = call_stream_[i];
+        row.stack_id = stacks_.row(process_of(call), call.stack);
         if (kind == CallKind::kGraphLaunch) {
           const auto launch = graph_launches_.find({process_of(call), call.correlation});
           if (launch != graph_launches_.end()) row.object = launch->second;
@@ -190,6 +192,14 @@ void Assembly::append_annotations() {
   for (const trace::Overhead& overhead : overheads_) writer_.append(overhead);
 }
 
+void Assembly::append_samples() {
+  sort_stably(samples_, {}, &trace::HostSample::at_ns);
+  for (trace::HostSample& sample : samples_) {
+    sample.stack_id = stacks_.row(threads_[sample.thread_id].process_id, sample.stack_id);
+    writer_.append(sample);
+  }
+}
+
 void Assembly::append_objects() {
   for (const auto& row : processes_) writer_.append(row);
   for (const auto& row : threads_) writer_.append(row);
@@ -206,6 +216,7 @@ void Assembly::finish() {
   shift_times();
   index_calls();
   join_work();
+  join_functions();
   call_record_ = join_acts(records_);
   call_look_ = join_acts(looks_);
   name_records();
@@ -214,6 +225,7 @@ void Assembly::finish() {
   append_ops();
   if (calls_.empty() && ops_.empty()) losses_.add("import-no-cuda");
   append_annotations();
+  append_samples();
   append_objects();
   losses_.write(writer_);
   writer_.set_meta("tier", to_string(ops_.empty() ? Tier::kStructure : Tier::kTimes));

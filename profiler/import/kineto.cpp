@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "assembly.h"
@@ -27,7 +28,8 @@ constexpr Int kNone32 = 0xffffffff;    // "not applicable", also as -1
 constexpr Ns kLatestNs = Ns{1} << 61;  // 73 years: epoch times fit, sums do not overflow
 
 enum class Category {
-  kHost,  // ranges of host threads: operators, Python functions, annotations, any other tool's
+  kHost,  // ranges of host threads: operators, annotations, any other tool's
+  kPython,
   kCall,
   kKernel,
   kMemcpy,
@@ -46,21 +48,14 @@ Category category_of(std::string_view name) {
     Category category;
   };
   static constexpr Row kRows[] = {
-      {"kernel", Category::kKernel},
-      {"Kernel", Category::kKernel},
-      {"gpu_memcpy", Category::kMemcpy},
-      {"Memcpy", Category::kMemcpy},
-      {"gpu_memset", Category::kMemset},
-      {"Memset", Category::kMemset},
-      {"cuda_runtime", Category::kCall},
-      {"Runtime", Category::kCall},
-      {"cuda_driver", Category::kCall},
-      {"hip_runtime", Category::kCall},
-      {"hip_driver", Category::kCall},
-      {"cuda_sync", Category::kSync},
-      {"cuda_event", Category::kRecord},
-      {"overhead", Category::kOverhead},
-      {"gpu_user_annotation", Category::kDeviceRange},
+      {"kernel", Category::kKernel},     {"Kernel", Category::kKernel},
+      {"gpu_memcpy", Category::kMemcpy}, {"Memcpy", Category::kMemcpy},
+      {"gpu_memset", Category::kMemset}, {"Memset", Category::kMemset},
+      {"cuda_runtime", Category::kCall}, {"Runtime", Category::kCall},
+      {"cuda_driver", Category::kCall},  {"hip_runtime", Category::kCall},
+      {"hip_driver", Category::kCall},   {"cuda_sync", Category::kSync},
+      {"cuda_event", Category::kRecord}, {"python_function", Category::kPython},
+      {"overhead", Category::kOverhead}, {"gpu_user_annotation", Category::kDeviceRange},
       {"Trace", Category::kSpan},
   };
   const auto row = std::ranges::find(kRows, name, &Row::name);
@@ -219,13 +214,56 @@ class KinetoReader {
                                       .end_ns = end});
         break;
       }
+      case Category::kPython:
+        assembly_.add(host_range(event, start, end));
+        take_function(event, start, end);
+        break;
       case Category::kDeviceRange:
         ++not_understood_["annotations drawn on streams"];
         break;
       default:
         assembly_.add(host_range(event, start, end));
+        take_call_stack(event, start, end);
         break;
     }
+  }
+
+  // "train.py(41): step" as the frame "train.py:41 step". The line is the one where the function
+  // begins, or, in a call stack, the one that runs. Frames without a file are not in the program's
+  // source: built-in functions, modules.
+  std::optional<Frame> frame_of(std::string_view name) {
+    const size_t close = name.find("): ");
+    const size_t open = close == name.npos ? name.npos : name.rfind('(', close);
+    if (open == name.npos || open == 0 || open + 1 == close) return std::nullopt;
+    const std::string_view line = name.substr(open + 1, close - open - 1);
+    if (line.find_first_not_of("0123456789") != line.npos) return std::nullopt;
+    std::string text(name.substr(0, open));
+    text.append(":").append(line).append(" ").append(name.substr(close + 3));
+    return Frame{.kind = trace::kPythonFrame, .symbol = assembly_.intern(text)};
+  }
+  // Functions are nested by time: "Python parent id" skips some while the profiler starts a step.
+  void take_function(const JsonEvent& event, Ns start, Ns end) {
+    if (const auto frame = frame_of(event.name)) {
+      assembly_.add(Function{.start_ns = start,
+                             .end_ns = end,
+                             .thread = thread_of(event),
+                             .stack = assembly_.stacks().push(kNoId, *frame)});
+    }
+  }
+  // Before 2022 operators had the stack from which they were called, and functions no events.
+  void take_call_stack(const JsonEvent& event, Ns start, Ns end) {
+    std::vector<Frame> frames;
+    for (std::string_view rest = event.call_stack; !rest.empty();) {
+      const std::string_view name = rest.substr(0, rest.find(';'));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      if (const auto frame = frame_of(name)) frames.push_back(*frame);
+    }
+    if (frames.empty()) return;
+    assembly_.add(Function{.start_ns = start,
+                           .end_ns = end,
+                           .thread = thread_of(event),
+                           .stack = assembly_.stacks().stack(frames),
+                           .complete = true});
   }
 
   trace::Range host_range(const JsonEvent& event, Ns start, Ns end) {

@@ -131,13 +131,13 @@ void read_argument(std::string_view key, json::value value, JsonEvent& event) {
   if (key == "block") return read_triple(value, event.block);
   if (key == "name") event.arg_name = text_of(value);
   if (key == "stream_name") event.stream_name = text_of(value);
+  if (key == "Call stack") event.call_stack = text_of(value);
 }
 
 // Categories whose args are not used here; they make up most of the text of a profile.
 bool skips_arguments(std::string_view category) {
-  return category == "cpu_op" || category == "python_function" || category == "Operator" ||
-         category == "user_annotation" || category == "cpu_instant_event" || category == "ac2g" ||
-         category == "fwdbwd";
+  return category == "cpu_op" || category == "python_function" || category == "user_annotation" ||
+         category == "cpu_instant_event" || category == "ac2g" || category == "fwdbwd";
 }
 
 // Calls take(key, value) for every member. False if the text is truncated or take() returns false.

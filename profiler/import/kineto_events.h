@@ -30,7 +30,8 @@ struct JsonEvent {
   trace::Ns start_ns = trace::kUnknownNs;  ///< on the timeline of the file
   trace::Ns duration_ns = trace::kUnknownNs;
   // Of args.
-  std::string_view arg_name;  ///< metadata: the name given
+  std::string_view arg_name;    ///< metadata: the name given
+  std::string_view call_stack;  ///< of an operator: "train.py(41): step;...", innermost first
   trace::Int correlation = trace::kNoInt;
   trace::Int device = trace::kNoInt, context = trace::kNoInt, stream = trace::kNoInt;
   trace::Int bytes = trace::kNoInt;

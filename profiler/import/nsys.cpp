@@ -14,6 +14,7 @@
 #include "assembly.h"
 #include "importer.h"
 #include "nsys_objects.h"
+#include "nsys_samples.h"
 #include "trace/error.h"
 #include "vocabulary/copy_kind.h"
 
@@ -25,7 +26,6 @@ using trace::ForeignTables;
 
 // Maximum number of rows of a table for which space is reserved before they are read.
 constexpr int64_t kMostExpectedRows = 4 << 20;
-constexpr Int kLatestNs = Int{1} << 60;  // 36 years; a larger number is not a time
 constexpr Int kPageable = 0, kUnknownMemory = 7;
 
 // eventType of NVTX_EVENTS.
@@ -60,7 +60,8 @@ class NsysReader {
       : tables_(file),
         assembly_(assembly),
         origin_(origin_of(file)),
-        objects_(tables_, assembly, origin_) {
+        objects_(tables_, assembly, origin_),
+        samples_(tables_, assembly, objects_, strings_, [this](Int id) { return string_id(id); }) {
     assembly_.set_origin(origin_);
   }
 
@@ -74,6 +75,7 @@ class NsysReader {
                       rows("NVTX_EVENTS"));
     read_strings();
     read_calls();
+    samples_.read();
     objects_.read();
     read_acts("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
               [this](const Act& act) { assembly_.add_look(act); });
@@ -143,29 +145,33 @@ class NsysReader {
   bool interval(const ForeignRow& row, Ns& start, Ns& end) {
     start = row.integer(0, kUnknownNs);
     end = row.integer(1, kUnknownNs);
-    const bool good = start > -kLatestNs && end < kLatestNs && start <= end;
+    const bool good = start > -kLatestTimeNs && end < kLatestTimeNs && start <= end;
     if (!good) assembly_.losses().add("record-invalid");
     return good;
   }
 
   void read_calls() {
     std::unordered_map<Int, Id> names;
-    tables_.each("CUPTI_ACTIVITY_KIND_RUNTIME",
-                 {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"},
-                 [&](const ForeignRow& row) {
-                   Call call;
-                   if (!interval(row, call.start_ns, call.end_ns)) return;
-                   call.thread = objects_.thread(row.integer(2));
-                   call.correlation = row.integer(3, kNoInt);
-                   const auto [name, is_new] = names.try_emplace(row.integer(4, -1), kNoId);
-                   if (is_new) {
-                     const auto text = strings_.find(name->first);
-                     name->second = assembly_.name_call(text == strings_.end() ? "" : text->second);
-                   }
-                   call.name = name->second;
-                   call.result = small(row, 5);
-                   assembly_.add(call);
-                 });
+    const NsysSamples::Chains stacks = samples_.chains("CUDA_CALLCHAINS");
+    tables_.each(
+        "CUPTI_ACTIVITY_KIND_RUNTIME",
+        {"start", "end", "globalTid", "correlationId", "nameId", "returnValue", "callchainId"},
+        [&](const ForeignRow& row) {
+          Call call;
+          if (!interval(row, call.start_ns, call.end_ns)) return;
+          call.thread = objects_.thread(row.integer(2));
+          call.correlation = row.integer(3, kNoInt);
+          const auto [name, is_new] = names.try_emplace(row.integer(4, -1), kNoId);
+          if (is_new) {
+            const auto text = strings_.find(name->first);
+            name->second = assembly_.name_call(text == strings_.end() ? "" : text->second);
+          }
+          call.name = name->second;
+          call.result = small(row, 5);
+          if (const auto stack = stacks.find(row.integer(6, kNoInt)); stack != stacks.end())
+            call.stack = stack->second;
+          assembly_.add(call);
+        });
   }
 
   template <class Add>
@@ -325,7 +331,7 @@ class NsysReader {
       return;
     }
     const Ns start = event.integer(2, kUnknownNs), end = event.integer(3, kUnknownNs);
-    if (start <= -kLatestNs || start >= kLatestNs || end >= kLatestNs ||
+    if (start <= -kLatestTimeNs || start >= kLatestTimeNs || end >= kLatestTimeNs ||
         (end != kUnknownNs && end < start)) {
       assembly_.losses().add("record-invalid");
       return;
@@ -383,6 +389,7 @@ class NsysReader {
   Assembly& assembly_;
   std::string origin_;
   NsysObjects objects_;
+  NsysSamples samples_;
   std::unordered_map<Int, std::string> strings_;
   std::unordered_map<Int, Id> string_ids_;
   Int last_string_key_ = kNoInt;

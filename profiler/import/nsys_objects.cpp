@@ -61,6 +61,11 @@ Id NsysObjects::thread(Int global) {
   return last_thread_;
 }
 
+Id NsysObjects::find_thread(Int global) const {
+  const auto known = threads_.find(global);
+  return known == threads_.end() ? kNoId : known->second;
+}
+
 // Devices have a number in each process (deviceId) and one in the machine.
 void NsysObjects::read_devices() {
   tables_.each("TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid"}, [&](const ForeignRow& used) {

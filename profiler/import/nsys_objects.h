@@ -16,6 +16,8 @@
 
 namespace streamscope::import {
 
+/// 36 years; a larger number is not a time.
+inline constexpr Int kLatestTimeNs = Int{1} << 60;
 /// For 32-bit columns; 4294967295 means "not applicable" there.
 inline Int or_none(Int number) { return number == 0xffffffff ? kNoInt : number; }
 /// A value of a row for a 32-bit column.
@@ -42,6 +44,8 @@ class NsysObjects {
   /// For a row, which may lack its globalPid.
   Id process_of_row(const trace::ForeignRow& row, int global_pid);
   Id thread(Int global);
+  /// kNoId for a thread that no row has named so far.
+  Id find_thread(Int global) const;
   /// A context number is unique in its process; rows of page migrations have none. `ordinal` is the
   /// device, kNoInt if it is not known.
   Id context(Id process, Int native, Int ordinal);

@@ -162,6 +162,10 @@ constexpr LossInfo kKinds[] = {
      "The imported file does not say which event or stream some calls act on.",
      "Profile with event tracing (nsys --cuda-event-trace, Kineto's enable_cuda_sync_events), or "
      "record with streamscope."},
+    {"import-no-waits", Severity::kNotice, kNoEvidence,
+     "The imported file has samples of the host only while its threads ran: what they waited for "
+     "is not known.",
+     "Profile with context switches (nsys --cpuctxsw=process-tree)."},
     {"import-not-understood", Severity::kInfo, kNoEvidence,
      "The imported file also contains kinds of data that a trace cannot store.", ""},
     {"import-truncated", Severity::kDataLoss, kAllEvidence,

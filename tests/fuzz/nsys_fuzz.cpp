@@ -31,7 +31,7 @@ const std::vector<Table>& tables() {
   static const std::vector<Table> kTables = {
       {"StringIds", {"id", "value"}},
       {"CUPTI_ACTIVITY_KIND_RUNTIME",
-       {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"}},
+       {"start", "end", "globalTid", "correlationId", "nameId", "returnValue", "callchainId"}},
       {"CUPTI_ACTIVITY_KIND_KERNEL",
        {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
         "graphNodeId", "demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY",
@@ -67,7 +67,13 @@ const std::vector<Table>& tables() {
       {"PROCESSES", {"globalPid", "name"}},
       {"ThreadNames", {"globalTid", "nameId"}},
       {"META_DATA_EXPORT", {"name", "value"}},
-      {"SCHED_EVENTS", {"start"}},
+      {"COMPOSITE_EVENTS", {"globalTid", "start", "id"}},
+      {"SCHED_EVENTS", {"globalTid", "start", "isSchedIn", "threadState"}},
+      {"OSRT_API", {"globalTid", "start", "end", "nameId", "callchainId"}},
+      {"SAMPLING_CALLCHAINS", {"id", "stackDepth", "symbol", "module", "kernelMode", "unresolved"}},
+      {"OSRT_CALLCHAINS", {"id", "stackDepth", "symbol", "module", "kernelMode", "unresolved"}},
+      {"CUDA_CALLCHAINS", {"id", "stackDepth", "symbol", "module", "unresolved"}},
+      {"OSRT_FILE_ACCESS_EVENTS", {"start"}},
   };
   return kTables;
 }
@@ -86,7 +92,9 @@ constexpr const char* kNames[] = {"cudaLaunchKernel_v7000",
                                   "cudaStreamQuery_v3020",
                                   "cuCtxRecordEvent",
                                   "cuCtxWaitEvent",
-                                  "void gemm<float>(float*)"};
+                                  "void gemm<float>(float*)",
+                                  "[Max depth]",
+                                  "poll"};
 
 class Export {
  public:

@@ -55,6 +55,8 @@ def base(name):
     return "cuda" + re.sub(r"^(cuda|cu|hip)", "", re.sub(r"(_ptsz|_ptds)?(_v\d+)?$", "", name or ""))
 
 
+# Calls in tables without a column for stacks.
+NO_STACK = {"cudaEventRecord", "cudaEventRecordWithFlags", "cudaStreamWaitEvent"}
 RECORDS = {"cudaEventRecord", "cudaEventRecordWithFlags"}
 SYNCS = {"cudaDeviceSynchronize", "cudaCtxSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
          "cudaEventSynchronize"}
@@ -154,6 +156,15 @@ def check_nsys(program, file, folder):
         "mark": count("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"),
         "event_edge": count(bound),
     }, got)
+    # Samples while a thread that makes calls ran, those with a stack, and their frames in the program and its libraries.
+    samples = "COMPOSITE_EVENTS AS s WHERE s.globalTid IN (SELECT globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME)"
+    chains = f"""FROM SAMPLING_CALLCHAINS AS c JOIN StringIds ON StringIds.id = c.symbol AND value NOT LIKE '[%'
+        WHERE ifnull(kernelMode, 0) = 0 AND c.id IN (SELECT s.id FROM {samples})"""
+    expect(f"{file.name}: samples with a stack, frames", (count(f"SELECT count(DISTINCT c.id) {chains}"), count(f"SELECT count(*) {chains}")),
+           imported.execute("""SELECT count(DISTINCT host_sample.id), count(stack_frame.id) FROM host_sample
+               JOIN stack_frame ON stack_frame.stack_id = host_sample.stack_id
+               WHERE runs = 1 AND host_sample.at_ns IN (SELECT value FROM json_each(?))""",
+               (json.dumps([start for start, in rows_or_none(source, f"SELECT start FROM {samples}") or []]),)).fetchone())
     asked = 0
     for name, sql in EXAMPLES.items():
         wanted = rows_or_none(source, sql)
@@ -174,6 +185,30 @@ DEVICE = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "memcpy", "Memcp
           "Memset": "memset"}
 CALLS = {"cuda_runtime", "cuda_driver", "Runtime"}
 OTHER = {"cuda_sync", "cuda_event", "overhead", "gpu_user_annotation", "Trace"}
+
+
+FRAME = re.compile(r".+?\(\d+\): ")
+
+
+def python_frames(complete):
+    """(calls during Python functions, frames of their stacks). Not by "Python parent id", which skips functions now and then."""
+    calls = frames = 0
+    open_on = {}  # by thread: (end, frames of a function or operator)
+    in_order = [event for event in complete if event.get("cat") in CALLS | {"python_function", "Operator"}]
+    for event in sorted(in_order, key=lambda event: (event["ts"], event["cat"] in CALLS, -event["dur"])):
+        around = open_on.setdefault((event["pid"], event["tid"]), [])
+        while around and around[-1][0] <= event["ts"]:
+            around.pop()
+        outer = around[-1][1] if around else 0
+        end = event["ts"] + event["dur"]
+        if event["cat"] in CALLS:
+            calls += outer > 0 and base(event["name"]) not in NO_STACK
+            frames += min(outer, 64) if base(event["name"]) not in NO_STACK else 0
+        elif event["cat"] == "python_function" and FRAME.match(event["name"]):
+            around.append((end, outer + 1))
+        elif (depth := sum(bool(FRAME.match(name)) for name in event.get("args", {}).get("Call stack", "").split(";"))) > 0:
+            around.append((end, depth))
+    return calls, frames
 
 
 def check_kineto(program, file, folder):
@@ -214,6 +249,9 @@ def check_kineto(program, file, folder):
                    SELECT call_number FROM host_sync WHERE kind = 5)""").fetchone()[0])
         expect(f"{file.name}: streams", len({(e["pid"], e["args"].get("device"), e["args"].get("stream")) for e in device}),
                imported.execute("SELECT count(DISTINCT stream_id) FROM op").fetchone()[0])
+    expect(f"{file.name}: calls with Python frames, frames", python_frames(complete), sqlite3.connect(f"file:{trace}?mode=ro", uri=True).execute(
+        """SELECT count(*), total(frame_count) FROM (SELECT stack_id FROM api_call UNION ALL SELECT stack_id FROM host_sync) AS call
+           JOIN stack ON stack.id = call.stack_id""").fetchone())
     print(f"{file.name}: {got['op']} ops, {got['api_call']} calls, {got['event_edge']} edges, {got['range']} ranges")
 
 

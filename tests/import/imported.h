@@ -36,7 +36,9 @@ class ImportTest : public testing::Test {
     sqlite3* connection = nullptr;
     EXPECT_EQ(sqlite3_open(file.c_str(), &connection), SQLITE_OK);
     char* message = nullptr;
-    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+    EXPECT_EQ(
+        sqlite3_exec(connection, ("BEGIN;" + sql + ";COMMIT").c_str(), nullptr, nullptr, &message),
+        SQLITE_OK)
         << message;
     sqlite3_free(message);
     sqlite3_close(connection);

@@ -199,5 +199,77 @@ TEST_F(KinetoImport, RefusesAHugeSparseFileAtOnce) {
   EXPECT_THROW(import(file), Error);
 }
 
+std::string python(const char* name, const char* ts, const char* duration, int thread = 1,
+                   const char* category = "python_function") {
+  return R"({"ph":"X","cat":")" + std::string(category) + R"(","name":")" + name +
+         R"(","pid":10,"tid":)" + std::to_string(thread) + R"(,"ts":)" + ts + R"(,"dur":)" +
+         duration + "},\n";
+}
+std::vector<std::string> frames_of(const Trace& trace, trace::Id stack) {
+  std::vector<std::string> frames;
+  for (trace::Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
+    if (trace.stack_frame.stack_id[frame] != stack) continue;
+    EXPECT_EQ(trace.stack_frame.kind[frame], trace::kPythonFrame);
+    frames.emplace_back(trace.text(trace.stack_frame.symbol_id[frame]));
+  }
+  return frames;
+}
+
+TEST_F(KinetoImport, GivesCallsTheFunctionsThatWereOpenAsTheirStack) {
+  const Trace trace = import(write(
+      kHead + python("train.py(9): main", "90", "200") + python("train.py(41): step", "100", "50") +
+      python("nn.Module: Linear_0", "100", "50") +
+      python("torch/nn/modules/linear.py(124): forward", "100", "10") +
+      python("<built-in function linear>", "101", "8") + call("cudaLaunchKernel", "102", 1) +
+      kernel("110", 20, 1) + call("cudaDeviceSynchronize", "120", 2) +
+      call("cudaLaunchKernel", "200", 3) + call("cudaLaunchKernel", "102", 4, 2) +  // other thread
+      call("cudaLaunchKernel", "300", 5) + kTail));
+  ASSERT_EQ(trace.api_call.size(), 4u);
+  ASSERT_EQ(trace.host_sync.size(), 1u);
+  const auto& stacks = trace.api_call.stack_id;
+  EXPECT_THAT(frames_of(trace, stacks[0]),
+              testing::ElementsAre("torch/nn/modules/linear.py:124 forward", "train.py:41 step",
+                                   "train.py:9 main"));
+  EXPECT_THAT(frames_of(trace, trace.host_sync.stack_id[0]),
+              testing::ElementsAre("train.py:41 step", "train.py:9 main"));
+  EXPECT_EQ(stacks[1], trace::kNoId) << "another thread";
+  EXPECT_THAT(frames_of(trace, stacks[2]), testing::ElementsAre("train.py:9 main"));
+  EXPECT_EQ(stacks[3], trace::kNoId) << "after the last function";
+  EXPECT_EQ(trace.range.size(), 5u);
+}
+
+TEST_F(KinetoImport, ReadsTheCallStacksOfOperators) {
+  const Trace trace = import(write(
+      kHead +
+      std::string(
+          R"({"ph":"X","cat":"Operator","name":"aten::add","pid":10,"tid":1,"ts":100,"dur":50,)"
+          R"("args":{"Call stack":"/lib/torch/x.py(7): add;<built-in>;train.py(44): step"}},)") +
+      call("cudaLaunchKernel", "110", 1) + call("cudaLaunchKernel", "160", 2) + kTail));
+  EXPECT_THAT(frames_of(trace, trace.api_call.stack_id[0]),
+              testing::ElementsAre("/lib/torch/x.py:7 add", "train.py:44 step"));
+  EXPECT_EQ(trace.api_call.stack_id[1], trace::kNoId);
+}
+
+TEST_F(KinetoImport, KeepsOnlyTheInnerFramesOfDeepStacks) {
+  std::string text = kHead;
+  for (int depth = 0; depth < 100; ++depth)
+    text += python(("train.py(" + std::to_string(depth) + "): f").c_str(), "100", "50");
+  const Trace trace = import(write(text + call("cudaLaunchKernel", "110", 1) + kTail));
+  const std::vector<std::string> frames = frames_of(trace, trace.api_call.stack_id[0]);
+  ASSERT_EQ(frames.size(), 64u);
+  EXPECT_EQ(frames.front(), "train.py:99 f");
+  EXPECT_EQ(trace.stack.frame_count[0], 64);
+}
+
+TEST_F(KinetoImport, TakesOnlyNamesWithFileAndLineAsFrames) {
+  const Trace trace =
+      import(write(kHead + python("(3): f", "90", "100") + python("a.py(): f", "90", "100") +
+                   python("a.py(x): f", "90", "100") + python("a.py(3)", "90", "100") +
+                   python("a.py(3): f", "90", "100", 1, "user_annotation") +
+                   call("cudaLaunchKernel", "110", 1) + kTail));
+  EXPECT_EQ(trace.stack.size(), 0u);
+  EXPECT_EQ(trace.api_call.stack_id[0], trace::kNoId);
+}
+
 }  // namespace
 }  // namespace streamscope::test

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "analysis/iterations/host_samples.h"
+#include "analysis/iterations/iteration_model.h"
 #include "imported.h"
 #include "trace/error.h"
 #include "vocabulary/copy_kind.h"
@@ -205,6 +207,166 @@ TEST_F(NsysImport, RefusesForeignDatabases) {
                Error);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.sqlite"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.sqlite.part"));
+}
+
+// Samples of a thread that makes calls: it runs for 10 ms, waits for 10 ms and runs again.
+constexpr char kSamples[] = R"(
+  INSERT INTO StringIds VALUES (20, 'load(int)'), (21, '/app/train'), (22, 'main'), (23, '[Broken backtraces]'),
+    (24, 'do_syscall_64'), (25, '[kernel.kallsyms]'), (26, '0x7f00'), (27, '/lib/libcuda.so.1'), (28, 'poll');
+  CREATE TABLE COMPOSITE_EVENTS(id INTEGER PRIMARY KEY, start, cpu, threadState, globalTid, cpuCycles);
+  CREATE TABLE SAMPLING_CALLCHAINS(id, symbol, module, kernelMode, thumbCode, unresolved, specialEntry, originalIP,
+    unwindMethod, stackDepth, PRIMARY KEY (id, stackDepth));
+  CREATE TABLE OSRT_API(start, end, eventClass, globalTid, correlationId, nameId, returnValue, nestingLevel, callchainId);
+  CREATE TABLE OSRT_CALLCHAINS(id, symbol, module, kernelMode, thumbCode, unresolved, specialEntry, originalIP,
+    unwindMethod, stackDepth);
+)";
+std::string sample(int id, long long at, int thread = 1) {
+  return "INSERT INTO COMPOSITE_EVENTS VALUES (" + std::to_string(id) + "," + std::to_string(at) +
+         ",0,1," + std::to_string(kPid + thread) + ",1);";
+}
+std::string frame(const char* table, int id, int depth, int symbol, int module, int kernel = 0,
+                  int unresolved = 0) {
+  return std::string("INSERT INTO ") + table + " VALUES (" + std::to_string(id) + "," +
+         std::to_string(symbol) + "," + std::to_string(module) + "," + std::to_string(kernel) +
+         ",0," + std::to_string(unresolved) + ",0,0,7," + std::to_string(depth) + ");";
+}
+// A sample each millisecond from 1 to 10 ms and from 21 to 30 ms, all in load(), called by main().
+std::string samples_of_a_thread() {
+  std::string sql =
+      std::string(kStrings) + kCalls + call(0, 1, 1, 1) + call(30'000'000, 1, 2, 1) + kSamples;
+  for (int i = 1; i <= 20; ++i) {
+    const char* table = "SAMPLING_CALLCHAINS";
+    sql += sample(i, (i <= 10 ? i : i + 10) * 1'000'000) + frame(table, i, 0, 24, 25, 1) +
+           frame(table, i, 1, 26, 27, 0, 1) + frame(table, i, 2, 20, 21) +
+           frame(table, i, 3, 22, 21) + frame(table, i, 4, 23, 23);
+  }
+  return sql;
+}
+// The frames of a stack as "symbol in module", innermost first.
+std::vector<std::string> frames_of(const Trace& trace, trace::Id stack) {
+  std::vector<std::string> frames;
+  for (trace::Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
+    if (trace.stack_frame.stack_id[frame] == stack)
+      frames.push_back(std::string(trace.text(trace.stack_frame.symbol_id[frame])) + " in " +
+                       std::string(trace.text(trace.stack_frame.module_id[frame])));
+  }
+  return frames;
+}
+
+TEST_F(NsysImport, ReadsSamplesOfThreadsWithTheirStacks) {
+  const Trace trace = import(database(samples_of_a_thread() + sample(100, 5'000'000, 9)));
+  ASSERT_EQ(trace.host_sample.size(), 20u);
+  EXPECT_THAT(trace.host_sample.runs, testing::Each(1));
+  EXPECT_EQ(trace.host_sample.at_ns[0], 1'000'000);
+  EXPECT_EQ(trace.stack.size(), 1u) << "equal stacks are one";
+  EXPECT_EQ(trace.stack.frame_count[0], 3);
+  EXPECT_THAT(frames_of(trace, trace.host_sample.stack_id[0]),
+              testing::ElementsAre(" in /lib/libcuda.so.1", "load(int) in /app/train",
+                                   "main in /app/train"));
+  EXPECT_EQ(trace.meta.at("sample_hz"), "1000");
+  EXPECT_EQ(trace.thread.size(), 1u) << "only threads that make calls";
+  EXPECT_EQ(lost(trace, "import-not-understood"), 1) << "the sample of the other thread";
+  EXPECT_EQ(lost(trace, "import-no-waits"), 1) << "nothing says when the thread waited";
+}
+
+TEST_F(NsysImport, SamplesWaitsFromContextSwitches) {
+  const auto switched = [](long long at, int in, int state) {
+    return "INSERT INTO SCHED_EVENTS VALUES (" + std::to_string(at) + ",0," + std::to_string(in) +
+           "," + std::to_string(kPid + 1) + "," + std::to_string(state) + ");";
+  };
+  const Trace trace = import(
+      database(samples_of_a_thread() +
+               "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid, threadState);" +
+               switched(10'000'000, 0, 0) + switched(20'000'000, 1, 0) +  // waits
+               switched(22'000'000, 0, 6) + switched(26'000'000, 1, 0) +  // could go on
+               "INSERT INTO OSRT_API VALUES (9900000, 20100000, 1, " + std::to_string(kPid + 1) +
+               ", 1, 28, 0, 0, 7);" + frame("OSRT_CALLCHAINS", 7, 0, 28, 27) +
+               frame("OSRT_CALLCHAINS", 7, 1, 22, 21)));
+  const auto& samples = trace.host_sample;
+  size_t waiting = 0, ready = 0;
+  for (trace::Id id = 0; id < samples.size(); ++id) {
+    const trace::Ns at = samples.at_ns[id];
+    if (at >= 10'000'001 && at < 20'000'000) {
+      ++waiting;
+      EXPECT_EQ(samples.runs[id], 0);
+      EXPECT_NE(samples.system_call[id], trace::kNoSmall);
+      EXPECT_THAT(frames_of(trace, samples.stack_id[id]),
+                  testing::ElementsAre("poll in /lib/libcuda.so.1", "main in /app/train"));
+    } else {
+      EXPECT_EQ(samples.runs[id], 1);
+      ready += samples.stack_id[id] == trace::kNoId;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(waiting), 10, 2) << "as many as in the same time while it runs";
+  EXPECT_NEAR(static_cast<double>(ready), 4, 2);
+  EXPECT_EQ(lost(trace, "import-no-waits"), 0);
+}
+
+TEST_F(NsysImport, ShowsWhatTheHostDidInIterations) {
+  // Each iteration of 10 ms is a launch, 6 ms in which the host runs load() and 3 ms in poll().
+  constexpr long long kStep = 10'000'000, kMs = 1'000'000;
+  std::string sql = std::string(kStrings) + kCalls + kKernels + kSamples +
+                    "CREATE TABLE NVTX_EVENTS(text, start, end, eventType, globalTid);"
+                    "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid, threadState);" +
+                    frame("OSRT_CALLCHAINS", 7, 0, 28, 27) + frame("OSRT_CALLCHAINS", 7, 1, 22, 21);
+  const std::string thread = std::to_string(kPid + 1);
+  int id = 0;
+  for (int step = 0; step < 40; ++step) {
+    const long long at = step * kStep;
+    sql += call(at, 1, step + 1, 1) + kernel(at + 5'000, 13, step + 1) +
+           "INSERT INTO NVTX_EVENTS VALUES ('step'," + std::to_string(at) + "," +
+           std::to_string(at + kStep) + ",59," + thread + ");";
+    for (int i = 1; i <= 6; ++i) {
+      ++id;
+      sql += sample(id, at + i * kMs) + frame("SAMPLING_CALLCHAINS", id, 0, 20, 21) +
+             frame("SAMPLING_CALLCHAINS", id, 1, 22, 21);
+    }
+    const std::string from = std::to_string(at + 6'500'000), to = std::to_string(at + 9'500'000);
+    sql += "INSERT INTO SCHED_EVENTS VALUES (" + from + ",0,0," + thread + ",0),(" + to + ",0,1," +
+           thread + ",0); INSERT INTO OSRT_API VALUES (" + from + "," + to + ",1," + thread +
+           ",1,28,0,0,7);";
+  }
+  const Trace trace = import(database(sql));
+  analysis::Analyses analyses(trace);
+  ASSERT_TRUE(analyses.iteration_model().iterations().found());
+  const analysis::HostActivities host =
+      analysis::host_activities(analyses, analyses.iteration_model());
+  ASSERT_EQ(host.lines.size(), 2u);
+  EXPECT_EQ(host.lines[0].place, "load");
+  EXPECT_EQ(host.lines[0].what, "runs");
+  EXPECT_EQ(host.lines[1].place, "main");
+  EXPECT_EQ(host.lines[1].what, "waits for input (poll)");
+  EXPECT_NEAR(static_cast<double>(host.lines[1].each_ns) / static_cast<double>(host.each_ns),
+              1.0 / 3, 0.06);
+}
+
+TEST_F(NsysImport, LeavesOutSamplesThatWouldBeTooMany) {
+  const Trace trace = import(database(
+      samples_of_a_thread() +
+      "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid, threadState);"
+      "INSERT INTO SCHED_EVENTS VALUES (-1000000000000000000, 0, 0, " +
+      std::to_string(kPid + 1) + ", 0), (1000000000000000000, 0, 1, " + std::to_string(kPid + 1) +
+      ", 0), (9223372036854775807, 0, 0, " + std::to_string(kPid + 1) + ", 0);"));
+  EXPECT_EQ(trace.host_sample.size(), 20u);
+  EXPECT_EQ(lost(trace, "import-no-waits"), 1);
+  EXPECT_EQ(lost(trace, "record-invalid"), 1);
+}
+
+TEST_F(NsysImport, GivesCallsTheStacksOfTheirBacktraces) {
+  const std::string traced = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0,10,0," +
+                             std::to_string(kPid + 1) + ",1,1,0,5),(20,30,0," +
+                             std::to_string(kPid + 1) + ",2,5,0,5),(40,50,0," +
+                             std::to_string(kPid + 1) + ",3,1,0,NULL);";
+  const Trace trace = import(database(
+      std::string(kStrings) + kCalls + traced +
+      "INSERT INTO StringIds VALUES (20, 'step()'), (21, '/app/train');"
+      "CREATE TABLE CUDA_CALLCHAINS(id, symbol, module, unresolved, originalIP, stackDepth);"
+      "INSERT INTO CUDA_CALLCHAINS VALUES (5, 20, 21, 0, 0, 0);"));
+  ASSERT_EQ(trace.api_call.size(), 2u);
+  EXPECT_THAT(frames_of(trace, trace.api_call.stack_id[0]),
+              testing::ElementsAre("step() in /app/train"));
+  EXPECT_EQ(trace.host_sync.stack_id[0], trace.api_call.stack_id[0]);
+  EXPECT_EQ(trace.api_call.stack_id[1], trace::kNoId);
 }
 
 }  // namespace

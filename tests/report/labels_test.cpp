@@ -124,6 +124,32 @@ TEST(CallSites, AreTheInnermostFrameOfTheProgram) {
                           "train.py:41 step", "train.py:99 <module>", "__libc_start_main"));
 }
 
+TEST(CallSites, PreferTheProgramToAModelsLibraryAndThatToPyTorch) {
+  test::TraceBuilder builder;
+  const auto stack_of = [&](std::initializer_list<const char*> lines) {
+    const trace::Id stack = builder.add(trace::Stack{.process_id = 0});
+    trace::Small depth = 0;
+    for (const char* line : lines)
+      builder.add(trace::StackFrame{.stack_id = stack,
+                                    .depth = depth++,
+                                    .kind = trace::kPythonFrame,
+                                    .symbol_id = builder.intern(line)});
+  };
+  stack_of({"torch/nn/modules/linear.py:124 forward", "contextlib.py:81 inner",
+            "transformers/models/bert.py:410 forward", "torch/nn/modules/module.py:1743 _call",
+            "train/step.py:9 main", "threading.py:1032 _bootstrap"});
+  stack_of({"torch/nn/modules/linear.py:124 forward", "transformers/models/bert.py:410 forward",
+            "torch/nn/modules/module.py:1743 _call", "<frozen runpy>:86 _run_code"});
+  stack_of({"/opt/lib/python3.11/site-packages/torch/cuda.py:7 sync",
+            "/opt/lib/python3.11/site-packages/vision/net.py:3 forward",
+            "/opt/lib/python3.11/queue.py:9 get"});
+  stack_of({"torch/cuda/__init__.py:7 synchronize", "<string>:3 __init__"});
+  stack_of({"torch/cuda/__init__.py:7 synchronize", "<stdin>:1 <module>"});
+  EXPECT_THAT(call_sites(builder.trace()),
+              ElementsAre("step.py:9 main", "bert.py:410 forward", "net.py:3 forward",
+                          "__init__.py:7 synchronize", "<stdin>:1 <module>"));
+}
+
 TEST(StackLines, NamelessFramesOfOneLibraryAreOneLine) {
   test::TraceBuilder builder;
   const trace::Id stack = builder.add(trace::Stack{.process_id = 0});

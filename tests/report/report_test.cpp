@@ -366,6 +366,20 @@ TEST(Report, SummarizesPossibleFindingsInOneLine) {
   EXPECT_EQ(report["possible"][0]["confidence"], "possible");
 }
 
+TEST(Report, SaysWhatAnImportedProfileNeedsToNameCallSites) {
+  const auto text_of = [](const char* origin) {
+    test::TraceBuilder builder;
+    if (*origin) builder.meta("imported_from", origin);
+    builder.stream("main").kernel("work", 10, 20);
+    builder.synchronize_device(5, 25);
+    return written("text", builder.trace(), {});
+  };
+  EXPECT_THAT(text_of("kineto"), HasSubstr("where calls were made is not known (profile with "
+                                           "with_stack=True)"));
+  EXPECT_THAT(text_of("nsys 2026.1"), HasSubstr("(nsys profile --cudabacktrace=sync)"));
+  EXPECT_THAT(text_of(""), Not(HasSubstr("where calls were made")));
+}
+
 TEST(Report, JsonIsParsedBackAndHasItsSchema) {
   for (const test::Sample& sample : test::samples()) {
     for (By by : {By::kStream, By::kNvtx, By::kKernel}) {

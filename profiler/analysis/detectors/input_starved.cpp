@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "../labels.h"
+#include "../left_out.h"
 #include "../units.h"
 #include "families.h"
 #include "pauses_in_iteration.h"
@@ -28,7 +29,7 @@ double working(const HostActivities& activities) {
 void find_input_starved(Analyses& analyses, Findings& findings) {
   constexpr double kMostly = 0.5;
   if (analyses.trace().host_sample.empty())
-    return findings.never_reported("the host was not sampled (record --samples)");
+    return findings.never_reported(not_sampled(analyses.trace()));
   const auto pauses = pauses_in_iterations(analyses);
   if (!pauses || !is_input_bound(pauses->activities)) return;
   const IterationModel& model = analyses.iteration_model();

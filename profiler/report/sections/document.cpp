@@ -11,6 +11,7 @@
 #include <span>
 
 #include "analysis/labels.h"
+#include "analysis/left_out.h"
 #include "analysis/units.h"
 #include "trace/loss.h"
 #include "trace/ns_math.h"
@@ -346,6 +347,9 @@ Section syncs_section(const Trace& trace, const Summary& summary) {
          returned ? format_duration(sync.longest_ns) : "–",
          quoted_or(trace, sync.name_id, "synchronize"), target, summary.call_site(sync.stack_id)});
   }
+  if (const std::string missing = analysis::without_stacks(trace);
+      !missing.empty() && !section.rows.empty())
+    section.footnotes.push_back(missing);
   if (summary.info.counts.query > 0) {
     section.footnotes.push_back(fmt::format("plus {} non-blocking {}",
                                             format_count(summary.info.counts.query),

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/left_out.h"
 #include "analysis/units.h"
 #include "document.h"
 #include "summary.h"
@@ -45,12 +46,14 @@ Ns IterationSummary::mean_ns() const {
 
 IterationSummary summarize(analysis::Analyses& analyses, const analysis::IterationModel& model) {
   constexpr double kLeastFunction = 0.003;  // of the host's time
-  return {model.iterations(),
-          model.shares(),
-          model.bound(),
-          model.bare_ns(),
-          host_functions(analyses, model, kLeastFunction),
-          host_activities(analyses, model)};
+  IterationSummary summary{model.iterations(),
+                           model.shares(),
+                           model.bound(),
+                           model.bare_ns(),
+                           host_functions(analyses, model, kLeastFunction),
+                           host_activities(analyses, model)};
+  if (summary.host.lines.empty()) summary.not_sampled = analysis::not_sampled(analyses.trace());
+  return summary;
 }
 
 std::string duration_sentence(const IterationSummary& summary) {
@@ -196,9 +199,9 @@ Section iteration_section(const IterationSummary& summary) {
   section.footnotes.push_back(
       "median ± half the distance of the quartiles; shares are means along the critical path and "
       "sum to the iteration");
-  if (summary.host.lines.empty() && waits_for_host(summary))
-    section.footnotes.push_back(
-        "the host was not sampled (record --samples): what it does between its calls is not known");
+  if (!summary.not_sampled.empty() && waits_for_host(summary))
+    section.footnotes.push_back(summary.not_sampled +
+                                ": what it does between its calls is not known");
   return section;
 }
 

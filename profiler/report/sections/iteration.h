@@ -25,6 +25,7 @@ struct IterationSummary {
   trace::Ns bare_ns = 0;                  ///< predicted without recording
   analysis::HostFunction host_functions;  ///< the same by call
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples
+  std::string not_sampled;        ///< without samples at all: why
 
   bool found() const { return iterations.found(); }
   // Means of the steady part.

@@ -614,7 +614,8 @@ CREATE TABLE thread_sample (
 );
 
 CREATE TABLE host_sample (
-  -- What a thread that issues work did, sampled from outside at intervals of random length (record --samples).
+  -- What a thread that issues work did, sampled from outside at intervals of random length (record --samples). Imported
+  -- from nsys: its samples while the thread ran, and samples of its context switches while it had no processor.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- the thread
   at_ns INTEGER,                                       -- when
