@@ -347,7 +347,8 @@ CREATE TABLE operation_dependency (
   depends_on_operation_id INTEGER REFERENCES operation(id), -- the earlier operation
   inferred INTEGER,                                    -- 1: from declared memory ranges, 0: named by the program
   elided INTEGER,                                      -- 1: no wait was issued, because it was implied
-  elided_because INTEGER                               -- why: {operation_dependency.elided_because}; NULL: not elided, or not reported
+  elided_because INTEGER                               -- why: {operation_dependency.elided_because}; NULL: not elided,
+                                                       -- or not reported
 );
 
 CREATE TABLE operation_op (
@@ -478,14 +479,15 @@ CREATE TABLE access (
   id INTEGER PRIMARY KEY,                              -- dense from 0
   process_id INTEGER REFERENCES process(id),           -- its process
   thread_id INTEGER REFERENCES thread(id),             -- the thread that issued or declared it, or touches the memory itself
-  source INTEGER,                                      -- how it is known: {access.source}. Source 3 is only a possible access, listed if the word
-                                                       -- points into allocated memory. The kernel does not write through a
-                                                       -- parameter that is const in its name; which bytes it touches, if any, is
-                                                       -- not known. With --with accesses it is listed only of kernels that may
-                                                       -- copy by TMA, if no tensor map among their parameters is known. Source 4:
-                                                       -- exactly these bytes; a row without address has 0 bytes if the call touched
-                                                       -- nothing, and no bytes if not everything that it touched is known. Source
-                                                       -- 5: only a possible access, by the tensor maps among the parameters
+  source INTEGER,                                      -- how it is known: {access.source}. Source 3 is only a possible access,
+                                                       -- listed if the word points into allocated memory. The kernel does not
+                                                       -- write through a parameter that is const in its name; which bytes it
+                                                       -- touches, if any, is not known. With --with accesses it is listed only
+                                                       -- of kernels that may copy by TMA, if no tensor map among their
+                                                       -- parameters is known. Source 4: exactly these bytes; a row without
+                                                       -- address has 0 bytes if the call touched nothing, and no bytes if not
+                                                       -- everything that it touched is known. Source 5: only a possible access,
+                                                       -- by the tensor maps among the parameters
   writes INTEGER,                                      -- {access.writes}; NULL: source 3
   address INTEGER,                                     -- start (64 bits, as signed)
   bytes INTEGER,                                       -- size, of one row; NULL: source 3
@@ -495,8 +497,8 @@ CREATE TABLE access (
   operation_id INTEGER REFERENCES operation(id),       -- operation that declared it (source 1)
   parameter INTEGER,                                   -- index of the kernel parameter that contains the word, from 0 (source 3)
   start_ns INTEGER,                                    -- source 2: when host code touched it; else when it was declared or issued
-  signals INTEGER                                      -- source 4: what the kernel's code allows beside kernels that run at the same time, the sum of:
-                                                       -- {access.signals}; NULL: neither
+  signals INTEGER                                      -- source 4: what the kernel's code allows beside kernels that run at the
+                                                       -- same time, the sum of: {access.signals}; NULL: neither
 );
 
 -- == Annotations, stacks and overhead ==
@@ -656,8 +658,8 @@ CREATE TABLE wait_cause (
   -- Derived. Why an op started late: parts of the gap before it, which sum to the gap.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   op_id INTEGER REFERENCES op(id),                     -- the op that started late
-  cause INTEGER,                                       -- {wait_cause.cause}. Causes 0, 9, 11 and 13 to 16: the stream was empty, and this is what the
-                                                       -- issuing thread did
+  cause INTEGER,                                       -- {wait_cause.cause}. Causes 0, 9, 11 and 13 to 16: the
+                                                       -- stream was empty, and this is what the issuing thread did
   duration_ns INTEGER,                                 -- length of this part
   edge_id INTEGER REFERENCES edge(id),                 -- the edge responsible, if one is
   because_op_id INTEGER REFERENCES op(id),             -- the op responsible, if one is
