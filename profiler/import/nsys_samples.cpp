@@ -130,6 +130,12 @@ void NsysSamples::read() {
                          "samples of threads without CUDA calls");
   if (samples.empty()) return;
   sort_stably(samples, {}, &Moment::key);
+  const Ns period_ns = period_of(samples);
+  if (period_ns == kUnknownNs || !add_waits(period_ns)) {
+    assembly_.losses().add("import-no-waits", samples.size());
+    return;
+  }
+  assembly_.writer().set_meta("sample_hz", Int{std::llround(1e9 / static_cast<double>(period_ns))});
   const Chains stacks = chains("SAMPLING_CALLCHAINS");
   for (const Moment& sample : samples) {
     const auto stack = stacks.find(sample.chain);
@@ -138,14 +144,11 @@ void NsysSamples::read() {
                                     .runs = 1,
                                     .stack_id = stack == stacks.end() ? kNoId : stack->second});
   }
-  const Ns period_ns = period_of(samples);
-  if (period_ns == kUnknownNs) return;
-  assembly_.writer().set_meta("sample_hz", Int{std::llround(1e9 / static_cast<double>(period_ns))});
-  if (!add_waits(period_ns)) assembly_.losses().add("import-no-waits");
 }
 
 // While a thread has no processor it waits, or is ready to run. False if the file does not say.
 bool NsysSamples::add_waits(Ns period_ns) {
+  if (tables_.highest_row("SCHED_EVENTS") == 0) return false;
   std::vector<Moment> switches;
   tables_.each("SCHED_EVENTS", {"globalTid", "start", "isSchedIn", "threadState"},
                [&](const ForeignRow& row) {
@@ -166,7 +169,6 @@ bool NsysSamples::add_waits(Ns period_ns) {
     periods += (to.at_ns - from.at_ns) / period_ns;
     if (periods > kMostPeriods) return false;
   }
-  if (switches.empty()) return false;
   const std::vector<SystemCall> calls = read_system_calls();
   const Chains stacks = chains("OSRT_CALLCHAINS");
   for (const auto& [from, to] : absences) {

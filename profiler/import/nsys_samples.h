@@ -5,7 +5,8 @@
 //
 // nsys samples threads only while they run. Where its records of context switches show that a
 // thread waited, samples are taken from them at the same rate, so that samples stand for time as
-// those of a recording do.
+// those of a recording do. Without such records its samples would make every thread look busy, so
+// they are left out.
 #pragma once
 
 #include <functional>

@@ -163,8 +163,8 @@ constexpr LossInfo kKinds[] = {
      "Profile with event tracing (nsys --cuda-event-trace, Kineto's enable_cuda_sync_events), or "
      "record with streamscope."},
     {"import-no-waits", Severity::kNotice, kNoEvidence,
-     "The imported file has samples of the host only while its threads ran: what they waited for "
-     "is not known.",
+     "The imported file has samples of the host only while its threads ran; they were left out, "
+     "because they do not show waits.",
      "Profile with context switches (nsys --cpuctxsw=process-tree)."},
     {"import-not-understood", Severity::kInfo, kNoEvidence,
      "The imported file also contains kinds of data that a trace cannot store.", ""},
