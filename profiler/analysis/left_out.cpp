@@ -20,9 +20,8 @@ constexpr Origin kOrigins[] = {
     {"", "record --samples", ""},
     {"nsys", "nsys profile --sample=process-tree --cpuctxsw=process-tree",
      "nsys profile --cudabacktrace=sync"},
-    {"kineto", "such a profile never has samples; record --samples",
-     "profile with with_stack=True"},
-    {"chrome", "such a file never has samples; record --samples", ""},
+    {"kineto", "PyTorch's profiler cannot; use streamscope record", "profile with with_stack=True"},
+    {"chrome", "use streamscope record", ""},
 };
 
 const Origin& origin_of(const trace::Trace& trace) {
