@@ -91,6 +91,12 @@ TEST(StreamOps, AcceptsAnEmptyTraceAndOddOps) {
   EXPECT_EQ(stream_ops.activity(a).busy_ns, 0);
 }
 
+std::vector<Ns> concurrency_ns(const DeviceOverlap& device) {
+  std::vector<Ns> times;
+  for (const IterationSeries& series : device.concurrency) times.push_back(series.total_ns());
+  return times;
+}
+
 TEST(Overlap, MeasuresCopiesBesideKernels) {
   MemoryTrace t;
   const Id a = t.add_stream(), b = t.add_stream();
@@ -101,12 +107,12 @@ TEST(Overlap, MeasuresCopiesBesideKernels) {
   const auto devices = overlap(t.trace, ops_by_start(t.trace));
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_EQ(devices[0].device_id, 0u);
-  EXPECT_EQ(devices[0].kernel_ns, 110);
-  EXPECT_EQ(devices[0].copy_ns, 110);
-  EXPECT_EQ(devices[0].both_ns, 50);
+  EXPECT_EQ(devices[0].kernels.total_ns(), 110);
+  EXPECT_EQ(devices[0].copies.total_ns(), 110);
+  EXPECT_EQ(devices[0].both.total_ns(), 50);
   EXPECT_EQ(devices[0].window_ns(), 210);
-  EXPECT_THAT(devices[0].concurrency_ns, ElementsAre(40, 120, 50));
-  EXPECT_EQ(devices[0].idle_ns(), 40);
+  EXPECT_THAT(concurrency_ns(devices[0]), ElementsAre(40, 120, 50));
+  EXPECT_EQ(devices[0].idle().total_ns(), 40);
 }
 
 TEST(Overlap, KeepsDevicesApart) {
@@ -117,8 +123,8 @@ TEST(Overlap, KeepsDevicesApart) {
   append(t.trace, trace::Op{.kind = 0, .start_ns = 10, .end_ns = 20});  // on no known stream
   const auto devices = overlap(t.trace, ops_by_start(t.trace));
   ASSERT_EQ(devices.size(), 3u);
-  EXPECT_EQ(devices[0].both_ns, 0);
-  EXPECT_EQ(devices[1].copy_ns, 100);
+  EXPECT_EQ(devices[0].both.total_ns(), 0);
+  EXPECT_EQ(devices[1].copies.total_ns(), 100);
   EXPECT_EQ(devices[2].device_id, kNoId);
   EXPECT_TRUE(overlap(Trace(), {}).empty());
 }
@@ -135,7 +141,10 @@ TEST(Overlap, IsThatOfEachInstant) {
                                   trace::kGraphLaunch};
       t.op(op, streams[random() % 3], start, start + length, 0, kKinds[random() % 4]);
     }
-    DeviceOverlap wanted;
+    struct {
+      Ns kernel_ns = 0, copy_ns = 0, both_ns = 0;
+      std::vector<Ns> concurrency_ns;
+    } wanted;
     for (Ns at = 0; at < kLast; ++at) {
       size_t kernels = 0, copies = 0, ops = 0;
       for (Id op = 0; op < t.trace.op.size(); ++op) {
@@ -153,11 +162,11 @@ TEST(Overlap, IsThatOfEachInstant) {
     }
     const auto devices = overlap(t.trace, ops_by_start(t.trace));
     ASSERT_EQ(devices.size(), 1u);
-    EXPECT_EQ(devices[0].kernel_ns, wanted.kernel_ns);
-    EXPECT_EQ(devices[0].copy_ns, wanted.copy_ns);
-    EXPECT_EQ(devices[0].both_ns, wanted.both_ns);
+    EXPECT_EQ(devices[0].kernels.total_ns(), wanted.kernel_ns);
+    EXPECT_EQ(devices[0].copies.total_ns(), wanted.copy_ns);
+    EXPECT_EQ(devices[0].both.total_ns(), wanted.both_ns);
     wanted.concurrency_ns[0] -= kLast - devices[0].window_ns();
-    EXPECT_EQ(devices[0].concurrency_ns, wanted.concurrency_ns) << "round " << round;
+    EXPECT_EQ(concurrency_ns(devices[0]), wanted.concurrency_ns) << "round " << round;
   }
 }
 

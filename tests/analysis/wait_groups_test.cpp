@@ -34,7 +34,7 @@ TEST(WaitGroups, MergeIterationsAndKeepTheLongest) {
   EXPECT_EQ(groups[0].longest.because_op(), 4u);
   EXPECT_EQ(groups[0].event_record, 2u);
   EXPECT_EQ(groups[0].event_wait, 2u);
-  EXPECT_GT(groups[0].total_ns, 2 * groups[0].longest.duration_ns);
+  EXPECT_GT(groups[0].times.total_ns(), 2 * groups[0].longest.duration_ns);
 }
 
 TEST(WaitGroups, KeepOtherWorkAndOtherStreamsApartMostExpensiveFirst) {
@@ -49,7 +49,7 @@ TEST(WaitGroups, KeepOtherWorkAndOtherStreamsApartMostExpensiveFirst) {
   ASSERT_EQ(groups.size(), 3u);
   for (const WaitGroup& group : groups) EXPECT_EQ(group.count, 1u);
   EXPECT_EQ(groups[0].longest.op, 4u);
-  EXPECT_GE(groups[1].total_ns, groups[2].total_ns);
+  EXPECT_GE(groups[1].times.total_ns(), groups[2].times.total_ns());
 }
 
 TEST(WaitGroups, OmitWhatNothingWaitedFor) {

@@ -13,7 +13,10 @@
 #include <string>
 
 #include "analysis/analyses.h"
+#include "analysis/delay/wait_groups.h"
 #include "analysis/iterations/iteration_model.h"
+#include "analysis/iterations/iteration_sums.h"
+#include "analysis/usage/host_syncs.h"
 #include "bench/big_trace.h"
 #include "bench/budget.h"
 
@@ -140,8 +143,8 @@ void add_iterations(Trace& trace) {
   trace.strings.assign(1, "step");
 }
 
-// What the iterations cost beside everything else: finding them, their shares, and the detectors
-// that look at them.
+// What the iterations cost beside everything else: finding them, their shares, and the sums that a
+// report shows of them.
 Cost analyze_iterations(const Trace& trace) {
   analysis::Analyses analyses(trace);
   analyses.waits();
@@ -149,7 +152,13 @@ Cost analyze_iterations(const Trace& trace) {
   analyses.replay();
   const double before = peak_bytes();
   const double begin = now_s();
-  const size_t found = analyses.iteration_model().iterations().all.size();
+  const analysis::Iterations& iterations = analyses.iteration_model().iterations();
+  const size_t found = iterations.all.size();
+  const auto device = analysis::IterationSlots::of_device(iterations),
+             host = analysis::IterationSlots::of_host(iterations);
+  const auto sums = analysis::iteration_sums(analyses, iterations);
+  const auto waits = analysis::group_waits(trace, analyses.edges(), analyses.waits(), device);
+  const auto syncs = analysis::host_syncs_by_cost(trace, host);
   if (found != trace.range.size()) std::printf("# %zu iterations found\n", found);
   return {now_s() - begin, peak_bytes() - before};
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "analysis/iteration_program.h"
 #include "report/formats/exporter.h"
 #include "report/formats/table.h"
 #include "report/sections/recording_cost.h"
@@ -302,10 +303,44 @@ TEST(Report, StreamSharesSumToTheTimeBetweenFirstAndLastOp) {
   for (const test::Sample& sample : test::samples()) {
     for (const StreamSummary& stream : summarize(sample.trace).streams) {
       Ns waiting = 0;
-      for (const auto& [cause, duration] : stream.waiting) waiting += duration;
+      for (const auto& series : stream.sums.waiting) waiting += series.total_ns();
       EXPECT_EQ(waiting, stream.activity.idle_ns()) << sample.name << ", stream " << stream.stream;
     }
   }
+}
+
+// Start-up takes 20 ms, an iteration 52 µs, and one of them copies five times as long.
+TEST(Report, AnIterationComesFirstTheWholeRunSecondAndOutliersAreNamed) {
+  analysis::SteppedProgram program;
+  program.steps(20, [&](int step) {
+    if (step == 0) program.pause(20'000);
+    program.copy(test::kHtoD, 2, step == 13 ? 100 : 20);
+    program.launch(2, 20);
+    program.synchronize();
+  });
+  const trace::Trace trace = program.builder.trace();
+  const std::string text = written("text", trace);
+  EXPECT_THAT(text, HasSubstr("1 of them took 1.5 times as long or more; the longest, iteration "
+                              "14, took 128 µs, with 80.0 µs more of copies."));
+  EXPECT_THAT(text, HasSubstr("outliers: iteration 14: copies 100 µs instead of 20.0 µs\n"));
+  EXPECT_THAT(
+      text, HasSubstr("outliers: iteration 14: cudaDeviceSynchronize 124 µs instead of 44.5 µs\n"));
+  const json report = json::parse(written("json", trace));
+  EXPECT_EQ(report["streams"][0]["iteration"]["busy"]["median_ns"], 40'000);
+  EXPECT_EQ(report["streams"][0]["busy_ns"], 20 * 40'000 + 80'000);
+  EXPECT_EQ(report["overlap"][0]["iteration"]["copy"]["outliers"][0]["iteration"], 13);
+  EXPECT_EQ(report["host_syncs"][0]["iteration"]["count"], 1.0);
+  EXPECT_EQ(report["critical_path_iteration"]["kernel"]["median_ns"], 20'000);
+}
+
+TEST(Report, WithoutIterationsTheWholeRunIsAllThereIs) {
+  const trace::Trace trace = test::pipeline().trace();
+  analysis::IterationRequest none;
+  none.off = true;
+  const Summary summary = summarize(trace, none);
+  const std::string text = to_text(compose(trace, summary, By::kStream), {});
+  EXPECT_THAT(text, Not(HasSubstr("whole run")));
+  EXPECT_THAT(text, HasSubstr("The chain that determined the duration of the run"));
 }
 
 TEST(Report, OddTracesAreReported) {

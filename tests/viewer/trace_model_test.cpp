@@ -107,7 +107,7 @@ TEST(TraceModel, GroupsSimilarWaits) {
   EXPECT_EQ(groups[0].longest.edge, model.waits().longest(1).at(0).edge);
   Ns total = 0;
   for (uint32_t i = 0; i < 3; ++i) total += model.edges().waited_ns(i);
-  EXPECT_EQ(groups[0].total_ns, total);
+  EXPECT_EQ(groups[0].times.total_ns(), total);
 }
 
 TEST(TraceModel, HidesAPoolOfUnusedStreamsButNotAFew) {

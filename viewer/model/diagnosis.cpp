@@ -67,7 +67,7 @@ Diagnosis diagnose(analysis::Analyses& analyses, const Insights& insights, Ns wi
   result.possible = report::possible_line(possible);
   if (result.has_iterations()) return result;
   result.why_none = report::no_iterations_sentence(analyses.trace());
-  const report::PathSummary path = report::summarize_path(analyses.trace(), insights.path);
+  const analysis::PathSums path = analysis::sum_path(analyses.trace(), insights.path);
   if (path.total_ns() > 0) result.path = report::path_sentence(path);
   return result;
 }

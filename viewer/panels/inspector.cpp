@@ -46,7 +46,7 @@ void draw_trace(Sheet& sheet) {
     const analysis::WaitPart& longest = group.longest;
     const Item waiter{ItemKind::kOp, longest.op};
     widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting),
-                  format_duration(group.total_ns));
+                  format_duration(group.times.total_ns()));
     ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
     ImGui::BeginGroup();
     if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody,

@@ -15,7 +15,7 @@ namespace {
 // One device; receives its ops ordered by start.
 class Sweep {
  public:
-  explicit Sweep(Id device) { found_.device_id = device; }
+  Sweep(Id device, const IterationSlots& slots) : slots_(slots) { found_.device_id = device; }
 
   void start(Ns start_ns, Ns end_ns, trace::Small kind) {
     end_until(start_ns);
@@ -53,14 +53,17 @@ class Sweep {
     const Ns span = next_ns - at_ns_;
     if (span <= 0) return;
     at_ns_ = next_ns;
-    if (kernels_ > 0) trace::add_to(found_.kernel_ns, span);
-    if (copies_ > 0) trace::add_to(found_.copy_ns, span);
-    if (kernels_ > 0 && copies_ > 0) trace::add_to(found_.both_ns, span);
-    auto& concurrency = found_.concurrency_ns;
-    if (concurrency.size() <= running_.size()) concurrency.resize(running_.size() + 1, 0);
-    trace::add_to(concurrency[running_.size()], span);
+    auto& concurrency = found_.concurrency;
+    if (concurrency.size() <= running_.size()) concurrency.resize(running_.size() + 1);
+    slots_.cut(next_ns - span, next_ns, [&](uint32_t slot, Ns time) {
+      if (kernels_ > 0) found_.kernels.add(slot, time);
+      if (copies_ > 0) found_.copies.add(slot, time);
+      if (kernels_ > 0 && copies_ > 0) found_.both.add(slot, time);
+      concurrency[running_.size()].add(slot, time);
+    });
   }
 
+  IterationSlots slots_;
   DeviceOverlap found_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   int64_t kernels_ = 0, copies_ = 0;
@@ -69,10 +72,11 @@ class Sweep {
 
 }  // namespace
 
-std::vector<DeviceOverlap> overlap(const Trace& trace, std::span<const Id> by_start) {
+std::vector<DeviceOverlap> overlap(const Trace& trace, std::span<const Id> by_start,
+                                   const IterationSlots& slots) {
   std::vector<Sweep> devices;
-  for (Id device = 0; device < trace.device.size(); ++device) devices.emplace_back(device);
-  devices.emplace_back(kNoId);
+  for (Id device = 0; device < trace.device.size(); ++device) devices.emplace_back(device, slots);
+  devices.emplace_back(kNoId, slots);
   std::vector<size_t> device_of(trace.stream.size() + 1, trace.device.size());
   for (Id stream = 0; stream < trace.stream.size(); ++stream)
     device_of[stream] = std::min<size_t>(trace.device_of_stream(stream), trace.device.size());

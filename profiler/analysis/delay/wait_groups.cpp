@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "wait_groups.h"
-#include "trace/ns_math.h"
 
 #include <algorithm>
 #include <functional>
@@ -45,7 +44,7 @@ Work work_of(const Trace& trace, Id op) {
 }
 
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
-                                   const std::vector<WaitPart>& parts) {
+                                   const std::vector<WaitPart>& parts, IterationSlots slots) {
   std::map<std::tuple<WaitCause, Id, Work, Id, Work, Id>, WaitGroup> groups;
   for (const WaitPart& part : parts) {
     if (!is_wait(part)) continue;
@@ -59,9 +58,13 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
     WaitGroup& group =
         groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
                 work_of(trace, part.because_op()), stream_of(trace, part.because_op())}];
+    const Ns start = trace.op.start_ns[part.op];
     ++group.count;
-    trace::add_to(group.total_ns, part.duration_ns);
-    if (group.count > 1 && part.duration_ns <= group.longest.duration_ns) continue;
+    group.times.add(slots.of(start), part.duration_ns);
+    const std::pair rank(slots.is_steady(start), part.duration_ns),
+        most(group.steady_count > 0, group.longest.duration_ns);
+    group.steady_count += rank.first;
+    if (group.count > 1 && rank <= most) continue;
     group.longest = part;
     group.event_record = record;
     group.event_wait = has_edge ? edges[part.edge].event_wait_id : kNoId;
@@ -74,7 +77,8 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                        ? timelines.of_op(group.longest.because_op())
                        : timelines.of_wait(group.event_wait);
   }
-  std::ranges::stable_sort(result, std::ranges::greater{}, &WaitGroup::total_ns);
+  std::ranges::stable_sort(result, std::ranges::greater{},
+                           [](const WaitGroup& group) { return group.times.total_ns(); });
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "analysis/iterations/iteration_series.h"
 #include "timeline_waits.h"
 #include "waits.h"
 
@@ -30,9 +31,10 @@ Work work_of(const Trace& trace, Id op);
 /// call.
 struct WaitGroup {
   uint64_t count = 0;
-  Ns total_ns = 0;
-  WaitPart longest;
-  Id event_record = kNoId;  ///< of the longest, if it was for an event
+  uint64_t steady_count = 0;  ///< of these, in the steady part
+  IterationSeries times;      ///< by the iteration in which the ops started
+  WaitPart longest;           ///< of the steady part, if any is in it
+  Id event_record = kNoId;    ///< of the longest, if it was for an event
   Id event_wait = kNoId;
   /// The value that the longest waited for, if libcoord made it for a timeline.
   std::optional<TimelineValue> wanted;
@@ -40,6 +42,6 @@ struct WaitGroup {
 
 /// Most costly first.
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
-                                   const std::vector<WaitPart>& parts);
+                                   const std::vector<WaitPart>& parts, IterationSlots slots = {});
 
 }  // namespace streamscope::analysis

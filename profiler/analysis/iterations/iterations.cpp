@@ -12,6 +12,7 @@
 
 #include "analysis/labels.h"
 #include "analysis/units.h"
+#include "iteration_series.h"
 #include "marked_ranges.h"
 #include "periods.h"
 #include "trace/ns_math.h"
@@ -411,10 +412,10 @@ void measure_steady(Iterations& iterations) {
     steady.push_back(iterations.all[i].duration_ns());
     counts.push_back(iterations.all[i].op_count);
   }
-  std::ranges::sort(steady);
-  iterations.low_ns = steady[steady.size() / 4];
-  iterations.median_ns = steady[steady.size() / 2];
-  iterations.high_ns = steady[steady.size() - 1 - steady.size() / 4];
+  const Quartiles usual = quartiles_of(steady);
+  iterations.low_ns = usual.low_ns;
+  iterations.median_ns = usual.median_ns;
+  iterations.high_ns = usual.high_ns;
   iterations.op_count = median(std::move(counts));
   iterations.outlier_count = 0;
   for (const Ns duration : steady)

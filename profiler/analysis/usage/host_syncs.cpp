@@ -10,7 +10,17 @@
 
 namespace streamscope::analysis {
 
-std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
+void SyncGroup::add(const SyncGroup& other) {
+  longest_ns = std::max(std::pair(steady_count > 0, longest_ns),
+                        std::pair(other.steady_count > 0, other.longest_ns))
+                   .second;
+  count += other.count;
+  steady_count += other.steady_count;
+  times.add(other.times);
+  open_count += other.open_count;
+}
+
+std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace, IterationSlots slots) {
   const auto& syncs = trace.host_sync;
   std::map<std::tuple<trace::Small, Id, Id, Id, Id>, SyncGroup> groups;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
@@ -34,17 +44,18 @@ std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace) {
       continue;
     }
     const Ns duration = std::max<Ns>(0, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
-    trace::add_to(group.total_ns, duration);
-    if (group.longest == kNoId || duration > group.longest_ns) {
-      group.longest_ns = duration;
-      group.longest = sync;
-    }
+    const bool is_steady = slots.is_steady(syncs.start_ns[sync]);
+    group.longest_ns = std::max(std::pair(group.steady_count > 0, group.longest_ns),
+                                std::pair(is_steady, duration))
+                           .second;
+    group.steady_count += is_steady;
+    group.times.add(slots.of(syncs.start_ns[sync]), duration);
   }
   std::vector<SyncGroup> result;
   result.reserve(groups.size());
   for (auto& [key, group] : groups) result.push_back(group);
   std::ranges::stable_sort(result, std::ranges::greater{}, [](const SyncGroup& group) {
-    return std::pair(group.total_ns, group.count);
+    return std::pair(group.times.total_ns(), group.count);
   });
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "analysis/iterations/iteration_series.h"
 #include "analysis/stream_ops.h"
 
 namespace streamscope::analysis {
@@ -36,13 +37,17 @@ struct SyncGroup {
       kNoId;  ///< kStreamSynchronize, and kEventSynchronize if the record is known: whose work
   Id stack_id = kNoId;
   size_t count = 0;
-  Ns total_ns = 0;
-  Ns longest_ns = 0;
-  Id longest = kNoId;     ///< row of host_sync
-  size_t open_count = 0;  ///< did not return during recording; not in the times
+  size_t steady_count = 0;  ///< of these, in the steady part and returned
+  IterationSeries times;    ///< by the iteration in which they began
+  Ns longest_ns = 0;        ///< in the steady part, if any is in it
+  size_t open_count = 0;    ///< did not return during recording; not in the times
+
+  /// Adds one of the same place.
+  void add(const SyncGroup& other);
 };
 
-/// Blocking synchronizations, most costly first. Queries are left out.
-std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace);
+/// Blocking synchronizations, most costly first. Queries are left out. `slots` are those of the
+/// host.
+std::vector<SyncGroup> host_syncs_by_cost(const Trace& trace, IterationSlots slots = {});
 
 }  // namespace streamscope::analysis

@@ -170,8 +170,9 @@ std::optional<double> hidden_share(analysis::Analyses& analyses) {
   std::optional<double> least;
   for (const analysis::DeviceOverlap& device :
        analysis::overlap(analyses.trace(), analyses.by_start())) {
-    if (device.copy_ns == 0) continue;
-    const double share = static_cast<double>(device.both_ns) / static_cast<double>(device.copy_ns);
+    if (device.copies.total_ns() == 0) continue;
+    const double share =
+        static_cast<double>(device.both.total_ns()) / static_cast<double>(device.copies.total_ns());
     least = std::min(least.value_or(share), share);
   }
   return least;

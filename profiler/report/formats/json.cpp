@@ -3,6 +3,8 @@
 
 #include "json.h"
 
+#include <ranges>
+
 #include "analysis/labels.h"
 #include "exporter.h"
 #include "trace/function_name.h"
@@ -30,7 +32,53 @@ Json by_cause(const std::map<streamscope::WaitCause, Ns>& times) {
   return causes;
 }
 
-Json stream_json(const Trace& trace, const StreamSummary& stream) {
+// A time of an iteration of the steady part; null without iterations.
+Json each_json(const analysis::IterationSeries& series, const IterationSummary& iteration) {
+  if (!iteration.found()) return {};
+  constexpr size_t kMostOutliers = 10;
+  const analysis::PerIteration each = per_iteration(series, iteration.iterations);
+  return Json{{"median_ns", each.usual.median_ns},
+              {"quartiles_ns", {each.usual.low_ns, each.usual.high_ns}},
+              {"outlier_count", each.outliers.size()},
+              {"outliers",
+               array_of(each.outliers | std::views::take(kMostOutliers),
+                        [](const analysis::PerIteration::Outlier& outlier) {
+                          return Json{{"iteration", outlier.iteration}, {"ns", outlier.time_ns}};
+                        })}};
+}
+
+// By cause; no entry without time.
+Json waiting_json(const analysis::StreamSums& sums) {
+  Json causes = Json::object();
+  for (size_t i = 0; i < kWaitCauses.size(); ++i) {
+    if (const Ns time = sums.waiting[i].total_ns(); time > 0)
+      causes[std::string(kWaitCauses[i].stored)] = time;
+  }
+  return causes;
+}
+
+Json stream_iteration_json(const StreamSummary& stream, const IterationSummary& iteration) {
+  if (!iteration.found()) return {};
+  Json waiting = Json::object();
+  for (size_t i = 0; i < kWaitCauses.size(); ++i) {
+    if (stream.sums.waiting[i].total_ns() > 0)
+      waiting[std::string(kWaitCauses[i].stored)] = each_json(stream.sums.waiting[i], iteration);
+  }
+  const auto mean = [&](uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(iteration.iterations.steady_count());
+  };
+  const auto& steady = stream.sums.steady;
+  return Json{{"busy", each_json(stream.sums.busy, iteration)},
+              {"waiting", waiting},
+              {"kernel", mean(steady.kernels)},
+              {"memcpy", mean(steady.copies)},
+              {"other_op", mean(steady.others)},
+              {"event_record", mean(steady.records)},
+              {"event_wait", mean(steady.waits)}};
+}
+
+Json stream_json(const Trace& trace, const StreamSummary& stream,
+                 const IterationSummary& iteration) {
   const auto& activity = stream.activity;
   return Json{{"stream", stream.stream},
               {"native_id", number(trace.stream.native_id[stream.stream])},
@@ -42,7 +90,8 @@ Json stream_json(const Trace& trace, const StreamSummary& stream) {
               {"last_end_ns", ns(activity.last_end_ns)},
               {"busy_ns", activity.busy_ns},
               {"idle_ns", activity.idle_ns()},
-              {"waiting_ns", by_cause(stream.waiting)},
+              {"waiting_ns", waiting_json(stream.sums)},
+              {"iteration", stream_iteration_json(stream, iteration)},
               {"op", activity.op_count},
               {"untimed_op", activity.untimed_count},
               {"unfinished_op", stream.unfinished_count},
@@ -55,7 +104,18 @@ Json stream_json(const Trace& trace, const StreamSummary& stream) {
               {"event_edge", stream.edge_count}};
 }
 
-Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
+// Of a group of waits or synchronizations; null if none is in the steady part.
+template <class Group>
+Json group_json(const Group& group, const IterationSummary& iteration) {
+  if (group.steady_count == 0) return {};
+  Json each = each_json(group.times, iteration);
+  each["count"] = static_cast<double>(group.steady_count) /
+                  static_cast<double>(iteration.iterations.steady_count());
+  return each;
+}
+
+Json wait_json(const Trace& trace, const analysis::WaitGroup& wait,
+               const IterationSummary& iteration) {
   const auto stream_of = [&](Id op) {
     return op < trace.op.size() ? id(trace.op.stream_id[op]) : Json();
   };
@@ -70,7 +130,8 @@ Json wait_json(const Trace& trace, const analysis::WaitGroup& wait) {
     host_call = printable(trace.text(wait.longest.call_name()));
   return Json{{"cause", std::string(stored_name(wait.longest.cause))},
               {"count", wait.count},
-              {"total_ns", wait.total_ns},
+              {"total_ns", wait.times.total_ns()},
+              {"iteration", group_json(wait, iteration)},
               {"longest_ns", wait.longest.duration_ns},
               {"op", wait.longest.op},
               {"name", op_label(trace, wait.longest.op)},
@@ -108,9 +169,15 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
 Json to_json(const IterationSummary& summary) {
   if (!summary.found()) return {};
   const analysis::Iterations& found = summary.iterations;
-  Json shares = Json::object();
-  for (size_t i = 0; i < analysis::kShareCount; ++i)
-    shares[names_of(static_cast<analysis::TimeShare>(i)).id] = summary.shares.total[i];
+  Json shares = Json::object(), usual_shares = Json::object();
+  for (size_t i = 0; i < analysis::kShareCount; ++i) {
+    const std::string_view share = names_of(static_cast<analysis::TimeShare>(i)).id;
+    shares[share] = summary.shares.total[i];
+    analysis::IterationSeries series;
+    for (size_t each = 0; each < summary.shares.each.size(); ++each)
+      series.add(static_cast<uint32_t>(found.steady_from + each + 1), summary.shares.each[each][i]);
+    if (series.total_ns() > 0) usual_shares[share] = each_json(series, summary);
+  }
   return {{"source", name_of(kIterationSources, found.source)},
           {"name", printable(found.name)},
           {"count", found.all.size()},
@@ -130,6 +197,7 @@ Json to_json(const IterationSummary& summary) {
           {"bound", names_of(summary.bound).id},
           {"bound_text", bound_sentence(summary)},
           {"shares_ns", shares},
+          {"usual_shares", usual_shares},
           {"host", array_of(summary.host.lines, [](const analysis::HostActivity& line) {
              return Json{{"called_from", line.place},
                          {"what", line.what},
@@ -184,10 +252,26 @@ Json devices_json(const Trace& trace) {
 }
 
 Json overlap_json(const Summary& summary) {
-  return array_of(summary.devices, [](const analysis::DeviceOverlap& device) {
-    return Json{{"device", id(device.device_id)}, {"window_ns", device.window_ns()},
-                {"kernel_ns", device.kernel_ns},  {"copy_ns", device.copy_ns},
-                {"both_ns", device.both_ns},      {"concurrency_ns", device.concurrency_ns}};
+  return array_of(summary.devices, [&](const analysis::DeviceOverlap& device) {
+    const auto each = [&](const analysis::IterationSeries& series) {
+      return each_json(series, summary.iteration);
+    };
+    Json iteration;
+    if (summary.iteration.found())
+      iteration = Json{{"kernel", each(device.kernels)},
+                       {"copy", each(device.copies)},
+                       {"both", each(device.both)},
+                       {"concurrency", array_of(device.concurrency, each)}};
+    return Json{{"device", id(device.device_id)},
+                {"window_ns", device.window_ns()},
+                {"kernel_ns", device.kernels.total_ns()},
+                {"copy_ns", device.copies.total_ns()},
+                {"both_ns", device.both.total_ns()},
+                {"concurrency_ns", array_of(device.concurrency,
+                                            [](const analysis::IterationSeries& series) {
+                                              return series.total_ns();
+                                            })},
+                {"iteration", iteration}};
   });
 }
 
@@ -199,10 +283,27 @@ Json syncs_json(const Trace& trace, const Summary& summary) {
                 {"process", id(sync.process_id)},
                 {"called_from", summary.call_site(sync.stack_id)},
                 {"count", sync.count},
-                {"total_ns", sync.total_ns},
+                {"total_ns", sync.times.total_ns()},
+                {"iteration", group_json(sync, summary.iteration)},
                 {"longest_ns", sync.longest_ns},
                 {"never_returned", sync.open_count}};
   });
+}
+
+Json path_json(const analysis::PathSums& path) {
+  Json shares{{"total", path.total_ns()}};
+  for (size_t i = 0; i < analysis::kPathShareCount; ++i)
+    shares[names_of(static_cast<analysis::PathShare>(i)).id] = path.shares[i].total_ns();
+  return shares;
+}
+
+Json path_iteration_json(const Summary& summary) {
+  if (!summary.iteration.found()) return {};
+  Json shares = Json::object();
+  for (size_t i = 0; i < analysis::kPathShareCount; ++i)
+    shares[names_of(static_cast<analysis::PathShare>(i)).id] =
+        each_json(summary.path.shares[i], summary.iteration);
+  return shares;
 }
 
 Json ranges_json(const Trace& trace, const Summary& summary) {
@@ -224,40 +325,36 @@ Json ranges_json(const Trace& trace, const Summary& summary) {
 
 std::string write_json(const Trace& trace, const Summary& summary, const Options& options) {
   const auto advice = [](const Advice& each) { return to_json(each); };
-  Json report{
-      {"schema", 1},
-      {"producer", summary.info.producer},
-      {"complete", summary.info.complete},
-      {"unfinished", summary.info.unfinished},
-      {"tier", summary.info.tier},
-      {"duration_ns", summary.info.duration_ns},
-      {"overhead_ns", summary.info.overhead_ns},
-      {"recording_cost", cost_json(summary.info)},
-      {"losses", to_json(summary.info.losses)},
-      {"counts", to_json(summary.info.counts)},
-      {"processes", processes_json(trace)},
-      {"devices", devices_json(trace)},
-      {"window_ns", summary.window_ns},
-      {"iteration", to_json(summary.iteration)},
-      {"worth_fixing", array_of(summary.advice, advice)},
-      {"small", array_of(summary.small, advice)},
-      {"possible", array_of(summary.possible, advice)},
-      {"coordination", to_json(summary.info.coordination)},
-      {"streams", array_of(summary.streams,
-                           [&](const StreamSummary& each) { return stream_json(trace, each); })},
-      {"longest_waits",
-       array_of(summary.waits,
-                [&](const analysis::WaitGroup& each) { return wait_json(trace, each); })},
-      {"overlap", overlap_json(summary)},
-      {"host_syncs", syncs_json(trace, summary)},
-      {"critical_path_ns",
-       {{"total", summary.path.total_ns()},
-        {"kernel", summary.path.kernel_ns},
-        {"copy", summary.path.copy_ns},
-        {"other_op", summary.path.other_ns},
-        {"launch", summary.path.launch_ns},
-        {"host_sync", summary.path.host_sync_ns},
-        {"gap", summary.path.gap_ns}}}};
+  Json report{{"schema", 1},
+              {"producer", summary.info.producer},
+              {"complete", summary.info.complete},
+              {"unfinished", summary.info.unfinished},
+              {"tier", summary.info.tier},
+              {"duration_ns", summary.info.duration_ns},
+              {"overhead_ns", summary.info.overhead_ns},
+              {"recording_cost", cost_json(summary.info)},
+              {"losses", to_json(summary.info.losses)},
+              {"counts", to_json(summary.info.counts)},
+              {"processes", processes_json(trace)},
+              {"devices", devices_json(trace)},
+              {"window_ns", summary.window_ns},
+              {"iteration", to_json(summary.iteration)},
+              {"worth_fixing", array_of(summary.advice, advice)},
+              {"small", array_of(summary.small, advice)},
+              {"possible", array_of(summary.possible, advice)},
+              {"coordination", to_json(summary.info.coordination)},
+              {"streams", array_of(summary.streams,
+                                   [&](const StreamSummary& each) {
+                                     return stream_json(trace, each, summary.iteration);
+                                   })},
+              {"longest_waits", array_of(summary.waits,
+                                         [&](const analysis::WaitGroup& each) {
+                                           return wait_json(trace, each, summary.iteration);
+                                         })},
+              {"overlap", overlap_json(summary)},
+              {"host_syncs", syncs_json(trace, summary)},
+              {"critical_path_ns", path_json(summary.path)},
+              {"critical_path_iteration", path_iteration_json(summary)}};
   if (options.by == By::kKernel) report["ops"] = to_json(trace, summary.ops);
   if (options.by == By::kNvtx) report["ranges"] = ranges_json(trace, summary);
   return dump(report);

@@ -44,7 +44,9 @@ std::string table_of(const Section& section) {
   }
   text += "</tr></thead><tbody>\n";
   for (const auto& row : section.rows) {
-    text += "<tr>";
+    const auto index = static_cast<size_t>(&row - section.rows.data());
+    const bool pale = std::ranges::find(section.pale, index) != section.pale.end();
+    text += pale ? "<tr class=\"faint\">" : "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       const bool right = i < section.columns.size() && section.columns[i].right;
       text += fmt::format("<td{}>{}</td>", number(right), prose(row[i]));

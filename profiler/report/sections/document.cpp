@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <ranges>
 #include <span>
 
 #include "analysis/labels.h"
-#include "analysis/left_out.h"
 #include "analysis/units.h"
+#include "lists.h"
+#include "time_sections.h"
 #include "trace/loss.h"
 #include "trace/ns_math.h"
 
@@ -32,27 +31,7 @@ using analysis::stream_label;
 using streamscope::WaitCause;
 using trace::Trace;
 
-constexpr size_t kRowsShown = 10;  // of lists by cost: the rest is rarely worth reading
-constexpr size_t kStreamsShown = 32;
 constexpr size_t kOpsShownOfRange = 5;
-
-Column left(const char* name) { return {name, false}; }
-Column right(const char* name) { return {name, true}; }
-
-// The first rows of a list by cost; a footnote counts the others.
-template <class List>
-auto first_of(const List& list, size_t most, const char* others, Section& section) {
-  if (list.size() > most) {
-    section.footnotes.push_back(
-        fmt::format("{} {} not shown", format_count(list.size() - most), others));
-  }
-  return list | std::views::take(most);
-}
-
-std::string quoted_or(const Trace& trace, Id text, const char* otherwise) {
-  const std::string name = printable(trace.text(text));
-  return name.empty() ? otherwise : name;
-}
 
 // Wraps a text into lines of about `width` characters.
 std::vector<std::string> wrapped(const std::string& text, size_t width) {
@@ -115,82 +94,6 @@ Section possible_section(const Summary& summary, bool show) {
   return section;
 }
 
-Section streams_section(const Trace& trace, const Summary& summary) {
-  Section section{.title = "Streams"};
-  std::vector<StreamSummary> streams = summary.streams;
-  const bool timed = summary.window_ns > 0;
-  if (streams.size() > kStreamsShown) {
-    std::ranges::stable_sort(streams, std::greater{}, [](const StreamSummary& stream) {
-      return std::pair(stream.activity.busy_ns, stream.activity.op_count);
-    });
-    section.footnotes.push_back(
-        fmt::format("{} not shown: those with the least time",
-                    format_count(streams.size() - kStreamsShown, "stream")));
-    streams.resize(kStreamsShown);
-  }
-  // No column for causes without waits.
-  std::vector<WaitCause> causes;
-  if (timed) {
-    for (WaitCause cause :
-         {WaitCause::kHost, WaitCause::kHostSync, WaitCause::kHostCall, WaitCause::kCodeLoading,
-          WaitCause::kHostLock, WaitCause::kProfiler, WaitCause::kLaunch, WaitCause::kEvent,
-          WaitCause::kLegacyStream, WaitCause::kHostFunction, WaitCause::kMemoryWait,
-          WaitCause::kCopyEngine, WaitCause::kSmFull, WaitCause::kQueueAliasing, WaitCause::kGraph,
-          WaitCause::kStart, WaitCause::kUnknown}) {
-      const bool used = std::ranges::any_of(
-          streams, [&](const StreamSummary& stream) { return stream.waiting.contains(cause); });
-      if (used) causes.push_back(cause);
-    }
-    section.remarks.push_back(
-        fmt::format("Shares of the {} from the first to the last work on a device; the rest of a "
-                    "stream's time is before its first or after its last op.",
-                    format_duration(summary.window_ns)));
-  } else if (summary.info.counts.op > 0) {
-    section.remarks.push_back(
-        "No device times were recorded, so only the order is known, not durations.");
-  }
-  section.columns.push_back(left("stream"));
-  if (timed) {
-    section.columns.push_back(right("busy"));
-    for (WaitCause cause : causes) {
-      section.columns.push_back({std::string(to_string(cause)), true, "waiting"});
-    }
-  }
-  for (const char* name : {"kernels", "copies", "other", "records", "waits"})
-    section.columns.push_back(right(name));
-  bool unbound = false;
-  for (const StreamSummary& stream : streams) {
-    std::vector<std::string> row{stream_label(trace, stream.stream)};
-    if (timed) {
-      row.push_back(format_percent(stream.activity.busy_ns, summary.window_ns));
-      for (WaitCause cause : causes) {
-        const auto found = stream.waiting.find(cause);
-        row.push_back(
-            found == stream.waiting.end() ? "" : format_percent(found->second, summary.window_ns));
-      }
-    }
-    const auto& activity = stream.activity;
-    row.push_back(format_count(activity.kernel_count));
-    row.push_back(format_count(activity.copy_count));
-    row.push_back(format_count(activity.op_count - activity.kernel_count - activity.copy_count));
-    row.push_back(format_count(stream.record_count));
-    unbound |= stream.edge_count != stream.wait_count;
-    row.push_back(stream.edge_count == stream.wait_count
-                      ? format_count(stream.wait_count)
-                      : fmt::format("{} ({} bound)", format_count(stream.wait_count),
-                                    format_count(stream.edge_count)));
-    section.rows.push_back(std::move(row));
-  }
-  if (std::ranges::any_of(causes, analysis::is_host)) {
-    section.footnotes.push_back(
-        "host: outside CUDA; host-sync: blocked in a synchronization; host-call: in another call; "
-        "launch: in the call that issues the work; start: latency of the device");
-  }
-  if (unbound)
-    section.footnotes.push_back("bound: waits whose event record is certain and in the trace");
-  return section;
-}
-
 // Work without an end in a trace with times: the first sign of a hang.
 Section unfinished_section(const Trace& trace, const Summary& summary) {
   Section section{.title = "Unfinished work",
@@ -215,146 +118,6 @@ Section hang_section(const Trace& trace) {
                                           printable(text.substr(0, text.find('\n')))));
   }
   section.footnotes.push_back("streamscope hang shows the stacks and what to do");
-  return section;
-}
-
-std::string wait_sentence(const Trace& trace, const analysis::WaitGroup& wait) {
-  const std::string who = fmt::format("{} on stream {}", op_label(trace, wait.longest.op),
-                                      stream_label(trace, trace.op.stream_id[wait.longest.op]));
-  const auto work = [&](Id op) {
-    std::string text = op_label(trace, op);
-    if (op < trace.op.size() && trace.op.kind[op] == trace::kMemcpy && trace.op.bytes[op] > 0) {
-      text += " of " + format_bytes(trace.op.bytes[op]);
-    }
-    return text;
-  };
-  const Id because = wait.longest.because_op();
-  const Id by = because < trace.op.size() ? trace.op.stream_id[because] : kNoId;
-  const auto waited_because = [&](const char* reason) {
-    return fmt::format("{} waited for {} on stream {}: {}", who, work(because),
-                       stream_label(trace, by), reason);
-  };
-  switch (wait.longest.cause) {
-    case WaitCause::kEvent: {
-      const Id record = wait.event_record;
-      if (record >= trace.event_record.size()) break;
-      const Id stream = trace.event_record.stream_id[record];
-      std::string text = fmt::format("{} waited for {}{} recorded on stream {} after {}", who,
-                                     wait.wanted ? timeline_label(trace, *wait.wanted) + ": " : "",
-                                     event_label(trace, trace.event_record.event_id[record]),
-                                     stream_label(trace, stream), work(because));
-      // Through its own waits, the record may cover work of other streams.
-      if (by != stream) text += " on stream " + stream_label(trace, by);
-      return text;
-    }
-    case WaitCause::kLegacyStream:
-      return waited_because("the legacy default stream is a barrier");
-    case WaitCause::kCopyEngine:
-      return waited_because("the copy engine was busy");
-    case WaitCause::kSmFull:
-      return waited_because("the device was full");
-    case WaitCause::kQueueAliasing:
-      return waited_because("both were in the same hardware queue");
-    case WaitCause::kHostFunction:
-    case WaitCause::kMemoryWait:
-      return fmt::format(
-          "{} waited behind {} on its own stream", who,
-          wait.wanted ? "a wait for " + timeline_label(trace, *wait.wanted) : work(because));
-    case WaitCause::kHostSync:
-    case WaitCause::kHostCall:
-    case WaitCause::kCodeLoading:
-    case WaitCause::kHostLock: {
-      Id name = wait.longest.call_name();
-      if (wait.longest.host_sync() < trace.host_sync.size())
-        name = trace.host_sync.name_id[wait.longest.host_sync()];
-      return fmt::format("{} launched late: {}", who,
-                         analysis::host_label(wait.longest.cause, printable(trace.text(name))));
-    }
-    default:
-      break;
-  }
-  return who + " waited";
-}
-
-Section waits_section(const Trace& trace, const Summary& summary) {
-  Section section{
-      .title = "Longest waits",
-      .columns = {right("total"), right("times"), right("longest"), left("who waited for whom")}};
-  for (const analysis::WaitGroup& wait :
-       first_of(summary.waits, kRowsShown, "shorter kinds of wait", section)) {
-    section.rows.push_back({format_duration(wait.total_ns), format_count(wait.count),
-                            format_duration(wait.longest.duration_ns), wait_sentence(trace, wait)});
-  }
-  if (const analysis::Iterations& iterations = summary.iteration.iterations; iterations.found()) {
-    section.remarks.push_back(fmt::format(
-        "In the steady part, iterations {} to {}; --iteration none shows the whole run.",
-        iterations.steady_from + 1, iterations.steady_to));
-  }
-  return section;
-}
-
-Section overlap_section(const Trace& trace, const Summary& summary) {
-  Section section{.title = "Overlap",
-                  .columns = {left("device"), right("kernels"), right("copies"),
-                              right("both at once"), right("copies hidden"), right("idle")}};
-  size_t most = 0;
-  for (const auto& device : summary.devices) most = std::max(most, device.concurrency_ns.size());
-  const size_t shown = std::min<size_t>(most, 5);  // 1, 2, 3 and "4 or more" ops at once
-  for (size_t n = 1; n < shown; ++n) {
-    section.columns.push_back({n + 1 == shown && most > shown ? fmt::format("{}+ at once", n)
-                                                              : fmt::format("{} at once", n),
-                               true});
-  }
-  for (const auto& device : summary.devices) {
-    const Ns window = device.window_ns();
-    std::vector<std::string> row{
-        device_label(trace, device.device_id),          format_percent(device.kernel_ns, window),
-        format_percent(device.copy_ns, window),         format_percent(device.both_ns, window),
-        format_percent(device.both_ns, device.copy_ns), format_percent(device.idle_ns(), window)};
-    for (size_t n = 1; n < shown; ++n) {
-      Ns time = 0;
-      for (size_t i = n; i < device.concurrency_ns.size(); ++i) {
-        if (i == n || n + 1 == shown) trace::add_to(time, device.concurrency_ns[i]);
-      }
-      row.push_back(format_percent(time, window));
-    }
-    section.rows.push_back(std::move(row));
-  }
-  if (!section.rows.empty())
-    section.footnotes.push_back("copies include memsets; hidden: while a kernel ran");
-  return section;
-}
-
-Section syncs_section(const Trace& trace, const Summary& summary) {
-  Section section{.title = "Host synchronizations",
-                  .columns = {right("total"), right("times"), right("longest"), left("call"),
-                              left("waited for"), left("called from")}};
-  for (const analysis::SyncGroup& sync :
-       first_of(summary.syncs, kRowsShown, "cheaper call sites", section)) {
-    std::string target = "the whole device";
-    if (sync.kind == trace::kStreamSynchronize) {
-      target = "stream " + stream_label(trace, sync.stream_id);
-    } else if (sync.kind == trace::kEventSynchronize) {
-      target = sync.stream_id == kNoId
-                   ? "an event"
-                   : "an event of stream " + stream_label(trace, sync.stream_id);
-    }
-    if (sync.open_count > 0)
-      target += fmt::format(" ({} never returned)", format_count(sync.open_count));
-    const bool returned = sync.open_count < sync.count;
-    section.rows.push_back(
-        {returned ? format_duration(sync.total_ns) : "–", format_count(sync.count),
-         returned ? format_duration(sync.longest_ns) : "–",
-         quoted_or(trace, sync.name_id, "synchronize"), target, summary.call_site(sync.stack_id)});
-  }
-  if (const std::string missing = analysis::without_stacks(trace);
-      !missing.empty() && !section.rows.empty())
-    section.footnotes.push_back(missing);
-  if (summary.info.counts.query > 0) {
-    section.footnotes.push_back(fmt::format("plus {} non-blocking {}",
-                                            format_count(summary.info.counts.query),
-                                            summary.info.counts.query == 1 ? "query" : "queries"));
-  }
   return section;
 }
 
@@ -540,9 +303,7 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
   if (!summary.syncs.empty() || summary.info.counts.query > 0) {
     document.sections.push_back(syncs_section(trace, summary));
   }
-  if (summary.path.total_ns() > 0)
-    document.sections.push_back(
-        {.title = "Critical path", .remarks = {path_sentence(summary.path)}});
+  if (summary.path.total_ns() > 0) document.sections.push_back(path_section(summary));
   if (const Coordination& reported = summary.info.coordination;
       reported.dependencies > 0 || !reported.timelines.empty()) {
     document.sections.push_back(coordination_section(reported));

@@ -34,6 +34,7 @@ struct Section {
   std::vector<std::string> remarks;  ///< sentences above the table
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+  std::vector<size_t> pale;  ///< indexes of rows that come second
   std::vector<std::string> footnotes;
 };
 

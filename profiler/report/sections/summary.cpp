@@ -38,8 +38,8 @@ bool has_times(const Trace& trace, Id op) {
   return device < trace.device.size() && trace.device.simulated[device] == 1;
 }
 
-template <class Group>
-void sort_by_cost(std::vector<Group>& groups, Ns Group::*cost) {
+template <class Group, class Cost>
+void sort_by(std::vector<Group>& groups, Cost cost) {
   std::ranges::stable_sort(groups, std::greater{}, cost);
 }
 
@@ -87,7 +87,7 @@ class OpGroups {
     std::vector<OpGroup> result;
     result.reserve(groups_.size());
     for (const auto& [key, group] : groups_) result.push_back(group);
-    sort_by_cost(result, &OpGroup::total_ns);
+    sort_by(result, &OpGroup::total_ns);
     return result;
   }
 
@@ -104,20 +104,11 @@ std::vector<analysis::SyncGroup> merge_by_call_site(const std::vector<analysis::
         merged.try_emplace({group.kind, group.process_id, group.name_id, group.stream_id,
                             summary.call_site(group.stack_id)},
                            group);
-    if (is_new) continue;
-    analysis::SyncGroup& into = place->second;
-    into.count += group.count;
-    into.open_count += group.open_count;
-    trace::add_to(into.total_ns, group.total_ns);
-    if (group.longest_ns > into.longest_ns) {
-      into.longest_ns = group.longest_ns;
-      into.longest = group.longest;
-    }
+    if (!is_new) place->second.add(group);
   }
   std::vector<analysis::SyncGroup> result;
   result.reserve(merged.size());
   for (const auto& [key, group] : merged) result.push_back(group);
-  sort_by_cost(result, &analysis::SyncGroup::total_ns);
   return result;
 }
 
@@ -163,7 +154,7 @@ class RangeGroups {
       group.range.ops = group.ops.by_cost();
       result.push_back(std::move(group.range));
     }
-    sort_by_cost(result, &RangeGroup::host_ns);
+    sort_by(result, &RangeGroup::host_ns);
     return result;
   }
 
@@ -240,18 +231,52 @@ class RangeGroups {
   std::vector<Group*> group_of_;               // by range
 };
 
-// The delays of ops in the steady part, or all without iterations: start-up delays ops by far the
-// most, and once.
-std::vector<WaitPart> of_steady_part(analysis::Analyses& analyses,
-                                     const std::vector<WaitPart>& parts) {
-  const analysis::IterationModel& model = analyses.iteration_model();
-  if (!model.found()) return parts;
-  const analysis::Iterations& iterations = model.iterations();
-  std::vector<WaitPart> result;
-  for (const WaitPart& part : parts) {
-    const Ns start = analyses.trace().op.start_ns[part.op];
-    if (start >= iterations.steady_start_ns() && start < iterations.steady_end_ns())
-      result.push_back(part);
+// By their time in the steady part, then by that in the whole run; without iterations only by that.
+template <class Group>
+void sort_by_steady_cost(std::vector<Group>& groups, const analysis::Iterations& iterations) {
+  struct Costed {
+    Ns steady_ns, total_ns;
+    Group group;
+  };
+  std::vector<Costed> costed;
+  costed.reserve(groups.size());
+  for (Group& group : groups) {
+    const Ns total = group.times.total_ns();
+    costed.push_back(
+        {iterations.found() ? group.times.steady_ns(iterations) : total, total, std::move(group)});
+  }
+  sort_by(costed, [](const Costed& each) { return std::pair(each.steady_ns, each.total_ns); });
+  groups.clear();
+  for (Costed& each : costed) groups.push_back(std::move(each.group));
+}
+
+// One per stream with any activity.
+std::vector<StreamSummary> summarize_streams(const Trace& trace,
+                                             const analysis::StreamOps& stream_ops,
+                                             std::vector<analysis::StreamSums> sums) {
+  std::vector<StreamSummary> streams(trace.stream.size());
+  for (Id stream : trace.event_record.stream_id) {
+    if (stream < streams.size()) ++streams[stream].record_count;
+  }
+  for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
+    const Id stream = trace.event_wait.stream_id[wait];
+    if (stream >= streams.size()) continue;
+    ++streams[stream].wait_count;
+    streams[stream].edge_count += trace.event_wait.binding[wait] == trace::kBindingExact;
+  }
+  std::vector<StreamSummary> result;
+  for (Id stream = 0; stream < streams.size(); ++stream) {
+    StreamSummary& found = streams[stream];
+    found.stream = stream;
+    found.activity = stream_ops.activity(stream);
+    found.sums = std::move(sums[stream]);
+    for (Id op : stream_ops.ops(stream)) {
+      if (found.activity.untimed_count == 0 || stream_ops.window_ns() == 0) break;
+      if (analysis::is_timed(trace, op) || !has_times(trace, op)) continue;
+      if (found.unfinished_count++ == 0) found.first_unfinished = op;
+    }
+    if (found.activity.op_count + found.record_count + found.wait_count > 0)
+      result.push_back(std::move(found));
   }
   return result;
 }
@@ -350,40 +375,17 @@ std::string possible_line(const std::vector<Advice>& findings) {
       analysis::format_count(count, "possible finding"), parts);
 }
 
-PathSummary summarize_path(const Trace& trace, const std::vector<analysis::PathStep>& path) {
-  PathSummary result;
-  for (const analysis::PathStep& step : path) {
-    const Ns duration = trace::between(step.start_ns, step.end_ns);
-    if (step.kind == trace::kOpStep) {
-      const trace::Small kind = trace.op.kind[step.op];
-      trace::add_to(kind == trace::kKernel                             ? result.kernel_ns
-                    : kind == trace::kMemcpy || kind == trace::kMemset ? result.copy_ns
-                                                                       : result.other_ns,
-                    duration);
-    } else {
-      trace::add_to(step.kind == trace::kHostSyncStep ? result.host_sync_ns
-                    : step.kind == trace::kLaunchStep ? result.launch_ns
-                                                      : result.gap_ns,
-                    duration);
-    }
-  }
-  return result;
-}
-
-std::string path_sentence(const PathSummary& path) {
+std::string path_sentence(const analysis::PathSums& path) {
   std::string line =
       "The chain that determined the duration of the run, from its first launch to the end of its "
       "last op: " +
       analysis::format_duration(path.total_ns()) + ", of which";
   const char* separator = " ";
-  for (const auto& [name, time] : {std::pair("kernels", path.kernel_ns),
-                                   {"copies", path.copy_ns},
-                                   {"other ops", path.other_ns},
-                                   {"launching", path.launch_ns},
-                                   {"host synchronization", path.host_sync_ns},
-                                   {"gaps between ops", path.gap_ns}}) {
+  for (size_t i = 0; i < analysis::kPathShareCount; ++i) {
+    const Ns time = path.shares[i].total_ns();
     if (time == 0) continue;
-    line += separator + analysis::format_percent(time, path.total_ns()) + " " + name;
+    line += fmt::format("{}{} {}", separator, analysis::format_percent(time, path.total_ns()),
+                        names_of(static_cast<analysis::PathShare>(i)).shown);
     separator = ", ";
   }
   return line + ".";
@@ -396,9 +398,7 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   // Runs the detectors, and everything that does not need wait causes, in parallel with those.
   std::future<std::vector<analysis::Verdict>> verdicts =
       std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred, [&] {
-        summary.devices = analysis::overlap(trace, analyses.by_start());
         summary.call_sites = analysis::call_sites(trace);
-        summary.syncs = merge_by_call_site(analysis::host_syncs_by_cost(trace), summary);
         summary.hang = analysis::wait_graph(analyses.wait_for());
         return analysis::verdicts(analyses);
       });
@@ -407,49 +407,29 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   const std::vector<WaitPart>& parts = analyses.waits();
   summary.window_ns = stream_ops.window_ns();
 
-  std::vector<StreamSummary> streams(trace.stream.size());
-  for (const WaitPart& part : parts) {
-    // The gap before the first op of a stream is not idle time: the stream had not started.
-    const Id stream = trace.op.stream_id[part.op];
-    if (trace.op.start_ns[part.op] > stream_ops.activity(stream).first_start_ns) {
-      trace::add_to(streams[stream].waiting[part.cause], part.duration_ns);
-    }
-  }
-  for (Id stream : trace.event_record.stream_id) {
-    if (stream < streams.size()) ++streams[stream].record_count;
-  }
-  for (Id wait = 0; wait < trace.event_wait.size(); ++wait) {
-    const Id stream = trace.event_wait.stream_id[wait];
-    if (stream >= streams.size()) continue;
-    ++streams[stream].wait_count;
-    streams[stream].edge_count += trace.event_wait.binding[wait] == trace::kBindingExact;
-  }
-  for (Id stream = 0; stream < streams.size(); ++stream) {
-    StreamSummary& found = streams[stream];
-    found.stream = stream;
-    found.activity = stream_ops.activity(stream);
-    for (Id op : stream_ops.ops(stream)) {
-      if (found.activity.untimed_count == 0 || summary.window_ns == 0) break;
-      if (analysis::is_timed(trace, op) || !has_times(trace, op)) continue;
-      if (found.unfinished_count++ == 0) found.first_unfinished = op;
-    }
-    if (found.activity.op_count + found.record_count + found.wait_count > 0) {
-      summary.streams.push_back(std::move(found));
-    }
-  }
-  summary.waits = analysis::group_waits(trace, edges, of_steady_part(analyses, parts));
+  const analysis::Iterations& iterations = analyses.iteration_model().iterations();
+  analysis::IterationSums sums = analysis::iteration_sums(analyses, iterations);
+  summary.streams = summarize_streams(trace, stream_ops, std::move(sums.streams));
+  summary.devices = std::move(sums.devices);
+  summary.path = std::move(sums.path);
+  summary.waits =
+      analysis::group_waits(trace, edges, parts, analysis::IterationSlots::of_device(iterations));
+  sort_by_steady_cost(summary.waits, iterations);
   const PartsOfOps parts_of_ops(trace, parts);
   OpGroups ops;
   for (Id op = 0; op < trace.op.size(); ++op) ops.add(trace, op, parts_of_ops);
   summary.ops = ops.by_cost();
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
-  summary.path = summarize_path(trace, analyses.path());
   if (analyses.iteration_model().found())
     summary.iteration = summarize(analyses, analyses.iteration_model());
   const std::vector<Id> syncs = summary.iteration.found()
                                     ? analysis::steady_syncs(trace, summary.iteration.iterations)
                                     : std::vector<Id>();
-  for (Advice& advice : by_weight(verdicts.get(), syncs)) {
+  std::vector<analysis::Verdict> all = verdicts.get();
+  summary.syncs = merge_by_call_site(
+      analysis::host_syncs_by_cost(trace, analysis::IterationSlots::of_host(iterations)), summary);
+  sort_by_steady_cost(summary.syncs, iterations);
+  for (Advice& advice : by_weight(std::move(all), syncs)) {
     if (advice.is_possible()) {
       summary.possible.push_back(std::move(advice));
     } else if (advice.severity() != analysis::FindingSeverity::kNote) {

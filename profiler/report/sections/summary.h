@@ -9,10 +9,10 @@
 #include <map>
 #include <vector>
 
-#include "analysis/delay/overlap.h"
 #include "analysis/delay/wait_groups.h"
 #include "analysis/detector.h"
 #include "analysis/hang/wait_graph.h"
+#include "analysis/iterations/iteration_sums.h"
 #include "analysis/stream_ops.h"
 #include "analysis/usage/host_syncs.h"
 #include "info.h"
@@ -30,8 +30,7 @@ struct StreamSummary {
   analysis::StreamActivity activity;
   uint64_t unfinished_count = 0;  ///< ops without an end, in a trace with times
   Id first_unfinished = kNoId;    ///< the first of these
-  std::map<streamscope::WaitCause, Ns>
-      waiting;  ///< idle time of the stream by cause; no entry without time
+  analysis::StreamSums sums;
   uint64_t record_count = 0;
   uint64_t wait_count = 0;  ///< stream waits issued on it
   uint64_t edge_count = 0;  ///< of these, bound to a record in the trace
@@ -71,25 +70,8 @@ struct RangeGroup {
   std::vector<OpGroup> ops;    ///< that work, most costly first
 };
 
-/// What the critical path consists of.
-struct PathSummary {
-  Ns kernel_ns = 0;
-  Ns copy_ns = 0;       ///< memsets included
-  Ns other_ns = 0;      ///< graph launches, host functions, memory operations
-  Ns host_sync_ns = 0;  ///< from the end of the awaited work to the return of the host
-  Ns launch_ns = 0;     ///< host work before the next launch
-  Ns gap_ns = 0;        ///< gaps between ops
-  Ns total_ns() const {
-    Ns total = 0;
-    for (const Ns part : {kernel_ns, copy_ns, other_ns, host_sync_ns, launch_ns, gap_ns})
-      trace::add_to(total, part);
-    return total;
-  }
-};
-
-PathSummary summarize_path(const trace::Trace& trace, const std::vector<analysis::PathStep>& path);
-/// How long the path is, and the share of each part.
-std::string path_sentence(const PathSummary& path);
+/// How long the critical path is, and the share of each part.
+std::string path_sentence(const analysis::PathSums& path);
 
 /// "SS201 stream-race".
 std::string rule_name(const analysis::Detector& detector);
@@ -135,13 +117,13 @@ struct Summary {
   std::vector<Advice> possible;            ///< possible findings
   Ns window_ns = 0;                        ///< from the first start to the last end on any device
   std::vector<StreamSummary> streams;      ///< those with any activity, by id
-  std::vector<analysis::WaitGroup> waits;  ///< of the steady part, if any; most costly first
+  std::vector<analysis::WaitGroup> waits;  ///< most costly in the steady part first
   std::vector<analysis::DeviceOverlap> devices;
   std::vector<std::string> call_sites;     ///< per stack; see analysis/call_sites.h
-  std::vector<analysis::SyncGroup> syncs;  ///< most costly first
+  std::vector<analysis::SyncGroup> syncs;  ///< most costly in the steady part first
   std::vector<OpGroup> ops;                ///< most costly first
   std::vector<RangeGroup> ranges;          ///< most costly first
-  PathSummary path;
+  analysis::PathSums path;
   analysis::WaitGraph hang;  ///< who waited for whom at the end; empty if every call returned
 };
 

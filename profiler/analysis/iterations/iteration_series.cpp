@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "iteration_series.h"
+
+#include <algorithm>
+
+#include "iterations.h"
+
+namespace streamscope::analysis {
+namespace {
+
+bool is_steady(uint32_t slot, const Iterations& iterations) {
+  return slot > iterations.steady_from && slot <= iterations.steady_to;
+}
+
+// Of these values and a number of zeros.
+Quartiles quartiles_of(std::vector<Ns> values, size_t zeros) {
+  const size_t count = zeros + values.size(), quarter = count / 4;
+  if (count == 0) return {};
+  std::ranges::sort(values);
+  const auto at = [&](size_t rank) { return rank < zeros ? 0 : values[rank - zeros]; };
+  return {at(quarter), at(count / 2), at(count - 1 - quarter)};
+}
+
+}  // namespace
+
+IterationSlots IterationSlots::of_device(const Iterations& iterations) {
+  IterationSlots slots;
+  if (!iterations.found()) return slots;
+  for (const Iteration& iteration : iterations.all) slots.begins_.push_back(iteration.start_ns);
+  slots.begins_.push_back(iterations.all.back().end_ns);
+  slots.steady_from_ = iterations.steady_from + 1;
+  slots.steady_to_ = iterations.steady_to + 1;
+  return slots;
+}
+
+IterationSlots IterationSlots::of_host(const Iterations& iterations) {
+  IterationSlots slots = of_device(iterations);
+  for (size_t i = 0; i < iterations.all.size(); ++i) slots.begins_[i] = iterations.all[i].issued_ns;
+  return slots;
+}
+
+uint32_t IterationSlots::of(Ns at) {
+  const auto is_in = [&](uint32_t slot) {
+    return (slot == 0 || begins_[slot - 1] <= at) && (slot == begins_.size() || at < begins_[slot]);
+  };
+  if (is_in(last_)) return last_;
+  if (last_ < begins_.size() && is_in(last_ + 1)) return ++last_;
+  last_ = static_cast<uint32_t>(std::ranges::upper_bound(begins_, at) - begins_.begin());
+  return last_;
+}
+
+bool IterationSlots::is_steady(Ns at) {
+  const uint32_t slot = of(at);
+  return slot >= steady_from_ && slot < steady_to_;
+}
+
+void IterationSeries::add(uint32_t slot, Ns time_ns) {
+  if (time_ns == 0) return;
+  trace::add_to(total_ns_, time_ns);
+  if (!sums_.empty() && sums_.back().slot == slot) {
+    trace::add_to(sums_.back().time_ns, time_ns);
+    return;
+  }
+  constexpr size_t kLeast = 64;
+  if (sums_.size() >= std::max(kLeast, 2 * merged_count_)) {
+    merge(sums_);
+    merged_count_ = sums_.size();
+  }
+  sums_.push_back({slot, time_ns});
+}
+
+void IterationSeries::add(const IterationSeries& other) {
+  for (const Sum& sum : other.sums_) add(sum.slot, sum.time_ns);
+}
+
+std::vector<IterationSeries::Sum> IterationSeries::sums() const {
+  std::vector<Sum> result = sums_;
+  merge(result);
+  return result;
+}
+
+void IterationSeries::merge(std::vector<Sum>& sums) {
+  const auto before = [](const Sum& a, const Sum& b) { return a.slot < b.slot; };
+  if (!std::ranges::is_sorted(sums, before)) std::ranges::stable_sort(sums, before);
+  size_t kept = 0;
+  for (const Sum& sum : sums) {
+    if (kept > 0 && sums[kept - 1].slot == sum.slot) {
+      trace::add_to(sums[kept - 1].time_ns, sum.time_ns);
+    } else {
+      sums[kept++] = sum;
+    }
+  }
+  sums.resize(kept);
+}
+
+Ns IterationSeries::steady_ns(const Iterations& iterations) const {
+  Ns result = 0;
+  for (const Sum& sum : sums_) {
+    if (is_steady(sum.slot, iterations)) trace::add_to(result, sum.time_ns);
+  }
+  return result;
+}
+
+Quartiles quartiles_of(std::vector<Ns> values) { return quartiles_of(std::move(values), 0); }
+
+PerIteration per_iteration(const IterationSeries& series, const Iterations& iterations) {
+  constexpr Ns kLeastMore = 20;  // 1/20
+  constexpr double kFence = 3;   // times half the distance of the quartiles
+  std::vector<Ns> values;
+  const std::vector<IterationSeries::Sum> sums = series.sums();
+  for (const IterationSeries::Sum& sum : sums) {
+    if (is_steady(sum.slot, iterations)) values.push_back(sum.time_ns);
+  }
+  const size_t zeros = iterations.steady_count() - values.size();
+  PerIteration result{.usual = quartiles_of(std::move(values), zeros), .outliers = {}};
+  const Quartiles& usual = result.usual;
+  const double least = std::max(
+      {kOutlierFactor * static_cast<double>(usual.median_ns),
+       static_cast<double>(usual.high_ns) + kFence * static_cast<double>(usual.spread_ns()),
+       static_cast<double>(usual.median_ns + iterations.median_ns / kLeastMore)});
+  for (const IterationSeries::Sum& sum : sums) {
+    if (is_steady(sum.slot, iterations) && static_cast<double>(sum.time_ns) >= least)
+      result.outliers.push_back({sum.slot - 1, sum.time_ns});
+  }
+  std::ranges::stable_sort(result.outliers, std::ranges::greater{},
+                           &PerIteration::Outlier::time_ns);
+  return result;
+}
+
+}  // namespace streamscope::analysis
