@@ -10,6 +10,7 @@
 
 #include "../labels.h"
 #include "../units.h"
+#include "busy_times.h"
 #include "families.h"
 #include "in_iterations.h"
 #include "trace/ns_math.h"
@@ -30,35 +31,14 @@ bool is_pinned_copy(const Trace& trace, Id op) {
 }
 
 // When any kernel ran.
-class KernelTimes {
- public:
-  explicit KernelTimes(Analyses& analyses) {
-    const Trace& trace = analyses.trace();
-    for (const Id op : analyses.by_start()) {
-      if (trace.op.kind[op] != trace::kKernel) continue;
-      const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
-      if (times_.empty() || start > times_.back().end_ns) {
-        times_.push_back({start, end});
-      } else {
-        times_.back().end_ns = std::max(times_.back().end_ns, end);
-      }
-    }
+BusyTimes kernel_times(Analyses& analyses) {
+  const Trace& trace = analyses.trace();
+  BusyTimes times;
+  for (const Id op : analyses.by_start()) {
+    if (trace.op.kind[op] == trace::kKernel) times.add(trace.op.start_ns[op], trace.op.end_ns[op]);
   }
-  // Within an interval.
-  Ns busy_ns(Ns from, Ns to) const {
-    Ns sum = 0;
-    auto time = std::ranges::upper_bound(times_, from, {}, &Time::end_ns);
-    for (; time != times_.end() && time->start_ns < to; ++time)
-      sum += std::min(time->end_ns, to) - std::max(time->start_ns, from);
-    return sum;
-  }
-
- private:
-  struct Time {
-    Ns start_ns, end_ns;
-  };
-  std::vector<Time> times_;  // ascending, disjoint
-};
+  return times;
+}
 
 }  // namespace
 
@@ -74,7 +54,7 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
     size_t count = 0;
     Change change;
   };
-  const KernelTimes kernels(analyses);
+  const BusyTimes kernels = kernel_times(analyses);
   const Ns kernel_ns = kernels.busy_ns(iterations.steady_start_ns(), iterations.steady_end_ns());
   std::map<std::pair<trace::Small, Id>, Group> groups;  // by direction and stream
   for (Id op = 0; op < trace.op.size(); ++op) {

@@ -51,6 +51,7 @@ constexpr Detector kDetectors[] = {
     {"copy-not-overlapped", "SS306", "copies in each iteration run alone although kernels could run beside them", kWarning, kCalls | kEvents | kTimes, find_copies_not_overlapped},
     {"input-starved", "SS307", "the device waits for the next batch of each iteration", kWarning, kCalls | kTimes, find_input_starved},
     {"tiny-kernels", "SS308", "starting many short kernels takes a large part of each iteration", kWarning, kCalls | kTimes, find_tiny_kernels, 0.9},
+    {"imbalance-between-streams", "SS309", "streams that share the work of each iteration wait for one that has more of it", kWarning, kCalls | kEvents | kTimes, find_imbalance_between_streams, 0.8},
 };
 // clang-format on
 
