@@ -75,7 +75,9 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--what-if", &options->what_if,
               "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
               "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
-              "stream ID), add-copy-engine, graph (each iteration as a CUDA graph) or no-sync (no "
+              "stream ID), split-stream:ID (the same, but only for branches that are known not to "
+              "depend on each other), add-copy-engine, graph (each iteration as a CUDA graph) or "
+              "no-sync (no "
               "synchronizations in iterations); ids as in the trace's tables; repeat to combine. "
               "Text or json only",
               {.takes = "CHANGE"});

@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "analysis/delay/what_if.h"
+#include "analysis/iterations/branches.h"
 #include "iteration_program.h"
 
 namespace streamscope::analysis {
@@ -15,6 +18,15 @@ namespace {
 using testing::HasSubstr;
 
 using Program = SteppedProgram;
+
+// All kernels have this many blocks, of which a multiprocessor holds two.
+Program with_grid(Program program, trace::Small grid_x) {
+  program.builder.columns().device.sm_count[0] = 100;
+  const trace::Id shape =
+      program.builder.add(trace::LaunchShape{.grid_x = grid_x, .block_x = 1024});
+  for (trace::Id& id : program.builder.columns().op.launch_shape_id) id = shape;
+  return program;
+}
 
 // ---- SS309 ----
 
@@ -41,15 +53,6 @@ Program divided(const Shares& shares) {
     program.wait("a done", "b");
     program.wait("b done", "a");
   });
-}
-
-// All kernels of a program fill the device.
-Program filling(Program program) {
-  program.builder.columns().device.sm_count[0] = 100;
-  const trace::Id shape =
-      program.builder.add(trace::LaunchShape{.grid_x = 10'000, .block_x = 1024});
-  for (trace::Id& id : program.builder.columns().op.launch_shape_id) id = shape;
-  return program;
 }
 
 TEST(ImbalanceBetweenStreams, FindsAStreamWithFourFifthsOfTheWork) {
@@ -107,7 +110,178 @@ TEST(ImbalanceBetweenStreams, IsSilentIfTheHostIsTheBound) {
 }
 
 TEST(ImbalanceBetweenStreams, IsSilentIfEachKernelFillsTheDevice) {
-  expect_silent("imbalance-between-streams", filling(divided({})));
+  expect_silent("imbalance-between-streams", with_grid(divided({}), 10'000));
+}
+
+// ---- SS310 ----
+
+constexpr trace::Int kA = 0x1000'0000, kB = 0x2000'0000, kWeights = 0x3000'0000, kBytes = 1 << 20;
+
+// Two chains of kernels on one stream: each kernel reads and writes the data of its chain, and
+// reads what both share.
+struct Chains {
+  trace::Int second = kB;     // the data of the second chain
+  trace::Small grid_x = 100;  // of 100 multiprocessors with 2 blocks each: half the device
+  bool known = true;          // the accesses of all kernels
+  bool shared_is_written = false;
+  Ns call_us = 2;
+};
+
+Program chains(const Chains& chains) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (const trace::Int data : {kA, chains.second}) {
+      for (int i = 0; i < 4; ++i) {
+        program.launch(chains.call_us, 100);
+        auto stream = program.builder.stream("main");
+        if (!chains.known && i == 2) continue;
+        stream.writes(data, kBytes);
+        chains.shared_is_written ? stream.writes(kWeights, kBytes) : stream.reads(kWeights, kBytes);
+      }
+    }
+  });
+  return with_grid(std::move(program), chains.grid_x);
+}
+
+TEST(IndependentBranches, FindsTwoChainsOnOneStream) {
+  const Finding finding = only("independent-branches", chains({}));
+  // Eight kernels of 100 µs, and 1.5 µs before each: four of them beside the others.
+  expect_iteration(finding, 812 * kUs, 406 * kUs, 12);
+  EXPECT_EQ(finding.confidence, Confidence::kSuspected);
+  EXPECT_THAT(finding.title, HasSubstr("400 µs of an iteration on stream 7 main could run beside"));
+  EXPECT_THAT(finding.text, HasSubstr("By the memory that they access, 4 ops of each iteration"));
+}
+
+TEST(IndependentBranches, WaitsForFreeMultiprocessors) {
+  // Kernels of three quarters of the device do not fit beside each other.
+  expect_silent("independent-branches", chains({.grid_x = 150}));
+}
+
+TEST(IndependentBranches, IsSilentIfTheSecondChainNeedsTheResultOfTheFirst) {
+  expect_silent("independent-branches", chains({.second = kA}));
+}
+
+TEST(IndependentBranches, IsSilentIfBothChainsWriteTheSameMemory) {
+  expect_silent("independent-branches", chains({.shared_is_written = true}));
+}
+
+TEST(IndependentBranches, IsSilentIfTheHostIsTheBound) {
+  expect_silent("independent-branches", chains({.call_us = 110}));
+}
+
+// Kernels of unknown accesses are the third of each chain: only what is between the two may run
+// beside each other, which is the end of the first chain and the beginning of the second.
+TEST(IndependentBranches, KeepsTheOrderAroundKernelsOfUnknownAccesses) {
+  const Finding finding = only("independent-branches", chains({.known = false}));
+  EXPECT_EQ(finding.count, 24u);
+  EXPECT_THAT(finding.title, HasSubstr("100 µs of an iteration"));
+  ASSERT_TRUE(finding.iteration.has_value());
+  EXPECT_EQ(finding.iteration->gain_ns(), Ns{101'500});
+}
+
+// The same by kernels' parameters: they show allocations, and what is const.
+Program by_parameters(trace::Int second, bool allocated = true) {
+  Program program;
+  for (const trace::Int address : {kA, kB, kWeights}) {
+    if (allocated) program.builder.at(program.now).malloc(address, kBytes);
+    program.now += kUs;
+  }
+  program.steps(12, [&](int) {
+    for (const trace::Int data : {kA, second}) {
+      for (int i = 0; i < 4; ++i) {
+        program.launch(2, 100, "_Z5chainPKfPf");
+        program.builder.stream("main").parameter(0, kWeights).parameter(1, data + 256 * i);
+      }
+    }
+  });
+  return with_grid(std::move(program), 100);
+}
+
+TEST(IndependentBranches, AreOnlyPossibleByParameters) {
+  const Finding finding = only("independent-branches", by_parameters(kB));
+  expect_iteration(finding, 812 * kUs, 406 * kUs, 12);
+  EXPECT_EQ(finding.confidence, Confidence::kPossible);
+  EXPECT_THAT(finding.text, HasSubstr("By the parameters of kernels, 4 ops"));
+}
+
+TEST(IndependentBranches, IsSilentIfParametersPointIntoOneAllocation) {
+  expect_silent("independent-branches", by_parameters(kA + 4096));
+}
+
+TEST(IndependentBranches, IsSilentIfAllocationsAreUnknown) {
+  expect_silent("independent-branches", by_parameters(kB, false));
+}
+
+// Random accesses: whatever conflicts keeps its order, directly or through others.
+TEST(IndependentBranches, KeepTheOrderOfAllConflicts) {
+  uint64_t moved = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Program program;
+    struct Use {
+      trace::Int begin, end;
+      bool write;
+    };
+    std::vector<std::vector<Use>> uses;  // by op
+    program.steps(5, [&](int) {
+      for (size_t i = 4 + random() % 10; i > 0; --i) {
+        program.launch(1, 5 + static_cast<Ns>(random() % 20));
+        uses.emplace_back();
+        for (size_t use = random() % 4; use > 0; --use) {
+          const trace::Int begin = kA + static_cast<trace::Int>(random() % 24),
+                           bytes = 1 + static_cast<trace::Int>(random() % 6);
+          const bool write = random() % 3 == 0;
+          auto stream = program.builder.stream("main");
+          write ? stream.writes(begin, bytes) : stream.reads(begin, bytes);
+          uses.back().push_back({begin, begin + bytes, write});
+        }
+      }
+    });
+    program = with_grid(std::move(program), 100);
+    const Trace trace = program.builder.trace();
+    Analyses analyses(trace);
+    const IterationModel& model = analyses.iteration_model();
+    if (!model.found()) continue;
+    const Branches branches = find_branches(analyses, model.iterations(), 0, 1000);
+    moved += branches.count;
+    const size_t count = trace.op.size();
+    std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
+    for (Id op = 0; op < count; ++op) {
+      const auto held = branches.change.held_only_by.find(op);
+      std::vector<Id> others;
+      if (held != branches.change.held_only_by.end()) others = held->second;
+      for (Id other = 0; held == branches.change.held_only_by.end() && other < op; ++other)
+        others.push_back(other);
+      for (const Id other : others) {
+        ASSERT_LT(other, op);
+        before[op][other] = true;
+        for (Id i = 0; i < other; ++i) before[op][i] = before[op][i] || before[other][i];
+      }
+      for (Id other = 0; other < op; ++other) {
+        const bool conflict = uses[op].empty() || uses[other].empty() ||  // unknown
+                              std::ranges::any_of(uses[op], [&](const Use& a) {
+                                return std::ranges::any_of(uses[other], [&](const Use& b) {
+                                  return a.begin < b.end && b.begin < a.end && (a.write || b.write);
+                                });
+                              });
+        EXPECT_TRUE(!conflict || before[op][other]) << other << " before " << op;
+      }
+    }
+  }
+  EXPECT_GT(moved, 500u) << "most programs have branches";
+}
+
+TEST(WhatIf, SplitsAStreamByWhatItsWorkAccesses) {
+  const Trace trace = chains({}).builder.trace();
+  Analyses analyses(trace);
+  Change change;
+  ASSERT_TRUE(add_change(analyses, "split-stream:0", change));
+  EXPECT_EQ(analyses.iteration_model().predicted_ns(change), 406 * kUs);
+  const Trace one = chains({.second = kA}).builder.trace();
+  Analyses serial(one);
+  EXPECT_FALSE(add_change(serial, "split-stream:0", change)) << "nothing can be split";
+  EXPECT_FALSE(add_change(analyses, "split-stream:9", change));
 }
 
 }  // namespace

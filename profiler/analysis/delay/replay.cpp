@@ -255,7 +255,7 @@ class Replay::Walk : public OrderingConsumer {
     if (stream.spread)
       held.now = std::max(stream.joined_now, std::min(stream.lanes_now[0], stream.lanes_now[1]));
     if (const auto only = change_.held_only_by.find(op); only != change_.held_only_by.end()) {
-      held.now = kNever;
+      held.now = change_.beside_op.has(op) ? stream.joined_now : kNever;
       for (const Id other : only->second) held.now = std::max(held.now, awaited_.at(other).now);
     }
     return held;
@@ -413,7 +413,7 @@ class Replay::Walk : public OrderingConsumer {
 
   void finish(Id op, Stream& stream, const Twin& stop) {
     stream.done.wait_for(stop);
-    if (change_.held_only_by.contains(op)) {
+    if (change_.held_only_by.contains(op) && !change_.beside_op.has(op)) {
       stream.done.now = stop.now;
       stream.joined_now = kNever;
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Capacity of a device's multiprocessors and copy engines, on one of the two clocks of a replay.
-// Only for replay.h.
+// For replay.h and branches.h.
 #pragma once
 
 #include <algorithm>

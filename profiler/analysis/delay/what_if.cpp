@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analysis/iterations/branches.h"
 #include "analysis/iterations/graphs.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/steady_calls.h"
@@ -87,6 +88,13 @@ bool add_change(Analyses& analyses, std::string_view text, Change& change) {
       return false;
     }
     scale_op(trace, id, factor, change);
+  } else if (verb == "split-stream") {
+    const IterationModel& model = analyses.iteration_model();
+    if (!read_id(object, trace.stream.size(), id) || !model.found()) return false;
+    const Branches branches =
+        find_branches(analyses, model.iterations(), id, model.iterations().steady_count());
+    if (branches.first == kNoId) return false;
+    change.add(branches.change);
   } else if (verb == "add-stream") {
     if (!read_id(object, trace.stream.size(), id)) return false;
     change.spread_stream.add(id);

@@ -43,6 +43,7 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings);
 void find_input_starved(Analyses& analyses, Findings& findings);
 void find_tiny_kernels(Analyses& analyses, Findings& findings);
 void find_imbalance_between_streams(Analyses& analyses, Findings& findings);
+void find_independent_branches(Analyses& analyses, Findings& findings);
 void find_stream_races(Analyses& analyses, Findings& findings);
 void find_host_races(Analyses& analyses, Findings& findings);
 void find_uses_before_alloc(Analyses& analyses, Findings& findings);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Helpers of the detectors that look at the steady part of a run (SS301 to SS309).
+// Helpers of the detectors that look at the steady part of a run (SS301 to SS310).
 #pragma once
 
 #include "analysis/iterations/iteration_model.h"

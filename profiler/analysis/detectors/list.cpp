@@ -52,6 +52,7 @@ constexpr Detector kDetectors[] = {
     {"input-starved", "SS307", "the device waits for the next batch of each iteration", kWarning, kCalls | kTimes, find_input_starved},
     {"tiny-kernels", "SS308", "starting many short kernels takes a large part of each iteration", kWarning, kCalls | kTimes, find_tiny_kernels, 0.9},
     {"imbalance-between-streams", "SS309", "streams that share the work of each iteration wait for one that has more of it", kWarning, kCalls | kEvents | kTimes, find_imbalance_between_streams, 0.8},
+    {"independent-branches", "SS310", "work of one stream runs one after the other although it does not depend on each other", kWarning, kCalls | kEvents | kTimes | kArguments, find_independent_branches, 0.8},
 };
 // clang-format on
 
