@@ -75,6 +75,21 @@ TEST(ImbalanceBetweenStreams, CountsHowMuchSlowerKernelsAreBesideOthers) {
   EXPECT_THAT(finding.text, HasSubstr("kernels take 20 % longer beside"));
 }
 
+TEST(ImbalanceBetweenStreams, FindsStreamsThatTheHostJoins) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 4; ++i) {
+      program.launch(2, 100, "slice", "a");
+      if (i == 0) program.launch(2, 100, "slice", "b");
+    }
+    program.synchronize();
+  });
+  // The synchronization returns 2 µs after the work, and the next kernel starts 5 µs later.
+  const Finding finding = only("imbalance-between-streams", program);
+  ASSERT_TRUE(finding.iteration.has_value());
+  EXPECT_EQ(finding.iteration->gain_ns(), 150 * kUs);
+}
+
 TEST(ImbalanceBetweenStreams, IsSilentIfKernelsBesideEachOtherTakeTwiceAsLong) {
   expect_silent("imbalance-between-streams", divided({.beside_us = 200}));
 }

@@ -193,6 +193,7 @@ class BranchSearch {
            !touched_.empty();
   }
   bool add(const MemoryUse& use, Ns issued_ns) {
+    found_.possible |= use.possible;
     if (!use.is_parameter()) {
       touched_.push_back({use.begin, use.end, use.write});
       return true;
@@ -200,7 +201,6 @@ class BranchSearch {
     const std::optional<Touched> allocation = allocations_.find(use.begin, issued_ns);
     if (!allocation) return false;
     touched_.push_back({allocation->begin, allocation->end, use.write});
-    found_.possible = true;
     return true;
   }
 
