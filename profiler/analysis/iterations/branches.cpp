@@ -13,6 +13,7 @@
 #include "analysis/memory/memory_uses.h"
 #include "issued_work.h"
 #include "iteration_series.h"
+#include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
@@ -227,7 +228,10 @@ class BranchSearch {
     Ns ready = 0;
     for (const Id other : latest)
       ready = std::max(ready, other == kNoId ? 0 : places_.at(other).end_ns);
-    Run run{.op = op, .start_ns = ready, .end_ns = ready + duration_ns, .share = share_of(op)};
+    Run run{.op = op,
+            .start_ns = ready,
+            .end_ns = trace::sum_of(ready, duration_ns),
+            .share = share_of(op)};
     // With the work that it waits for longest, if it starts as early there.
     size_t lane = known && latest[1] != kNoId && places_.at(latest[1]).end_ns == ready ? 1 : 0;
     Run there = run;
@@ -262,12 +266,12 @@ class BranchSearch {
     const std::vector<Run>& others = lanes_[1 - lane].runs;
     Id behind = kNoId;
     auto other = std::ranges::upper_bound(others, run.start_ns, {}, &Run::end_ns);
-    for (; other != others.end() && other->start_ns < run.start_ns + lasts; ++other) {
+    for (; other != others.end() && other->start_ns < trace::sum_of(run.start_ns, lasts); ++other) {
       if (other->share + run.share <= 1 + kRounding) continue;
       run.start_ns = other->end_ns;
       behind = other->op;
     }
-    run.end_ns = run.start_ns + lasts;
+    run.end_ns = trace::sum_of(run.start_ns, lasts);
     return behind;
   }
 

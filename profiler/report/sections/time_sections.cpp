@@ -54,7 +54,7 @@ class IterationCells {
     constexpr Ns kLeastShown = 200;  // 1/200
     const Quartiles usual = look(series, what);
     std::string text = format_percent(usual.median_ns, iterations_.median_ns);
-    if (usual.spread_ns() * kLeastShown > iterations_.median_ns)
+    if (usual.spread_ns() > iterations_.median_ns / kLeastShown)
       text += " ± " + format_percent(usual.spread_ns(), iterations_.median_ns);
     return text;
   }
