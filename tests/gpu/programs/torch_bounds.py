@@ -461,6 +461,28 @@ class Branches:
                 main.wait_stream(stream)
 
 
+@case("kernels", "SS309")
+class Uneven:
+    """Eight equal slices of work on two streams that join after each step: six on one, two on the other; repaired: four on each."""
+
+    def __init__(self, repaired):
+        self.on_first = 4 if repaired else 6
+        self.slices = [torch.randn(128, 4096, device="cuda") for _ in range(8)]
+        self.weights = torch.randn(4096, 4096, device="cuda") / 64
+        self.streams = [torch.cuda.Stream() for _ in range(2)]
+
+    def step(self):
+        main = torch.cuda.current_stream()
+        for stream in self.streams:
+            stream.wait_stream(main)
+        for _ in range(8):
+            for number, values in enumerate(self.slices):
+                with torch.cuda.stream(self.streams[number >= self.on_first]):
+                    torch.mm(values, self.weights)
+        for stream in self.streams:
+            main.wait_stream(stream)
+
+
 @case("host-outside", "SS305")
 class Interpreter(Training):
     """Another thread keeps Python's lock; repaired: it is gone."""
