@@ -126,7 +126,9 @@ std::vector<std::string> launched_kernels(const Trace& trace) {
   return names;
 }
 
-std::string frame_label(const Trace& trace, Id stack, Id frame) {
+}  // namespace
+
+std::string frame_label(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;
   const std::string_view symbol = trace.text(frames.symbol_id[frame]);
   if (frames.kind[frame] == trace::kNativeFrame && !symbol.empty()) return native_label(symbol);
@@ -134,22 +136,21 @@ std::string frame_label(const Trace& trace, Id stack, Id frame) {
     return printable(symbol.substr(symbol.rfind('/') + 1));  // without the folder
   if (!symbol.empty()) return printable(symbol);
   const std::string_view path = trace.text(frames.module_id[frame]);
-  const std::string module = path.empty() ? process_label(trace, trace.stack.process_id[stack])
-                                          : printable(path.substr(path.rfind('/') + 1));
+  const std::string module =
+      path.empty() ? process_label(trace, trace.stack.process_id[frames.stack_id[frame]])
+                   : printable(path.substr(path.rfind('/') + 1));
   return frames.address[frame] == trace::kNoInt
              ? module
              : fmt::format("{}+{:#x}", module, frames.address[frame]);
 }
 
-}  // namespace
-
 std::string frame_function(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;
-  const std::string label = frame_label(trace, frames.stack_id[frame], frame);
+  const std::string label = frame_label(trace, frame);
   const auto line = source_line(label);
   if (line && !line->function.empty()) return fmt::format("{} ({})", line->function, line->file);
   // Without a name the library says most.
-  return trace.text(frames.symbol_id[frame]).empty() ? label.substr(0, label.find('+')) : label;
+  return trace.text(frames.symbol_id[frame]).empty() ? label.substr(0, label.find("+0x")) : label;
 }
 
 std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
@@ -164,7 +165,7 @@ std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
   };
   std::vector<std::string> lines;
   for (size_t i = 0, next = 0; i < found.size(); i = next) {
-    lines.push_back(frame_label(trace, stack, found[i]));
+    lines.push_back(frame_label(trace, found[i]));
     for (next = i + 1; next < found.size() && nameless(found[i]) && nameless(found[next]) &&
                        frames.module_id[found[next]] == frames.module_id[found[i]];) {
       ++next;
@@ -193,7 +194,7 @@ std::vector<std::string> call_sites(const Trace& trace) {
   }
   std::vector<std::string> result(best.size());
   for (Id stack = 0; stack < best.size(); ++stack) {
-    if (best[stack] != trace::kNoId) result[stack] = frame_label(trace, stack, best[stack]);
+    if (best[stack] != trace::kNoId) result[stack] = frame_label(trace, best[stack]);
   }
   return result;
 }

@@ -25,6 +25,8 @@ std::vector<std::string> call_sites(const trace::Trace& trace);
 /// symbols are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
+/// A frame in the same format.
+std::string frame_label(const trace::Trace& trace, trace::Id frame);
 /// A frame without its line: "step (train.py)", "load (data.cpp)", "load", "libtorch.so".
 std::string frame_function(const trace::Trace& trace, trace::Id frame);
 

@@ -176,6 +176,23 @@ TraceBuilder& TraceBuilder::mark(std::string_view name, Ns at_ns) {
   return *this;
 }
 
+TraceBuilder& TraceBuilder::sample(Ns at_ns, const std::vector<std::string>& functions,
+                                   Small system_call) {
+  const Id stack =
+      add(Stack{.process_id = process_, .frame_count = static_cast<Small>(functions.size())});
+  Small depth = 0;
+  for (const std::string& function : functions) {
+    add(StackFrame{
+        .stack_id = stack, .depth = depth++, .kind = kPythonFrame, .symbol_id = intern(function)});
+  }
+  add(HostSample{.thread_id = thread_,
+                 .at_ns = at_ns,
+                 .runs = system_call == kNoSmall ? 1 : 0,
+                 .system_call = system_call,
+                 .stack_id = stack});
+  return *this;
+}
+
 void TraceBuilder::host_access(Int address, Int bytes, bool writes) {
   Access row{.process_id = process_, .thread_id = thread_, .source = 2, .writes = writes ? 1 : 0};
   row.address = address, row.bytes = bytes, row.start_ns = now_ns_;

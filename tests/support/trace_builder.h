@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "trace/read/reader.h"
 #include "vocabulary/access_source.h"
@@ -112,6 +113,10 @@ class TraceBuilder {
   TraceBuilder& poll_event(std::string_view event, trace::Small polls);
   TraceBuilder& range(std::string_view name, trace::Ns start_ns, trace::Ns end_ns);
   TraceBuilder& mark(std::string_view name, trace::Ns at_ns);
+  /// A sample of the thread then, in these Python functions ("train.py:41 step"), innermost first.
+  /// `system_call`: in which it waits; kNoSmall: it runs.
+  TraceBuilder& sample(trace::Ns at_ns, const std::vector<std::string>& functions,
+                       trace::Small system_call = trace::kNoSmall);
   /// coord::host_access now.
   TraceBuilder& host_reads(trace::Int address, trace::Int bytes);
   TraceBuilder& host_writes(trace::Int address, trace::Int bytes);

@@ -160,6 +160,33 @@ TEST_F(GoldenPicture, OfIterationsOnTheTimeAxis) {
   expect_as_approved("iterations-many", test::host_bound_trace(1'000).trace(), arguments);
 }
 
+// Whether the thread ran, and the functions that it was in, below its calls.
+TEST_F(GoldenPicture, OfSamplesOfTheHost) {
+  const trace::Trace sampled = test::sampled_trace(20).trace();
+  Arguments arguments = panel("");
+  arguments.width = 1100;
+  arguments.height = 760;
+  const auto select_forward = [](Workspace& workspace) {
+    const TraceModel& model = *workspace.model();
+    const TimeRange shown = workspace.state().nav.window.range();
+    for (const Item item : model.lanes().items_with(model.items().names_with("forward"), 1000)) {
+      if (model.items().time(item)->begin_ns < shown.begin_ns) continue;
+      return select(workspace.state(), item);
+    }
+  };
+  const auto prepare = [&](Workspace& workspace) {
+    workspace.state().look.drawer = "";
+    show_opening(*workspace.model(), workspace.state());
+    select_forward(workspace);
+  };
+  expect_as_approved("samples", sampled, arguments, prepare);
+  arguments.theme = ThemeKind::kLight;
+  expect_as_approved("samples-light", sampled, arguments, prepare);
+  arguments.width = 600;
+  arguments.height = 400;
+  expect_as_approved("samples-small", sampled, arguments, prepare);
+}
+
 TEST_F(GoldenPicture, OfTheDiagnosis) {
   Arguments arguments = panel("diagnosis");
   arguments.width = 1100;

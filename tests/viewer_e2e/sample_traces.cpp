@@ -3,8 +3,12 @@
 
 #include "sample_traces.h"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <limits>
+
+#include "support/mistakes.h"
 
 namespace streamscope::test {
 namespace {
@@ -102,6 +106,32 @@ TraceBuilder pipeline_trace(int steps) {
   return builder;
 }
 
+TraceBuilder sampled_trace(int steady) {
+  TraceBuilder builder = host_bound_trace(steady);
+  const std::string main = "/src/train.py:70 <module>", step = "/src/train.py:41 step";
+  const auto add = [&](Ns at, int part) {
+    if (part < 3) {
+      builder.sample(at, {"/src/data.py:12 decode", "/src/data.py:30 next_batch", step, main},
+                     part == 1 ? SYS_read : kNoSmall);
+    } else if (part < 9) {
+      builder.sample(at, {"/src/model.py:88 attention", "/src/model.py:51 forward", step, main});
+    } else if (part < 14) {
+      builder.sample(at, {"/src/model.py:60 loss", step, main});
+    } else {
+      builder.sample(at, {"/src/train.py:49 wait_for_loss", step, main}, SYS_futex);
+    }
+  };
+  const RangeColumns ranges = builder.columns().range;
+  for (Id range = 0; range < ranges.size(); ++range) {
+    const Ns start = ranges.start_ns[range], lasts = ranges.end_ns[range] - start;
+    const Ns period = 50 * kUs;
+    // Not sampled at first: the program had made no call.
+    for (Ns at = range == 0 ? 1'000 * kUs : period / 2; at < lasts; at += period)
+      add(start + at, static_cast<int>(at * 20 / lasts));
+  }
+  return builder;
+}
+
 Trace dense_trace(size_t ops) {
   TraceBuilder builder;
   builder.stream("dense").kernel("tick", 0, 80);
@@ -131,6 +161,7 @@ std::vector<NamedTrace> sample_traces() {
   traces.push_back({"long names", long_names_trace()});
   traces.push_back({"extreme times", extreme_times_trace()});
   traces.push_back({"without device times", without_times(pipeline_trace(3).trace())});
+  traces.push_back({"sampled", sampled_trace(20).trace()});
   TraceBuilder lossy = pipeline_trace(2);
   lossy.loss("ring-full", 1204).meta("complete", "0");
   traces.push_back({"lossy", lossy.trace()});

@@ -14,6 +14,8 @@ namespace streamscope::test {
 /// Copies, kernels that wait for them, copies back; two host threads with ranges, libcoord
 /// operations; `steps` rounds.
 TraceBuilder pipeline_trace(int steps);
+/// A program whose steps the host bounds, with samples of its thread.
+TraceBuilder sampled_trace(int steady);
 /// One stream with this many short kernels.
 trace::Trace dense_trace(size_t ops);
 
@@ -21,8 +23,8 @@ struct NamedTrace {
   std::string name;
   trace::Trace trace;
 };
-/// Ordinary, empty, tiny, crowded, nameless, endless, lossy, without device times, at the ends of
-/// time.
+/// Ordinary, empty, tiny, crowded, nameless, endless, sampled, lossy, without device times, at the
+/// ends of time.
 std::vector<NamedTrace> sample_traces();
 
 }  // namespace streamscope::test

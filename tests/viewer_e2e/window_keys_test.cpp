@@ -98,6 +98,27 @@ TEST_F(WindowKeys, GoToEveryEndOfTheEdgesOfAnOperation) {
   }
 }
 
+// Ctrl+F finds a sampled function, Down goes to what it calls, Shift+H folds it with its thread.
+TEST_F(WindowKeys, FindAndFoldWhatAThreadWasSampledIn) {
+  sampled_trace(20).write(folder_ / "sampled.sqlite");
+  open(folder_ / "sampled.sqlite");
+  ASSERT_TRUE(eventually([&] { return number("iteration") > 0; })) << slurp(folder_ / "err");
+  key("ctrl+f");
+  ASSERT_TRUE(becomes("overlay", quoted("search")));
+  write("forward");
+  key("Return");
+  key("F3");
+  ASSERT_TRUE(eventually([&] { return text("selection").find("samples:") != std::string::npos; }))
+      << slurp(state_file());
+  const std::string forward = text("selection"), lane = text("lane");
+  key("Down");
+  ASSERT_TRUE(eventually([&] { return text("selection") != forward; }));
+  EXPECT_EQ(text("lane"), lane);
+  const double lanes = number("lanes");
+  key("shift+h");
+  EXPECT_TRUE(eventually([&] { return number("lanes") == lanes - 1; })) << slurp(state_file());
+}
+
 TEST_F(WindowKeys, SelectMoveCollapseAndPinALane) {
   open_pipeline();
   key("Right");

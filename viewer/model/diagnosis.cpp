@@ -26,6 +26,11 @@ std::string place_of(const analysis::Location& location) {
 
 }  // namespace
 
+std::optional<TimeRange> Diagnosis::steady() const {
+  if (!has_iterations()) return std::nullopt;
+  return TimeRange{iterations.steady_start_ns(), iterations.steady_end_ns()};
+}
+
 std::optional<size_t> Diagnosis::iteration_at(Ns at) const {
   if (!has_iterations()) return std::nullopt;
   const auto end_of = [](const analysis::Iteration& iteration) { return iteration.end_ns; };

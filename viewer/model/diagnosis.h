@@ -46,6 +46,8 @@ struct Diagnosis {
   TimeRange range(size_t iteration) const {
     return {iterations.all[iteration].start_ns, iterations.all[iteration].end_ns};
   }
+  /// The time of the steady part; none without iterations.
+  std::optional<TimeRange> steady() const;
   /// The iteration that contains an instant, or the nearest one; none without iterations.
   /// Logarithmic.
   std::optional<size_t> iteration_at(Ns at) const;

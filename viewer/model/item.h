@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What can be selected: a row of one of the trace's tables.
+// What can be selected: a row of one of the trace's tables, or what samples of a thread agree in.
 #pragma once
 
 #include <array>
@@ -26,16 +26,17 @@ enum class ItemKind : uint8_t {
   kOperation,
   kBarrier,
   kTask,
+  kSamples,  ///< a run of HostFrames, not a row of a table
 };
 
 /// Names of the kinds, for people and for --select.
-inline constexpr std::array<std::string_view, 10> kItemKindNames = {
-    "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier", "task"};
+inline constexpr std::array<std::string_view, 11> kItemKindNames = {
+    "", "op", "call", "record", "wait", "sync", "range", "operation", "barrier", "task", "samples"};
 constexpr std::string_view to_string(ItemKind kind) {
   return kItemKindNames[static_cast<size_t>(kind)];
 }
 
-/// Anything that can be selected: a row of one of the trace's tables.
+/// Anything that can be selected.
 struct Item {
   ItemKind kind = ItemKind::kNone;
   Id id = kNoId;
@@ -60,6 +61,7 @@ Result in_table(const trace::Trace& trace, Item item, Result none, Use use) {
   };
   switch (item.kind) {
     case ItemKind::kNone:
+    case ItemKind::kSamples:
       return none;
     case ItemKind::kOp:
       return look(trace.op);

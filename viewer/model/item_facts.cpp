@@ -35,10 +35,12 @@ bool any_group(const trace::Trace& trace, Id operation, Each each) {
 
 std::string_view to_string(Category category) {
   static constexpr std::array<std::string_view, kCategoryCount> kNames = {
-      "kernel",        "copy to device",  "copy to host",  "copy on device", "memset",
-      "host function", "memory wait",     "memory write",  "graph launch",   "launch call",
-      "copy call",     "event record",    "stream wait",   "blocking call",  "other call",
-      "NVTX range",    "coord operation", "coord barrier", "coord task"};
+      "kernel",          "copy to device", "copy to host", "copy on device",
+      "memset",          "host function",  "memory wait",  "memory write",
+      "graph launch",    "launch call",    "copy call",    "event record",
+      "stream wait",     "blocking call",  "other call",   "NVTX range",
+      "coord operation", "coord barrier",  "coord task",   "Python function",
+      "native function", "runs",           "waits",        "waits for Python's lock"};
   return kNames[static_cast<size_t>(category)];
 }
 
@@ -51,8 +53,11 @@ std::vector<Id> never_ended_ops(const trace::Trace& trace) {
   return result;
 }
 
-ItemFacts::ItemFacts(const trace::Trace& trace, Ns end_ns)
-    : trace_(trace), end_ns_(end_ns), task_run_ops_(analysis::task_run_ops(trace)) {
+ItemFacts::ItemFacts(const trace::Trace& trace, Ns end_ns, TimeRange usual)
+    : trace_(trace),
+      end_ns_(end_ns),
+      host_frames_(trace, usual),
+      task_run_ops_(analysis::task_run_ops(trace)) {
   short_names_.reserve(trace.strings.size());
   for (const auto& each : trace.strings)
     short_names_.push_back(analysis::printable(trace::short_name(each).text));
@@ -131,6 +136,8 @@ bool ItemFacts::never_ended(Item item) const {
 
 std::optional<TimeRange> ItemFacts::time(Item item) const {
   const Id id = item.id;
+  if (item.kind == ItemKind::kSamples)
+    return id < host_frames_.size() ? std::optional(host_frames_.time(id)) : std::nullopt;
   const auto between = [&](Ns start_ns, Ns end_ns) -> std::optional<TimeRange> {
     if (start_ns == kUnknownNs) return std::nullopt;
     // What never returned or was never closed extends to the end of the trace.
@@ -209,13 +216,37 @@ Category ItemFacts::category(Item item) const {
       return Category::kBarrier;
     case ItemKind::kTask:
       return Category::kTask;
+    case ItemKind::kSamples:
+      if (id < host_frames_.size()) return category_of_samples(id);
+      break;
     case ItemKind::kNone:
       break;
   }
   return Category::kOtherCall;
 }
 
+Category ItemFacts::category_of_samples(Id run) const {
+  if (const Id frame = host_frames_.frame(run); frame != kNoId)
+    return trace_.stack_frame.kind[frame] == trace::kPythonFrame ? Category::kPythonFunction
+                                                                 : Category::kNativeFunction;
+  switch (host_frames_.state(run)) {
+    case analysis::SampleState::kRuns:
+      return Category::kRuns;
+    case analysis::SampleState::kWaits:
+      return Category::kWaits;
+    case analysis::SampleState::kWaitsForLock:
+      break;
+  }
+  return Category::kWaitsForLock;
+}
+
 Id ItemFacts::name_id(Item item) const {
+  if (item.kind == ItemKind::kSamples && item.id < host_frames_.size()) {
+    const Id frame = host_frames_.frame(item.id);
+    const auto& frames = trace_.stack_frame;
+    if (frame == kNoId) return kNoId;
+    return frames.symbol_id[frame] != kNoId ? frames.symbol_id[frame] : frames.module_id[frame];
+  }
   return in_table(trace_, item, kNoId, [&](const auto& table) -> Id {
     if constexpr (requires { table.name_id; }) return table.name_id[item.id];
     return kNoId;
@@ -223,6 +254,8 @@ Id ItemFacts::name_id(Item item) const {
 }
 
 std::string ItemFacts::label(Item item) const {
+  if (item.kind == ItemKind::kSamples && item.id < host_frames_.size())
+    return host_frames_.label(item.id);
   if (item.kind == ItemKind::kTask && item.id < trace_.task.size())
     return "task " + std::to_string(trace_.task.number[item.id]);
   const Id name = name_id(item);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host_frames.h"
 #include "item.h"
 #include "timeline/timeline_layout.h"
 #include "trace/packed.h"
@@ -36,8 +37,13 @@ enum class Category : uint8_t {
   kOperation,
   kBarrier,
   kTask,
+  kPythonFunction,  ///< in samples of a thread, as all below
+  kNativeFunction,
+  kRuns,
+  kWaits,
+  kWaitsForLock,
 };
-inline constexpr size_t kCategoryCount = 19;
+inline constexpr size_t kCategoryCount = 24;
 std::string_view to_string(Category category);  // "kernel", "copy to device", ...
 
 /// A group of libcoord operations: an operation that contains others.
@@ -52,8 +58,9 @@ std::vector<Id> never_ended_ops(const trace::Trace& trace);
 /// Of a trace that outlives it. Thread-safe: all const.
 class ItemFacts {
  public:
-  /// What never ended lasts until `end_ns`.
-  ItemFacts(const trace::Trace& trace, Ns end_ns);
+  /// What never ended lasts until `end_ns`. `usual` is where the program does what it is for: the
+  /// rows of functions are made for it.
+  ItemFacts(const trace::Trace& trace, Ns end_ns, TimeRange usual);
 
   /// Interval in which the item is drawn; for an op without device times, that of its call.
   std::optional<TimeRange> time(Item item) const;
@@ -69,6 +76,9 @@ class ItemFacts {
   std::string stream_name(Id stream) const;
   std::string thread_name(Id thread) const;
   std::string event_name(Id event) const;
+
+  /// What samples of threads say.
+  const HostFrames& host_frames() const { return host_frames_; }
 
   /// The op's call on the host, or nothing.
   Item call_of(Id op) const;
@@ -91,9 +101,11 @@ class ItemFacts {
   void link_ops();
   void find_groups();
   Id name_id(Item item) const;
+  Category category_of_samples(Id run) const;
 
   const trace::Trace& trace_;
   Ns end_ns_;
+  HostFrames host_frames_;
   std::vector<std::string> short_names_;   // by string id
   Packed<Id> op_of_call_;                  // by api_call
   Packed<Id> operation_of_;                // by op

@@ -296,7 +296,8 @@ void LaneBuilder::add_threads(Id process, int parent) {
   collect(ItemKind::kRange, trace_.range.thread_id, ranges);
   int group = -1;
   for (Id id = 0; id < threads; ++id) {
-    if (calls[id].empty() && ranges[id].empty()) continue;
+    if (calls[id].empty() && ranges[id].empty() && from_.items.host_frames().rows_of(id).empty())
+      continue;
     if (group < 0) {
       group = static_cast<int>(add({.kind = LaneKind::kHost,
                                     .depth = 1,
@@ -321,8 +322,37 @@ void LaneBuilder::add_threads(Id process, int parent) {
     }
     lane.records.finish();
     lane.passed_waits.finish();
-    lanes_.of_thread_[id] = add(std::move(lane));
+    const size_t of_thread = add(std::move(lane));
+    lanes_.of_thread_[id] = of_thread;
+    add_samples(id, static_cast<int>(of_thread));
   }
+}
+
+void LaneBuilder::add_samples(Id thread, int parent) {
+  const HostFrames& frames = from_.items.host_frames();
+  const std::span<const HostFrames::RunRow> rows = frames.rows_of(thread);
+  if (rows.empty()) return;
+  const Lane& above = lanes_[static_cast<size_t>(parent)];
+  Lane lane{.kind = LaneKind::kSamples,
+            .depth = above.depth + 1,
+            .parent = parent,
+            .object = thread,
+            .title = "Samples of " + above.title};
+  size_t count = 0;
+  for (const HostFrames::RunRow& row : rows) {
+    Band& band =
+        lane.bands.emplace_back(Band{row.is_state ? BandKind::kStates : BandKind::kFunctions, {}});
+    for (Id run = row.begin; run < row.end; ++run) {
+      const Item item{ItemKind::kSamples, run};
+      const TimeRange time = frames.time(run);
+      if (row.is_state) count += frames.samples(run).size();
+      band.row.push(time.begin_ns, time.end_ns, pack(item),
+                    static_cast<uint8_t>(from_.items.category(item)));
+    }
+    band.row.finish();
+  }
+  lane.detail = format_count(count, "sample");
+  lanes_.samples_of_thread_[thread] = add(std::move(lane));
 }
 
 }  // namespace streamscope::viewer

@@ -41,6 +41,7 @@ class LaneBuilder {
   Lane stream_lane(Id id, int parent, std::span<const Id> ops) const;
   void add_operations(Id process, int parent);
   void add_threads(Id process, int parent);
+  void add_samples(Id thread, int parent);
   void add_instants();
   void add_waits();
   void add_path();

@@ -14,6 +14,7 @@ LaneSet::LaneSet(const trace::Trace& trace, const ItemFacts& items)
       items_(items),
       of_stream_(trace.stream.size()),
       of_thread_(trace.thread.size()),
+      samples_of_thread_(trace.thread.size()),
       operations_of_process_(trace.process.size()) {}
 
 trace::Small LaneSet::worker_of(Id task) const {
@@ -25,6 +26,10 @@ std::optional<size_t> LaneSet::of(Item item) const {
   const auto at = [](const ByObject& lanes, Id object) {
     return object < lanes.size() ? lanes[object] : std::nullopt;
   };
+  if (item.kind == ItemKind::kSamples)
+    return item.id < items_.host_frames().size()
+               ? at(samples_of_thread_, items_.host_frames().thread_of(item.id))
+               : std::nullopt;
   return in_table(trace_, item, std::optional<size_t>(), [&](const auto& table) {
     if constexpr (requires { table.task_queue_id; }) {
       const auto lane = of_task_worker_.find({table.task_queue_id[item.id], worker_of(item.id)});
@@ -65,7 +70,8 @@ Sums LaneSet::sums(TimeRange range) const {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
     Sums::Entry in_lane;
     for (const Band& band : lanes_[lane].bands) {
-      if (is_repeated(band.kind)) continue;
+      // Functions are in one another; their threads' states are the same time.
+      if (is_repeated(band.kind) || band.kind == BandKind::kFunctions) continue;
       const auto [first, last] = visible(band.row, range);
       for (size_t i = first; i < last; ++i) {
         const Ns from = std::max(band.row.start_ns[i], range.begin_ns),

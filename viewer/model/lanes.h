@@ -29,9 +29,20 @@ enum class LaneKind : uint8_t {
   kTaskQueue,   ///< a libcoord queue; under a device if the device ran its tasks
   kTaskWorker,  ///< what ran the tasks: a multiprocessor or a host thread
   kHost,
-  kThread
+  kThread,
+  kSamples,  ///< what samples of the thread above it say
 };
-enum class BandKind : uint8_t { kRanges, kCalls, kOps, kOperations, kGpuRanges, kCopies, kTasks };
+enum class BandKind : uint8_t {
+  kRanges,
+  kCalls,
+  kOps,
+  kOperations,
+  kGpuRanges,
+  kCopies,
+  kTasks,
+  kStates,    ///< whether a sampled thread ran
+  kFunctions  ///< that it was in
+};
 
 /// True for lanes that contain only other lanes.
 constexpr bool is_group(LaneKind kind) {
@@ -121,7 +132,7 @@ class LaneSet {
   std::vector<Lane> lanes_;
   bool has_waits_ = false;
   std::array<bool, kCategoryCount> present_{};
-  ByObject of_stream_, of_thread_;
+  ByObject of_stream_, of_thread_, samples_of_thread_;
   ByObject operations_of_process_;
   std::map<std::pair<Id, trace::Small>, size_t> of_task_worker_;  // by queue, and worker or SM
 };

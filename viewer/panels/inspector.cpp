@@ -98,8 +98,10 @@ void InspectorView::draw_item(Sheet& sheet) {
   ImGui::Spacing();
   if (const auto range = sheet.items.time(item)) {
     sheet.fact("start", format_exact(range->begin_ns));
-    sheet.fact("duration",
-               sheet.items.never_ended(item) ? "never ended" : format_exact(range->duration_ns()));
+    sheet.fact("duration", sheet.items.never_ended(item) ? "never ended"
+                           : item.kind == ItemKind::kSamples
+                               ? "about " + format_duration(range->duration_ns())
+                               : format_exact(range->duration_ns()));
   } else {
     sheet.note("Its time is not known.");
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "inspector_sheet.h"
+#include "model/sample_facts.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -145,6 +146,13 @@ void draw_task(Sheet& sheet, Id id) {
   if (task.type[id] != kNoSmall) sheet.fact("type", std::to_string(task.type[id]));
 }
 
+void draw_samples(Sheet& sheet, Id id) {
+  const HostFrames& frames = sheet.items.host_frames();
+  sheet.fact("thread", sheet.items.thread_name(frames.thread_of(id)));
+  for (const Fact& fact : sample_facts(sheet.model, id)) sheet.fact(fact.name, fact.text);
+  sheet.stack(sheet.trace().host_sample.stack_id[frames.samples(id).front()], "first stack");
+}
+
 void draw_operation(Sheet& sheet, Id id) {
   const auto& operation = sheet.trace().operation;
   if (operation.stream_id[id] != kNoId)
@@ -175,8 +183,8 @@ void draw_operation(Sheet& sheet, Id id) {
 
 void draw_facts(Sheet& sheet, Item item) {
   constexpr std::array<void (*)(Sheet&, Id), kItemKindNames.size()> kDraw = {
-      nullptr,   draw_op,    draw_call,      draw_record, draw_wait,
-      draw_sync, draw_range, draw_operation, nullptr,     draw_task};
+      nullptr,    draw_op,        draw_call, draw_record, draw_wait,   draw_sync,
+      draw_range, draw_operation, nullptr,   draw_task,   draw_samples};
   if (const auto draw = kDraw[static_cast<size_t>(item.kind)]; draw != nullptr)
     draw(sheet, item.id);
 }

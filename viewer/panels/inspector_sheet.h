@@ -49,12 +49,11 @@ struct Sheet {
   std::string on_stream(Id op) const {
     return items.label({ItemKind::kOp, op}) + " on " + items.stream_name(trace().op.stream_id[op]);
   }
-  void stack(Id id) {
+  void stack(Id id, std::string_view name = "called from") {
     if (id >= trace().stack.size()) return;
-    bool first = true;
     for (const std::string& line : analysis::stack_lines(trace(), id)) {
-      fact(first ? "called from" : " ", line);
-      first = false;
+      fact(name, line);
+      name = " ";
     }
   }
   // CUPTI's number of a call, or of the call that issued an op; ours if CUPTI did not see the call.

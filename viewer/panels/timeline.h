@@ -64,6 +64,8 @@ class Strip {
 /// Distance from band to band, before scaling: bands that frame work are lower than the work.
 constexpr float band_pitch(BandKind kind) {
   if (kind == BandKind::kTasks) return 12;  // many warps at a time
+  if (kind == BandKind::kStates) return 9;
+  if (kind == BandKind::kFunctions) return 16;  // many, and read by their labels
   return kind == BandKind::kRanges || kind == BandKind::kOperations || kind == BandKind::kGpuRanges
              ? 19
              : 24;

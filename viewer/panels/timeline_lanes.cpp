@@ -11,6 +11,7 @@
 #include "bar_colors.h"
 #include "counter_columns.h"
 #include "model/labels.h"
+#include "model/sample_facts.h"
 #include "timeline.h"
 
 namespace streamscope::viewer {
@@ -19,6 +20,7 @@ namespace {
 constexpr float kMinPx = 1;          // narrower bars are folded
 constexpr float kGapFromPx = 4;      // wider bars leave a gap of a pixel to the next
 constexpr float kLabelFromPx = 26;   // wider bars have a label
+constexpr float kLeastLabeled = 10;  // lower bars have none
 constexpr float kGrabPx = 3;         // how close the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 12;  // glyphs closer than this become a line
 constexpr float kNotFound = 0.22f;   // dims what a search did not find
@@ -119,8 +121,9 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   const bool collapsed = pane.state.nav.is_collapsed(box.lane);
   for (size_t index = 0; index < lane.bands.size(); ++index) {
     const Band& band = lane.bands[index];
-    // A collapsed thread shows its calls, not the ranges around them.
-    if (collapsed && band.kind == BandKind::kRanges && index + 1 < lane.bands.size()) continue;
+    // A collapsed thread shows its calls, not the ranges around them; its samples, whether it ran.
+    if (collapsed && index + 1 < lane.bands.size() && band.kind == BandKind::kRanges) continue;
+    if (collapsed && band.kind == BandKind::kFunctions) continue;
     const auto [top, bottom] = band_span(pane, box, index);
     bars_.clear();
     waits_.clear();
@@ -221,7 +224,8 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
           hit_.elsewhere = {band.row.start_ns[bar.first], band.row.end_ns[bar.first]};
       }
     }
-    if (width >= pane.px(kLabelFromPx)) draw_label(pane, band, bar, strip, fill);
+    if (width >= pane.px(kLabelFromPx) && strip.bottom() - strip.top() >= pane.px(kLeastLabeled))
+      draw_label(pane, band, bar, strip, fill);
   }
   draw_outline(pane, band.row, strip);
 }
@@ -238,7 +242,7 @@ void TimelineView::draw_label(Pane& pane, const Band& band, const DrawItem& bar,
   const std::string label = pane.model.items().label(item);
   const float used = widgets::fit_text(pane.draw, pane.theme, Face::kSmall, {from, y}, to - from,
                                        ink, shortened(pane, item, label, to - from));
-  if (used == 0 || band.kind == BandKind::kRanges) return;
+  if (used == 0 || band.kind == BandKind::kRanges || band.kind == BandKind::kFunctions) return;
   const std::string duration =
       pane.model.items().never_ended(item)
           ? "never ended"
@@ -409,6 +413,11 @@ void TimelineView::draw_tooltip(Pane& pane) {
                       (model.items().never_ended(item) ? "never ended"
                                                        : format_duration(range->duration_ns())));
     widgets::text(theme, Face::kMonoSmall, dim, "from " + format_exact(range->begin_ns));
+  }
+  if (item.kind == ItemKind::kSamples) {
+    for (const Fact& fact : sample_facts(model, item.id))
+      widgets::text(theme, Face::kBody, dim, std::string(fact.name) + ": " + fact.text);
+    return;
   }
   Ns waited = 0;
   Id waited_for = kNoId;

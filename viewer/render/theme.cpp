@@ -69,6 +69,11 @@ constexpr std::array<Shades, kCategoryCount> kCategories = {{
     {rgb(0x5470b3), rgb(0x8fa9e6)},  // operation
     {rgb(0x2f8f7c), rgb(0x6cc5b2)},  // barrier
     {rgb(0x7f9a3a), rgb(0xb9cf7a)},  // task
+    {rgb(0xb89a45), rgb(0xe8d9a0)},  // Python function
+    {rgb(0x5d6672), rgb(0xd3d8de)},  // native function
+    {rgb(0x57a35b), rgb(0x3f9443)},  // runs
+    {rgb(0x4a5362), rgb(0xb9c2cd)},  // waits
+    {rgb(0xd9622b), rgb(0xd9622b)},  // waits for Python's lock
 }};
 
 // Causes of waiting, in colors of what they are about.

@@ -8,28 +8,11 @@
 #include <map>
 
 #include "analysis/call_sites.h"
+#include "analysis/stack_frames.h"
 #include "iteration_model.h"
 
 namespace streamscope::analysis {
 namespace {
-
-// The frames of each stack, outermost first.
-class FramesOfStacks {
- public:
-  explicit FramesOfStacks(const Trace& trace) : frames_(trace.stack.size()) {
-    const auto& frames = trace.stack_frame;
-    for (Id frame = 0; frame < frames.size(); ++frame) {
-      if (frames.stack_id[frame] < frames_.size()) frames_[frames.stack_id[frame]].push_back(frame);
-    }
-    for (std::vector<Id>& stack : frames_) {
-      std::ranges::stable_sort(stack, std::greater{}, [&](Id id) { return frames.depth[id]; });
-    }
-  }
-  const std::vector<Id>& of(Id stack) const { return frames_[stack]; }
-
- private:
-  std::vector<std::vector<Id>> frames_;
-};
 
 struct Node {
   double each_ns = 0;
@@ -54,7 +37,7 @@ HostFunction host_functions(Analyses& analyses, const IterationModel& model, dou
   Node root;
   for (const auto& [sample, each_ns, share] : weighed_samples(model)) {
     const Id stack = trace.host_sample.stack_id[sample];
-    if (stack >= trace.stack.size()) continue;
+    if (stack >= frames.size()) continue;
     root.each_ns += each_ns;
     Node* node = &root;
     for (const Id frame : frames.of(stack)) {

@@ -15,93 +15,10 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "iteration_model.h"
+#include "sample_states.h"
 
 namespace streamscope::analysis {
 namespace {
-
-// In the words of the system's manual.
-std::string system_call_name(trace::Small number) {
-  switch (number) {
-    case -1:
-      return "waits in the kernel, as for a page";
-    case SYS_futex:
-      return "waits for another thread (futex)";
-    case SYS_clock_nanosleep:
-#ifdef SYS_nanosleep
-    case SYS_nanosleep:
-#endif
-      return "sleeps";
-    case SYS_read:
-    case SYS_pread64:
-    case SYS_readv:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-      return "waits for input (read)";
-    case SYS_write:
-    case SYS_writev:
-    case SYS_sendto:
-    case SYS_sendmsg:
-      return "writes";
-#ifdef SYS_poll
-    case SYS_poll:
-    case SYS_select:
-    case SYS_epoll_wait:
-#endif
-    case SYS_ppoll:
-    case SYS_pselect6:
-    case SYS_epoll_pwait:
-      return "waits for input (poll)";
-    case SYS_wait4:
-    case SYS_waitid:
-      return "waits for a process";
-    case SYS_ioctl:
-      return "waits in the driver (ioctl)";
-    case SYS_sched_yield:
-      return "yields the processor";
-    default:
-      return fmt::format("waits in system call {}", number);
-  }
-}
-
-// The stacks of threads that wait for the lock of Python's interpreter.
-class LockWaits {
- public:
-  explicit LockWaits(const Trace& trace) : waits_(trace.stack.size()), trace_(trace) {
-    for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) look_at(frame);
-  }
-  bool operator()(Id stack) const { return stack < waits_.size() && waits_[stack] == kLock; }
-
- private:
-  enum State : uint8_t { kNothing, kCondition, kLock, kOther };
-
-  // Frames of a stack follow each other, innermost first.
-  void look_at(Id frame) {
-    constexpr trace::Small kInner = 12;  // frames in which the wait is
-    const Id stack = trace_.stack_frame.stack_id[frame];
-    if (stack >= waits_.size() || trace_.stack_frame.depth[frame] > kInner) return;
-    uint8_t& state = waits_[stack];
-    if (state == kLock || state == kOther) return;
-    const std::string_view symbol = trace_.text(trace_.stack_frame.symbol_id[frame]),
-                           path = trace_.text(trace_.stack_frame.module_id[frame]);
-    const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
-      return std::ranges::any_of(prefixes, [&](auto prefix) { return symbol.starts_with(prefix); });
-    };
-    if (is_one_of(
-            {"PyEval_RestoreThread", "PyEval_AcquireThread", "PyGILState_Ensure", "take_gil"})) {
-      state = kLock;
-    } else if (is_one_of({"PyThread_acquire_lock"})) {
-      state = kOther;
-    } else if (is_one_of({"pthread_cond_timedwait", "pthread_cond_clockwait"})) {
-      state = kCondition;  // with which the interpreter waits for its lock only
-    } else if (state == kCondition) {
-      const std::string_view file = path.substr(path.rfind('/') + 1);
-      state = file.starts_with("python") || file.starts_with("libpython") ? kLock : kOther;
-    }
-  }
-
-  std::vector<uint8_t> waits_;
-  const Trace& trace_;
-};
 
 // By stack: whether it is in a library that loads batches.
 std::vector<bool> input_stacks(const Trace& trace) {
@@ -141,9 +58,9 @@ class WaitingCallers {
     }
   }
 
-  /// The stack of the Python thread that waits for another thread at the time of a sample without
-  /// Python code; kNoId if there is none, or more than one.
-  Id caller(Id sample, const LockWaits& waits_for_lock) const {
+  // The stack of the Python thread that waits for another thread at the time of a sample without
+  // Python code; kNoId if there is none, or more than one.
+  Id caller(Id sample, const SampleStates& states) const {
     const auto& rows = trace_.host_sample;
     if (has_python(rows.stack_id[sample])) return kNoId;
     Id found = kNoId;
@@ -152,8 +69,8 @@ class WaitingCallers {
           trace_.process_of_thread(thread) != trace_.process_of_thread(rows.thread_id[sample]))
         continue;
       const Id other = nearest(thread, rows.at_ns[sample]);
-      if (other == kNoId || rows.runs[other] == 1 || rows.system_call[other] != SYS_futex ||
-          !has_python(rows.stack_id[other]) || waits_for_lock(rows.stack_id[other]))
+      if (other == kNoId || states.of(other) != SampleState::kWaits ||
+          rows.system_call[other] != SYS_futex || !has_python(rows.stack_id[other]))
         continue;
       if (found != kNoId) return kNoId;
       found = rows.stack_id[other];
@@ -182,10 +99,6 @@ class WaitingCallers {
   std::vector<Id> python_threads_;  // ascending
 };
 
-std::string wait_of(trace::Small system_call) {
-  return system_call == trace::kNoSmall ? "waits" : system_call_name(system_call);
-}
-
 // Lines with a property take most of the time.
 bool is_most(const HostActivities& activities, bool HostActivity::*property) {
   Ns part = 0;
@@ -199,20 +112,16 @@ class Summing {
   explicit Summing(Analyses& analyses)
       : trace_(analyses.trace()),
         places_(analyses.places()),
-        waits_for_lock_(analyses.trace()),
+        states_(analyses.trace()),
         callers_(analyses.trace()),
         of_input_(input_stacks(analyses.trace())) {}
 
   void add(Id sample, double weight_ns) {
     const Id stack = trace_.host_sample.stack_id[sample];
-    const Id caller = callers_.caller(sample, waits_for_lock_),
-             shown = caller == kNoId ? stack : caller;
+    const Id caller = callers_.caller(sample, states_), shown = caller == kNoId ? stack : caller;
     const std::string& place = shown == kNoId ? nowhere_ : places_.call_site(shown);
-    const bool runs = trace_.host_sample.runs[sample] == 1,
-               for_lock = !runs && waits_for_lock_(stack);
-    std::string what = runs       ? "runs"
-                       : for_lock ? "waits for Python's lock"
-                                  : wait_of(trace_.host_sample.system_call[sample]);
+    const SampleState state = states_.of(sample);
+    std::string what = states_.text(sample);
     if (caller != kNoId) {
       const Id thread = trace_.host_sample.thread_id[sample];
       what = fmt::format("{} {}", thread_label(trace_, thread), what);
@@ -221,8 +130,8 @@ class Summing {
     activity = {.place = place,
                 .what = what,
                 .samples = activity.samples + 1,
-                .runs = runs,
-                .for_lock = for_lock,
+                .runs = state == SampleState::kRuns,
+                .for_lock = state == SampleState::kWaitsForLock,
                 .of_input = stack != kNoId && of_input_[stack]};
     sum_ns += weight_ns;
     const Ns delayed = trace_.host_sample.delayed_ns[sample];
@@ -251,7 +160,7 @@ class Summing {
  private:
   const Trace& trace_;
   const Places& places_;
-  LockWaits waits_for_lock_;
+  SampleStates states_;
   WaitingCallers callers_;
   std::vector<bool> of_input_;
   std::string nowhere_;

@@ -19,7 +19,11 @@ class SamplesByThread {
  public:
   explicit SamplesByThread(const Trace& trace);
 
-  /// Rows of host_sample in [from, to). O(log samples).
+  /// Rows of host_sample.
+  std::span<const Id> of(Id thread) const {
+    return thread < threads_.size() ? std::span(threads_[thread]) : std::span<const Id>();
+  }
+  /// Those in [from, to). O(log samples).
   std::span<const Id> of(Id thread, Ns from, Ns to) const;
 
  private:
