@@ -11,7 +11,7 @@ namespace streamscope::viewer {
 namespace {
 
 struct Sample {
-  Ns duration_ns;
+  Ns at_ns, duration_ns;
   Item item;
 };
 // By name and stream.
@@ -32,7 +32,7 @@ void for_each_bar(const TraceModel& model, BandKind kind, std::optional<TimeRang
           to = std::min(to, range->end_ns);
           if (to < from) continue;
         }
-        each(lane, unpack(band.row.item[i]), distance_ns(from, to));
+        each(lane, unpack(band.row.item[i]), TimeRange{from, to});
       }
     }
   }
@@ -50,30 +50,35 @@ Groups group(const TraceModel& model, GroupBy by, std::optional<TimeRange> range
         continue;
       for (const analysis::WaitPart& part : model.waits().of(op))
         groups[{std::string(to_string(part.cause)), ""}].push_back(
-            {part.duration_ns, {ItemKind::kOp, op}});
+            {time->begin_ns, part.duration_ns, {ItemKind::kOp, op}});
     }
     return groups;
   }
-  for_each_bar(model, kind, range, [&](const Lane& lane, Item item, Ns duration_ns) {
+  for_each_bar(model, kind, range, [&](const Lane& lane, Item item, TimeRange time) {
     std::string name = by == GroupBy::kStream ? lane.title
                        : by == GroupBy::kKind ? std::string(to_string(model.items().category(item)))
                                               : model.items().label(item);
     groups[{std::move(name), by == GroupBy::kName ? lane.title : ""}].push_back(
-        {duration_ns, item});
+        {time.begin_ns, time.duration_ns(), item});
   });
   return groups;
 }
 
-StatisticsRow row_of(std::string name, std::string stream, std::vector<Sample>& samples) {
+StatisticsRow row_of(std::string name, std::string stream, std::vector<Sample>& samples,
+                     const analysis::Iterations& iterations) {
   std::ranges::sort(samples, {}, &Sample::duration_ns);
   StatisticsRow row{.name = std::move(name), .stream = std::move(stream), .count = samples.size()};
-  for (const Sample& sample : samples)
+  row.longest = samples.back().item;
+  IterationSums sums;
+  for (const Sample& sample : samples) {
     row.total_ns = add_ns(row.total_ns, static_cast<double>(sample.duration_ns));
+    if (sums.add(iterations, sample.at_ns, sample.duration_ns)) row.longest = sample.item;
+  }
+  row.each = sums.over(iterations);
   row.shortest_ns = samples.front().duration_ns;
   row.median_ns = samples[samples.size() / 2].duration_ns;
   row.p95_ns = samples[samples.size() * 95 / 100].duration_ns;
   row.longest_ns = samples.back().duration_ns;
-  row.longest = samples.back().item;
   return row;
 }
 
@@ -86,10 +91,12 @@ double log_ns(Ns duration_ns) {
 std::vector<StatisticsRow> statistics(const TraceModel& model, GroupBy by,
                                       std::optional<TimeRange> range) {
   Groups groups = group(model, by, range);
+  const analysis::Iterations iterations =
+      range ? analysis::Iterations() : model.diagnosis().iterations;
   std::vector<StatisticsRow> rows;
   double least = 64, most = 0;
   for (auto& [key, samples] : groups) {
-    rows.push_back(row_of(key.first, key.second, samples));
+    rows.push_back(row_of(key.first, key.second, samples, iterations));
     least = std::min(least, log_ns(rows.back().shortest_ns));
     most = std::max(most, log_ns(rows.back().longest_ns));
   }
@@ -103,7 +110,9 @@ std::vector<StatisticsRow> statistics(const TraceModel& model, GroupBy by,
       ++histogram[std::min(bucket, histogram.size() - 1)];
     }
   }
-  std::ranges::stable_sort(rows, std::greater{}, &StatisticsRow::total_ns);
+  std::ranges::stable_sort(rows, std::greater{}, [](const StatisticsRow& row) {
+    return std::pair(row.each.median_ns, row.total_ns);
+  });
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "analysis/derive.h"
+#include "analysis/iterations/iteration_model.h"
 #include "lane_builder.h"
 
 namespace streamscope::viewer {
@@ -131,7 +132,9 @@ TraceModel::Results TraceModel::analyze(trace::Trace& trace, TimeRange work, boo
         results.dependencies.push_back({static_cast<trace::EdgeKind>(edge.kind), edge.from_op_id,
                                         edge.to_op_id, edge.event_record_id, edge.event_wait_id});
       for (const analysis::WaitPart& part : analyses.waits()) results.waits.push(part);
-      results.waits.set_groups(analysis::group_waits(trace, edges, analyses.waits()));
+      results.waits.set_groups(
+          steady_waits(trace, edges, analyses.waits(), analyses.iteration_model().iterations()),
+          analysis::group_waits(trace, edges, analyses.waits()));
     }
     results.insights = gain_insights(analyses, derived);
     results.diagnosis = diagnose(analyses, results.insights, work.duration_ns());

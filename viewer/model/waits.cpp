@@ -4,10 +4,35 @@
 #include "waits.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace streamscope::viewer {
 
 using analysis::WaitPart;
+
+std::vector<SteadyWaits> steady_waits(const trace::Trace& trace, const analysis::Edges& edges,
+                                      const std::vector<WaitPart>& parts,
+                                      const analysis::Iterations& iterations) {
+  if (!iterations.found()) return {};
+  std::vector<WaitPart> steady;
+  std::map<analysis::WaitKey, IterationSums> sums;
+  for (const WaitPart& part : parts) {
+    const Ns at = trace.op.start_ns[part.op];
+    if (at < iterations.steady_start_ns() || at >= iterations.steady_end_ns()) continue;
+    steady.push_back(part);
+    if (analysis::is_wait(part))
+      sums[analysis::key_of(trace, edges, part)].add(iterations, at, part.duration_ns);
+  }
+  std::vector<SteadyWaits> result;
+  for (analysis::WaitGroup& group : analysis::group_waits(trace, edges, steady)) {
+    const PerIteration each = sums[analysis::key_of(trace, edges, group.longest)].over(iterations);
+    if (each.median_ns > 0) result.push_back({std::move(group), each});
+  }
+  std::ranges::stable_sort(result, std::greater{},
+                           [](const SteadyWaits& waits) { return waits.each.median_ns; });
+  return result;
+}
 
 void Waits::push(const WaitPart& part) {
   op_.push(part.op);

@@ -16,6 +16,64 @@ namespace {
 
 constexpr size_t kWaitGroups = 10;
 
+// Who waited, for what and how often; `time` is what it cost.
+void draw_wait(Sheet& sheet, const std::string& time, const analysis::WaitGroup& group,
+               const std::string& count) {
+  const TraceModel& model = sheet.model;
+  const analysis::WaitPart& longest = group.longest;
+  widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting), time);
+  ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
+  ImGui::BeginGroup();
+  if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody, sheet.on_stream(longest.op),
+                    sheet.next_id++))
+    go_to(model, sheet.state, {ItemKind::kOp, longest.op});
+  std::string story =
+      longest.host_sync() != kNoId
+          ? analysis::host_label(longest.cause,
+                                 sheet.items.label({ItemKind::kHostSync, longest.host_sync()}))
+      : analysis::is_host(longest.cause)
+          ? analysis::host_label(longest.cause, sheet.items.text(longest.call_name()))
+      : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
+                                      : std::string(explain(longest.cause));
+  if (analysis::is_host(longest.cause)) story.insert(0, "launched late: ");
+  widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), story + count);
+  ImGui::EndGroup();
+}
+
+// Of an iteration first, then of the whole run.
+void draw_waits(Sheet& sheet) {
+  const Waits& waits = sheet.model.waits();
+  const auto times = [](uint64_t count, Ns longest_ns) {
+    if (count <= 1) return std::string();
+    return "; " + format_count(static_cast<int64_t>(count)) + " times, up to " +
+           format_duration(longest_ns);
+  };
+  const bool has_iterations = sheet.model.diagnosis().has_iterations();
+  if (has_iterations && !sheet.model.insights().derived) {
+    widgets::heading(sheet.theme, "Who waited for whom, in an iteration");
+    sheet.note(waits.steady().empty() ? "None in most of the steady iterations."
+                                      : "Median of the steady part, with its spread.");
+    for (const SteadyWaits& each :
+         std::span(waits.steady()).first(std::min(waits.steady().size(), kWaitGroups))) {
+      const std::string spread = spread_text(each.each);
+      draw_wait(sheet, format_duration(each.each.median_ns), each.group,
+                (spread.empty() ? "" : "; " + spread) +
+                    times(each.each.count, each.group.longest.duration_ns));
+    }
+  }
+  const std::vector<analysis::WaitGroup>& groups = waits.groups();
+  widgets::heading(sheet.theme, has_iterations ? "Who waited for whom, in the whole run"
+                                               : "Who waited for whom");
+  if (groups.empty())
+    sheet.note(sheet.model.insights().derived
+                   ? "Not listed for a trace this large; L selects the longest."
+                   : "No waits in this trace.");
+  for (const analysis::WaitGroup& group :
+       std::span(groups).first(std::min(groups.size(), kWaitGroups)))
+    draw_wait(sheet, format_duration(group.times.total_ns()), group,
+              times(group.count, group.longest.duration_ns));
+}
+
 void draw_trace(Sheet& sheet) {
   const TraceModel& model = sheet.model;
   const trace::Trace& trace = sheet.trace();
@@ -35,39 +93,7 @@ void draw_trace(Sheet& sheet) {
   ImGui::Spacing();
   for (const Fact& fact : count_facts(model)) sheet.fact(fact.name, fact.text);
 
-  const std::vector<analysis::WaitGroup>& waits = model.waits().groups();
-  widgets::heading(sheet.theme, "Who waited for whom");
-  if (waits.empty())
-    sheet.note(model.insights().derived
-                   ? "Not listed for a trace this large; L selects the longest."
-                   : "No waits in this trace.");
-  for (const analysis::WaitGroup& group :
-       std::span(waits).first(std::min(waits.size(), kWaitGroups))) {
-    const analysis::WaitPart& longest = group.longest;
-    const Item waiter{ItemKind::kOp, longest.op};
-    widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting),
-                  format_duration(group.times.total_ns()));
-    ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
-    ImGui::BeginGroup();
-    if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody,
-                      sheet.on_stream(longest.op), sheet.next_id++))
-      go_to(model, sheet.state, waiter);
-    std::string story =
-        longest.host_sync() != kNoId
-            ? analysis::host_label(longest.cause,
-                                   sheet.items.label({ItemKind::kHostSync, longest.host_sync()}))
-        : analysis::is_host(longest.cause)
-            ? analysis::host_label(longest.cause, sheet.items.text(longest.call_name()))
-        : longest.because_op() != kNoId ? "for " + sheet.on_stream(longest.because_op())
-                                        : std::string(explain(longest.cause));
-    if (analysis::is_host(longest.cause)) story.insert(0, "launched late: ");
-    if (group.count > 1) {
-      story += "; " + format_count(static_cast<int64_t>(group.count)) + " times, up to " +
-               format_duration(longest.duration_ns);
-    }
-    widgets::wrapped(sheet.theme, Face::kSmall, sheet.theme.color(Color::kTextDim), story);
-    ImGui::EndGroup();
-  }
+  draw_waits(sheet);
 }
 
 }  // namespace

@@ -35,42 +35,55 @@ void draw_histogram(const Theme& theme, const StatisticsRow& row) {
   ImGui::Dummy({width, height + theme.px(4)});
 }
 
+// A time with a bar, and its share of the whole.
+void add_share(Ns part, Ns whole, std::vector<GridCell>& cells) {
+  const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  cells.push_back(time_cell(part));
+  cells.back().bar = static_cast<float>(share);
+  cells.push_back({.text = format_percent(share), .key = share});
+}
+
 }  // namespace
 
 void StatisticsView::refresh(const TraceModel& model, const ViewState& state) {
   prepared_ = model.serial();
   range_ = state.nav.marked;
   rows_ = statistics(model, by_, range_);
+  is_by_iteration_ = !range_ && model.diagnosis().has_iterations();
+  std::vector<GridColumn> columns = {{.title = "Name"}, {.title = "Stream", .width = 130}};
+  const std::vector<GridColumn> numbers =
+      is_by_iteration_ ? std::vector{number_column("Iteration", 110), number_column("Share", 60),
+                                     number_column("\u00b1", 80),     number_column("Worst", 86),
+                                     number_column("Count", 64),      number_column("Run", 86),
+                                     number_column("Run count", 80)}
+                       : std::vector{number_column("Count", 80), number_column("Total", 110),
+                                     number_column("Share", 60), number_column("Mean", 86),
+                                     number_column("Min", 86)};
+  columns.insert(columns.end(), numbers.begin(), numbers.end());
+  for (const char* title : {"Median", "95 %", "Max"}) columns.push_back(number_column(title, 86));
   Ns total = 0;
   for (const StatisticsRow& row : rows_) total = add_ns(total, static_cast<double>(row.total_ns));
   std::vector<std::vector<GridCell>> rows;
   for (const StatisticsRow& row : rows_) {
-    const double share =
-        total > 0 ? static_cast<double>(row.total_ns) / static_cast<double>(total) : 0;
-    GridCell all = time_cell(row.total_ns);
-    all.bar = static_cast<float>(share);
-    rows.push_back({{.text = row.name},
-                    {.text = row.stream},
-                    count_cell(row.count),
-                    std::move(all),
-                    {.text = format_percent(share), .key = share},
-                    time_cell(row.total_ns / static_cast<Ns>(row.count)),
-                    time_cell(row.shortest_ns),
-                    time_cell(row.median_ns),
-                    time_cell(row.p95_ns),
-                    time_cell(row.longest_ns)});
+    std::vector<GridCell>& cells = rows.emplace_back();
+    cells = {{.text = row.name}, {.text = row.stream}};
+    if (is_by_iteration_) {
+      add_share(row.each.median_ns, model.diagnosis().iterations.median_ns, cells);
+      cells.push_back(time_cell(distance_ns(row.each.low_ns, row.each.high_ns) / 2));
+      cells.push_back(time_cell(row.each.most_ns));
+      cells.push_back(count_cell(row.each.count));
+      cells.push_back(time_cell(row.total_ns));
+      cells.push_back(count_cell(row.count));
+    } else {
+      cells.push_back(count_cell(row.count));
+      add_share(row.total_ns, total, cells);
+      cells.push_back(time_cell(row.total_ns / static_cast<Ns>(row.count)));
+      cells.push_back(time_cell(row.shortest_ns));
+    }
+    for (const Ns time : {row.median_ns, row.p95_ns, row.longest_ns})
+      cells.push_back(time_cell(time));
   }
-  grid_.set({{.title = "Name"},
-             {.title = "Stream", .width = 130},
-             number_column("Count", 80),
-             number_column("Total", 110),
-             number_column("Share", 60),
-             number_column("Mean", 86),
-             number_column("Min", 86),
-             number_column("Median", 86),
-             number_column("95 %", 86),
-             number_column("Max", 86)},
-            std::move(rows));
+  grid_.set(std::move(columns), std::move(rows));
   selected_.reset();
   if (!rows_.empty()) selected_ = 0;
 }
@@ -88,6 +101,8 @@ void StatisticsView::draw(const TraceModel& model, ViewState& state, const Theme
   copy_button(theme, state.focus.stops, grid_);
   if (range_)
     widgets::label_beside(theme, "in the marked " + format_duration(range_->duration_ns()));
+  if (is_by_iteration_)
+    widgets::label_beside(theme, "of an iteration: median of the steady part; then of the run");
   if (rows_.empty()) {
     return widgets::empty_state(theme, "No data",
                                 range_ ? "The marked time contains nothing of this kind; Escape "

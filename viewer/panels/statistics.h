@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Durations grouped by name, stream, kind, call, NVTX range or cause of waiting; for the whole
-// trace or the marked time.
+// Durations grouped by name, stream, kind, call, NVTX range or cause of waiting: in an iteration,
+// then in the whole run; or in the marked time.
 #pragma once
 
 #include "grid.h"
@@ -22,6 +22,7 @@ class StatisticsView : public View {
 
   uint64_t prepared_ = 0;
   std::optional<TimeRange> range_;
+  bool is_by_iteration_ = false;
   GroupBy by_ = GroupBy::kName;
   Grid grid_;
   std::vector<StatisticsRow> rows_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <tuple>
 
 namespace streamscope::analysis {
 namespace {
@@ -43,21 +42,24 @@ Work work_of(const Trace& trace, Id op) {
   return {kind, trace.op.name_id[op], kind == trace::kMemcpy ? trace.op.detail[op] : 0};
 }
 
+WaitKey key_of(const Trace& trace, const Edges& edges, const WaitPart& part) {
+  const Id record = part.edge != WaitPart::kNoEdge ? edges[part.edge].event_record_id : kNoId;
+  // A record may represent work of another stream, through waits of its own.
+  Id by = stream_of(trace, part.because_op());
+  if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
+  if (part.host_sync() < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync()];
+  if (part.call_name() != kNoId) by = part.call_name();
+  return {part.cause, stream_of(trace, part.op),         work_of(trace, part.op),
+          by,         work_of(trace, part.because_op()), stream_of(trace, part.because_op())};
+}
+
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                                    const std::vector<WaitPart>& parts, IterationSlots slots) {
-  std::map<std::tuple<WaitCause, Id, Work, Id, Work, Id>, WaitGroup> groups;
+  std::map<WaitKey, WaitGroup> groups;
   for (const WaitPart& part : parts) {
     if (!is_wait(part)) continue;
     const bool has_edge = part.edge != WaitPart::kNoEdge;
-    const Id record = has_edge ? edges[part.edge].event_record_id : kNoId;
-    // A record may represent work of another stream, through waits of its own.
-    Id by = stream_of(trace, part.because_op());
-    if (record < trace.event_record.size()) by = trace.event_record.stream_id[record];
-    if (part.host_sync() < trace.host_sync.size()) by = trace.host_sync.name_id[part.host_sync()];
-    if (part.call_name() != kNoId) by = part.call_name();
-    WaitGroup& group =
-        groups[{part.cause, stream_of(trace, part.op), work_of(trace, part.op), by,
-                work_of(trace, part.because_op()), stream_of(trace, part.because_op())}];
+    WaitGroup& group = groups[key_of(trace, edges, part)];
     const Ns start = trace.op.start_ns[part.op];
     ++group.count;
     group.times.add(slots.of(start), part.duration_ns);
@@ -66,7 +68,7 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
     group.steady_count += rank.first;
     if (group.count > 1 && rank <= most) continue;
     group.longest = part;
-    group.event_record = record;
+    group.event_record = has_edge ? edges[part.edge].event_record_id : kNoId;
     group.event_wait = has_edge ? edges[part.edge].event_wait_id : kNoId;
   }
   std::vector<WaitGroup> result;

@@ -5,6 +5,7 @@
 // with a count.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "analysis/iterations/iteration_series.h"
@@ -26,6 +27,10 @@ struct Work {
   auto operator<=>(const Work&) const = default;
 };
 Work work_of(const Trace& trace, Id op);
+
+/// What the waits of a group have in common: the cause, who waited, and for what.
+using WaitKey = std::tuple<WaitCause, Id, Work, Id, Work, Id>;
+WaitKey key_of(const Trace& trace, const Edges& edges, const WaitPart& part);
 
 /// Waits of one kind of work on one stream for one kind of work on another stream, or for one host
 /// call.

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "per_iteration.h"
+
+#include <algorithm>
+
+#include "labels.h"
+#include "trace/ns_math.h"
+
+namespace streamscope::viewer {
+
+std::string spread_text(const PerIteration& each) {
+  const Ns spread = distance_ns(each.low_ns, each.high_ns) / 2;
+  return spread > 0 ? "\u00b1\u00a0" + format_duration(spread) : "";
+}
+
+bool IterationSums::add(const analysis::Iterations& iterations, Ns at, Ns duration_ns) {
+  if (!iterations.found() || at < iterations.steady_start_ns() || at >= iterations.steady_end_ns())
+    return false;
+  const auto end_of = [](const analysis::Iteration& each) { return each.end_ns; };
+  const auto found = std::ranges::upper_bound(iterations.all, at, {}, end_of);
+  parts_.emplace_back(static_cast<uint32_t>(found - iterations.all.begin()), duration_ns);
+  return true;
+}
+
+PerIteration IterationSums::over(const analysis::Iterations& iterations) const {
+  const size_t count = iterations.found() ? iterations.steady_count() : 0;
+  if (count == 0) return {};
+  std::vector<Ns> sums(count);
+  std::vector<uint64_t> counts(count);
+  for (const auto& [iteration, duration_ns] : parts_) {
+    const size_t index = iteration - iterations.steady_from;
+    trace::add_to(sums[index], duration_ns);
+    ++counts[index];
+  }
+  std::ranges::sort(sums);
+  std::ranges::sort(counts);
+  return {.low_ns = sums[count / 4],
+          .median_ns = sums[count / 2],
+          .high_ns = sums[count - 1 - count / 4],
+          .most_ns = sums.back(),
+          .count = counts[count / 2]};
+}
+
+}  // namespace streamscope::viewer
