@@ -246,6 +246,21 @@ TEST_F(GoldenPicture, OfTheRunWithAFindingFixed) {
   expect_as_approved("what-if", test::needless_sync_trace(6).trace(), arguments);
 }
 
+// The median iteration with each repair, above the recorded one.
+TEST_F(GoldenPicture, OfTheIterationWithEachRepair) {
+  const trace::Trace steps = test::host_bound_trace(20).trace();
+  Arguments arguments;
+  arguments.width = 1440;
+  arguments.height = 860;
+  arguments.what_if = true;
+  expect_as_approved("repairs", steps, arguments);
+  arguments.theme = ThemeKind::kLight;
+  expect_as_approved("repairs-light", steps, arguments);
+  arguments.width = 600;
+  arguments.height = 400;
+  expect_as_approved("repairs-small", steps, arguments);
+}
+
 TEST_F(GoldenPicture, OfTheHelp) {
   Arguments arguments;
   arguments.width = 1200;

@@ -98,6 +98,30 @@ TEST_F(WindowKeys, GoToEveryEndOfTheEdgesOfAnOperation) {
   }
 }
 
+// Shift+X shows all repairs as lanes and hides them; Tab and Enter in the diagnosis hide one.
+TEST_F(WindowKeys, ShowTheIterationWithEachRepair) {
+  open_steps();
+  const double iteration = number("iteration");
+  key("j");
+  ASSERT_TRUE(eventually([&] { return number("iteration") != iteration; }));
+  key("shift+x");
+  ASSERT_TRUE(eventually([&] { return number("repair_lanes") > 0; })) << slurp(state_file());
+  EXPECT_TRUE(eventually([&] { return number("iteration") == iteration; })) << "the median one";
+  const double all = number("repair_lanes");
+  key("F6");
+  ASSERT_TRUE(becomes("focus", quoted("diagnosis")));
+  EXPECT_TRUE(presses_until(
+      "Tab",
+      [&] {
+        key("Return");
+        return number("repair_lanes") < all || text("focus") != quoted("diagnosis");
+      },
+      12));
+  key("Escape");
+  key("shift+x");
+  EXPECT_TRUE(eventually([&] { return number("repair_lanes") != all; })) << slurp(state_file());
+}
+
 // Ctrl+F finds a sampled function, Down goes to what it calls, Shift+H folds it with its thread.
 TEST_F(WindowKeys, FindAndFoldWhatAThreadWasSampledIn) {
   sampled_trace(20).write(folder_ / "sampled.sqlite");

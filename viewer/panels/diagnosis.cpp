@@ -136,6 +136,14 @@ void DiagnosisView::draw_repair(const TraceModel& model, ViewState& state, const
   } else if (!repair.place.empty()) {
     widgets::wrapped(theme, Face::kSmall, theme.color(Color::kTextDim), repair.place);
   }
+  if (can_schedule(model, repair.finding)) {
+    const std::string_view action = std::ranges::binary_search(state.repair_lanes, repair.finding)
+                                        ? "hide lane"
+                                        : "show as lane";
+    widgets::beside(theme.width(Face::kSmall, action), theme.px(16));
+    if (widgets::link(theme, state.focus.stops, Face::kSmall, action, next_id_++))
+      toggle_repair_lane(model, state, repair.finding);
+  }
   ImGui::EndGroup();
 }
 

@@ -37,8 +37,8 @@ void TimelineView::lay_out(const Pane& pane) {
       pane.state.nav.lane_order.shown(pane.model.lanes(), pane.state.nav.collapsed);
   boxes_.clear();
   box_index_.assign(lanes.size(), -1);
-  pinned_height_ = 0;
-  float y = pane.min.y;
+  pinned_height_ = repairs_height(pane);
+  float y = pane.min.y + pinned_height_;
   for (size_t i = 0; i < shown.lanes.size(); ++i) {
     const size_t lane = shown.lanes[i];
     const bool pinned = i < shown.pinned_count;
@@ -175,6 +175,7 @@ void TimelineView::draw_plot(Pane& pane) {
     pane.state.drawn.background.clip(min, max);
     const bool mouse = pane.mouse_in_plot;
     pane.mouse_in_plot = mouse && (pane.mouse.y < scrolled) == pinned;
+    if (pinned) draw_repairs(pane);
     for (const LaneBox& box : boxes_) {
       if (box.pinned == pinned && box.bottom > (pinned ? pane.min.y : scrolled) &&
           box.top < pane.max.y)

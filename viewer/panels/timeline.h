@@ -6,7 +6,8 @@
 //
 // timeline.cpp does layout, scrolling and input; timeline_lanes.cpp draws the content of lanes;
 // timeline_edges.cpp the arrows; timeline_chrome.cpp what is around them: axis, overview, lane
-// names; timeline_iterations.cpp the iterations above the axis.
+// names; timeline_iterations.cpp the iterations above the axis; timeline_repairs.cpp how one would
+// run if repaired.
 #pragma once
 
 #include <optional>
@@ -140,7 +141,8 @@ class TimelineView : public View {
   void draw_waits(Pane& pane, const Lane& lane, Strip& strip);
   void draw_markers(Pane& pane, const Lane& lane, float bottom);
   void draw_path(Pane& pane, const Lane& lane, float top);
-  void draw_predicted(Pane& pane, const LaneBox& box, float top);
+  /// Work as predicted; `strength` of its colors.
+  void draw_predicted(Pane& pane, const Row& row, float top, float height, float strength);
   /// Vertical position of a band of an open lane.
   std::pair<float, float> band_span(const Pane& pane, const LaneBox& box, size_t band) const;
   ImU32 fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const;
@@ -157,6 +159,12 @@ class TimelineView : public View {
   void tint_grid(const Pane& pane);
   void draw_iterations(Pane& pane, float top);
   void draw_iteration_labels(Pane& pane, float top);
+
+  // timeline_repairs.cpp
+  static float repairs_height(const Pane& pane);
+  void draw_repairs(Pane& pane);
+  void draw_repair(Pane& pane, const RepairSchedule& schedule, float top);
+  void draw_repair_names(Pane& pane);
 
   // timeline_chrome.cpp
   void draw_axis(Pane& pane, float top);
@@ -175,7 +183,7 @@ class TimelineView : public View {
 
   std::vector<LaneBox> boxes_;  // of all lanes that are shown, top to bottom
   std::vector<int> box_index_;  // by lane, -1 if it is not shown
-  float pinned_height_ = 0;
+  float pinned_height_ = 0;     // of what does not scroll: lanes of repairs, then pinned lanes
   float content_height_ = 0;
   float scroll_ = 0;
   std::vector<ImU32> grid_;  // a line of pixels of an empty lane

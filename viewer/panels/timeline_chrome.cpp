@@ -175,6 +175,7 @@ void TimelineView::draw_gutter(Pane& pane) {
     }
     pane.draw.PopClipRect();
   }
+  draw_repair_names(pane);
   if (pinned_height_ > 0)
     pane.draw.AddRectFilled({pane.gutter_x, scrolled - pane.px(1)}, {right, scrolled + pane.px(1)},
                             pane.color(Color::kAccent));

@@ -140,8 +140,11 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
   if (!lane.bands.empty() && pane.state.look.critical_path)
     draw_path(pane, lane, band_span(pane, box, 0).first);
   if (collapsed) return;
+  // The same work as predicted, pale and half as high.
   if (lane.kind == LaneKind::kStream && pane.state.prediction && !lane.bands.empty())
-    draw_predicted(pane, box, band_span(pane, box, lane.bands.size() - 1).second + pane.px(2));
+    draw_predicted(pane, pane.state.prediction->by_lane[box.lane],
+                   band_span(pane, box, lane.bands.size() - 1).second + pane.px(2),
+                   pane.px(kPredictedPitch - 3), kPredicted);
   draw_markers(pane, lane, box.bottom - pane.px(3));
 }
 
@@ -169,13 +172,12 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
             .foot_y = bottom};
 }
 
-// The same work as predicted, pale and half as high.
-void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
-  const Row& row = pane.state.prediction->by_lane[box.lane];
+void TimelineView::draw_predicted(Pane& pane, const Row& row, float top, float height,
+                                  float strength) {
   bars_.clear();
   fold(row, pane.state.nav.window, kMinPx, bars_);
   pane.state.drawn.items += bars_.size();
-  Strip strip(pane, top, top + pane.px(kPredictedPitch - 3), grid_);
+  Strip strip(pane, top, top + height, grid_);
   const bool mouse_in_strip =
       pane.mouse_in_plot && pane.mouse.y >= strip.top() && pane.mouse.y < strip.bottom();
   for (const DrawItem& bar : bars_) {
@@ -183,7 +185,7 @@ void TimelineView::draw_predicted(Pane& pane, const LaneBox& box, float top) {
     const Item item = unpack(row.item[bar.first]);
     const ImU32 fill = bar_color(pane.model, pane.theme, pane.state.look.color_by, item,
                                  static_cast<Category>(bar.kind));
-    strip.fill(bar.x0, x1, pane.theme.dim(fill, kPredicted * bar.coverage));
+    strip.fill(bar.x0, x1, pane.theme.dim(fill, strength * bar.coverage));
     const float mouse = pane.mouse.x - pane.min.x;
     if (mouse_in_strip && mouse >= bar.x0 && mouse < x1)
       hit_ = {.item = item,

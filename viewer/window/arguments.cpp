@@ -98,7 +98,8 @@ class CommandLine {
                "\nfinding:NUMBER or none",
            parse_select);
     app_.add_flag("--what-if", arguments.what_if,
-                  "show the run with the selected finding fixed, below the recorded run");
+                  "show the run with the selected finding fixed, below the recorded run; without "
+                  "one, the median iteration with each finding to fix first");
     option("--panel", "NAME", "show only this panel", arguments.panel)
         .check(CLI::IsMember(view_names()));
     option("--theme", "NAME", "dark (default) or light", theme_)
@@ -177,8 +178,6 @@ RangeEnd parse_range_end(std::string_view text) {
 Arguments parse_arguments(std::span<const char* const> words) {
   Arguments result;
   CommandLine(result).parse(words);
-  if (result.what_if && !result.finding)
-    throw Error("--what-if", "no finding is selected", "add --select finding:NUMBER");
   if (!result.screenshot.empty() && result.trace.empty() && !result.help && !result.version) {
     throw Error("--screenshot", "no trace given", "run streamscope-viewer TRACE --screenshot PNG");
   }

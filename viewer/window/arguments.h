@@ -36,7 +36,7 @@ struct Arguments {
   std::optional<std::pair<RangeEnd, RangeEnd>> range;
   Item select;
   std::optional<size_t> finding;  ///< to select, as the panel numbers them
-  bool what_if = false;           ///< with the finding fixed
+  bool what_if = false;           ///< with the finding fixed; else lanes of all repairs
   bool select_nothing = false;    ///< otherwise a screenshot selects the longest wait
   std::string panel;              ///< the only panel to show; empty: all
   ThemeKind theme = ThemeKind::kDark;

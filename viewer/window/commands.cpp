@@ -133,6 +133,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Select", "Next finding", "E", [](D d, S s) { step_to_finding(d, s, 1); }},
     {"Select", "Previous finding", "Shift+E", [](D d, S s) { step_to_finding(d, s, -1); }},
     {"Select", "What if the finding were fixed?", "X", [](D d, S s) { toggle_repaired(d, s); }},
+    {"Select", "The iteration with each finding fixed", "Shift+X", toggle_repair_lanes},
     {"Select", "Mark the time of the selection", "M", [](D d, S s) { mark(d, s, false); }},
     {"Select", "Measure: extend the mark to the selection", "Shift+M", [](D d, S s) { mark(d, s, true); }},
     {"Select", "Bookmark this time", "Ctrl+B", [](D, S s) { s.overlay = Overlay::kNote; }},

@@ -31,6 +31,50 @@ void begin_overlay(float width, float height) {
   ImGui::PopStyleVar();
 }
 
+struct HelpLine {
+  std::string_view left, right;
+  bool heading;
+};
+
+// Groups of commands, then the mouse actions.
+std::vector<HelpLine> help_lines() {
+  std::vector<HelpLine> lines;
+  std::string_view group;
+  for (const Command& command : commands()) {
+    if (command.group != group) {
+      group = command.group;
+      lines.push_back({group, "", true});
+    }
+    lines.push_back({command.keys, command.name, false});
+  }
+  static constexpr std::array<HelpLine, 8> kMouse = {
+      {{"Mouse", "", true},
+       {"click", "select", false},
+       {"double click", "zoom to it; on empty space: show everything", false},
+       {"drag", "pan and scroll; on a lane name: move the lane", false},
+       {"Shift+drag", "mark a time range and show its sums", false},
+       {"wheel", "zoom at the mouse", false},
+       {"Shift+wheel", "pan", false},
+       {"Ctrl+wheel", "scroll lanes; over lane names, wheel alone", false}}};
+  lines.insert(lines.end(), kMouse.begin(), kMouse.end());
+  return lines;
+}
+
+// Moves headings, so that each stays with the line below it; returns the number of rows, with
+// another one if there is no space for what is moved.
+size_t arrange(std::vector<HelpLine>& lines, size_t columns) {
+  for (size_t rows = (lines.size() + columns - 1) / columns;; ++rows) {
+    std::vector<HelpLine> moved = lines;
+    for (size_t last = rows - 1; last < moved.size(); last += rows) {
+      if (moved[last].heading)
+        moved.insert(moved.begin() + static_cast<ptrdiff_t>(last), HelpLine{"", "", false});
+    }
+    if (moved.size() > rows * columns) continue;
+    lines = std::move(moved);
+    return rows;
+  }
+}
+
 }  // namespace
 
 std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
@@ -108,40 +152,12 @@ void Workspace::draw_help(float width, float height) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
 
-  // Groups of commands in as many columns as fit, then the mouse actions.
-  struct Line {
-    std::string_view left, right;
-    bool heading;
-  };
-  std::vector<Line> lines;
-  std::string_view group;
-  for (const Command& command : commands()) {
-    if (command.group != group) {
-      group = command.group;
-      lines.push_back({group, "", true});
-    }
-    lines.push_back({command.keys, command.name, false});
-  }
-  static constexpr std::array<Line, 8> kMouse = {
-      {{"Mouse", "", true},
-       {"click", "select", false},
-       {"double click", "zoom to it; on empty space: show everything", false},
-       {"drag", "pan and scroll; on a lane name: move the lane", false},
-       {"Shift+drag", "mark a time range and show its sums", false},
-       {"wheel", "zoom at the mouse", false},
-       {"Shift+wheel", "pan", false},
-       {"Ctrl+wheel", "scroll lanes; over lane names, wheel alone", false}}};
-  lines.insert(lines.end(), kMouse.begin(), kMouse.end());
+  std::vector<HelpLine> lines = help_lines();
   const float row = theme_.px(22), column = theme_.px(376), key_column = theme_.px(104),
               pad = theme_.px(24), title = theme_.px(34);
   const float fitting = std::clamp(std::floor((width - pad) / column), 1.0f, 3.0f);
   const auto columns = static_cast<size_t>(fitting);
-  const size_t rows = (lines.size() + columns - 1) / columns + 1;  // one spare, for what is moved
-  // A heading stays with the line below it.
-  for (size_t last = rows - 1; last < lines.size(); last += rows) {
-    if (lines[last].heading)
-      lines.insert(lines.begin() + static_cast<ptrdiff_t>(last), Line{"", "", false});
-  }
+  const size_t rows = arrange(lines, columns);
   // If it is higher than the window, it scrolls below its title.
   const float margin = theme_.px(12), whole = static_cast<float>(rows) * row;
   const float shown = std::min(whole, height - 2 * (pad + margin) - title);

@@ -14,12 +14,23 @@ constexpr const char* kNothingSelected = "nothing is selected";
 constexpr const char* kNoLane = "no lane is selected: Shift+Up and Shift+Down select one";
 constexpr const char* kNoFindings = "no findings in this trace";
 constexpr const char* kNoIterations = "no iterations in this trace; the diagnosis says why";
+constexpr const char* kTooLarge = "this trace is too large to replay with a finding fixed";
 constexpr const char* kNoEdges = "no ordering edge begins or ends here";
 constexpr const char* kIssuedNothing = "the selection issued no work on a device";
 // An item that is zoomed to fills this share of the width, so that its neighbors show where it is.
 constexpr double kItemMargin = 0.75;
 
 void refuse(ViewState& state, const char* why) { state.status = why; }
+
+// In or out of ascending numbers.
+void toggle(std::vector<size_t>& numbers, size_t number) {
+  const auto at = std::ranges::lower_bound(numbers, number);
+  if (at != numbers.end() && *at == number) {
+    numbers.erase(at);
+  } else {
+    numbers.insert(at, number);
+  }
+}
 
 // Also at least as long as the other trace, both counted from their first work.
 TimeRange with_compared(const TraceModel& model, const ViewState& state, TimeRange range) {
@@ -374,7 +385,7 @@ void toggle_repaired(const TraceModel& model, ViewState& state) {
     if (finding < count) look_at_finding(model, state, finding);
   }
   if (can_predict(model, finding)) return toggle_repaired(model, state, finding);
-  state.status = model.insights().derived ? "this trace is too large to replay with a finding fixed"
+  state.status = model.insights().derived  ? kTooLarge
                  : state.selection.finding ? "the run cannot be replayed with this finding fixed"
                                            : "the run cannot be replayed with any finding fixed";
 }
@@ -386,13 +397,22 @@ void select_longest_wait(const TraceModel& model, ViewState& state) {
 }
 
 void toggle_repaired(const TraceModel& model, ViewState& state, size_t finding) {
-  if (!can_predict(model, finding)) return;
-  const auto at = std::ranges::lower_bound(state.repaired, finding);
-  if (at != state.repaired.end() && *at == finding) {
-    state.repaired.erase(at);
-  } else {
-    state.repaired.insert(at, finding);
-  }
+  if (can_predict(model, finding)) toggle(state.repaired, finding);
+}
+
+void toggle_repair_lane(const TraceModel& model, ViewState& state, size_t finding) {
+  if (!can_schedule(model, finding)) return;
+  toggle(state.repair_lanes, finding);
+  if (std::ranges::binary_search(state.repair_lanes, finding)) go_to_median_iteration(model, state);
+}
+
+void toggle_repair_lanes(const TraceModel& model, ViewState& state) {
+  if (!model.diagnosis().has_iterations()) return refuse(state, kNoIterations);
+  if (!state.repair_lanes.empty()) return state.repair_lanes.clear();
+  for (const Repair& repair : model.diagnosis().repairs)
+    toggle_repair_lane(model, state, repair.finding);
+  if (state.repair_lanes.empty())
+    refuse(state, model.insights().derived ? kTooLarge : "no repair can be replayed");
 }
 
 void toggle_drawer(ViewState& state, std::string_view view) {

@@ -16,6 +16,7 @@
 #include "bookmarks.h"
 #include "model/comparison.h"
 #include "model/prediction.h"
+#include "model/repair_schedule.h"
 #include "model/trace_model.h"
 #include "render/pixel_background.h"
 #include "render/theme.h"
@@ -140,7 +141,9 @@ struct ViewState {
   std::shared_ptr<const TraceModel> compared;    ///< a second trace to compare the first with
   std::shared_ptr<const Comparison> comparison;  ///< of both, once computed
   std::vector<size_t> repaired;  ///< findings that the prediction assumes fixed, ascending
-  std::shared_ptr<const Prediction> prediction;     ///< for these, once computed
+  std::shared_ptr<const Prediction> prediction;  ///< for these, once computed
+  std::vector<size_t> repair_lanes;              ///< findings whose repair has a lane, ascending
+  std::vector<std::shared_ptr<const RepairSchedule>> schedules;  ///< of these, as far as computed
   std::shared_ptr<const IterationSummary> summary;  ///< what bounds an iteration, once computed
   /// Message about the last key or click, mostly why it had no effect. Cleared by the next one.
   std::string status;
@@ -246,6 +249,11 @@ void step_to_finding(const TraceModel& model, ViewState& state, ptrdiff_t by);
 void toggle_repaired(const TraceModel& model, ViewState& state, size_t finding);
 /// The same for the selected finding, or else for the first that can be replayed.
 void toggle_repaired(const TraceModel& model, ViewState& state);
+/// Shows a lane with the median iteration as it would be with the finding fixed, or hides it; does
+/// nothing if it cannot be replayed.
+void toggle_repair_lane(const TraceModel& model, ViewState& state, size_t finding);
+/// The same for all findings to fix first.
+void toggle_repair_lanes(const TraceModel& model, ViewState& state);
 /// Selects the op that waited longest, of all waits that the inspector lists.
 void select_longest_wait(const TraceModel& model, ViewState& state);
 /// Opens the drawer with a view, or closes it if it already shows this view.

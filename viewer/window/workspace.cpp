@@ -64,6 +64,7 @@ void Workspace::set_model(std::shared_ptr<const TraceModel> model) {
   state_.nav.lane_order.reset();
   state_.selection = {.hovered = state_.selection.hovered};
   state_.repaired.clear();
+  state_.repair_lanes.clear();
   state_.prediction.reset();
   apply_arguments();
 }
@@ -103,6 +104,7 @@ void Workspace::take_news(std::shared_ptr<const TraceModel> model) {
   }
   state_.selection.finding.reset();
   state_.repaired.clear();
+  state_.repair_lanes.clear();
 }
 
 RecentTrace Workspace::recent() const {
@@ -144,6 +146,7 @@ void Workspace::apply_arguments() {
     if (arguments_.what_if) toggle_repaired(*model_, state_, *arguments_.finding);
     if (!arguments_.range) return;
   }
+  if (arguments_.what_if && !arguments_.finding) toggle_repair_lanes(*model_, state_);
   const Item wanted = arguments_.select;
   if (wanted && !model_->items().time(wanted)) {
     throw Error("--select " + std::string(to_string(wanted.kind)) + ":" + std::to_string(wanted.id),
@@ -343,6 +346,7 @@ void Workspace::draw(float width, float height) {
   apply_focus();
   if (model_ && error_.empty()) {
     state_.prediction = predictor_.ask(model_, state_.repaired);
+    state_.schedules = scheduler_.ask(model_, state_.repair_lanes);
     const bool diagnoses = arguments_.panel == "diagnosis" || state_.look.drawer == "diagnosis";
     state_.summary = diagnoser_.ask(model_, diagnoses);
     const bool compares = arguments_.panel == "compare" || state_.look.drawer == "compare";
@@ -360,7 +364,8 @@ void Workspace::draw(float width, float height) {
 }
 
 void Workspace::draw_panels(float top, float width, float height) {
-  state_.drawn.busy = predictor_.is_busy() || comparer_.is_busy() || diagnoser_.is_busy();
+  state_.drawn.busy =
+      predictor_.is_busy() || scheduler_.is_busy() || comparer_.is_busy() || diagnoser_.is_busy();
   state_.drawn.holders.reset();
   if (!arguments_.panel.empty()) {
     if (state_.focus.view != kTimeline) state_.focus.view = arguments_.panel;
@@ -456,6 +461,7 @@ std::string Workspace::state_json() const {
       {"graph_group", state_.selection.group != kNoId ? Json(state_.selection.group) : Json()},
       {"finding", number_or_null(state_.selection.finding)},
       {"repaired", state_.repaired.size()},
+      {"repair_lanes", state_.schedules.size()},
       {"predicted_gain_ns", state_.prediction ? Json(state_.prediction->gain_ns) : Json()},
       {"color_by", to_string(state_.look.color_by)},
       {"lane_filter", state_.nav.lane_order.filter()},

@@ -123,6 +123,7 @@ class Workspace {
   std::string notice_;
   double progress_ = 0;
   Predictor predictor_;
+  RepairScheduler scheduler_;
   Diagnoser diagnoser_;
   Comparer comparer_;
   std::vector<RecentTrace> recent_;
