@@ -249,24 +249,33 @@ TEST_F(Picture, GrowsWithTheScale) {
   EXPECT_GT(count(large, panel), count(normal, panel));
 }
 
-TEST_F(Picture, CostsPixelsNotOperations) {
-  size_t drawn[2];
-  for (const size_t i : {0, 1}) {
-    const auto model =
-        std::make_shared<const TraceModel>(test::dense_trace(i == 0 ? 10'000 : 1'000'000));
-    Offscreen surface(1920, 1080);
-    Workspace workspace{Arguments{}};
-    workspace.set_model(model);
-    size_t most = 0;
-    for (int step = 0; step < 9; ++step) {
-      surface.render(workspace, 1);
-      most = std::max(most, workspace.state().drawn.items);
-      zoom(*model, workspace.state(), 400, 6);
-    }
-    drawn[i] = most;
+// The most that a picture of the trace draws at any scale.
+size_t most_drawn(trace::Trace trace) {
+  const auto model = std::make_shared<const TraceModel>(std::move(trace));
+  Offscreen surface(1920, 1080);
+  Workspace workspace{Arguments{}};
+  workspace.set_model(model);
+  size_t most = 0;
+  for (int step = 0; step < 9; ++step) {
+    surface.render(workspace, 1);
+    most = std::max(most, workspace.state().drawn.items);
+    zoom(*model, workspace.state(), 400, 6);
   }
-  EXPECT_LE(drawn[1], 2u * 1920);
-  EXPECT_LE(drawn[1], drawn[0] * 6 / 5);
+  return most;
+}
+
+TEST_F(Picture, CostsPixelsNotOperations) {
+  const size_t few = most_drawn(test::dense_trace(10'000)),
+               many = most_drawn(test::dense_trace(1'000'000));
+  EXPECT_LE(many, 2u * 1920);
+  EXPECT_LE(many, few * 6 / 5);
+}
+
+TEST_F(Picture, CostsPixelsNotSamples) {
+  const size_t few = most_drawn(test::dense_samples_trace(10'000)),
+               many = most_drawn(test::dense_samples_trace(1'000'000));
+  EXPECT_LE(many, 8u * 2 * 1920) << "a row of states, 7 of functions";
+  EXPECT_LE(many, few * 6 / 5);
 }
 
 // The maximum of each pixel is 1, but the filled part is a third, its mean over time.

@@ -149,6 +149,31 @@ Trace dense_trace(size_t ops) {
   return trace;
 }
 
+Trace dense_samples_trace(size_t samples) {
+  constexpr size_t kStacks = 7;
+  TraceBuilder builder;
+  builder.range("run", 0, static_cast<Ns>(samples) * 100);
+  std::vector<std::string> stack = {"/src/train.py:9 <module>"};
+  for (size_t i = 0; i < kStacks; ++i) {
+    stack.insert(stack.begin(),
+                 "/src/train.py:1" + std::to_string(i) + " layer" + std::to_string(i));
+    builder.sample(0, stack);
+  }
+  Trace trace = builder.trace();
+  HostSampleColumns& rows = trace.host_sample;
+  const auto repeat = [&](auto& column) { column.resize(samples, column[0]); };
+#define STREAMSCOPE_REPEAT(type, name) repeat(rows.name);
+  STREAMSCOPE_HOST_SAMPLE_COLUMNS(STREAMSCOPE_REPEAT)
+#undef STREAMSCOPE_REPEAT
+  rows.row_count = samples;
+  for (size_t i = 0; i < samples; ++i) {
+    rows.at_ns[i] = static_cast<Ns>(i) * 100;
+    rows.stack_id[i] = static_cast<Id>(i * i % kStacks);
+    rows.runs[i] = i % 3 != 0;
+  }
+  return trace;
+}
+
 std::vector<NamedTrace> sample_traces() {
   std::vector<NamedTrace> traces;
   traces.push_back({"pipeline", pipeline_trace(6).trace()});

@@ -19,6 +19,9 @@ TraceBuilder sampled_trace(int steady);
 /// One stream with this many short kernels.
 trace::Trace dense_trace(size_t ops);
 
+/// One thread with this many samples of a few stacks.
+trace::Trace dense_samples_trace(size_t samples);
+
 struct NamedTrace {
   std::string name;
   trace::Trace trace;
