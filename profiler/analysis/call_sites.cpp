@@ -136,9 +136,10 @@ std::string frame_label(const Trace& trace, Id frame) {
     return printable(symbol.substr(symbol.rfind('/') + 1));  // without the folder
   if (!symbol.empty()) return printable(symbol);
   const std::string_view path = trace.text(frames.module_id[frame]);
+  const Id stack = frames.stack_id[frame];
+  const Id process = stack < trace.stack.size() ? trace.stack.process_id[stack] : kNoId;
   const std::string module =
-      path.empty() ? process_label(trace, trace.stack.process_id[frames.stack_id[frame]])
-                   : printable(path.substr(path.rfind('/') + 1));
+      path.empty() ? process_label(trace, process) : printable(path.substr(path.rfind('/') + 1));
   return frames.address[frame] == trace::kNoInt
              ? module
              : fmt::format("{}+{:#x}", module, frames.address[frame]);

@@ -121,6 +121,20 @@ TEST(HostFrames, CountFramesOfALibraryWithoutSymbolsAsOne) {
   EXPECT_EQ(frames.label(frames.rows()[2].begin), "libstdc++.so.6");
 }
 
+TEST(HostFrames, SurviveFramesAndSamplesThatBelongToNothing) {
+  test::TraceBuilder builder = sampled();
+  trace::StackFrameColumns& frames = builder.columns().stack_frame;
+  frames.stack_id[0] = frames.symbol_id[0] = frames.module_id[0] = kNoId;
+  builder.columns().host_sample.thread_id[1] = kNoId;
+  builder.columns().host_sample.at_ns[2] = trace::kUnknownNs;
+  const TraceModel model(builder.trace());
+  size_t samples = 0;
+  const HostFrames::RunRow& row = model.items().host_frames().rows()[0];
+  for (Id run = row.begin; run < row.end; ++run)
+    samples += model.items().host_frames().samples(run).size();
+  EXPECT_EQ(samples, 2u);
+}
+
 TEST(HostFrames, AreALaneBelowTheirThread) {
   const TraceModel model(sampled().trace());
   const LaneSet& lanes = model.lanes();

@@ -16,11 +16,13 @@ std::string spread_text(const PerIteration& each) {
 }
 
 bool IterationSums::add(const analysis::Iterations& iterations, Ns at, Ns duration_ns) {
-  if (!iterations.found() || at < iterations.steady_start_ns() || at >= iterations.steady_end_ns())
-    return false;
+  if (!iterations.found()) return false;
   const auto end_of = [](const analysis::Iteration& each) { return each.end_ns; };
   const auto found = std::ranges::upper_bound(iterations.all, at, {}, end_of);
-  parts_.emplace_back(static_cast<uint32_t>(found - iterations.all.begin()), duration_ns);
+  const auto index = static_cast<size_t>(found - iterations.all.begin());
+  if (index < iterations.steady_from || index >= iterations.steady_to || at < found->start_ns)
+    return false;
+  parts_.emplace_back(static_cast<uint32_t>(index), duration_ns);
   return true;
 }
 

@@ -18,11 +18,9 @@ std::vector<SteadyWaits> steady_waits(const trace::Trace& trace, const analysis:
   std::vector<WaitPart> steady;
   std::map<analysis::WaitKey, IterationSums> sums;
   for (const WaitPart& part : parts) {
-    const Ns at = trace.op.start_ns[part.op];
-    if (at < iterations.steady_start_ns() || at >= iterations.steady_end_ns()) continue;
-    steady.push_back(part);
-    if (analysis::is_wait(part))
-      sums[analysis::key_of(trace, edges, part)].add(iterations, at, part.duration_ns);
+    if (analysis::is_wait(part) && sums[analysis::key_of(trace, edges, part)].add(
+                                       iterations, trace.op.start_ns[part.op], part.duration_ns))
+      steady.push_back(part);
   }
   std::vector<SteadyWaits> result;
   for (analysis::WaitGroup& group : analysis::group_waits(trace, edges, steady)) {
