@@ -114,7 +114,10 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   if (state.nav.window.width_px <= 1) first_fit(model, state, width);
   state.nav.window.resize(width);
   state.drawn.items = 0;
-  if (folded_of_ != model.serial()) folded_.clear();
+  if (folded_of_ != model.serial()) {
+    folded_.clear();
+    counters_.clear();
+  }
   folded_of_ = model.serial();
 
   lay_out(pane);

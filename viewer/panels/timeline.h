@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "timeline/counter_pixels.h"
 #include "timeline/folded_rows.h"
 #include "timeline/iteration_bands.h"
 #include "widgets.h"
@@ -188,10 +189,10 @@ class TimelineView : public View {
   float scroll_ = 0;
   std::vector<ImU32> grid_;  // a line of pixels of an empty lane
   FoldedRows folded_;
-  uint64_t folded_of_ = 0;  // serial of the model that they belong to
+  CounterPixels counters_;
+  uint64_t folded_of_ = 0;  // serial of the model that these belong to
   Hit hit_;
-  std::vector<DrawItem> bars_, waits_;  // reused for each lane
-  std::vector<Counter::Column> columns_;
+  std::vector<DrawItem> bars_, waits_;     // reused for each lane
   std::vector<IterationBand> iterations_;  // in the window
   float iterations_height_ = 0;            // of their strip; 0: there are none
 

@@ -149,10 +149,10 @@ void TimelineView::draw_lane(Pane& pane, const LaneBox& box) {
 }
 
 void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float bottom) {
-  columns_.resize(grid_.size());
-  lane.counter.in_pixels(pane.state.nav.window, columns_);
+  const std::span<const Counter::Column> columns =
+      counters_.of(lane.counter, pane.state.nav.window, grid_.size());
   pane.state.drawn.items += draw_counter_columns(
-      columns_, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
+      columns, static_cast<double>(lane.counter.top()), pane.min.x, bottom, bottom - top,
       CounterLook(pane.theme, pane.color(Color::kCounter), lane.counter.is_share()),
       [&](ImVec2 min, ImVec2 max, ImU32 color) {
         pane.state.drawn.background.fill(min, max, color);
@@ -164,9 +164,9 @@ void TimelineView::draw_counter(Pane& pane, const Lane& lane, float top, float b
   if (!pointed && !is_chosen) return;
   const float x = pointed ? pane.mouse.x : std::floor(pane.x(instant_of_keys(pane.state)));
   if (const float column = x - pane.min.x;
-      column >= 0 && column < static_cast<float>(columns_.size()))
+      column >= 0 && column < static_cast<float>(columns.size()))
     hit_ = {.counter = &lane,
-            .value = columns_[static_cast<size_t>(column)],
+            .value = columns[static_cast<size_t>(column)],
             .at_x = x,
             .top_y = top,
             .foot_y = bottom};
