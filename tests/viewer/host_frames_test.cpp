@@ -165,7 +165,7 @@ TEST(HostFrames, SaysWhereAndHowLong) {
   EXPECT_EQ(facts["at"], "train.py:41, 43");
   EXPECT_EQ(facts["samples"], "3");
   EXPECT_EQ(facts["the thread"], "runs in 2, waits for input (read) in 1");
-  EXPECT_EQ(facts["in all"], "100\u00a0% of the thread's samples");
+  EXPECT_EQ(facts["whole run"], "100\u00a0% of the thread's samples");
 }
 
 TEST(HostFrames, AreNotThereWithoutSamples) {

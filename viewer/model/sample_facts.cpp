@@ -64,10 +64,10 @@ std::vector<Fact> sample_facts(const TraceModel& model, Id run) {
                                     format_count(static_cast<int64_t>(*iteration + 1))});
   }
   if (const HostFrames::Share share = frames.share(run); share.samples > 0)
-    facts.push_back({"in all", format_percent(static_cast<double>(share.samples) /
-                                              static_cast<double>(share.of)) +
-                                   " of the thread's samples" +
-                                   (diagnosis.has_iterations() ? " in the steady part" : "")});
+    facts.push_back(
+        {diagnosis.has_iterations() ? "steady part" : "whole run",
+         format_percent(static_cast<double>(share.samples) / static_cast<double>(share.of)) +
+             " of the thread's samples"});
   return facts;
 }
 
