@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct PathStep;
 struct StreamSums {
   IterationSeries busy;  ///< totals are those of StreamActivity
   /// Time without work from its first op on, by WaitCause.
-  std::array<IterationSeries, kWaitCauses.size()> waiting;
+  std::array<IterationSeries, std::size(kWaitCauses)> waiting;
   /// In the steady part; all of them without iterations.
   struct Counts {
     uint64_t kernels = 0, copies = 0, others = 0, records = 0, waits = 0;

@@ -50,9 +50,9 @@ Json each_json(const analysis::IterationSeries& series, const IterationSummary& 
 // By cause; no entry without time.
 Json waiting_json(const analysis::StreamSums& sums) {
   Json causes = Json::object();
-  for (size_t i = 0; i < kWaitCauses.size(); ++i) {
+  for (size_t i = 0; i < std::size(kWaitCauses); ++i) {
     if (const Ns time = sums.waiting[i].total_ns(); time > 0)
-      causes[std::string(kWaitCauses[i].stored)] = time;
+      causes[std::string(kWaitCauses[i].name)] = time;
   }
   return causes;
 }
@@ -60,9 +60,9 @@ Json waiting_json(const analysis::StreamSums& sums) {
 Json stream_iteration_json(const StreamSummary& stream, const IterationSummary& iteration) {
   if (!iteration.found()) return {};
   Json waiting = Json::object();
-  for (size_t i = 0; i < kWaitCauses.size(); ++i) {
+  for (size_t i = 0; i < std::size(kWaitCauses); ++i) {
     if (stream.sums.waiting[i].total_ns() > 0)
-      waiting[std::string(kWaitCauses[i].stored)] = each_json(stream.sums.waiting[i], iteration);
+      waiting[std::string(kWaitCauses[i].name)] = each_json(stream.sums.waiting[i], iteration);
   }
   const auto mean = [&](uint64_t count) {
     return static_cast<double>(count) / static_cast<double>(iteration.iterations.steady_count());
