@@ -53,8 +53,8 @@ constexpr Bounds look_up(std::string_view table, std::string_view column, Column
     if (rule.column == column && (rule.table.empty() || rule.table == table))
       return {rule.least, rule.most};
   }
-  const StoredTerms* stored = stored_terms(table, column);
-  if (stored != nullptr && stored->form == StoredTerms::kNumber)
+  const std::optional<StoredTerms> stored = stored_terms(table, column);
+  if (stored && stored->form == StoredTerms::kNumber)
     return {stored->terms.front().number, stored->terms.back().number};
   const auto is_one_of = [&](const auto& names) {
     return std::ranges::find(names, column) != std::end(names);

@@ -21,7 +21,7 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr double kLeastOfTime = 0.5;  // in which the stream is busy, of the steady part
+constexpr double kLeastBusy = 0.5;  // in which the stream is busy, of the steady part
 constexpr double kLeastBeside = 0.1;  // of the stream's time
 
 // The streams that are busy for most of the steady part, and for how long.
@@ -37,7 +37,7 @@ std::map<Id, Ns> busy_streams(Analyses& analyses, const Iterations& iterations) 
   }
   const auto time = static_cast<double>(iterations.steady_end_ns() - iterations.steady_start_ns());
   std::erase_if(busy, [&](const auto& stream) {
-    return static_cast<double>(stream.second) < kLeastOfTime * time;
+    return static_cast<double>(stream.second) < kLeastBusy * time;
   });
   return busy;
 }

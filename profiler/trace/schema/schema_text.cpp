@@ -15,12 +15,11 @@ namespace {
 
 constexpr size_t kWidth = 128;  // of lines, as those of schema.sql
 
-const StoredTerms& terms_of(std::string_view name) {
+StoredTerms terms_of(std::string_view name) {
   const size_t dot = name.find('.');
-  const StoredTerms* found =
-      dot == name.npos ? nullptr : stored_terms(name.substr(0, dot), name.substr(dot + 1));
-  if (found == nullptr)
-    throw std::logic_error("stored_terms.h does not have {" + std::string(name) + "}");
+  const std::optional<StoredTerms> found =
+      dot == name.npos ? std::nullopt : stored_terms(name.substr(0, dot), name.substr(dot + 1));
+  if (!found) throw std::logic_error("stored_terms.h does not have {" + std::string(name) + "}");
   return *found;
 }
 

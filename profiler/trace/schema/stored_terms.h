@@ -5,6 +5,7 @@
 // format, the texts of its views and the limits of its columns.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -88,12 +89,13 @@ inline constexpr StoredTerms kStoredTerms[] = {
     {"v_critical_path", "kind", kPathStepKinds, StoredTerms::kName},
 };
 
-/// nullptr for a column without a list.
-constexpr const StoredTerms* stored_terms(std::string_view table, std::string_view column) {
+/// Nothing for a column without a list. By value, as GCC 12 compares no pointer to a constant in a
+/// constant expression if it checks for undefined behavior.
+constexpr std::optional<StoredTerms> stored_terms(std::string_view table, std::string_view column) {
   for (const StoredTerms& each : kStoredTerms) {
-    if (each.table == table && each.column == column) return &each;
+    if (each.table == table && each.column == column) return each;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace streamscope::trace
