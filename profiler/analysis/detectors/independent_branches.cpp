@@ -21,7 +21,7 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr double kLeastBusy = 0.5;  // in which the stream is busy, of the steady part
+constexpr double kLeastBusy = 0.5;    // in which the stream is busy, of the steady part
 constexpr double kLeastBeside = 0.1;  // of the stream's time
 
 // The streams that are busy for most of the steady part, and for how long.
