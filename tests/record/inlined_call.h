@@ -5,7 +5,7 @@
 namespace streamscope::record {
 
 /// Addresses in calls that are inlined into these functions: the first from a header of the CUDA
-/// toolkit, at line 201 of "program.cpp"; the second from line 100 of "helper.h".
+/// toolkit, at line 200 of "program.cpp"; the second from line 100 of "helper.h".
 const char* call_from_header();
 const char* call_from_helper();
 

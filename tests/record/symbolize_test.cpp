@@ -122,7 +122,7 @@ TEST(Symbolizer, GivesTheLineOfTheProgramForACallThatIsInlinedFromAHeaderOfALibr
         {self, static_cast<uint64_t>(address - static_cast<const char*>(info.dli_fbase))});
   };
   EXPECT_THAT(name_of(call_from_header()), testing::HasSubstr("call_from_header"));
-  EXPECT_THAT(name_of(call_from_header()), testing::EndsWith("program.cpp:201"));
+  EXPECT_THAT(name_of(call_from_header()), testing::EndsWith("program.cpp:200"));
   EXPECT_THAT(name_of(call_from_helper()), testing::EndsWith("helper.h:100"));
 }
 
