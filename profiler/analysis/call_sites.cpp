@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "labels.h"
+#include "vocabulary/system_header.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -26,10 +27,22 @@ bool is_runtime(std::string_view symbol) {
 // Of kernel<<<…>>>(…) nvcc makes a call of a function with the kernel's name, which calls this one.
 bool is_launch_stub(std::string_view symbol) { return symbol.starts_with("__device_stub_"); }
 
+// "load(int) /src/data.cpp:41" has a place, "load(int)" has none.
+struct NativeSymbol {
+  std::string_view function, place;
+};
+NativeSymbol split(std::string_view symbol) {
+  const size_t space = symbol.rfind(' '), colon = symbol.rfind(':');
+  const bool has_line = space != symbol.npos && colon != symbol.npos && colon > space &&
+                        colon + 1 < symbol.size() &&
+                        symbol.find_first_not_of("0123456789", colon + 1) == symbol.npos;
+  if (!has_line) return {symbol, {}};
+  return {symbol.substr(0, space), symbol.substr(space + 1)};
+}
+
 // Templates of the C++ library are compiled into the program.
 bool is_of_library(std::string_view symbol) {
-  return symbol.find("/include/c++/") != symbol.npos ||
-         symbol.find(" /usr/include/") != symbol.npos || symbol.starts_with("std::") ||
+  return is_system_header(split(symbol).place) || symbol.starts_with("std::") ||
          symbol.starts_with("void std::") || symbol.starts_with("__gnu_cxx::");
 }
 
@@ -91,19 +104,6 @@ Rank rank_of(const Trace& trace, Id frame) {
     return symbol.empty() ? kNothing : kFramework;
   if (is_of_library(symbol)) return kFramework;
   return kProgram;
-}
-
-// "load(int) /src/data.cpp:41" has a place, "load(int)" has none.
-struct NativeSymbol {
-  std::string_view function, place;
-};
-NativeSymbol split(std::string_view symbol) {
-  const size_t space = symbol.rfind(' '), colon = symbol.rfind(':');
-  const bool has_line = space != symbol.npos && colon != symbol.npos && colon > space &&
-                        colon + 1 < symbol.size() &&
-                        symbol.find_first_not_of("0123456789", colon + 1) == symbol.npos;
-  if (!has_line) return {symbol, {}};
-  return {symbol.substr(0, space), symbol.substr(space + 1)};
 }
 
 // "load(int) /src/data.cpp:41" as "data.cpp:41 load"; without file and line "load".

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "trace/function_name.h"
+#include "vocabulary/system_header.h"
 #if STREAMSCOPE_HAVE_LIBDW
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -114,8 +115,7 @@ struct SourceLine {
 // Headers of the toolkit and of the C++ library, and what nvcc makes of a launch.
 bool is_of_library(std::string_view file) {
   const bool of_toolkit = file.find("/cuda") != file.npos && file.find("/include/") != file.npos;
-  return of_toolkit || file.starts_with("/usr/include/") ||
-         file.find("/include/c++/") != file.npos || file.find("tmpxft_") != file.npos;
+  return of_toolkit || is_system_header(file) || file.find("tmpxft_") != file.npos;
 }
 
 // Where an inlined call at an address was made, the first one outside of libraries from the
