@@ -19,7 +19,8 @@ Counter counter() {
   return count_open(begins, ends);
 }
 
-std::vector<Counter::Column> anew(const Counter& counter, const TimeWindow& window, size_t width) {
+std::vector<Counter::Column> computed(const Counter& counter, const TimeWindow& window,
+                                      size_t width) {
   std::vector<Counter::Column> columns(width);
   counter.in_pixels(window, columns);
   return columns;
@@ -32,8 +33,8 @@ TEST(CounterPixels, EqualThoseOfTheCounterWhereverTheWindowIsPanned) {
     TimeWindow window{.begin_ns = 50'000, .ns_per_px = ns_per_px, .width_px = 700};
     for (const double px : {0.0, 17.0, -60.5, 300.0, -900.0, 64.0}) {
       window.pan_px(px);
-      const auto kept = pixels.of(busy, window, 700);
-      EXPECT_TRUE(std::ranges::equal(kept, anew(busy, window, 700))) << ns_per_px << " " << px;
+      const auto shown = pixels.of(busy, window, 700);
+      EXPECT_TRUE(std::ranges::equal(shown, computed(busy, window, 700))) << ns_per_px << " " << px;
     }
   }
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "analysis/iterations/issued_work.h"
+#include "analysis/iterations/iteration_series.h"
 #include "labels.h"
 #include "trace/ns_math.h"
 
@@ -36,13 +38,13 @@ PerIteration IterationSums::over(const analysis::Iterations& iterations) const {
     trace::add_to(sums[index], duration_ns);
     ++counts[index];
   }
-  std::ranges::sort(sums);
-  std::ranges::sort(counts);
-  return {.low_ns = sums[count / 4],
-          .median_ns = sums[count / 2],
-          .high_ns = sums[count - 1 - count / 4],
-          .most_ns = sums.back(),
-          .count = counts[count / 2]};
+  const Ns most = std::ranges::max(sums);
+  const analysis::Quartiles usual = analysis::quartiles_of(std::move(sums));
+  return {.low_ns = usual.low_ns,
+          .median_ns = usual.median_ns,
+          .high_ns = usual.high_ns,
+          .most_ns = most,
+          .count = analysis::median(std::move(counts))};
 }
 
 }  // namespace streamscope::viewer

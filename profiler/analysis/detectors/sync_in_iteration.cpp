@@ -14,7 +14,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
+#include <map>
 
 #include "../call_sites.h"
 #include "../labels.h"
@@ -175,14 +175,10 @@ void add_finding(Analyses& analyses, std::vector<SyncSite> sites, Findings& find
 void find_syncs_in_iterations(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
   if (!model.found()) return;
-  std::vector<SyncSite> sites = sync_sites(analyses, model.iterations()), reads;
-  const auto reading = std::ranges::stable_partition(
-      sites, [](const SyncSite& site) { return !site.reads_values(); });
-  reads.assign(std::move_iterator(reading.begin()), std::move_iterator(reading.end()));
-  sites.erase(reading.begin(), reading.end());
-  for (std::vector<SyncSite>& of_kind : {std::ref(reads), std::ref(sites)}) {
-    if (!of_kind.empty()) add_finding(analyses, std::move(of_kind), findings);
-  }
+  std::map<bool, std::vector<SyncSite>> by_kind;
+  for (SyncSite& site : sync_sites(analyses, model.iterations()))
+    by_kind[site.reads_values()].push_back(std::move(site));
+  for (auto& [reads, sites] : by_kind) add_finding(analyses, std::move(sites), findings);
 }
 
 }  // namespace streamscope::analysis
