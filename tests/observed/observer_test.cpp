@@ -147,11 +147,11 @@ TEST(Observer, ReadsTablesInTurnWhileTheProgramRuns) {
 
 // A byte of each of more granules than a small table has room for, by a kernel of few threads.
 constexpr uint64_t kManyGranules = kSmallSlots + 10'000;
-Kernel touching_many() {
-  return [](TouchLaunch* launch) {
+Kernel touching_many(uint64_t granules = kManyGranules) {
+  return [granules](TouchLaunch* launch) {
     constexpr uint64_t kPrime = 1'000'003;
-    for (uint64_t i = 0; i < kManyGranules; ++i)
-      touch(launch, kBase + i * kPrime % kManyGranules * 512, 1, Touch::kWrite);
+    for (uint64_t i = 0; i < granules; ++i)
+      touch(launch, kBase + i * kPrime % granules * 512, 1, Touch::kWrite);
   };
 }
 
@@ -171,6 +171,24 @@ TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
     EXPECT_TRUE(calls[call].bytes == (Bytes{{Touch::kWrite, bytes}})) << kernel;
     EXPECT_EQ(calls[beside].unknown, 0) << kernel;
     EXPECT_EQ(calls[beside].bytes, (Bytes{{Touch::kRead, range(kBase, 64)}})) << kernel;
+  }
+}
+
+// More granules than are read at once, in a large table the second time, as the kernel is known
+// then.
+TEST(Observer, ReadsALargeTableInParts) {
+  constexpr uint64_t kGranules = 300'000;
+  Program program(cubin("signals.sm_90"));
+  Program::have_host_memory();
+  ThreadStream stream;
+  std::set<uint64_t> bytes;
+  for (uint64_t i = 0; i < kGranules; ++i) bytes.insert(bytes.end(), kBase + i * 512);
+  for (const char* table : {"small", "large"}) {
+    const uint32_t call = program.launch(stream, kPlain, touching_many(kGranules));
+    finish_observing();
+    auto calls = seen();
+    EXPECT_EQ(calls[call].unknown, 0) << table;
+    EXPECT_TRUE(calls[call].bytes == (Bytes{{Touch::kWrite, bytes}})) << table;
   }
 }
 

@@ -32,9 +32,10 @@ class TableReader {
  private:
   bool make();
   // Of a table or a spill, which begins there and is `empty` afterwards: appends what it contains,
-  // and empties it.
-  bool take(TouchTable* from, const TouchTable& empty, TouchReport& report, Contents& contents);
-  bool read_slots(const TouchTable* from, TouchReport& report, Contents& contents);
+  // and empties it. Reads so many slots at once, or less where their report has no room for them.
+  bool take(TouchTable* from, const TouchTable& empty, uint64_t at_once, TouchReport& report,
+            Contents& contents);
+  bool report_slots(const TouchTable* from, TouchReport& report);
 
   CUfunction report_ = nullptr;
   CUfunction clear_ = nullptr;

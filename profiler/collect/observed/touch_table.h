@@ -67,7 +67,7 @@ static_assert(sizeof(TouchSlot) == 64);
 /// What a launch did beside filling slots. Patched kernels get its address.
 struct TouchLaunch {
   uint32_t flags;  // LaunchFlag
-  uint32_t slots;  // that it fills; only once the table is read
+  uint32_t slots;  // that it fills: counted on the host, once the table is read
 };
 enum LaunchFlag : uint32_t {
   kTableFull = 1,  // some of its accesses are neither in the table nor in its spill
@@ -125,11 +125,11 @@ STREAMSCOPE_BOTH void set_bits(uint32_t* word, uint32_t bits) {
   __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 #endif
 }
-STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word, uint32_t by = 1) {
+STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word) {
 #ifdef __CUDA_ARCH__
-  return atomicAdd(word, by);
+  return atomicAdd(word, 1);
 #else
-  return __atomic_fetch_add(word, by, __ATOMIC_RELAXED);
+  return __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
 #endif
 }
 /// For the host, which reads it meanwhile.
@@ -276,14 +276,12 @@ STREAMSCOPE_BOTH bool has_spilled(const TouchTable& table) {
   return table.spill != nullptr && seen(&table.spill->is_used) != 0;
 }
 
-/// Reports one slot, if a run begins there or it is no part of one, and counts it.
+/// Reports one slot, if a run begins there or it is no part of one.
 STREAMSCOPE_BOTH void report_slot(const TouchTable& table, const TouchSlot& slot,
                                   TouchReport& report) {
   if (slot.key == 0) return;
-  uint32_t& slots = report.launches[launch_of(slot.key)].slots;
   const uint32_t how = whole_touches(slot);
   if (how == 0) {
-    count_up(&slots);
     const uint32_t place = count_up(&report.granule_count);
     if (place < report.most_granules) report.granules[place] = slot;
     return;
@@ -295,7 +293,6 @@ STREAMSCOPE_BOTH void report_slot(const TouchTable& table, const TouchSlot& slot
   if (slot.key % kLongestRun != 0 && continues(slot.key - 1)) return;
   uint32_t granules = 1;
   while ((slot.key + granules) % kLongestRun != 0 && continues(slot.key + granules)) ++granules;
-  count_up(&slots, granules);
   const uint32_t place = count_up(&report.run_count);
   if (place < report.most_runs) report.runs[place] = {slot.key, granules, how};
 }
