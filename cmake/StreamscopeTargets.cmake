@@ -39,11 +39,11 @@ function(streamscope_flags target)
   endif()
 endfunction()
 
-# streamscope_unite(TARGET): sanitized builds, and STREAMSCOPE_UNITY, compile several sources of a library at once, which halves
-# their time; so names that are local to a source are used once in its library.
+# streamscope_unite(TARGET): sanitized builds, and STREAMSCOPE_UNITY, compile many sources of a library at once, which takes a
+# third of the time; so names that are local to a source are used once in its library.
 function(streamscope_unite target)
   if(STREAMSCOPE_SANITIZE OR STREAMSCOPE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
@@ -72,6 +72,9 @@ add_custom_target(update-docs)
 function(streamscope_produces_doc page)
   cmake_parse_arguments(arg "" "TOOL;SOURCE;ARGUMENT" "LINK" ${ARGN})
   add_executable(${arg_TOOL} ${arg_SOURCE})
+  if(STREAMSCOPE_TESTS STREQUAL "OFF")
+    set_target_properties(${arg_TOOL} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   streamscope_flags(${arg_TOOL})
   target_include_directories(${arg_TOOL} PRIVATE ${PROJECT_SOURCE_DIR}/profiler)
   target_link_libraries(${arg_TOOL} PRIVATE ${arg_LINK})

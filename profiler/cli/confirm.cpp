@@ -36,7 +36,7 @@ using analysis::MemoryConflict;
 using analysis::PlacedCalls;
 using Bytes = std::vector<char>;
 
-struct Choices {
+struct ConfirmChoices {
   std::string file;
   int runs = 3, most_races = 10, hold_ms = 1000;
   bool possible = false, json = false, quiet = false;
@@ -127,7 +127,7 @@ trace::Id only_process(const trace::Trace& trace) {
 
 class RepeatedProgram {
  public:
-  RepeatedProgram(const trace::Trace& trace, const Choices& choices,
+  RepeatedProgram(const trace::Trace& trace, const ConfirmChoices& choices,
                   const std::vector<std::string>& program)
       : trace_(trace),
         choices_(choices),
@@ -290,7 +290,7 @@ class RepeatedProgram {
   }
 
   const trace::Trace& trace_;
-  const Choices& choices_;
+  const ConfirmChoices& choices_;
   const std::vector<std::string>& program_;
   trace::Id process_;  // kNoId if there are several
   PlacedCalls calls_;
@@ -299,7 +299,7 @@ class RepeatedProgram {
 };
 
 std::vector<const MemoryConflict*> races(const analysis::MemoryConflicts& conflicts,
-                                         const Choices& choices) {
+                                         const ConfirmChoices& choices) {
   std::vector<const MemoryConflict*> found;
   for (const MemoryConflict& conflict : conflicts.found) {
     if (conflict.kind == MemoryConflict::kStreamRace && (!conflict.possible || choices.possible))
@@ -308,7 +308,7 @@ std::vector<const MemoryConflict*> races(const analysis::MemoryConflicts& confli
   return found;
 }
 
-int confirm(const Choices& choices, const std::vector<std::string>& program) {
+int confirm(const ConfirmChoices& choices, const std::vector<std::string>& program) {
   const trace::Trace trace = load_to_analyze(choices.file, choices.quiet);
   analysis::Analyses analyses(trace);
   const auto found = races(analyses.memory_conflicts(), choices);
@@ -353,7 +353,7 @@ int confirm(const Choices& choices, const std::vector<std::string>& program) {
 }  // namespace
 
 std::function<int()> define_confirm(CommandLine& line, ProgramArguments& program) {
-  auto choices = std::make_shared<Choices>();
+  auto choices = std::make_shared<ConfirmChoices>();
   line.option("TRACE", &choices->file, "a trace of the program, recorded --with accesses",
               {.required = true});
   line.option("--runs", &choices->runs,

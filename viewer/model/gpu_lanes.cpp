@@ -15,7 +15,7 @@ namespace {
 
 using trace::kUnknownNs;
 
-constexpr size_t kMaxRangeRows = 8;
+constexpr size_t kMaxDeviceRangeRows = 8;
 constexpr size_t kMaxCopyRows = 2;
 
 std::string title_of(Category direction) {
@@ -91,7 +91,7 @@ void LaneBuilder::add_gpu_ranges(Id process, Id device, int parent) {
             .object = device,
             .title = "NVTX on the GPU",
             .detail = "work issued in each range"};
-  add_bands(from_.items, lane, BandKind::kGpuRanges, intervals, kMaxRangeRows);
+  add_bands(from_.items, lane, BandKind::kGpuRanges, intervals, kMaxDeviceRangeRows);
   add(std::move(lane));
 }
 

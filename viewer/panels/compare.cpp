@@ -14,11 +14,11 @@ namespace {
 
 using analysis::WorkChange;
 
-constexpr float kGutter = 190;
+constexpr float kCompareGutter = 190;
 constexpr float kAxis = 22;
 constexpr float kTickSpacing = 110;
 constexpr float kPitch = 38;
-constexpr double kSame = 0.02;  // a smaller share of all counts as no difference
+constexpr double kSameShare = 0.02;  // a smaller share of all counts as no difference
 
 std::string signed_duration(Ns ns) { return (ns > 0 ? "+" : "") + format_duration(ns); }
 
@@ -119,7 +119,7 @@ void CompareView::draw_head(const TraceModel& model, ViewState& state, const The
   const auto name = [](const TraceModel& of) { return of.trace().file.filename().string(); };
   next(Face::kBody, Color::kText, "A  " + name(model) + "   " + format_duration(before));
   next(Face::kBody, Color::kText, "B  " + name(other) + "   " + format_duration(after));
-  if (std::fabs(change) < kSame) {
+  if (std::fabs(change) < kSameShare) {
     next(Face::kBold, Color::kTextDim, "same duration");
   } else {
     next(Face::kBold, change > 0 ? Color::kIncoming : Color::kOutgoing,
@@ -155,7 +155,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   const ImVec2 size{
       ImGui::GetContentRegionAvail().x,
       theme.px(kAxis) + theme.px(kPitch) * static_cast<float>(comparison.lanes.size())};
-  Plot plot{.min = {origin.x + theme.px(kGutter), origin.y},
+  Plot plot{.min = {origin.x + theme.px(kCompareGutter), origin.y},
             .max = {origin.x + size.x, origin.y + size.y},
             .first_ns = {model.work().begin_ns, state.compared->work().begin_ns}};
   const float width = std::max(plot.max.x - plot.min.x, 16.0f);
@@ -169,7 +169,7 @@ void CompareView::draw_lanes(const TraceModel& model, ViewState& state, const Th
   };
   for (size_t pair = 0; pair < comparison.lanes.size(); ++pair) {
     widgets::fit_text(draw, theme, Face::kBody, {origin.x, top_of(pair, 0) + theme.px(6)},
-                      theme.px(kGutter - 36), theme.color(Color::kText),
+                      theme.px(kCompareGutter - 36), theme.color(Color::kText),
                       comparison.lanes[pair].title);
     for (const size_t side : {0u, 1u}) {
       const float top = top_of(pair, side);

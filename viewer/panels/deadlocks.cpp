@@ -15,8 +15,8 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kNodeWidth = 150, kNodeHeight = 42;
-constexpr float kColumn = 290, kLeastColumn = 200, kRow = 96;
+constexpr float kPartyWidth = 150, kPartyHeight = 42;
+constexpr float kPartyColumn = 290, kLeastPartyColumn = 200, kPartyRow = 96;
 
 std::string where(const TraceModel& model, const WaitGraph::Node& node) {
   if (node.thread != kNoId) return model.items().thread_name(node.thread);
@@ -71,7 +71,7 @@ void DeadlocksView::draw(const TraceModel& model, ViewState& state, const Theme&
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const bool beside = room.x > theme.px(900);
   const float words = std::min(theme.px(420), room.x * 0.4f);
-  const float wanted = theme.px(kRow) * static_cast<float>(graph.rows) + theme.px(36);
+  const float wanted = theme.px(kPartyRow) * static_cast<float>(graph.rows) + theme.px(36);
   ImGui::BeginChild(
       "graph",
       {beside ? room.x - words - theme.px(16) : 0, beside ? 0 : std::min(wanted, room.y * 0.6f)},
@@ -88,14 +88,14 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
   const WaitGraph& graph = model.insights().waits;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const ImVec2 size{theme.px(kNodeWidth), theme.px(kNodeHeight)};
+  const ImVec2 size{theme.px(kPartyWidth), theme.px(kPartyHeight)};
   const float column =
       std::clamp(ImGui::GetContentRegionAvail().x / static_cast<float>(std::max(graph.columns, 1u)),
-                 theme.px(kLeastColumn), theme.px(kColumn));
+                 theme.px(kLeastPartyColumn), theme.px(kPartyColumn));
   const auto corner = [&](uint32_t node) {
     return ImVec2{
         origin.x + theme.px(4) + column * static_cast<float>(graph.nodes[node].column),
-        origin.y + theme.px(28) + theme.px(kRow) * static_cast<float>(graph.nodes[node].row)};
+        origin.y + theme.px(28) + theme.px(kPartyRow) * static_cast<float>(graph.nodes[node].row)};
   };
   // Arrows first, those of the cycle on top of the others.
   for (const bool cyclic : {false, true}) {
@@ -154,7 +154,7 @@ void DeadlocksView::draw_graph(const TraceModel& model, ViewState& state, const 
   }
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({column * static_cast<float>(graph.columns),
-                theme.px(kRow) * static_cast<float>(graph.rows) + theme.px(28)});
+                theme.px(kPartyRow) * static_cast<float>(graph.rows) + theme.px(28)});
 }
 
 void DeadlocksView::draw_words(const TraceModel& model, ViewState& state, const Theme& theme) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kColumn = 190, kRow = 60;            // at scale 1
 constexpr float kNodeWidth = 140, kNodeHeight = 38;  // the rest is space for edges
-constexpr float kGutter = 130;
+constexpr float kLayerGutter = 130;
 constexpr float kTextFrom = 44;  // narrower nodes have no text
 // Minimum column width, so that what is drawn is bounded by the width of the panel.
 constexpr float kLeastColumn = 5;
@@ -96,7 +96,7 @@ void GraphView::draw(const TraceModel& model, ViewState& state, const Theme& the
   draw_group(model, state, theme);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  const float gutter = theme.px(kGutter);
+  const float gutter = theme.px(kLayerGutter);
   const float width = (std::max(size.x - gutter, 16.0f)) / theme.scale();
   const float height = std::max(size.y, 16.0f) / theme.scale();
   // A mark that is still being drawn is ignored.
@@ -374,14 +374,14 @@ void GraphView::draw_nodes(Frame& frame) {
 
 void GraphView::draw_rows(Frame& frame) {
   const Theme& theme = frame.theme;
-  const float left = frame.min.x - theme.px(kGutter);
+  const float left = frame.min.x - theme.px(kLayerGutter);
   frame.draw.PushClipRect({left, frame.min.y}, {frame.min.x, frame.max.y}, true);
   const float line = theme.text(Face::kSmall).size;
   float free_from = frame.min.y - line;
   for (uint32_t i = 0; i < graph_.lanes.size(); ++i) {
     const float y = std::round(frame.y(i) + (frame.row - line) / 2);
     if (y < free_from || y > frame.max.y) continue;  // names do not overlap
-    widgets::fit_text(frame.draw, theme, Face::kSmall, {left, y}, theme.px(kGutter - 10),
+    widgets::fit_text(frame.draw, theme, Face::kSmall, {left, y}, theme.px(kLayerGutter - 10),
                       theme.color(Color::kText), frame.model.lanes()[graph_.lanes[i]].title);
     free_from = y + line;
   }

@@ -9,9 +9,9 @@ namespace streamscope::viewer {
 namespace {
 
 // Computed beyond each side of the window: a few pan steps.
-constexpr double kMarginPx = 120;
+constexpr double kCounterMarginPx = 120;
 // Of a pixel: rounding of the window's begin.
-constexpr double kSame = 0.01;
+constexpr double kSameHeight = 0.01;
 
 }  // namespace
 
@@ -22,13 +22,13 @@ std::span<const Counter::Column> CounterPixels::of(const Counter& counter, const
   const double begin =
       kept.window.to_px(window.begin_ns) + window.begin_fraction / window.ns_per_px;
   double from = std::round(begin);
-  if (kept.window.ns_per_px != window.ns_per_px || std::fabs(begin - from) > kSame || from < 0 ||
-      from + static_cast<double>(width) > static_cast<double>(kept.columns.size())) {
+  if (kept.window.ns_per_px != window.ns_per_px || std::fabs(begin - from) > kSameHeight ||
+      from < 0 || from + static_cast<double>(width) > static_cast<double>(kept.columns.size())) {
     ++computed_count_;
-    from = kMarginPx;
+    from = kCounterMarginPx;
     kept.window = window;
-    kept.window.pan_px(kMarginPx);
-    kept.columns.resize(width + 2 * static_cast<size_t>(kMarginPx));
+    kept.window.pan_px(kCounterMarginPx);
+    kept.columns.resize(width + 2 * static_cast<size_t>(kCounterMarginPx));
     counter.in_pixels(kept.window, kept.columns);
   }
   return std::span(kept.columns).subspan(static_cast<size_t>(from), width);

@@ -17,7 +17,7 @@ using analysis::format_count;
 using analysis::format_duration;
 using analysis::Outcome;
 
-constexpr size_t kFindingsShown = 50;  // JSON has all
+constexpr size_t kFindingsListed = 50;  // JSON has all
 
 // "1 error, 2 warnings, 3 possible findings", or "no findings".
 std::string tally(const Check& check) {
@@ -145,7 +145,7 @@ Document check_document(const trace::Trace& trace, const Check& check) {
   size_t left_out = 0;
   for (const Advice& advice : check.findings) {
     if (advice.is_possible() && !show_possible) continue;
-    if (document.sections.size() == kFindingsShown) {
+    if (document.sections.size() == kFindingsListed) {
       ++left_out;
     } else {
       document.sections.push_back(finding_section(check, advice));

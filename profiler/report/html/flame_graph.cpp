@@ -9,6 +9,7 @@
 
 #include "analysis/units.h"
 #include "report/formats/markup.h"
+#include "report/formats/table.h"
 
 namespace streamscope::report {
 namespace {
@@ -17,7 +18,7 @@ using analysis::format_duration;
 using analysis::format_percent;
 using analysis::HostFunction;
 
-constexpr double kWidth = 1200, kRow = 19, kLetter = 6.4, kPadding = 5;
+constexpr double kGraphWidth = 1200, kFrameHeight = 19, kLetterWidth = 6.4, kPadding = 5;
 constexpr size_t kMostRows = 28;
 constexpr double kTrunk = 0.985;  // of the whole: a function that hardly branches is no news
 
@@ -38,13 +39,9 @@ size_t rows_of(const HostFunction& function) {
   return most + 1;
 }
 
-std::string fitted(const std::string& name, double width) {
-  const auto room = static_cast<size_t>(std::max(0.0, (width - 2 * kPadding) / kLetter));
-  if (name.size() <= room) return name;
-  if (room < 5) return "";
-  size_t cut = room - 1;
-  while (cut > 0 && (static_cast<unsigned char>(name[cut]) & 0xc0) == 0x80) --cut;
-  return name.substr(0, cut) + "…";
+std::string label_of(const std::string& name, double width) {
+  const auto room = static_cast<size_t>(std::max(0.0, (width - 2 * kPadding) / kLetterWidth));
+  return room < 5 && display_width(name) > room ? "" : shortened(name, room);
 }
 
 // "step (train.py)" is a function of the program's source, "cuLaunchKernel" of a library.
@@ -58,16 +55,16 @@ void draw(const HostFunction& function, double x, double width, size_t row, doub
   for (const HostFunction& called : function.calls) {
     const double part = width * static_cast<double>(called.each_ns) /
                         static_cast<double>(std::max<trace::Ns>(1, function.each_ns));
-    const double y = static_cast<double>(row) * kRow;
-    const std::string label = fitted(called.name, part);
+    const double y = static_cast<double>(row) * kFrameHeight;
+    const std::string label = label_of(called.name, part);
     *text += fmt::format(
         "<g class=\"{}\"><title>{}: {} ({})</title><rect x=\"{:.1f}\" y=\"{:.1f}\" "
         "width=\"{:.1f}\" height=\"{:.1f}\"/>",
         kind_of(called.name), escape_markup(called.name), format_duration(called.each_ns),
-        format_percent(static_cast<double>(called.each_ns) / whole), x, y, part, kRow - 1);
+        format_percent(static_cast<double>(called.each_ns) / whole), x, y, part, kFrameHeight - 1);
     if (!label.empty())
-      *text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + kPadding, y + kRow - 6,
-                           escape_markup(label));
+      *text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + kPadding,
+                           y + kFrameHeight - 6, escape_markup(label));
     *text += "</g>\n";
     draw(called, x, part, row + 1, whole, text);
     x += part;
@@ -84,7 +81,8 @@ std::string flame_graph(const IterationSummary& summary) {
   if (function->calls.empty()) return "";
   const size_t rows = std::min(kMostRows, rows_of(*function) - 1);
   std::string boxes;
-  draw(*function, 0, kWidth * static_cast<double>(function->each_ns) / whole, 0, whole, &boxes);
+  draw(*function, 0, kGraphWidth * static_cast<double>(function->each_ns) / whole, 0, whole,
+       &boxes);
   std::string caption =
       fmt::format("Functions of the host while the device waits for it: {} of an iteration, by {}",
                   format_duration(summary.host.each_ns),
@@ -98,7 +96,7 @@ std::string flame_graph(const IterationSummary& summary) {
   return fmt::format(
       "<figure>\n<svg class=\"flame\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
       "aria-label=\"{}\">\n{}</svg>\n<figcaption>{}</figcaption></figure>\n",
-      kWidth, static_cast<double>(rows) * kRow, escape_markup(caption), boxes,
+      kGraphWidth, static_cast<double>(rows) * kFrameHeight, escape_markup(caption), boxes,
       escape_markup(caption));
 }
 

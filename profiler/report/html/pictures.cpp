@@ -12,6 +12,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "report/formats/markup.h"
+#include "report/formats/table.h"
 
 namespace streamscope::report {
 namespace {
@@ -25,13 +26,9 @@ using trace::Trace;
 constexpr double kWidth = 900, kLabel = 170;  // of pictures with a time axis
 constexpr double kLetter = 7.2;               // width of most letters of 12 px
 
-// The part of a text that fits a width, with an ellipsis if it is cut.
+// The part of a text that fits a width.
 std::string fitted(const std::string& text, double width) {
-  const auto most = static_cast<size_t>(std::max(width / kLetter, 1.0));
-  if (text.size() <= most) return escape_markup(text);
-  size_t end = most - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // of UTF-8
-  return escape_markup(text.substr(0, end)) + "…";
+  return escape_markup(shortened(text, static_cast<size_t>(std::max(width / kLetter, 1.0))));
 }
 
 std::string open_svg(double width, double height, const std::string& label) {

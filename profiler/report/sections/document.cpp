@@ -11,6 +11,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "lists.h"
+#include "report/formats/table.h"
 #include "time_sections.h"
 #include "trace/loss.h"
 #include "trace/ns_math.h"
@@ -32,19 +33,6 @@ using streamscope::WaitCause;
 using trace::Trace;
 
 constexpr size_t kOpsShownOfRange = 5;
-
-// Wraps a text into lines of about `width` characters.
-std::vector<std::string> wrapped(const std::string& text, size_t width) {
-  std::vector<std::string> lines(1);
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (!lines.back().empty() && lines.back().size() + end - at >= width) lines.emplace_back();
-    if (!lines.back().empty()) lines.back() += ' ';
-    lines.back() += text.substr(at, end - at);
-    at = end + 1;
-  }
-  return lines;
-}
 
 // Findings with their texts; the first ones to fix also have a rank and a gain.
 Section findings_section(const char* title, std::span<const Advice> findings, bool ranked,

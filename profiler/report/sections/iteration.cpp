@@ -24,8 +24,6 @@ using analysis::format_percent;
 using analysis::TimeShare;
 using trace::Ns;
 
-constexpr double kLeastShownShare = 0.005;  // of an iteration, for a line of its own
-
 // True if much of an iteration is spent between the calls of the host.
 bool waits_for_host(const IterationSummary& summary) {
   constexpr Ns kMuch = 5;  // 1/5

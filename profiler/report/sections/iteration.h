@@ -18,6 +18,9 @@ namespace streamscope::report {
 struct Advice;
 struct Section;
 
+/// Part of an iteration that has a line of its own; what is smaller is summed up.
+inline constexpr double kLeastShownShare = 0.005;
+
 struct IterationSummary {
   analysis::Iterations iterations;
   analysis::IterationShares shares;

@@ -25,8 +25,7 @@ using analysis::PlaceChange;
 using analysis::TimeShare;
 using trace::Ns;
 
-constexpr size_t kPlacesShown = 10;         // JSON has more
-constexpr double kLeastShownShare = 0.005;  // of an iteration, in either run, for a line of its own
+constexpr size_t kPlacesShown = 10;  // JSON has more
 
 const char* name_of(PlaceChange::Kind kind) {
   return kind == PlaceChange::kSynchronization ? "blocked in" : "late launch of";

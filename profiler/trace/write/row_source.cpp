@@ -39,12 +39,12 @@ int disconnect(sqlite3_vtab* table) {
 
 int best_index(sqlite3_vtab*, sqlite3_index_info*) { return SQLITE_OK; }
 
-int open(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
+int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
   *cursor = new RowCursor{};
   return SQLITE_OK;
 }
 
-int close(sqlite3_vtab_cursor* cursor) {
+int close_cursor(sqlite3_vtab_cursor* cursor) {
   delete &cursor_of(cursor);
   return SQLITE_OK;
 }
@@ -88,8 +88,8 @@ int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
 constexpr sqlite3_module kModule = {.xConnect = connect,
                                     .xBestIndex = best_index,
                                     .xDisconnect = disconnect,
-                                    .xOpen = open,
-                                    .xClose = close,
+                                    .xOpen = open_cursor,
+                                    .xClose = close_cursor,
                                     .xFilter = filter,
                                     .xNext = next,
                                     .xEof = eof,
