@@ -14,11 +14,13 @@ set(may_profiler/collect "profiler/vocabulary;profiler/ring;coord-observer")
 set(may_profiler/record "profiler/vocabulary;profiler/ring;profiler/trace")
 set(may_profiler/import "profiler/vocabulary;profiler/trace")
 set(may_profiler/analysis "profiler/vocabulary;profiler/trace")
-set(may_profiler/report "profiler/vocabulary;profiler/analysis;profiler/trace")
-set(may_profiler/cli "profiler/vocabulary;profiler/ring;profiler/trace;profiler/record;profiler/import;profiler/analysis;profiler/report")
-set(may_viewer "profiler/vocabulary;profiler/report;profiler/analysis;profiler/import;profiler/trace")
+set(may_profiler/job "profiler/vocabulary;profiler/analysis;profiler/trace")
+set(may_profiler/report "profiler/vocabulary;profiler/job;profiler/analysis;profiler/trace")
+set(may_profiler/cli "profiler/vocabulary;profiler/ring;profiler/trace;profiler/record;profiler/import;profiler/analysis"
+    "profiler/job;profiler/report")
+set(may_viewer "profiler/vocabulary;profiler/job;profiler/report;profiler/analysis;profiler/import;profiler/trace")
 set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/collect profiler/record profiler/import profiler/analysis
-            profiler/report profiler/cli viewer)
+            profiler/job profiler/report profiler/cli viewer)
 
 # Outside header (a prefix), then the folders, or files without suffix, that alone may include it, separated by |.
 set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line|viewer/window/arguments" "cuda.h|profiler/collect|libcoord/src/cuda"
@@ -42,7 +44,7 @@ foreach(folder ${folders})
       set(header ${CMAKE_MATCH_1})
       # Ours: "trace/x.h" style names start with a folder of profiler/; coord/ is libcoord's public folder.
       set(target "")
-      if(header MATCHES "^(vocabulary|trace|ring|collect|record|import|analysis|report|cli)/")
+      if(header MATCHES "^(vocabulary|trace|ring|collect|record|import|analysis|job|report|cli)/")
         set(target profiler/${CMAKE_MATCH_1})
       elseif(header MATCHES "^viewer/")
         set(target viewer)

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What one rank of a job did, in a few KB per iteration: its collectives, and what it did between
+// them. Made from a trace on the node where that lies; everything about a job is computed from the
+// summaries of its ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/iterations/shares.h"
+#include "trace/model.h"
+#include "vocabulary/collective_kind.h"
+
+namespace streamscope::job {
+
+using trace::Ns;
+
+/// Who it is, as the process itself said.
+struct RankIdentity {
+  int32_t rank = -1;        ///< -1: not known
+  int32_t world_size = -1;  ///< ranks of the job; -1: not known
+  int32_t local_rank = -1;  ///< on its host; -1: not known
+  std::string host;
+  std::string gpu;      ///< UUID of the device; "" if it used none or several
+  std::string told_by;  ///< where the rank was read: "RANK", "OMPI_COMM_WORLD_RANK", "kineto", ...
+  std::string trace;    ///< file name of its trace in the folder of the run
+};
+
+/// One collective, or a send or receive, as this rank took part in it. Ranks are joined by
+/// (communicator, sequence), never by times.
+struct Collective {
+  uint32_t communicator = 0;  ///< index into RankSummary::communicators
+  uint32_t sequence = 0;  ///< in its communicator, from 0, in the order in which the rank issues
+  CollectiveKind kind = CollectiveKind::kOther;
+  uint64_t bytes = 0;                ///< that this rank contributes; 0: not known
+  int32_t peer = -1;                 ///< of a send or receive: rank of the job; -1: not known
+  uint32_t stream = 0;               ///< equal numbers run in order
+  Ns issued_ns = trace::kUnknownNs;  ///< when the host called it
+  Ns start_ns = trace::kUnknownNs;   ///< when it began on the device; unknown: it never did
+  Ns end_ns = trace::kUnknownNs;     ///< when it ended there; unknown: it never did
+};
+
+/// The rank's own work that a collective, or the end of the iteration, had to wait for: its local
+/// critical path, back to the collective or the start of the iteration on which that work depends.
+struct Segment {
+  int32_t after = -1;         ///< index of the collective it depends on; -1: start of the iteration
+  analysis::Shares shares{};  ///< what the time went into; sums to its length
+  uint32_t place = 0;         ///< index into RankSummary::places: where most of it comes from
+};
+
+struct RankIteration {
+  Ns start_ns = 0;  ///< the end of the one before
+  Ns end_ns = 0;
+  std::vector<Collective> collectives;  ///< by start; those without one last
+  std::vector<Segment> segments;        ///< before each collective; one more before the end
+};
+
+/// All times are of the rank's own clock.
+struct RankSummary {
+  RankIdentity identity;
+  std::vector<std::string> communicators;   ///< names that are equal on all of their ranks
+  std::vector<int32_t> communicator_sizes;  ///< ranks of each; -1: not known
+  std::vector<std::string> places;          ///< 0: ""; source lines, kernels
+  uint32_t first_iteration = 0;             ///< number of the first one, equal on all ranks
+  std::vector<RankIteration> iterations;    ///< of the steady part, in order
+  std::string incomplete;                   ///< why something is missing; "" if nothing is
+};
+
+/// "all-reduce 17 of tp0"
+std::string name_of(const RankSummary& summary, const Collective& collective);
+
+}  // namespace streamscope::job
