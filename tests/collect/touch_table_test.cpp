@@ -38,11 +38,11 @@ class HostTable {
                .most_of_counter = static_cast<uint32_t>(slots / 16 / 64 / 2),
                .places = places_of(slots)};
     if (spill_slots > 0) {
-      table().spill = &spill_;
-      spill_ = {.slots = spill_slots_.data(),
-                .capacity = spill_slots,
-                .nearly_full = &nearly_full_,
-                .places = places_of(spill_slots)};
+      table().spill = &spill();
+      spill() = {.slots = spill_slots_.data(),
+                 .capacity = spill_slots,
+                 .nearly_full = &nearly_full_,
+                 .places = places_of(spill_slots)};
     }
   }
   HostTable(const HostTable&) = delete;
@@ -50,6 +50,9 @@ class HostTable {
   ~HostTable() { std::free(memory_); }
 
   TouchTable& table() { return *static_cast<TouchTable*>(memory_); }
+  TouchTable& spill() {
+    return *reinterpret_cast<TouchTable*>(static_cast<char*>(memory_) + kSpillOffset);
+  }
   TouchLaunch* launch(uint32_t index) {
     return reinterpret_cast<TouchLaunch*>(static_cast<char*>(memory_) + kLaunchesOffset) + index;
   }
@@ -70,7 +73,7 @@ class HostTable {
                           .most_runs = static_cast<uint32_t>(runs.size()),
                           .most_granules = static_cast<uint32_t>(granules.size())};
     for (const TouchSlot& slot : slots_) report_slot(table(), slot, report);
-    for (const TouchSlot& slot : spill_slots_) report_slot(spill_, slot, report);
+    for (const TouchSlot& slot : spill_slots_) report_slot(spill(), slot, report);
     runs.resize(report.run_count);
     granules.resize(report.granule_count);
     runs_ = runs.size();
@@ -94,7 +97,6 @@ class HostTable {
  private:
   std::vector<TouchSlot> slots_, spill_slots_;
   uint32_t nearly_full_ = 0;
-  TouchTable spill_ = {};
   void* memory_;
   size_t runs_ = 0;
 };

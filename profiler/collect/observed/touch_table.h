@@ -49,9 +49,10 @@ STREAMSCOPE_BOTH GranuleKey granule_key(uint32_t number, bool bytes, uint64_t ad
   return uint64_t{number} << kLaunchShift | uint64_t{bytes} << kBytesShift |
          address >> (bytes ? 7 : 9);
 }
-STREAMSCOPE_BOTH uint32_t launch_of(GranuleKey key) {
-  return static_cast<uint32_t>(key >> kLaunchShift) - kFirstLaunch;
+STREAMSCOPE_BOTH uint32_t number_of(GranuleKey key) {
+  return static_cast<uint32_t>(key >> kLaunchShift);
 }
+STREAMSCOPE_BOTH uint32_t launch_of(GranuleKey key) { return number_of(key) - kFirstLaunch; }
 STREAMSCOPE_BOTH uint32_t unit_bytes(GranuleKey key) { return (key >> kBytesShift & 1) ? 1 : 4; }
 STREAMSCOPE_BOTH uint64_t address_of(GranuleKey key) {
   return (key & ((uint64_t{1} << kBytesShift) - 1)) * kUnits * unit_bytes(key);
@@ -98,21 +99,29 @@ inline constexpr uint64_t kTableBytes = kLaunchesOffset + kMostLaunches * sizeof
 static_assert(sizeof(TouchTable) <= kSpillOffset && kTableBytes <= kTableAlignment &&
               kSpillOffset + sizeof(TouchTable) <= kLaunchesOffset);
 
-STREAMSCOPE_BOTH TouchTable* table_of(const void* launch) {
-  return reinterpret_cast<TouchTable*>(reinterpret_cast<uint64_t>(launch) & ~(kTableAlignment - 1));
+/// Of a launch or a spill.
+STREAMSCOPE_BOTH TouchTable* table_of(const void* part) {
+  return reinterpret_cast<TouchTable*>(reinterpret_cast<uint64_t>(part) & ~(kTableAlignment - 1));
+}
+STREAMSCOPE_BOTH TouchLaunch* launch_at(TouchTable* table, uint32_t number) {
+  return reinterpret_cast<TouchLaunch*>(table) + number;
 }
 STREAMSCOPE_BOTH uint32_t number_of(const TouchLaunch* launch) {
   return static_cast<uint32_t>(reinterpret_cast<uint64_t>(launch) & (kTableAlignment - 1)) /
          sizeof(TouchLaunch);
 }
 
-// Atomic operations, on the device or the host.
+// Atomic operations, on the device or the host. All of it is in global memory: that is said to the
+// device's assembler, as operations on memory of any kind take more registers.
 
 STREAMSCOPE_BOTH uint64_t exchange_if(uint64_t* word, uint64_t expected, uint64_t wanted) {
 #ifdef __CUDA_ARCH__
-  return atomicCAS(reinterpret_cast<unsigned long long*>(word),
-                   static_cast<unsigned long long>(expected),
-                   static_cast<unsigned long long>(wanted));
+  uint64_t found;
+  asm volatile("atom.global.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(found)
+               : "l"(word), "l"(expected), "l"(wanted)
+               : "memory");
+  return found;
 #else
   __atomic_compare_exchange_n(word, &expected, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return expected;
@@ -120,14 +129,16 @@ STREAMSCOPE_BOTH uint64_t exchange_if(uint64_t* word, uint64_t expected, uint64_
 }
 STREAMSCOPE_BOTH void set_bits(uint32_t* word, uint32_t bits) {
 #ifdef __CUDA_ARCH__
-  atomicOr(word, bits);
+  asm volatile("red.global.or.b32 [%0], %1;" : : "l"(word), "r"(bits) : "memory");
 #else
   __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 #endif
 }
 STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word) {
 #ifdef __CUDA_ARCH__
-  return atomicAdd(word, 1);
+  uint32_t before;
+  asm volatile("atom.global.inc.u32 %0, [%1], -1;" : "=r"(before) : "l"(word) : "memory");
+  return before;
 #else
   return __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
 #endif
@@ -135,17 +146,27 @@ STREAMSCOPE_BOTH uint32_t count_up(uint32_t* word) {
 /// For the host, which reads it meanwhile.
 STREAMSCOPE_BOTH void set_flag(uint32_t* flag) {
 #ifdef __CUDA_ARCH__
-  *flag = 1;
+  asm volatile("st.global.u32 [%0], 1;" : : "l"(flag) : "memory");
 #else
   __atomic_store_n(flag, 1u, __ATOMIC_RELAXED);
 #endif
 }
-template <class T>
-STREAMSCOPE_BOTH T seen(const T* word) {
+/// On the device perhaps as of an earlier moment of this kernel, which does no harm: words change
+/// only from 0, and bits are only set.
+STREAMSCOPE_BOTH uint32_t seen(const uint32_t* word) {
 #ifdef __CUDA_ARCH__
-  // Perhaps as of an earlier moment of this kernel, which does no harm: words change only from 0,
-  // and bits are only set.
-  return *word;
+  uint32_t found;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(found) : "l"(word) : "memory");
+  return found;
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+}
+STREAMSCOPE_BOTH uint64_t seen(const uint64_t* word) {
+#ifdef __CUDA_ARCH__
+  uint64_t found;
+  asm volatile("ld.global.u64 %0, [%1];" : "=l"(found) : "l"(word) : "memory");
+  return found;
 #else
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 #endif
@@ -218,18 +239,20 @@ STREAMSCOPE_BOTH TouchSlot* slot_for(TouchTable& table, GranuleKey key) {
 STREAMSCOPE_BOTH void add_touch(TouchLaunch* launch, GranuleKey key, Touch how, uint32_t word,
                                 uint32_t bits) {
   TouchTable* table = table_of(launch);
+  const uint32_t place = static_cast<uint32_t>(how) * kMaskWords + word;
   TouchSlot* slot = nullptr;
   STREAMSCOPE_AS_A_LOOP
   while ((slot = slot_for(*table, key)) == nullptr) {
-    table = table->spill;
-    if (table == nullptr) {
-      set_bits(&launch->flags, kTableFull);
+    if (table->spill == nullptr) {
+      // The launch is found again from what is at hand, as it would take registers until here.
+      set_bits(&launch_at(table_of(table), number_of(key))->flags, kTableFull);
       return;
     }
+    table = table->spill;
     if (seen(&table->is_used) == 0) set_flag(&table->is_used);
     forget_copies(key);
   }
-  uint32_t* const units = &slot->touched[static_cast<uint32_t>(how)].bits[word];
+  uint32_t* const units = &slot->touched[0].bits[0] + place;
   if ((bits & ~seen(units)) != 0) set_bits(units, bits);
 }
 
