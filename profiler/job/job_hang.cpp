@@ -1,0 +1,381 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/job_hang.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/units.h"
+#include "rank_words.h"
+
+namespace streamscope::job {
+namespace {
+
+// Where the ranks of a communicator are.
+struct Place {
+  struct Member {
+    size_t rank;  // index
+    const LastCall* call;
+  };
+  std::string name;
+  std::vector<Member> members;
+  int32_t size = -1;
+  uint32_t reached = 0;         // the oldest collective that a rank is in and has not left
+  bool is_waited_in = false;    // there is one
+  std::vector<size_t> waiting;  // in it
+  std::vector<size_t> behind;   // have not begun it
+  size_t absent = 0;            // ranks of the communicator that never called anything in it
+};
+
+bool is_gone(RankState state) {
+  return state == RankState::kEnded || state == RankState::kDied || state == RankState::kLost;
+}
+
+class Explainer {
+ public:
+  explicit Explainer(const std::vector<RankHang>& ranks) : ranks_(ranks) {
+    add_lost_ranks();
+    find_places();
+  }
+
+  JobHang explain() {
+    for (const Place& place : places_) {
+      if (place.is_waited_in) hang_.lines.push_back(waiting_line(place));
+    }
+    if (!found_mismatch() && !found_missing() && !found_circle() && !found_endless()) look_at_one();
+    std::ranges::sort(hang_.culprits);
+    return std::move(hang_);
+  }
+
+ private:
+  int32_t number(size_t rank) const { return ranks_[rank].identity.rank; }
+  std::vector<int32_t> numbers(const std::vector<size_t>& ranks) const {
+    std::vector<int32_t> result;
+    for (const size_t rank : ranks) result.push_back(number(rank));
+    return result;
+  }
+
+  void add_lost_ranks() {
+    int32_t size = 0;
+    for (const RankHang& rank : ranks_) size = std::max(size, rank.identity.world_size);
+    std::vector<bool> known(static_cast<size_t>(size));
+    for (const RankHang& rank : ranks_) {
+      if (rank.identity.rank >= 0 && rank.identity.rank < size)
+        known[static_cast<size_t>(rank.identity.rank)] = true;
+    }
+    for (int32_t rank = 0; rank < size; ++rank) {
+      if (known[static_cast<size_t>(rank)]) continue;
+      RankHang lost;
+      lost.identity.rank = rank;
+      lost.state = RankState::kLost;
+      lost.reason = "has no trace";
+      ranks_.push_back(std::move(lost));
+    }
+  }
+
+  void find_places() {
+    waited_in_.resize(ranks_.size());
+    std::map<std::string, Place> by_name;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (const LastCall& call : ranks_[rank].calls) {
+        Place& place = by_name[call.communicator];
+        place.name = call.communicator;
+        place.size = std::max(place.size, call.size);
+        place.members.push_back({rank, &call});
+      }
+    }
+    for (auto& [name, place] : by_name) {
+      find_reached(place);
+      for (const size_t rank : place.waiting)
+        waited_in_[rank].push_back(static_cast<uint32_t>(places_.size()));
+      places_.push_back(std::move(place));
+    }
+    for (Place& place : places_) {
+      if (place.is_waited_in && place.absent > 0) find_absent(place);
+    }
+  }
+
+  void find_reached(Place& place) {
+    for (const auto& [rank, call] : place.members) {
+      if (call->ended || !call->started || is_gone(ranks_[rank].state)) continue;
+      if (!place.is_waited_in || call->sequence < place.reached) place.reached = call->sequence;
+      place.is_waited_in = true;
+    }
+    if (!place.is_waited_in) return;
+    std::vector<bool> called(ranks_.size());
+    for (const auto& [rank, call] : place.members) {
+      called[rank] = true;
+      if (has_left(*call, place.reached)) continue;
+      const bool waits =
+          call->sequence == place.reached && call->started && !is_gone(ranks_[rank].state);
+      (waits ? place.waiting : place.behind).push_back(rank);
+    }
+    place.absent = place.size > static_cast<int32_t>(place.members.size())
+                       ? static_cast<size_t>(place.size) - place.members.size()
+                       : 0;
+  }
+
+  // Which ranks never called anything in a communicator of which some are absent: those that cannot
+  // any more, or came where they wait in another way than the others there, or wait for nothing.
+  void find_absent(Place& place) const {
+    std::vector<bool> calls(ranks_.size());
+    for (const auto& [rank, call] : place.members) calls[rank] = true;
+    std::vector<size_t> gone, odd, idle, others;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (calls[rank]) continue;
+      const Place* const in = waits_in(rank);
+      (is_gone(ranks_[rank].state)       ? gone
+       : in == nullptr                   ? idle
+       : begun(rank) != usual_begun(*in) ? odd
+                                         : others)
+          .push_back(rank);
+    }
+    for (const auto* const ranks : {&gone, &odd, &idle, &others}) {
+      if (ranks->empty() || ranks->size() > place.absent) continue;
+      place.behind.insert(place.behind.end(), ranks->begin(), ranks->end());
+      place.absent -= ranks->size();
+    }
+  }
+  uint64_t usual_begun(const Place& place) const {
+    std::vector<uint64_t> counts;
+    for (const size_t rank : place.waiting) counts.push_back(begun(rank));
+    const auto middle = counts.begin() + static_cast<ptrdiff_t>(counts.size() / 2);
+    std::ranges::nth_element(counts, middle);
+    return *middle;
+  }
+  static bool has_left(const LastCall& call, uint32_t sequence) {
+    return call.sequence > sequence || (call.sequence == sequence && call.ended);
+  }
+
+  std::string call_text(const Place& place) const {
+    const auto in_it = std::ranges::find_if(place.members, [&](const Place::Member& member) {
+      return member.rank == place.waiting.front();
+    });
+    return fmt::format("{} {} of communicator {}",
+                       streamscope::name_of(kCollectiveKinds, in_it->call->kind), place.reached,
+                       place.name);
+  }
+  std::string waiting_line(const Place& place) const {
+    return fmt::format("{} {} in {}", ranks_text(numbers(place.waiting)),
+                       place.waiting.size() == 1 ? "waits" : "wait", call_text(place));
+  }
+
+  // Ranks in the same collective that do not agree what it is: those that differ from most.
+  bool found_mismatch() {
+    for (const Place& place : places_) {
+      if (!place.is_waited_in) continue;
+      std::map<std::pair<CollectiveKind, uint64_t>, std::vector<size_t>> by_call;
+      for (const auto& [rank, call] : place.members) {
+        if (call->sequence == place.reached && !call->ended && call->started)
+          by_call[{call->kind, compares_bytes(call->kind) ? call->bytes : 0}].push_back(rank);
+      }
+      if (by_call.size() < 2) continue;
+      // Of two ranks the one is odd whose kind no others call.
+      const auto most = std::ranges::max_element(by_call, {}, [&](const auto& entry) {
+        return std::pair(entry.second.size(), calls_of(entry.first.first));
+      });
+      hang_.kind = JobHangKind::kMismatch;
+      const auto what = [&](const auto& entry) {
+        return fmt::format(
+            "{}{}", streamscope::name_of(kCollectiveKinds, entry.first.first),
+            entry.first.second == 0
+                ? ""
+                : " of " + analysis::format_bytes(static_cast<int64_t>(entry.first.second)));
+      };
+      for (auto entry = by_call.begin(); entry != by_call.end(); ++entry) {
+        if (entry == most) continue;
+        for (const size_t rank : entry->second) hang_.culprits.push_back(number(rank));
+        const bool one = entry->second.size() == 1;
+        hang_.headline +=
+            fmt::format("{}{} {} {} as collective {} of communicator {}",
+                        hang_.headline.empty() ? "" : "; ", ranks_text(numbers(entry->second)),
+                        one ? "calls" : "call", what(*entry), place.reached, place.name);
+      }
+      hang_.headline += fmt::format(", where {} {} {}", ranks_text(numbers(most->second)),
+                                    most->second.size() == 1 ? "calls" : "call", what(*most));
+      return true;
+    }
+    return false;
+  }
+  size_t calls_of(CollectiveKind kind) const {
+    size_t count = 0;
+    for (const Place& place : places_)
+      count += static_cast<size_t>(std::ranges::count_if(
+          place.members, [&](const Place::Member& member) { return member.call->kind == kind; }));
+    return count;
+  }
+  // The ranks of an all-to-all may give different sizes.
+  static bool compares_bytes(CollectiveKind kind) {
+    return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduce ||
+           kind == CollectiveKind::kBroadcast;
+  }
+
+  // The place where this rank waits for others.
+  const Place* waits_in(size_t rank) const {
+    for (const uint32_t index : waited_in_[rank]) {
+      const Place& place = places_[index];
+      if (!place.behind.empty() || place.absent > 0) return &place;
+    }
+    return nullptr;
+  }
+
+  // A rank that others wait for and that itself waits for none of them.
+  bool found_missing() {
+    const Place* of = nullptr;
+    std::vector<size_t> culprits;
+    std::vector<bool> named(ranks_.size());
+    for (const Place& place : places_) {
+      if (!place.is_waited_in) continue;
+      for (const size_t rank : place.behind) {
+        if (waits_in(rank) != nullptr) continue;
+        if (named[rank]) continue;
+        named[rank] = true;
+        if (of == nullptr) of = &place;
+        culprits.push_back(rank);
+      }
+    }
+    if (of == nullptr) return false;
+    const bool dead =
+        std::ranges::any_of(culprits, [&](size_t rank) { return is_gone(ranks_[rank].state); });
+    if (dead) std::erase_if(culprits, [&](size_t rank) { return !is_gone(ranks_[rank].state); });
+    hang_.kind = dead ? JobHangKind::kDeadRank : JobHangKind::kMissing;
+    hang_.culprits = numbers(culprits);
+    const size_t first = culprits.front();
+    const bool one = culprits.size() == 1;
+    hang_.headline =
+        fmt::format("{} {} {}", ranks_text(hang_.culprits),
+                    has_called(*of, first) ? (one ? "has not begun" : "have not begun")
+                                           : (one ? "has not called" : "have not called"),
+                    calls_that_miss(first));
+    if (!ranks_[first].reason.empty()) {
+      hang_.headline += one ? ": it " + ranks_[first].reason
+                            : fmt::format(": rank {} {}", number(first), ranks_[first].reason);
+    }
+    return true;
+  }
+
+  // "all-reduce 5 of communicator tp1 and reduce-scatter 1 of communicator dp0"
+  std::string calls_that_miss(size_t rank) const {
+    constexpr size_t kMost = 3;
+    std::vector<std::string> calls;
+    for (const Place& place : places_) {
+      if (std::ranges::find(place.behind, rank) != place.behind.end() && calls.size() < kMost)
+        calls.push_back(call_text(place));
+    }
+    std::string text;
+    for (size_t i = 0; i < calls.size(); ++i)
+      text += (i == 0 ? "" : i + 1 == calls.size() ? " and " : ", ") + calls[i];
+    return text;
+  }
+  static bool has_called(const Place& place, size_t rank) {
+    return std::ranges::any_of(place.members, [&](const Place::Member& member) {
+      return member.rank == rank && member.call->issued >= place.reached;
+    });
+  }
+
+  // Collectives that a rank has begun.
+  uint64_t begun(size_t rank) const {
+    uint64_t count = 0;
+    for (const LastCall& call : ranks_[rank].calls)
+      count += call.sequence + (call.started || call.ended ? 1 : 0);
+    return count;
+  }
+
+  // Each rank that others wait for waits for others, so they wait in a circle.
+  bool found_circle() {
+    for (const Place& place : places_) {
+      if (!place.is_waited_in || place.behind.empty()) continue;
+      std::vector<size_t> path;
+      std::vector<const Place*> through;
+      size_t rank = place.behind.front();
+      while (std::ranges::find(path, rank) == path.end()) {
+        const Place* const next = waits_in(rank);
+        if (next == nullptr) return false;
+        path.push_back(rank);
+        through.push_back(next);
+        if (next->behind.empty()) return false;
+        rank = next->behind.front();
+      }
+      const auto begin = static_cast<size_t>(std::ranges::find(path, rank) - path.begin());
+      hang_.kind = JobHangKind::kOrder;
+      for (size_t i = begin; i < path.size(); ++i) {
+        const Place& waits_for_it = *through[i == begin ? path.size() - 1 : i - 1];
+        if (is_odd(path[i], *through[i], waits_for_it)) hang_.culprits.push_back(number(path[i]));
+        hang_.headline += fmt::format("{}rank {} waits in {}", i == begin ? "" : ", ",
+                                      number(path[i]), call_text(*through[i]));
+      }
+      if (hang_.culprits.empty()) {
+        for (size_t i = begin; i < path.size(); ++i) hang_.culprits.push_back(number(path[i]));
+        hang_.headline += ": each for the next, so they call collectives in different orders";
+      } else {
+        hang_.headline +=
+            fmt::format(": each for the next; the order of {} differs from that of the others",
+                        ranks_text(hang_.culprits));
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // Whether ranks of both communicators begin the collective that others wait in before the one
+  // that this rank waits in, or, if they do not tell, came to the latter after more or fewer
+  // collectives.
+  bool is_odd(size_t rank, const Place& waits_in, const Place& waits_for_it) const {
+    std::vector<const LastCall*> calls(ranks_.size());
+    for (const auto& [other, call] : waits_in.members) calls[other] = call;
+    size_t as_it = 0, otherwise = 0;
+    for (const auto& [other, call] : waits_for_it.members) {
+      // Those that called nothing there yet may be no members.
+      if (calls[other] == nullptr && waits_in.size != static_cast<int32_t>(ranks_.size())) continue;
+      const bool began_that = has_begun(*call, waits_for_it.reached);
+      const bool began_this = calls[other] != nullptr && has_begun(*calls[other], waits_in.reached);
+      as_it += began_this && !began_that;
+      otherwise += began_that && !began_this;
+    }
+    if (otherwise != 1 || as_it > 1) return otherwise > std::max<size_t>(as_it, 1);
+    const uint64_t usual = usual_begun(waits_in);
+    const auto as_usual = std::ranges::count_if(
+        waits_in.waiting, [&](size_t other) { return begun(other) == usual; });
+    return begun(rank) != usual && as_usual > 1;
+  }
+  static bool has_begun(const LastCall& call, uint32_t sequence) {
+    return call.sequence > sequence || (call.sequence == sequence && (call.started || call.ended));
+  }
+
+  // All of its ranks are in a collective.
+  bool found_endless() {
+    for (const Place& place : places_) {
+      if (!place.is_waited_in || !place.behind.empty()) continue;
+      hang_.kind = JobHangKind::kCollective;
+      hang_.headline = fmt::format("all ranks are in {}, and it does not end", call_text(place));
+      return true;
+    }
+    return false;
+  }
+
+  void look_at_one() {
+    for (const RankHang& rank : ranks_) {
+      if (rank.state != RankState::kHangs && rank.state != RankState::kDied &&
+          rank.state != RankState::kLost)
+        continue;
+      hang_.culprits.push_back(rank.identity.rank);
+      if (hang_.culprits.size() > 1) continue;
+      hang_.kind = JobHangKind::kOnOneRank;
+      hang_.headline = fmt::format("rank {} {}", rank.identity.rank, rank.reason);
+    }
+  }
+
+  std::vector<RankHang> ranks_;
+  std::vector<Place> places_;
+  std::vector<std::vector<uint32_t>> waited_in_;  // by rank: places, mostly one
+  JobHang hang_;
+};
+
+}  // namespace
+
+JobHang explain(const std::vector<RankHang>& ranks) { return Explainer(ranks).explain(); }
+
+}  // namespace streamscope::job

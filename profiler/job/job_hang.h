@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which rank keeps a job from going on, and why. Each rank says in a few KB what it waits for;
+// these are joined by communicator and sequence, so no clock is needed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rank_summary.h"
+
+namespace streamscope::job {
+
+/// How far a rank came in a communicator: the oldest collective that it has not left, or else the
+/// newest.
+struct LastCall {
+  std::string communicator;  ///< equal on all of its ranks
+  int32_t size = -1;         ///< ranks of the communicator; -1: not known
+  uint32_t sequence = 0;     ///< from 0
+  uint32_t issued = 0;       ///< of the newest that the host has called, which runs ahead
+  CollectiveKind kind = CollectiveKind::kOther;
+  uint64_t bytes = 0;    ///< 0: not known
+  bool started = false;  ///< on the device
+  bool ended = false;    ///< the rank has left it
+};
+
+enum class RankState : uint8_t {
+  kRuns,   ///< nothing indicates that it will not continue
+  kHangs,  ///< it waits for what may never come
+  kEnded,  ///< by itself
+  kDied,   ///< of a signal, or with an exit code that is not 0
+  kLost,   ///< it, or its host, is gone: it says nothing
+};
+
+struct RankHang {
+  RankIdentity identity;
+  RankState state = RankState::kRuns;
+  std::string reason;           ///< what it waits for, or how it ended: a clause without its name
+  std::vector<LastCall> calls;  ///< one of each communicator
+};
+
+enum class JobHangKind : uint8_t {
+  kNone,
+  kDeadRank,    ///< a rank ended before a collective that others wait in
+  kMissing,     ///< a rank did not call a collective that others wait in
+  kMismatch,    ///< ranks called different collectives of the same number
+  kOrder,       ///< ranks wait for each other in collectives of different communicators
+  kCollective,  ///< all ranks are in it, and it does not end
+  kOnOneRank,   ///< a rank hangs, and no other waits for it in a collective
+};
+
+struct JobHang {
+  JobHangKind kind = JobHangKind::kNone;
+  std::vector<int32_t> culprits;   ///< ranks, ascending
+  std::string headline;            ///< one sentence
+  std::vector<std::string> lines;  ///< who waits where, one each
+};
+
+/// Ranks by their number, each once; those of the job that are not among them are lost.
+/// O(calls log calls).
+JobHang explain(const std::vector<RankHang>& ranks);
+
+}  // namespace streamscope::job

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/rank_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace streamscope::job {
+
+std::string ranks_text(std::vector<int32_t> ranks) {
+  constexpr size_t kMostParts = 6;
+  std::ranges::sort(ranks);
+  std::vector<std::string> parts;
+  size_t named = 0;
+  for (size_t i = 0; i < ranks.size() && parts.size() < kMostParts;) {
+    size_t next = i + 1;
+    while (next < ranks.size() && ranks[next] == ranks[next - 1] + 1) ++next;
+    if (next - i == 2) next = i + 1;  // two neighbors are named both
+    parts.push_back(next - i == 1 ? fmt::format("{}", ranks[i])
+                                  : fmt::format("{}–{}", ranks[i], ranks[next - 1]));
+    named += next - i;
+    i = next;
+  }
+  if (named < ranks.size()) parts.push_back(fmt::format("{} more", ranks.size() - named));
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  return text;
+}
+
+}  // namespace streamscope::job

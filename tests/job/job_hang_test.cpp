@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/job_hang.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "job/rank_words.h"
+
+namespace streamscope::job {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+enum class Fault { kNone, kDies, kSkips, kSwaps, kNeverRecorded, kLock, kEndless, kOtherKind };
+constexpr Fault kFaults[] = {Fault::kDies, Fault::kSkips,   Fault::kSwaps,    Fault::kNeverRecorded,
+                             Fault::kLock, Fault::kEndless, Fault::kOtherKind};
+
+// Ranks that call collectives of the communicators of rows and columns of a grid and of all ranks.
+// The host of each runs ahead of its device, which begins a collective once those before it ended;
+// a collective ends once all ranks of its communicator have begun the same number.
+class Job {
+ public:
+  Job(int ranks, int columns, int iterations) : ranks_(static_cast<size_t>(ranks)) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::vector<Call>& calls = ranks_[static_cast<size_t>(rank)].calls;
+      for (int i = 0; i < iterations; ++i) {
+        for (int layer = 0; layer < 3; ++layer)
+          calls.push_back({fmt::format("tp{}", rank / columns), CollectiveKind::kAllReduce});
+        calls.push_back({fmt::format("dp{}", rank % columns), CollectiveKind::kReduceScatter});
+        calls.push_back({"world", CollectiveKind::kAllReduce});
+      }
+    }
+    for (Rank& rank : ranks_) {
+      for (const Call& call : rank.calls) rank.communicators.try_emplace(call.communicator);
+      for (auto& [name, state] : rank.communicators) ++sizes_[name];
+    }
+  }
+
+  void plant(Fault fault, size_t rank, size_t at) {
+    Rank& faulty = ranks_[rank];
+    faulty.fault = fault;
+    faulty.at = at;
+    if (fault == Fault::kSkips)
+      faulty.calls.erase(faulty.calls.begin() + static_cast<ptrdiff_t>(at));
+    if (fault == Fault::kSwaps) std::swap(faulty.calls[at], faulty.calls[at + 1]);
+    if (fault == Fault::kOtherKind) faulty.calls[at].kind = CollectiveKind::kAllGather;
+  }
+  const std::string& communicator_at(size_t rank, size_t at) const {
+    return ranks_[rank].calls[at].communicator;
+  }
+
+  // Until nothing moves.
+  std::vector<RankHang> run(size_t ahead) {
+    for (bool moves = true; moves;) {
+      moves = false;
+      for (Rank& rank : ranks_) moves |= step(rank, ahead);
+    }
+    std::vector<RankHang> result;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) result.push_back(state_of(rank));
+    return result;
+  }
+
+ private:
+  struct Call {
+    std::string communicator;
+    CollectiveKind kind;
+  };
+  struct Rank {
+    std::vector<Call> calls;
+    std::map<std::string, uint32_t> communicators;  // how many were begun
+    size_t issued = 0, begun = 0, ended = 0;        // calls
+    Fault fault = Fault::kNone;
+    size_t at = 0;
+  };
+
+  bool step(Rank& rank, size_t ahead) {
+    bool moves = false;
+    const bool host_stops = rank.fault == Fault::kDies || rank.fault == Fault::kLock;
+    const bool device_stops = rank.fault == Fault::kNeverRecorded || rank.fault == Fault::kEndless;
+    while (rank.issued < rank.calls.size() && rank.issued < rank.ended + ahead &&
+           !(host_stops && rank.issued == rank.at)) {
+      ++rank.issued;
+      moves = true;
+    }
+    if (rank.begun == rank.ended && rank.begun < rank.issued &&
+        !(device_stops && rank.begun == rank.at)) {
+      const Call& call = rank.calls[rank.begun++];
+      const uint32_t number = rank.communicators[call.communicator]++;
+      auto& arrived = arrived_[{call.communicator, number}];
+      ++arrived.first;
+      if (arrived.first == 1) arrived.second = call.kind;
+      broken_[{call.communicator, number}] |= arrived.second != call.kind;
+      moves = true;
+    }
+    if (rank.ended < rank.begun) {
+      const Call& call = rank.calls[rank.ended];
+      const std::pair key{call.communicator, rank.communicators[call.communicator] - 1};
+      if (arrived_[key].first == sizes_[call.communicator] && !broken_[key]) {
+        ++rank.ended;
+        moves = true;
+      }
+    }
+    return moves;
+  }
+
+  RankHang state_of(size_t number) const {
+    const Rank& rank = ranks_[number];
+    RankHang hang;
+    hang.identity = {.rank = static_cast<int32_t>(number),
+                     .world_size = static_cast<int32_t>(ranks_.size())};
+    hang.state = RankState::kHangs;
+    if (rank.fault == Fault::kDies) {
+      hang.state = RankState::kDied;
+      hang.reason = "ended by signal 11";
+    } else if (rank.ended == rank.calls.size()) {
+      hang.state = RankState::kEnded;
+      hang.reason = "ended";
+    } else if (rank.fault != Fault::kNone) {
+      hang.reason = "waits for the fault";
+    }
+    std::map<std::string, LastCall> calls;
+    for (size_t i = 0; i < rank.issued; ++i) {
+      const auto [at, is_new] = calls.try_emplace(rank.calls[i].communicator);
+      LastCall& call = at->second;
+      if (!is_new) ++call.issued;
+      if (!is_new && !call.ended) continue;  // it has not left this one
+      call.sequence = call.issued;
+      call.kind = rank.calls[i].kind;
+      call.started = i < rank.begun;
+      call.ended = i < rank.ended;
+    }
+    for (auto& [name, call] : calls) {
+      call.communicator = name;
+      call.size = sizes_.at(name);
+      hang.calls.push_back(call);
+    }
+    return hang;
+  }
+
+  std::vector<Rank> ranks_;
+  std::map<std::string, int> sizes_;
+  std::map<std::pair<std::string, uint32_t>, std::pair<int, CollectiveKind>> arrived_;
+  std::map<std::pair<std::string, uint32_t>, bool> broken_;
+};
+
+TEST(JobHang, IsSilentAboutAJobThatEnded) {
+  const JobHang hang = explain(Job(8, 2, 4).run(3));
+  EXPECT_EQ(hang.kind, JobHangKind::kNone) << hang.headline;
+  EXPECT_TRUE(hang.culprits.empty());
+}
+
+TEST(JobHang, SaysWhichRankIsMissingAndWhy) {
+  Job job(4, 2, 4);
+  job.plant(Fault::kLock, 2, 7);
+  const JobHang hang = explain(job.run(8));
+  EXPECT_EQ(hang.kind, JobHangKind::kMissing);
+  EXPECT_EQ(hang.headline,
+            "rank 2 has not called reduce-scatter 1 of communicator dp0 and all-reduce 5 of "
+            "communicator tp1: it waits for the fault");
+  EXPECT_THAT(hang.lines, testing::Contains("rank 3 waits in all-reduce 5 of communicator tp1"));
+}
+
+TEST(JobHang, SaysWhichRankDied) {
+  Job job(4, 2, 4);
+  job.plant(Fault::kDies, 1, 4);
+  const JobHang hang = explain(job.run(2));
+  EXPECT_EQ(hang.kind, JobHangKind::kDeadRank);
+  EXPECT_EQ(hang.headline,
+            "rank 1 has not called all-reduce 0 of communicator world: it ended by signal 11");
+}
+
+TEST(JobHang, ARankWithoutATraceIsLost) {
+  Job job(4, 4, 2);
+  job.plant(Fault::kDies, 3, 4);
+  std::vector<RankHang> ranks = job.run(2);
+  ranks.pop_back();
+  for (RankHang& rank : ranks)
+    std::erase_if(rank.calls, [](const LastCall& call) { return call.communicator != "world"; });
+  const JobHang hang = explain(ranks);
+  EXPECT_EQ(hang.headline,
+            "rank 3 has not called all-reduce 0 of communicator world: it has no trace");
+}
+
+TEST(JobHang, SaysWhoCallsAnotherKind) {
+  Job job(4, 2, 4);
+  job.plant(Fault::kOtherKind, 1, 4);
+  const JobHang hang = explain(job.run(2));
+  EXPECT_EQ(hang.kind, JobHangKind::kMismatch);
+  EXPECT_EQ(hang.headline,
+            "rank 1 calls all-gather as collective 0 of communicator world, where ranks 0, 2 and 3 "
+            "call all-reduce");
+}
+
+TEST(JobHang, ACollectiveOfAllThatDoesNotEndAccusesNobody) {
+  std::vector<RankHang> ranks(2);
+  for (int32_t rank = 0; rank < 2; ++rank) {
+    ranks[static_cast<size_t>(rank)] = {.identity = {.rank = rank, .world_size = 2},
+                                        .state = RankState::kHangs,
+                                        .calls = {{.communicator = "world",
+                                                   .size = 2,
+                                                   .sequence = 4,
+                                                   .issued = 4,
+                                                   .kind = CollectiveKind::kBroadcast,
+                                                   .started = true}}};
+  }
+  const JobHang hang = explain(ranks);
+  EXPECT_EQ(hang.kind, JobHangKind::kCollective);
+  EXPECT_TRUE(hang.culprits.empty());
+  EXPECT_EQ(hang.headline,
+            "all ranks are in broadcast 4 of communicator world, and it does not end");
+}
+
+// One fault in a job; how far the host runs ahead, where and which are random.
+// Two ranks cannot tell which of them calls in the wrong order or another kind: then both are
+// named.
+void plant_faults(int ranks, int columns, int jobs) {
+  std::mt19937 random(static_cast<unsigned>(ranks));
+  const auto below = [&](size_t limit) {
+    return std::uniform_int_distribution<size_t>(0, limit - 1)(random);
+  };
+  int right = 0, hung = 0;
+  for (int i = 0; i < jobs; ++i) {
+    constexpr int kIterations = 4;
+    Job job(ranks, columns, kIterations);
+    const Fault fault = kFaults[static_cast<size_t>(i) % std::size(kFaults)];
+    const size_t rank = below(static_cast<size_t>(ranks));
+    size_t at = below(5 * kIterations - 1);
+    if (fault == Fault::kSwaps) at = at / 5 * 5 + 3;  // collectives that depend on each other
+    job.plant(fault, rank, at);
+    const std::vector<RankHang> ends = job.run(1 + below(12));
+    if (std::ranges::all_of(ends, [](const RankHang& of) { return of.state == RankState::kEnded; }))
+      continue;
+    ++hung;
+    const JobHang hang = explain(ends);
+    const bool both = ranks == 2 && hang.kind == JobHangKind::kOrder;
+    right += both ? hang.culprits.size() == 2
+                  : hang.culprits == std::vector<int32_t>{static_cast<int32_t>(rank)};
+  }
+  EXPECT_GE(hung, jobs * 7 / 10);
+  EXPECT_GE(right, hung * 95 / 100) << ranks << " ranks: " << right << " of " << hung;
+}
+
+TEST(JobHang, FindsTheCulpritOf2Ranks) { plant_faults(2, 2, 700); }
+TEST(JobHang, FindsTheCulpritOf8Ranks) { plant_faults(8, 4, 700); }
+TEST(JobHang, FindsTheCulpritOf64Ranks) { plant_faults(64, 8, 210); }
+TEST(JobHang, FindsTheCulpritOf1000Ranks) { plant_faults(1000, 8, 28); }
+
+TEST(RanksText, NamesRanges) {
+  EXPECT_EQ(ranks_text({17}), "rank 17");
+  EXPECT_EQ(ranks_text({1, 0}), "ranks 0 and 1");
+  EXPECT_EQ(ranks_text({0, 1, 2, 5, 7, 8, 9}), "ranks 0–2, 5 and 7–9");
+  EXPECT_EQ(ranks_text({0, 2, 4, 6, 8, 10, 12, 14}), "ranks 0, 2, 4, 6, 8, 10 and 2 more");
+}
+
+}  // namespace
+}  // namespace streamscope::job
