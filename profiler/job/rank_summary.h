@@ -27,6 +27,8 @@ struct RankIdentity {
   std::string gpu;      ///< UUID of the device; "" if it used none or several
   std::string told_by;  ///< where the rank was read: "RANK", "OMPI_COMM_WORLD_RANK", "kineto", ...
   std::string trace;    ///< file name of its trace in the folder of the run
+
+  bool operator==(const RankIdentity&) const = default;
 };
 
 /// One collective, or a send or receive, as this rank took part in it. Ranks are joined by
@@ -41,14 +43,18 @@ struct Collective {
   Ns issued_ns = trace::kUnknownNs;  ///< when the host called it
   Ns start_ns = trace::kUnknownNs;   ///< when it began on the device; unknown: it never did
   Ns end_ns = trace::kUnknownNs;     ///< when it ended there; unknown: it never did
+
+  bool operator==(const Collective&) const = default;
 };
 
 /// The rank's own work that a collective, or the end of the iteration, had to wait for: its local
 /// critical path, back to the collective or the start of the iteration on which that work depends.
 struct Segment {
-  int32_t after = -1;         ///< index of the collective it depends on; -1: start of the iteration
+  int32_t after = -1;  ///< index of the earlier collective it depends on; -1: the iteration's start
   analysis::Shares shares{};  ///< what the time went into; sums to its length
   uint32_t place = 0;         ///< index into RankSummary::places: where most of it comes from
+
+  bool operator==(const Segment&) const = default;
 };
 
 struct RankIteration {
@@ -56,6 +62,8 @@ struct RankIteration {
   Ns end_ns = 0;
   std::vector<Collective> collectives;  ///< by start; those without one last
   std::vector<Segment> segments;        ///< before each collective; one more before the end
+
+  bool operator==(const RankIteration&) const = default;
 };
 
 /// All times are of the rank's own clock.
@@ -67,6 +75,8 @@ struct RankSummary {
   uint32_t first_iteration = 0;             ///< number of the first one, equal on all ranks
   std::vector<RankIteration> iterations;    ///< of the steady part, in order
   std::string incomplete;                   ///< why something is missing; "" if nothing is
+
+  bool operator==(const RankSummary&) const = default;
 };
 
 /// "all-reduce 17 of tp0"

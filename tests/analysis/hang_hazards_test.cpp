@@ -76,6 +76,7 @@ TraceBuilder two_communicators(bool opposite, bool reported = true) {
     collective(builder, "left", reported ? 0xa : trace::kNoInt);
     collective(builder, "left", reported ? 0xb : trace::kNoInt);
   }
+  builder.device("second rank");
   for (int step = 0; step < 2; ++step) {
     const bool turned = opposite && step == 1;
     collective(builder, "right", !reported ? trace::kNoInt : turned ? 0xb : 0xa);
@@ -90,13 +91,21 @@ TEST(CollectiveOrder, NamesTheCollectivesThatChangePlaces) {
   EXPECT_EQ(verdict.findings[0].title,
             "streams 7 left and 8 right run collectives in opposite orders");
   EXPECT_THAT(verdict.findings[0].text,
-              AllOf(HasSubstr("collective 2 of communicator 0xb on stream 8 right comes before "
-                              "collective 2 of communicator 0xa"),
+              AllOf(HasSubstr("all-reduce 1 of communicator 0xb on stream 8 right comes before "
+                              "all-reduce 1 of communicator 0xa"),
                     HasSubstr("after it on stream 7 left")));
 }
 
 TEST(CollectiveOrder, StaysSilentWhenAllRanksKeepOneOrder) {
   EXPECT_EQ(run("SS106", two_communicators(false)).outcome, Outcome::kClean);
+}
+
+TEST(CollectiveOrder, StaysSilentWhenOneRankUsesACommunicatorOnTwoStreams) {
+  TraceBuilder builder;
+  for (const auto& [stream, communicator] :
+       {std::pair{"left", 0xa}, {"left", 0xb}, {"right", 0xb}, {"right", 0xa}})
+    collective(builder, stream, communicator);
+  EXPECT_EQ(run("SS106", builder).outcome, Outcome::kClean);
 }
 
 TEST(CollectiveOrder, IsNotEvaluatedWithoutCommunicators) {

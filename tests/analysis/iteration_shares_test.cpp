@@ -12,131 +12,13 @@
 #include <random>
 #include <set>
 
-#include "support/trace_builder.h"
+#include "threaded_program.h"
 
 namespace streamscope::analysis {
 namespace {
 
 using test::TraceBuilder;
 using testing::ElementsAre;
-
-constexpr Ns kUs = 1000;
-
-// A program whose threads each have a clock. An op starts 5 µs after its call began, or `gap` after
-// the end of what it waits for; a synchronization returns 2 µs after that.
-class Program {
- public:
-  TraceBuilder builder;
-  Ns gap = 1500;
-
-  Program() { builder.columns().process.clock[0] = trace::kVirtualClock; }
-
-  Program& thread(std::string_view name) {
-    builder.thread(name);
-    thread_ = name;
-    return *this;
-  }
-  /// The clock of the current thread.
-  Ns& now() { return clocks_[thread_]; }
-
-  void kernel(Ns call, Ns lasts, std::string_view name = "k", std::string_view stream = "main") {
-    const Ns start = start_of(stream);
-    builder.at(now()).stream(stream).kernel(name, start, start + lasts);
-    issued(stream, call, start + lasts);
-  }
-  void copy(Ns call, Ns lasts, std::string_view stream = "main") {
-    const Ns start = start_of(stream);
-    builder.at(now()).stream(stream).memcpy(test::kHtoD, start, start + lasts);
-    issued(stream, call, start + lasts);
-  }
-  void memset(Ns call, Ns lasts, std::string_view stream = "main") {
-    const Ns start = start_of(stream);
-    builder.at(now()).stream(stream).memset(start, start + lasts);
-    issued(stream, call, start + lasts);
-  }
-  void host_function(Ns call, Ns lasts, std::string_view stream = "main") {
-    const Ns start = start_of(stream);
-    builder.at(now()).stream(stream).host_function(start, start + lasts);
-    issued(stream, call, start + lasts);
-  }
-  void record(std::string_view event, std::string_view stream) {
-    builder.at(now()).stream(stream).record(event);
-    events_[std::string(event)] = done_[std::string(stream)];
-    now() += 1;
-  }
-  void wait(std::string_view event, std::string_view stream) {
-    builder.at(now()).stream(stream).wait(event);
-    Ns& done = done_[std::string(stream)];
-    done = std::max(done, events_[std::string(event)]);
-    now() += 1;
-  }
-  void synchronize() {
-    Ns end = now() + kUs;
-    for (const auto& [stream, done] : done_) end = std::max(end, done + 2 * kUs);
-    builder.synchronize_device(now(), end);
-    now() = end;
-  }
-  void synchronize_stream(std::string_view stream) {
-    const Ns end = std::max(now() + kUs, done_[std::string(stream)] + 2 * kUs);
-    builder.stream(stream).synchronize(now(), end);
-    now() = end;
-  }
-  void synchronize_event(std::string_view event) {
-    const Ns end = std::max(now() + kUs, events_[std::string(event)] + 2 * kUs);
-    builder.synchronize_event(event, now(), end);
-    now() = end;
-  }
-  void query_event(std::string_view event) {
-    builder.at(now()).query_event(event, events_[std::string(event)] <= now());
-    now() += 1;
-  }
-  void malloc(Ns call) {
-    builder.at(now()).malloc(0x1000'0000, 4096);
-    called(call);
-  }
-  void load_module(Ns call) {
-    malloc(call);
-    builder.columns().api_call.kind.back() = number_of(CallKind::kModuleLoad);
-  }
-  void overhead(Ns lasts) {
-    builder.add(trace::Overhead{.process_id = 0,
-                                .thread_id = builder.columns().api_call.thread_id.back(),
-                                .name_id = builder.intern("CUPTI buffer flush"),
-                                .start_ns = now(),
-                                .end_ns = now() + lasts});
-    now() += lasts;
-  }
-  void pause(Ns lasts) { now() += lasts; }
-
-  template <class Body>
-  Program& steps(int count, Body body) {
-    for (int i = 0; i < count; ++i) {
-      thread("main");
-      const Ns begin = now();
-      body();
-      thread("main");
-      builder.range("step", begin, now());
-    }
-    return *this;
-  }
-
- private:
-  Ns start_of(std::string_view stream) {
-    const auto done = done_.find(std::string(stream));
-    return std::max(now() + 5 * kUs, done == done_.end() ? 0 : done->second + gap);
-  }
-  void issued(std::string_view stream, Ns call, Ns end) {
-    done_[std::string(stream)] = end;
-    called(call);
-  }
-  void called(Ns call) {
-    now() += call;
-    builder.columns().api_call.end_ns.back() = now();
-  }
-
-  std::string thread_ = "main";
-  std::map<std::string, Ns> clocks_, done_, events_;
-};
 
 Ns sum_of(const Shares& shares) { return std::accumulate(shares.begin(), shares.end(), Ns{0}); }
 
@@ -158,7 +40,7 @@ void expect_sums(const Iterations& iterations, const IterationShares& shares,
 }
 
 // The shares of an iteration in the middle, in µs, by id.
-std::map<std::string_view, double> shares_us(const Program& program) {
+std::map<std::string_view, double> shares_us(const ThreadedProgram& program) {
   const Trace trace = program.builder.trace();
   Analyses analyses(trace);
   const Iterations iterations = find_iterations(analyses);
@@ -202,7 +84,7 @@ TEST(Shares, APauseIsLongByTheDurationOfAnIterationWithinLimits) {
 // ---- Known programs ----
 
 TEST(Shares, OfAProgramThatOnlyLaunchesAreLaunching) {
-  Program program;
+  ThreadedProgram program;
   program.steps(10, [&] {
     for (int i = 0; i < 20; ++i) program.kernel(10 * kUs, 2 * kUs);
   });
@@ -210,7 +92,7 @@ TEST(Shares, OfAProgramThatOnlyLaunchesAreLaunching) {
 }
 
 TEST(Shares, OfABusyDeviceAreKernelsAndTheGapsBetweenThem) {
-  Program program;
+  ThreadedProgram program;
   program.steps(10, [&] {
     for (int i = 0; i < 4; ++i) program.kernel(5 * kUs, 50 * kUs);
   });
@@ -218,7 +100,7 @@ TEST(Shares, OfABusyDeviceAreKernelsAndTheGapsBetweenThem) {
 }
 
 TEST(Shares, TellCopiesAndCollectivesFromOtherKernels) {
-  Program program;
+  ThreadedProgram program;
   program.steps(10, [&] {
     program.copy(5 * kUs, 30 * kUs);
     program.memset(5 * kUs, 10 * kUs);
@@ -230,7 +112,7 @@ TEST(Shares, TellCopiesAndCollectivesFromOtherKernels) {
 }
 
 TEST(Shares, OfASynchronizationAreItsReturnAndTheWayToTheNextKernel) {
-  Program program;
+  ThreadedProgram program;
   program.steps(10, [&] {
     program.pause(30 * kUs);
     for (int i = 0; i < 10; ++i) program.kernel(5 * kUs, 10 * kUs);
@@ -243,7 +125,7 @@ TEST(Shares, OfASynchronizationAreItsReturnAndTheWayToTheNextKernel) {
 
 TEST(Shares, OfALongPauseAreOutsideAndOfAShortOneLaunching) {
   for (const Ns pause : {90, 400}) {
-    Program program;
+    ThreadedProgram program;
     program.steps(10, [&] {
       program.pause(pause * kUs);
       for (int i = 0; i < 5; ++i) program.kernel(10 * kUs, 2 * kUs);
@@ -258,7 +140,7 @@ TEST(Shares, OfALongPauseAreOutsideAndOfAShortOneLaunching) {
 }
 
 TEST(Shares, NameWhatTheHostDoes) {
-  Program program;
+  ThreadedProgram program;
   program.steps(10, [&] {
     program.malloc(70 * kUs);
     program.load_module(60 * kUs);
@@ -270,7 +152,7 @@ TEST(Shares, NameWhatTheHostDoes) {
 }
 
 TEST(Shares, OfAPauseInWhichAnotherThreadWorksAreWhatThatThreadDoes) {
-  Program program;
+  ThreadedProgram program;
   program.thread("backward");
   program.kernel(10 * kUs, 2 * kUs);
   program.thread("main").pause(20 * kUs);
@@ -288,7 +170,7 @@ TEST(Shares, OfAPauseInWhichAnotherThreadWorksAreWhatThatThreadDoes) {
 }
 
 TEST(Shares, CountWhatRunsInAnIteration) {
-  Program program;
+  ThreadedProgram program;
   program.steps(10, [&] {
     for (int i = 0; i < 4; ++i) program.kernel(5 * kUs, 50 * kUs, "k", i % 2 ? "a" : "b");
     program.copy(5 * kUs, 10 * kUs, "a");
@@ -311,105 +193,10 @@ TEST(Shares, CountWhatRunsInAnIteration) {
 
 // ---- Random programs ----
 
-// Each iteration repeats the same calls on up to three streams, with some jitter; a second thread
-// works in turns with the first one, or at the same time on streams of its own: which of two calls
-// that overlap was the first on a stream is not in a trace.
-Program random_program(uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto up_to = [&](Ns most) { return 1 + static_cast<Ns>(random() % most); };
-  Program program;
-  const bool ranges = random() % 2 == 0, two = random() % 2 == 0, at_once = random() % 2 == 0;
-  const Ns slow = random() % 3 == 0 ? 200 * kUs : 20 * kUs;
-  struct Action {
-    uint32_t what, stream, event;
-    Ns call, lasts;
-  };
-  const auto actions_of = [&](size_t count) {
-    std::vector<Action> actions;
-    for (size_t i = 0; i < count; ++i) {
-      actions.push_back({static_cast<uint32_t>(random() % 22), static_cast<uint32_t>(random() % 3),
-                         static_cast<uint32_t>(random() % 3), up_to(15 * kUs), up_to(slow)});
-    }
-    return actions;
-  };
-  const std::vector<Action> plans[2] = {actions_of(4 + random() % 20), actions_of(random() % 20)};
-  const auto act = [&](const Action& action, size_t number, size_t who) {
-    const std::string stream = (who == 1 && at_once ? "t" : "s") + std::to_string(action.stream),
-                      event = "e" + std::to_string(action.event);
-    const Ns jitter = static_cast<Ns>(random() % (random() % 16 == 0 ? 20 * kUs : 500));
-    const Ns call = action.call + jitter, lasts = action.lasts + jitter;
-    program.gap = 500 + static_cast<Ns>(random() % 4) * 500;
-    switch (action.what) {
-      case 0:
-        return program.record(event, stream);
-      case 1:
-        return program.wait(event, stream);
-      case 2:
-        return program.synchronize_stream(stream);
-      case 3:
-        return action.event == 0 ? program.synchronize() : program.synchronize_event(event);
-      case 4:
-        return program.malloc(call * 4);
-      case 5:
-        return program.load_module(call * 3);
-      case 6:
-        return program.pause(lasts * 3);
-      case 7:
-        return program.overhead(call);
-      case 8:
-        return program.copy(call * 2, lasts, stream);
-      case 9:
-        return program.memset(call, lasts, stream);
-      case 10:
-        return program.host_function(call, lasts, stream);
-      case 11:
-        return program.query_event(event);
-      default:
-        return program.kernel(call, lasts,
-                              number % 7 == 6 ? "nccl" : "k" + std::to_string(number % 9), stream);
-    }
-  };
-  for (int event = 0; event < 3; ++event)
-    program.record("e" + std::to_string(event), "s" + std::to_string(event));
-  program.kernel(5 * kUs, 5 * kUs, "start", "s0");
-  const auto step = [&] {
-    const Ns begin = program.now();
-    size_t next[2] = {0, 0};
-    if (two) {
-      Ns& other = program.thread("other").now();
-      other = std::max(other, begin + 1);
-      program.thread("main");
-    }
-    program.kernel(5 * kUs, 10 * kUs, "first", "s0");
-    while (next[0] < plans[0].size() || (two && next[1] < plans[1].size())) {
-      // In turns: the main thread first. At once: whose clock is behind.
-      Ns clocks[2] = {program.thread("main").now(), 0};
-      if (two) clocks[1] = program.thread("other").now();
-      size_t who = next[0] < plans[0].size() ? 0 : 1;
-      if (two && at_once && who == 0 && next[1] < plans[1].size() && clocks[1] < clocks[0]) who = 1;
-      program.thread(who == 0 ? "main" : "other");
-      if (who == 1 && !at_once) program.now() = std::max(clocks[0], clocks[1]);
-      act(plans[who][next[who]], next[who], who);
-      ++next[who];
-    }
-    if (two) {
-      const Ns other = program.thread("other").now();
-      Ns& main = program.thread("main").now();
-      main = std::max(main, other + static_cast<Ns>(random() % (5 * kUs)));
-    }
-    program.thread("main");
-    program.kernel(5 * kUs, 10 * kUs, "last", "s0");
-    if (ranges) program.builder.range("step", begin, program.now());
-  };
-  const size_t count = 6 + random() % 8;
-  for (size_t i = 0; i < count; ++i) step();
-  return program;
-}
-
 TEST(Shares, AreNeverNegativeAndSumToTheIterationInRandomPrograms) {
   size_t found = 0, of_sequences = 0;
   for (uint32_t seed = 0; seed < 400; ++seed) {
-    const Trace trace = random_program(seed).builder.trace();
+    const Trace trace = random_iterations(seed).builder.trace();
     Analyses analyses(trace);
     const Iterations iterations = find_iterations(analyses);
     if (!iterations.found()) continue;
@@ -433,7 +220,7 @@ TEST(Shares, AreNeverNegativeAndSumToTheIterationInRandomPrograms) {
 // What bounds an iteration is known, where all calls and times are.
 TEST(Shares, LeaveLittleUnknownInRandomPrograms) {
   for (uint32_t seed = 0; seed < 400; ++seed) {
-    const Trace trace = random_program(seed).builder.trace();
+    const Trace trace = random_iterations(seed).builder.trace();
     Analyses analyses(trace);
     const Iterations iterations = find_iterations(analyses);
     if (!iterations.found()) continue;
@@ -450,7 +237,7 @@ TEST(Shares, LeaveLittleUnknownInRandomPrograms) {
 
 TEST(RandomPrograms, AreReplayedAsRecordedWithoutAChange) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
-    const Trace trace = random_program(seed).builder.trace();
+    const Trace trace = random_iterations(seed).builder.trace();
     Analyses analyses(trace);
     std::vector<Id> all(trace.op.size());
     std::iota(all.begin(), all.end(), 0);
@@ -462,7 +249,7 @@ TEST(RandomPrograms, AreReplayedAsRecordedWithoutAChange) {
 TEST(RandomPrograms, ArePredictedTheSameHoweverManyOpsAreAskedFor) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    const Trace trace = random_program(seed).builder.trace();
+    const Trace trace = random_iterations(seed).builder.trace();
     Analyses analyses(trace);
     Change change;
     const Ns last = trace.api_call.end_ns.back();

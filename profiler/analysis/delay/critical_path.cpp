@@ -77,6 +77,7 @@ std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& expl
   std::vector<PathStep> path;  // backwards
   Id op = part.last_op == kNoId ? last_ended(trace) : part.last_op;
   if (op == kNoId) return path;
+  const Id target = op;
   Ns until = trace.op.end_ns[op];
   const auto step = [&](PathStep next) {
     if (next.start_ns >= until) return;
@@ -88,6 +89,10 @@ std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& expl
     step({.kind = trace::kLaunchStep, .op = op, .start_ns = from, .thread = thread});
   };
   while (part.from_ns == kUnknownNs || until > part.from_ns) {
+    if (part.ends_of && op != target && (*part.ends_of)[op] && trace.op.end_ns[op] <= until) {
+      path.push_back({.kind = trace::kOpStep, .op = op, .start_ns = until, .end_ns = until});
+      break;
+    }
     const Ns start = trace.op.start_ns[op];
     step({.kind = trace::kOpStep, .op = op, .start_ns = start});
     // The last condition that delayed it; conditions without times of their own are gaps.

@@ -53,6 +53,9 @@ class HostBounds {
 struct PathPart {
   Id last_op = kNoId;       ///< the op that the path leads to; kNoId: the one that ends last
   Ns from_ns = kUnknownNs;  ///< where it may begin; unknown: at the first launch
+  /// By op: at whose end it may begin too. It then begins with a step of that op that takes no
+  /// time.
+  const std::vector<bool>* ends_of = nullptr;
 };
 
 /// Steps in time order; each begins when the previous one ends. Empty without timed ops. While a

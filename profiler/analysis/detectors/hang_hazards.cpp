@@ -8,11 +8,12 @@
 //   deadlock. Otherwise every thread that needs the lock waits for the device as well. Evidence:
 //   threads sampled during the hang (record --hang-timeout); not evaluated without such a sample.
 //   Locks other than pthread mutexes are not seen.
-// collective-order (SS106): two streams get collectives of two communicators in opposite orders.
-//   Each stream may then run the one that the other has queued behind its own. Evidence: NCCL's
-//   kernels and its NVTX ranges, which name the communicator; not evaluated without them. False
-//   alarm: streams that the program orders in another way, so that the collectives never wait for
-//   each other.
+// collective-order (SS106): streams of two devices or processes get collectives of two
+// communicators
+//   in opposite orders. Each stream may then run the one that the other has queued behind its own.
+//   Evidence: collectives with their communicators; not evaluated without them. False alarm:
+//   streams that the program orders in another way, so that the collectives never wait for each
+//   other.
 // queue-full-block (SS108): a launch is blocked because about 1,000 operations are queued in its
 //   stream, and the first of them waits for something that has not come. If the blocked thread was
 //   to provide it, the program hangs. Evidence: calls that had not returned.
@@ -29,6 +30,7 @@
 #include "analysis/usage/collectives.h"
 #include "analysis/usage/host_syncs.h"
 #include "families.h"
+#include "vocabulary/fnv1a.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -87,13 +89,13 @@ void find_syncs_holding_locks(Analyses& analyses, Findings& findings) {
 
 void find_collective_orders(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
-  using Which = std::pair<trace::Int, size_t>;  // communicator and sequence
+  using Which = std::pair<std::string, uint32_t>;  // communicator and sequence
   std::map<Id, std::vector<Collective>> by_stream;
   for (const Collective& one : collectives(trace)) {
-    if (one.communicator != trace::kNoInt) by_stream[one.stream].push_back(one);
+    if (one.is_named()) by_stream[one.stream].push_back(one);
   }
   if (by_stream.empty())
-    return findings.never_reported("no NCCL collective was recorded with its communicator");
+    return findings.never_reported("no collective was recorded with its communicator");
   for (auto first = by_stream.begin(); first != by_stream.end(); ++first) {
     std::map<Which, size_t> place;
     for (size_t i = 0; i < first->second.size(); ++i)
@@ -107,9 +109,8 @@ void find_collective_orders(Analyses& analyses, Findings& findings) {
         if (before != nullptr && found->second < before_place) {
           const Collective earlier = *before;
           findings.add(
-              {first->first, second->first, static_cast<uint64_t>(one.communicator),
-               static_cast<uint64_t>(earlier.communicator)},
-              trace.api_call.start_ns[trace.op.api_call_id[one.op]], [&] {
+              {first->first, second->first, fnv1a(one.communicator), fnv1a(earlier.communicator)},
+              one.issued_ns, [&] {
                 Finding finding;
                 finding.first_op = earlier.op;
                 finding.second_op = one.op;

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/usage/collectives.h"
 #include "host_samples.h"
 #include "issued_work.h"
 #include "steady_calls.h"
+#include "step_shares.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 
@@ -40,11 +40,9 @@ class PathCutter {
  public:
   PathCutter(Analyses& analyses, const Iterations& iterations)
       : analyses_(analyses),
-        trace_(analyses.trace()),
         iterations_(iterations),
-        pauses_(analyses.host_pauses()),
         samples_(analyses.trace()),
-        long_pause_ns_(long_pause_ns(iterations)),
+        steps_(analyses, long_pause_ns(iterations), iterations.process_id),
         each_(iterations.steady_count()) {}
 
   void cut(IterationShares& result) {
@@ -56,7 +54,8 @@ class PathCutter {
       // Before the first launch the host was on its way to it, unless the calls of work are
       // missing.
       const Ns began = path.front().start_ns;
-      if (began > from && !works_between(from, began)) add_host(path.front().thread, from, began);
+      if (began > from && !steps_.works_between(from, began))
+        add_host(path.front().thread, from, began);
       add_host(iterations_.thread_id, path.back().end_ns, to);
     }
     for (const PathStep& step : path) add(step);
@@ -72,15 +71,6 @@ class PathCutter {
  private:
   const Iteration& iteration(size_t i) const {
     return iterations_.all[iterations_.steady_from + i];
-  }
-
-  bool works_between(Ns from, Ns to) const {
-    for (Id op = 0; op < trace_.op.size(); ++op) {
-      if (is_timed(trace_, op) && trace_.op.start_ns[op] < to && trace_.op.end_ns[op] > from &&
-          trace_.process_of_stream(trace_.op.stream_id[op]) == iterations_.process_id)
-        return true;
-    }
-    return false;
   }
 
   // Calls `visit(shares, from, to)` for the part of an interval in each iteration.
@@ -100,108 +90,36 @@ class PathCutter {
     }
   }
 
-  void add(TimeShare share, Ns from, Ns to) {
-    each_part(from, to,
-              [&](Shares& shares, Ns begin, Ns end) { shares[index_of(share)] += end - begin; });
-  }
-
-  TimeShare share_of_op(Id op) const {
-    switch (trace_.op.kind[op]) {
-      case trace::kMemcpy:
-      case trace::kMemset:
-        return TimeShare::kCopies;
-      case trace::kHostFunction:
-      case trace::kMemoryWait:
-      case trace::kMemoryWrite:
-        return TimeShare::kOtherWork;
-      default:
-        return is_collective(trace_, op) ? TimeShare::kCollectives : TimeShare::kKernels;
-    }
-  }
-
   void add(const PathStep& step) {
-    switch (step.kind) {
-      case trace::kOpStep:
-        return add(share_of_op(step.op), step.start_ns, step.end_ns);
-      case trace::kHostSyncStep:
-        return add(TimeShare::kSynchronizing, step.start_ns, step.end_ns);
-      case trace::kGapStep:
-        return add_gap(step);
-      case trace::kLaunchStep:
-        return add_host(step.thread, step.start_ns, step.end_ns);
-    }
-  }
-
-  // Host functions and memory waits have no times of their own: they are in long gaps.
-  void add_gap(const PathStep& step) {
-    const Ns latency = std::min(step.end_ns, step.start_ns + kStartLatencyNs);
-    add(TimeShare::kLatency, step.start_ns, latency);
-    if (latency == step.end_ns) return;
-    const TimeShare cause =
-        analyses_.waits_for_host(step.op) ? TimeShare::kOtherWork : TimeShare::kLatency;
-    add(cause, latency, step.end_ns);
+    if (step.kind == trace::kLaunchStep) return add_host(step.thread, step.start_ns, step.end_ns);
+    each_part(step.start_ns, step.end_ns, [&](Shares& shares, Ns begin, Ns end) {
+      steps_.split(step, begin, end,
+                   [&](TimeShare share, Ns duration) { shares[index_of(share)] += duration; });
+    });
   }
 
   void add_host(Id thread, Ns from, Ns to) {
     each_part(from, to, [&](Shares& shares, Ns begin, Ns end) {
-      each_host_part(thread, begin, end, [&](TimeShare share, Ns duration) {
+      steps_.split_host(thread, begin, end, [&](TimeShare share, Ns duration) {
         shares[index_of(share)] += duration;
         trace::add_to(host_[index_of(share)], duration);
       });
       for (const Id sample : samples_.of(thread, begin, end)) {
-        const Ns at = trace_.host_sample.at_ns[sample];
-        each_host_part(thread, at, at + 1, [&](TimeShare share, Ns duration) {
+        const Ns at = analyses_.trace().host_sample.at_ns[sample];
+        steps_.split_host(thread, at, at + 1, [&](TimeShare share, Ns duration) {
           if (duration > 0) sampled_.push_back({sample, share});
         });
       }
     });
   }
 
-  // Calls `visit(share, duration)` for what a thread did in an interval.
-  template <class Visit>
-  void each_host_part(Id thread, Ns from, Ns to, Visit visit) {
-    parts_.clear();
-    analyses_.split_host(thread, from, to, parts_);
-    for (const HostPart& part : parts_) {
-      Ns rest = part.duration_ns;
-      if (part.state == HostState::kOutside) {
-        const Ns paused = std::min(rest, pauses_.paused_ns(thread, from, to, long_pause_ns_));
-        visit(TimeShare::kOutside, paused);
-        rest -= paused;
-      }
-      visit(share_of(part.state), rest);
-    }
-  }
-
-  static TimeShare share_of(HostState state) {
-    switch (state) {
-      case HostState::kProfiler:
-        return TimeShare::kRecorder;
-      case HostState::kCodeLoading:
-        return TimeShare::kCodeLoading;
-      case HostState::kLock:
-        return TimeShare::kLock;
-      case HostState::kMemory:
-        return TimeShare::kMemory;
-      case HostState::kCopy:
-        return TimeShare::kCopies;
-      case HostState::kSync:
-        return TimeShare::kSynchronizing;
-      default:
-        return TimeShare::kLaunching;
-    }
-  }
-
   Analyses& analyses_;
-  const Trace& trace_;
   const Iterations& iterations_;
-  const HostPauses& pauses_;
   SamplesByThread samples_;
-  Ns long_pause_ns_;
+  StepShares steps_;
   std::vector<Shares> each_;
   Shares host_{};
   std::vector<SampledShare> sampled_;
-  std::vector<HostPart> parts_;
 };
 
 // What ran and what was called in the steady part.

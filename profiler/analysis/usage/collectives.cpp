@@ -47,35 +47,68 @@ bool is_collective(const Trace& trace, Id op) {
          trace.text(trace.op.name_id[op]).find("nccl") != std::string_view::npos;
 }
 
-std::vector<Collective> collectives(const Trace& trace) {
-  std::vector<std::pair<Ns, Id>> launches;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (is_collective(trace, op) && trace.op.api_call_id[op] < trace.api_call.size())
-      launches.push_back({trace.api_call.start_ns[trace.op.api_call_id[op]], op});
+CollectiveKind collective_kind(std::string_view name) {
+  struct Row {
+    std::string_view text;
+    CollectiveKind kind;
+  };
+  // Names that contain others come first. NCCL has one kernel for sends, receives and all-to-all.
+  static constexpr Row kRows[] = {
+      {"sendrecv", CollectiveKind::kOther},      {"allreduce", CollectiveKind::kAllReduce},
+      {"allgather", CollectiveKind::kAllGather}, {"reducescatter", CollectiveKind::kReduceScatter},
+      {"alltoall", CollectiveKind::kAllToAll},   {"barrier", CollectiveKind::kBarrier},
+      {"broadcast", CollectiveKind::kBroadcast}, {"reduce", CollectiveKind::kReduce},
+      {"scatter", CollectiveKind::kScatter},     {"gather", CollectiveKind::kGather},
+      {"send", CollectiveKind::kSend},           {"recv", CollectiveKind::kReceive},
+  };
+  std::string plain;
+  for (const char c : name.substr(0, name.find('('))) {
+    if (c >= 'A' && c <= 'Z') plain += static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') plain += c;
   }
-  std::sort(launches.begin(), launches.end());
-  const auto ranges = launches.empty() ? std::map<Id, std::vector<Id>>() : ranges_of_nccl(trace);
-  std::map<std::pair<Id, trace::Int>, size_t> count;
+  const auto row = std::ranges::find_if(
+      kRows, [&](const Row& each) { return plain.find(each.text) != plain.npos; });
+  return row == std::end(kRows) ? CollectiveKind::kOther : row->kind;
+}
+
+std::vector<Collective> collectives(const Trace& trace) {
   std::vector<Collective> found;
-  for (const auto& [at, op] : launches) {
-    Collective one;
-    one.op = op;
-    one.stream = trace.op.stream_id[op];
-    const auto of_thread = ranges.find(trace.api_call.thread_id[trace.op.api_call_id[op]]);
-    if (of_thread != ranges.end()) one.communicator = communicator_at(trace, of_thread->second, at);
-    one.sequence = ++count[{one.stream, one.communicator}];
-    found.push_back(one);
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (!is_collective(trace, op)) continue;
+    Collective one{.op = op,
+                   .last_op = op,
+                   .process = trace.process_of_stream(trace.op.stream_id[op]),
+                   .stream = trace.op.stream_id[op],
+                   .kind = collective_kind(trace.text(trace.op.name_id[op])),
+                   .issued_ns = issue_of(trace, op).start_ns};
+    if (is_timed(trace, op)) {
+      one.start_ns = trace.op.start_ns[op];
+      one.end_ns = trace.op.end_ns[op];
+    }
+    if (one.issued_ns == kUnknownNs) one.issued_ns = one.start_ns;
+    if (one.issued_ns != kUnknownNs) found.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(found, {}, &Collective::issued_ns);
+  const auto ranges = found.empty() ? std::map<Id, std::vector<Id>>() : ranges_of_nccl(trace);
+  std::map<std::pair<Id, std::string>, uint32_t> count;
+  for (Collective& one : found) {
+    const auto of_thread = ranges.find(issue_of(trace, one.op).thread_id);
+    if (of_thread != ranges.end()) {
+      const trace::Int hash = communicator_at(trace, of_thread->second, one.issued_ns);
+      if (hash != trace::kNoInt)
+        one.communicator = fmt::format("{:#x}", static_cast<uint64_t>(hash));
+    }
+    one.sequence = count[{trace.device_of_stream(one.stream), one.communicator}]++;
   }
   return found;
 }
 
 std::string name_of(const Trace& trace, const Collective& collective) {
   const std::string communicator =
-      collective.communicator == trace::kNoInt
-          ? ""
-          : fmt::format(" of communicator {:#x}", static_cast<uint64_t>(collective.communicator));
-  return fmt::format("collective {}{} on stream {}", collective.sequence, communicator,
-                     stream_label(trace, collective.stream));
+      collective.is_named() ? fmt::format(" of communicator {}", collective.communicator) : "";
+  return fmt::format("{} {}{} on stream {}",
+                     streamscope::name_of(kCollectiveKinds, collective.kind), collective.sequence,
+                     communicator, stream_label(trace, collective.stream));
 }
 
 }  // namespace streamscope::analysis

@@ -1,33 +1,51 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// NCCL's kernels as collectives: their communicator and their sequence number in the stream. Both
-// come from NCCL's NVTX ranges, whose payload begins with a hash of the communicator that is the
-// same on all ranks.
+// Collectives, sends and receives as a rank takes part in them: what they are, and their sequence
+// number in their communicator, which is equal on all ranks.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/stream_ops.h"
+#include "vocabulary/collective_kind.h"
 
 namespace streamscope::analysis {
 
+/// The name of the communicator where the trace has none.
+inline constexpr std::string_view kUnnamedCommunicator = "default";
+
 struct Collective {
-  trace::Id op = trace::kNoId;
-  trace::Id stream = trace::kNoId;
-  trace::Int communicator = trace::kNoInt;  ///< kNoInt: unknown
-  size_t sequence = 0;                      ///< from 1, per communicator and stream
+  Id op = kNoId;       ///< the first of its kernels
+  Id last_op = kNoId;  ///< the one that ends last
+  Id process = kNoId;
+  Id stream = kNoId;
+  CollectiveKind kind = CollectiveKind::kOther;
+  std::string communicator{kUnnamedCommunicator};  ///< equal on all of its ranks
+  trace::Small communicator_size = -1;             ///< -1: unknown
+  uint32_t sequence = 0;   ///< in its communicator and on its device, in the order of issue
+  trace::Int bytes = 0;    ///< that the rank contributes; 0: unknown
+  trace::Small peer = -1;  ///< of a send or receive, in the communicator; -1: unknown
+  Ns issued_ns = kUnknownNs;
+  Ns start_ns = kUnknownNs, end_ns = kUnknownNs;
+
+  bool is_named() const { return communicator != kUnnamedCommunicator; }
 };
 
 /// True for NCCL kernels.
-bool is_collective(const trace::Trace& trace, trace::Id op);
+bool is_collective(const Trace& trace, Id op);
 
-/// All collectives in launch order.
-std::vector<Collective> collectives(const trace::Trace& trace);
+/// What a kernel, a call or an annotation with this name does: "ncclDevKernel_AllReduce_Sum_f32",
+/// "ncclAllReduce", "nccl:_all_gather_base", "allreduce_coalesced".
+CollectiveKind collective_kind(std::string_view name);
 
-/// "collective 3 of communicator 0x1f on stream 7 left"; without a communicator "collective 3 on
+/// All collectives in the order of issue.
+std::vector<Collective> collectives(const Trace& trace);
+
+/// "all-reduce 3 of communicator 0x1f on stream 7 left"; without a communicator "all-reduce 3 on
 /// ...".
-std::string name_of(const trace::Trace& trace, const Collective& collective);
+std::string name_of(const Trace& trace, const Collective& collective);
 
 }  // namespace streamscope::analysis

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "step_shares.h"
+
+#include "analysis/usage/collectives.h"
+
+namespace streamscope::analysis {
+
+StepShares::StepShares(Analyses& analyses, Ns long_pause_ns, Id process)
+    : analyses_(analyses),
+      trace_(analyses.trace()),
+      pauses_(analyses.host_pauses()),
+      long_pause_ns_(long_pause_ns) {
+  Ns latest = kUnknownNs;
+  for (const Id op : analyses.by_start()) {
+    if (trace_.process_of_stream(trace_.op.stream_id[op]) != process) continue;
+    latest = std::max(latest, trace_.op.end_ns[op]);
+    starts_.push_back(trace_.op.start_ns[op]);
+    latest_ends_.push_back(latest);
+  }
+}
+
+bool StepShares::works_between(Ns from, Ns to) const {
+  const auto begun = std::ranges::lower_bound(starts_, to) - starts_.begin();
+  return begun > 0 && latest_ends_[static_cast<size_t>(begun - 1)] > from;
+}
+
+TimeShare StepShares::share_of(HostState state) {
+  switch (state) {
+    case HostState::kProfiler:
+      return TimeShare::kRecorder;
+    case HostState::kCodeLoading:
+      return TimeShare::kCodeLoading;
+    case HostState::kLock:
+      return TimeShare::kLock;
+    case HostState::kMemory:
+      return TimeShare::kMemory;
+    case HostState::kCopy:
+      return TimeShare::kCopies;
+    case HostState::kSync:
+      return TimeShare::kSynchronizing;
+    default:
+      return TimeShare::kLaunching;
+  }
+}
+
+TimeShare StepShares::share_of_op(Id op) const {
+  switch (trace_.op.kind[op]) {
+    case trace::kMemcpy:
+    case trace::kMemset:
+      return TimeShare::kCopies;
+    case trace::kHostFunction:
+    case trace::kMemoryWait:
+    case trace::kMemoryWrite:
+      return TimeShare::kOtherWork;
+    default:
+      return is_collective(trace_, op) ? TimeShare::kCollectives : TimeShare::kKernels;
+  }
+}
+
+}  // namespace streamscope::analysis

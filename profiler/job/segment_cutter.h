@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Finds what a collective, or the end of an iteration, had to wait for on its own rank: the
+// critical path back to the collective or the start of the iteration on which it depends.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/iterations/host_samples.h"
+#include "analysis/iterations/step_shares.h"
+#include "analysis/usage/collectives.h"
+#include "rank_summary.h"
+
+namespace streamscope::job {
+
+/// Keeps references to its arguments. Thread-compatible.
+class SegmentCutter {
+ public:
+  SegmentCutter(analysis::Analyses& analyses, const analysis::Iterations& iterations);
+
+  /// Paths may begin at the end of this collective. Call it for all of them first.
+  void ends_at(const analysis::Collective& collective);
+
+  using IndexOf = std::unordered_map<trace::Id, int32_t>;
+  /// `index_of`: the collectives of the iteration, by the op that ends them.
+  Segment before(const analysis::Collective& collective, const analysis::Iteration& iteration,
+                 const IndexOf& index_of);
+  Segment before_end(const analysis::Iteration& iteration, const IndexOf& index_of);
+
+  /// What Segment::place refers to.
+  std::vector<std::string> places() const { return places_; }
+
+ private:
+  using Path = std::vector<analysis::PathStep>;
+  Segment cut(Path path, trace::Ns to, const analysis::Iteration& iteration,
+              const IndexOf& index_of);
+  void add(const analysis::PathStep& step, trace::Ns from, trace::Ns to, Segment& segment);
+  void charge(uint32_t place, trace::Ns duration) { at_place_[place] += duration; }
+  void charge_launch(const analysis::PathStep& step, trace::Ns from, trace::Ns to);
+  uint32_t place_of(const analysis::PathStep& step);
+  uint32_t place_of_op(trace::Id op);
+  uint32_t place(const std::string& text);
+
+  analysis::Analyses& analyses_;
+  const trace::Trace& trace_;
+  const analysis::Iterations& iterations_;
+  analysis::StepShares steps_;
+  analysis::SamplesByThread samples_;
+  std::vector<bool> ends_of_;
+  std::vector<std::string> places_{""};
+  std::unordered_map<std::string, uint32_t> place_ids_{{"", 0}};
+  std::map<uint32_t, trace::Ns> at_place_;  // of the segment
+};
+
+}  // namespace streamscope::job

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/summarize.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/iterations/issued_work.h"
+#include "analysis/iterations/iteration_model.h"
+#include "analysis/labels.h"
+#include "analysis/usage/collectives.h"
+#include "segment_cutter.h"
+#include "trace/loss.h"
+
+namespace streamscope::job {
+namespace {
+
+using analysis::Analyses;
+using analysis::Iteration;
+using analysis::Iterations;
+using trace::Id;
+using trace::kNoId;
+using trace::kUnknownNs;
+
+// The whole run as the only iteration.
+Iterations whole_run(Analyses& analyses) {
+  const analysis::IssuedWork work(analyses, analysis::IssuedWork::With::kTimes);
+  Iterations whole;
+  if (work.empty()) return whole;
+  Iteration one{.start_ns = work.issued_ns(0),
+                .end_ns = kUnknownNs,
+                .issued_ns = work.issued_ns(0),
+                .op_count = work.size()};
+  for (size_t i = 0; i < work.size(); ++i) {
+    one.start_ns = std::min(one.start_ns, work.start_ns(i));
+    if (work.end_ns(i) <= one.end_ns) continue;
+    one.end_ns = work.end_ns(i);
+    one.last_op = work.id(i);
+  }
+  whole.process_id = work.process();
+  whole.all.push_back(one);
+  whole.steady_to = 1;
+  return whole;
+}
+
+// What the trace lacks of calls, events and times.
+std::string what_is_missing(const trace::Trace& trace) {
+  if (trace::is_unfinished(trace)) return std::string(trace::kUnfinished);
+  constexpr unsigned kNeeded = trace::kCallEvidence | trace::kEventEvidence | trace::kTimeEvidence;
+  for (Id loss = 0; loss < trace.loss.size(); ++loss) {
+    const trace::LossInfo& info = trace::loss_info(trace.text(trace.loss.name_id[loss]));
+    if (info.severity >= Severity::kDataLoss && (info.touches & kNeeded) != 0)
+      return std::string(info.meaning);
+  }
+  return "";
+}
+
+class Summarizer {
+ public:
+  Summarizer(Analyses& analyses, RankIdentity identity)
+      : analyses_(analyses),
+        iterations_(analyses.iteration_model().found() ? analyses.iteration_model().iterations()
+                                                       : whole_run(analyses)),
+        cutter_(analyses, iterations_) {
+    summary_.identity = std::move(identity);
+    summary_.incomplete = what_is_missing(analyses.trace());
+  }
+
+  RankSummary run() {
+    if (iterations_.all.empty()) {
+      if (summary_.incomplete.empty())
+        summary_.incomplete = "the trace has no work of a device with times";
+      return std::move(summary_);
+    }
+    collect();
+    summary_.first_iteration = static_cast<uint32_t>(iterations_.steady_from);
+    for (size_t i = iterations_.steady_from; i < iterations_.steady_to; ++i) add_iteration(i);
+    summary_.places = cutter_.places();
+    return std::move(summary_);
+  }
+
+ private:
+  // The collectives of the process in the order in which they were issued.
+  void collect() {
+    std::map<std::string, uint32_t, std::less<>> communicators;
+    for (analysis::Collective& one : analysis::collectives(analyses_.trace())) {
+      if (one.process != iterations_.process_id) continue;
+      const auto [known, is_new] = communicators.try_emplace(
+          one.communicator, static_cast<uint32_t>(summary_.communicators.size()));
+      if (is_new) {
+        summary_.communicators.push_back(one.communicator);
+        summary_.communicator_sizes.push_back(one.communicator_size);
+      }
+      communicator_.push_back(known->second);
+      cutter_.ends_at(one);
+      all_.push_back(std::move(one));
+    }
+  }
+
+  // By the time of issue: work of an iteration may begin before the one before it has ended.
+  std::pair<size_t, size_t> issued_in(size_t iteration) const {
+    const auto first_from = [&](Ns at) {
+      return static_cast<size_t>(
+          std::ranges::lower_bound(all_, at, {}, &analysis::Collective::issued_ns) - all_.begin());
+    };
+    const size_t first = iteration == 0 ? 0 : first_from(iterations_.all[iteration].issued_ns);
+    const size_t last = iteration + 1 == iterations_.all.size()
+                            ? all_.size()
+                            : first_from(iterations_.all[iteration + 1].issued_ns);
+    return {first, last};
+  }
+
+  void add_iteration(size_t number) {
+    const Iteration& iteration = iterations_.all[number];
+    const auto [first, last] = issued_in(number);
+    std::vector<size_t> order(last - first);
+    std::iota(order.begin(), order.end(), first);
+    std::ranges::stable_sort(order, {}, [&](size_t i) {
+      return std::tuple{all_[i].start_ns == kUnknownNs, all_[i].start_ns, all_[i].end_ns};
+    });
+    RankIteration result{.start_ns = iteration.start_ns, .end_ns = iteration.end_ns};
+    std::unordered_map<Id, int32_t> index_of;  // by the op that ends a collective
+    for (const size_t i : order) {
+      if (all_[i].last_op != kNoId)
+        index_of[all_[i].last_op] = static_cast<int32_t>(result.collectives.size());
+      result.collectives.push_back(collective(i));
+    }
+    for (const size_t i : order)
+      result.segments.push_back(cutter_.before(all_[i], iteration, index_of));
+    result.segments.push_back(cutter_.before_end(iteration, index_of));
+    summary_.iterations.push_back(std::move(result));
+  }
+
+  Collective collective(size_t i) const {
+    const analysis::Collective& one = all_[i];
+    // Ranks of a communicator with all ranks are those of the job.
+    const bool is_whole_job =
+        summary_.identity.world_size > 0 && one.communicator_size == summary_.identity.world_size;
+    return {.communicator = communicator_[i],
+            .sequence = one.sequence,
+            .kind = one.kind,
+            .bytes = static_cast<uint64_t>(std::max<trace::Int>(one.bytes, 0)),
+            .peer = is_whole_job ? one.peer : -1,
+            .stream = one.stream,
+            .issued_ns = one.issued_ns,
+            .start_ns = one.start_ns,
+            .end_ns = one.end_ns};
+  }
+
+  Analyses& analyses_;
+  Iterations iterations_;
+  SegmentCutter cutter_;
+  RankSummary summary_;
+  std::vector<analysis::Collective> all_;
+  std::vector<uint32_t> communicator_;  // of each
+};
+
+}  // namespace
+
+RankSummary summarize(Analyses& analyses, RankIdentity identity) {
+  return Summarizer(analyses, std::move(identity)).run();
+}
+
+}  // namespace streamscope::job

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/summary_file.h"
+
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "packed_summary.pb.h"
+#include "trace/error.h"
+#include "vocabulary/fnv1a.h"
+
+namespace streamscope::job {
+namespace {
+
+using analysis::kShareCount;
+using trace::kUnknownNs;
+
+// What comes before the message.
+struct Header {
+  char magic[4];
+  uint32_t version;
+  uint64_t checksum;  // of the message
+};
+static_assert(sizeof(Header) == 16 && std::endian::native == std::endian::little);
+constexpr char kMagic[4] = {'S', 'S', 'R', 'k'};
+constexpr Ns kLatestNs = Ns{1} << 61;
+constexpr auto kKindCount = static_cast<uint32_t>(std::size(kCollectiveKinds));
+
+// Known times are less than 2^61 from 0, so that neither wraps.
+Ns relative(Ns time, Ns base) { return time == kUnknownNs ? kUnknownNs : time - base; }
+
+void put(const RankIteration& from, packed::Iteration& to) {
+  to.set_start_ns(from.start_ns);
+  to.set_end_ns(from.end_ns - from.start_ns);
+  for (const Collective& one : from.collectives) {
+    to.add_communicator(one.communicator);
+    to.add_sequence(one.sequence);
+    to.add_kind(static_cast<uint32_t>(one.kind));
+    to.add_bytes(one.bytes);
+    to.add_peer(one.peer);
+    to.add_stream(one.stream);
+    to.add_issued_ns(relative(one.issued_ns, from.start_ns));
+    to.add_collective_start_ns(relative(one.start_ns, from.start_ns));
+    to.add_collective_end_ns(relative(one.end_ns, from.start_ns));
+  }
+  for (const Segment& segment : from.segments) {
+    to.add_after(segment.after);
+    to.add_place(segment.place);
+    uint32_t which = 0;
+    for (size_t i = 0; i < kShareCount; ++i) {
+      if (segment.shares[i] == 0) continue;
+      which |= uint32_t{1} << i;
+      to.add_share_ns(segment.shares[i]);
+    }
+    to.add_shares(which);
+  }
+}
+
+class Unpacker {
+ public:
+  Unpacker(const packed::Rank& from, const std::filesystem::path& origin)
+      : from_(from), origin_(origin) {}
+
+  RankSummary run() {
+    result_.identity = {.rank = from_.rank(),
+                        .world_size = from_.world_size(),
+                        .local_rank = from_.local_rank(),
+                        .host = from_.host(),
+                        .gpu = from_.gpu(),
+                        .told_by = from_.told_by(),
+                        .trace = from_.trace()};
+    result_.communicators.assign(from_.communicator().begin(), from_.communicator().end());
+    result_.communicator_sizes.assign(from_.ranks_of_communicator().begin(),
+                                      from_.ranks_of_communicator().end());
+    require(result_.communicators.size() == result_.communicator_sizes.size());
+    result_.places.reserve(static_cast<size_t>(from_.place_size()) + 1);
+    result_.places.emplace_back();
+    result_.places.insert(result_.places.end(), from_.place().begin(), from_.place().end());
+    result_.first_iteration = from_.first_iteration();
+    result_.incomplete = from_.incomplete();
+    result_.iterations.reserve(static_cast<size_t>(from_.iteration_size()));
+    for (const packed::Iteration& one : from_.iteration()) take(one);
+    return std::move(result_);
+  }
+
+ private:
+  void require(bool holds) const {
+    if (!holds)
+      throw Error(origin_, "is a damaged summary of a rank", "make it again from the trace");
+  }
+
+  Ns time(Ns relative, Ns base) const {
+    if (relative == kUnknownNs) return kUnknownNs;
+    require(relative > -2 * kLatestNs && relative < 2 * kLatestNs);
+    return checked(base + relative);
+  }
+  Ns checked(Ns time) const {
+    require(time > -kLatestNs && time < kLatestNs);
+    return time;
+  }
+
+  void take(const packed::Iteration& from) {
+    RankIteration to;
+    to.start_ns = checked(from.start_ns());
+    to.end_ns = time(from.end_ns(), to.start_ns);
+    require(to.end_ns >= to.start_ns);
+    take_collectives(from, to);
+    take_segments(from, to);
+    result_.iterations.push_back(std::move(to));
+  }
+
+  void take_collectives(const packed::Iteration& from, RankIteration& to) const {
+    const int count = from.communicator_size();
+    for (const int other : {from.sequence_size(), from.kind_size(), from.bytes_size(),
+                            from.peer_size(), from.stream_size(), from.issued_ns_size(),
+                            from.collective_start_ns_size(), from.collective_end_ns_size()})
+      require(other == count);
+    to.collectives.reserve(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      require(from.communicator(i) < result_.communicators.size() && from.kind(i) < kKindCount);
+      const Ns start = time(from.collective_start_ns(i), to.start_ns);
+      const Ns end = time(from.collective_end_ns(i), to.start_ns);
+      require(end == kUnknownNs || (start != kUnknownNs && start <= end));
+      to.collectives.push_back({.communicator = from.communicator(i),
+                                .sequence = from.sequence(i),
+                                .kind = static_cast<CollectiveKind>(from.kind(i)),
+                                .bytes = from.bytes(i),
+                                .peer = from.peer(i),
+                                .stream = from.stream(i),
+                                .issued_ns = time(from.issued_ns(i), to.start_ns),
+                                .start_ns = start,
+                                .end_ns = end});
+    }
+  }
+
+  void take_segments(const packed::Iteration& from, RankIteration& to) const {
+    const int count = from.after_size();
+    require(static_cast<size_t>(count) == to.collectives.size() + 1 && from.place_size() == count &&
+            from.shares_size() == count);
+    to.segments.resize(static_cast<size_t>(count));
+    int next = 0;
+    for (int i = 0; i < count; ++i) {
+      Segment& segment = to.segments[static_cast<size_t>(i)];
+      segment.after = from.after(i);
+      segment.place = from.place(i);
+      require(segment.after >= -1 && segment.after < i && segment.place < result_.places.size());
+      const uint32_t which = from.shares(i);
+      require(which >> kShareCount == 0 && std::popcount(which) <= from.share_ns_size() - next);
+      for (size_t share = 0; share < kShareCount; ++share) {
+        if ((which >> share & 1) != 0) segment.shares[share] = checked(from.share_ns(next++));
+      }
+    }
+    require(next == from.share_ns_size());
+  }
+
+  const packed::Rank& from_;
+  const std::filesystem::path& origin_;
+  RankSummary result_;
+};
+
+}  // namespace
+
+std::string pack(const RankSummary& summary) {
+  packed::Rank rank;
+  const RankIdentity& identity = summary.identity;
+  rank.set_rank(identity.rank);
+  rank.set_world_size(identity.world_size);
+  rank.set_local_rank(identity.local_rank);
+  rank.set_host(identity.host);
+  rank.set_gpu(identity.gpu);
+  rank.set_told_by(identity.told_by);
+  rank.set_trace(identity.trace);
+  for (const std::string& name : summary.communicators) rank.add_communicator(name);
+  for (const int32_t size : summary.communicator_sizes) rank.add_ranks_of_communicator(size);
+  for (size_t i = 1; i < summary.places.size(); ++i) rank.add_place(summary.places[i]);
+  rank.set_first_iteration(summary.first_iteration);
+  for (const RankIteration& iteration : summary.iterations) put(iteration, *rank.add_iteration());
+  rank.set_incomplete(summary.incomplete);
+
+  std::string bytes(sizeof(Header), '\0');
+  rank.AppendToString(&bytes);
+  Header header{.magic = {},
+                .version = kSummaryVersion,
+                .checksum = fnv1a(std::string_view(bytes).substr(sizeof(Header)))};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+RankSummary unpack(std::string_view bytes, const std::filesystem::path& origin) {
+  Header header{};
+  if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+    throw Error(origin, "is not a summary of a rank", "check the name");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version != kSummaryVersion) {
+    throw Error(origin,
+                "is a summary of version " + std::to_string(header.version) + ", not " +
+                    std::to_string(kSummaryVersion),
+                "make it again from the trace with this version of streamscope");
+  }
+  bytes.remove_prefix(sizeof header);
+  packed::Rank rank;
+  if (fnv1a(bytes) != header.checksum ||
+      !rank.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Error(origin, "is a damaged summary of a rank", "make it again from the trace");
+  return Unpacker(rank, origin).run();
+}
+
+void write_summary(const RankSummary& summary, const std::filesystem::path& file) {
+  std::filesystem::path part = file;
+  part += ".part";
+  const std::string bytes = pack(summary);
+  std::ofstream stream(part, std::ios::binary | std::ios::trunc);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  std::error_code error;
+  if (stream) std::filesystem::rename(part, file, error);
+  if (!stream || error) {
+    std::filesystem::remove(part, error);
+    throw Error(file, "cannot be written", "check the folder, its rights and the free space");
+  }
+}
+
+RankSummary read_summary(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream bytes;
+  if (stream) bytes << stream.rdbuf();
+  if (!stream || stream.bad()) throw Error(file, "cannot be read", "check the name and its rights");
+  return unpack(bytes.view(), file);
+}
+
+}  // namespace streamscope::job

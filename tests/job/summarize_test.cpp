@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/summarize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "analysis/threaded_program.h"
+#include "chain.h"
+#include "support/trace_builder.h"
+
+namespace streamscope::job {
+namespace {
+
+using analysis::Analyses;
+using analysis::kUs;
+using analysis::SteppedProgram;
+using analysis::TimeShare;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+RankSummary summary_of(const test::TraceBuilder& builder, RankIdentity identity = {}) {
+  const trace::Trace trace = builder.trace();
+  Analyses analyses(trace);
+  RankSummary summary = summarize(analyses, std::move(identity));
+  expect_sums(summary, "summary");
+  return summary;
+}
+
+Ns share(const Segment& segment, TimeShare which) {
+  return segment.shares[static_cast<size_t>(which)];
+}
+
+constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+TEST(Summarize, CutsAnIterationIntoCollectivesAndWhatComesBeforeThem) {
+  SteppedProgram program;
+  program.steps(8, [&](int) {
+    program.launch(5, 100, "forward");
+    program.launch(5, 40, kAllReduce);
+    program.launch(5, 60, "backward");
+    program.launch(5, 30, "ncclDevKernel_AllGather_RING_LL");
+    program.launch(5, 10, "last");
+  });
+  const RankSummary summary = summary_of(program.builder, {.rank = 3, .world_size = 8});
+  EXPECT_EQ(summary.identity.rank, 3);
+  EXPECT_EQ(summary.incomplete, "");
+  EXPECT_THAT(summary.communicators, ElementsAre("default"));
+  ASSERT_GE(summary.iterations.size(), 4u);
+  const RankIteration& middle = summary.iterations[2];
+  ASSERT_EQ(middle.collectives.size(), 2u);
+  EXPECT_EQ(middle.collectives[0].kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(middle.collectives[1].kind, CollectiveKind::kAllGather);
+  EXPECT_EQ(middle.collectives[0].end_ns - middle.collectives[0].start_ns, 40 * kUs);
+  EXPECT_EQ(middle.collectives[1].sequence, middle.collectives[0].sequence + 1);
+  EXPECT_LT(middle.collectives[0].issued_ns, middle.collectives[0].start_ns);
+  ASSERT_EQ(middle.segments.size(), 3u);
+  EXPECT_EQ(middle.segments[0].after, -1);
+  EXPECT_EQ(middle.segments[1].after, 0);
+  EXPECT_EQ(middle.segments[2].after, 1);
+  EXPECT_EQ(share(middle.segments[0], TimeShare::kKernels), 100 * kUs);
+  EXPECT_EQ(share(middle.segments[1], TimeShare::kKernels), 60 * kUs);
+  EXPECT_EQ(share(middle.segments[2], TimeShare::kKernels), 10 * kUs);
+  for (const Segment& segment : middle.segments)
+    EXPECT_EQ(share(segment, TimeShare::kCollectives), 0);
+  EXPECT_EQ(summary.places[middle.segments[0].place], "forward");
+  EXPECT_EQ(summary.places[middle.segments[1].place], "backward");
+}
+
+TEST(Summarize, NamesTheLineThatHoldsTheHostUp) {
+  SteppedProgram program;
+  program.steps(8, [&](int) {
+    program.launch(5, 10, "forward");
+    program.synchronize();
+    program.sampled_pause(600, {program.python("loader.py:12 next_batch")});
+    program.launch(5, 40, kAllReduce);
+    program.launch(5, 10, "last");
+  });
+  const RankSummary summary = summary_of(program.builder);
+  ASSERT_GE(summary.iterations.size(), 4u);
+  const Segment& segment = summary.iterations[2].segments[0];
+  EXPECT_EQ(share(segment, TimeShare::kOutside), 600 * kUs);
+  EXPECT_EQ(summary.places[segment.place], "loader.py:12 next_batch");
+}
+
+TEST(Summarize, LeavesWorkBesideTheCriticalPathOutOfASegment) {
+  SteppedProgram program;
+  program.steps(8, [&](int) {
+    program.launch(2, 200, "long");
+    program.record("done");
+    program.launch(2, 20, "short", "side");
+    program.wait("done", "comm");
+    program.launch(2, 50, kAllReduce, "comm");
+    program.synchronize();
+  });
+  const RankSummary summary = summary_of(program.builder);
+  ASSERT_GE(summary.iterations.size(), 4u);
+  const RankIteration& middle = summary.iterations[2];
+  EXPECT_EQ(share(middle.segments[0], TimeShare::kKernels), 200 * kUs);
+  EXPECT_EQ(middle.segments[1].after, 0);
+}
+
+TEST(Summarize, PutsCollectivesThatNeverBeganLast) {
+  test::TraceBuilder builder;
+  builder.stream("comm").kernel(kAllReduce, trace::kUnknownNs, trace::kUnknownNs);
+  builder.stream("main").kernel("k", 100, 200).kernel("ncclKernel_AllGather", 300, 400);
+  const RankSummary summary = summary_of(builder);
+  ASSERT_EQ(summary.iterations.size(), 1u);
+  const auto& collectives = summary.iterations[0].collectives;
+  ASSERT_EQ(collectives.size(), 2u);
+  EXPECT_EQ(collectives[0].kind, CollectiveKind::kAllGather);
+  EXPECT_EQ(collectives[0].sequence, 1u);
+  EXPECT_EQ(collectives[1].kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(collectives[1].sequence, 0u);
+  EXPECT_EQ(collectives[1].start_ns, trace::kUnknownNs);
+  EXPECT_NE(collectives[1].issued_ns, trace::kUnknownNs);
+  EXPECT_EQ(length_of(summary.iterations[0].segments[1]), 0);
+}
+
+TEST(Summarize, OfATraceWithoutIterationsIsTheWholeRun) {
+  test::TraceBuilder builder;
+  builder.stream("main").kernel("k", 100, 250).kernel(kAllReduce, 300, 400).kernel("m", 450, 500);
+  const RankSummary summary = summary_of(builder);
+  EXPECT_EQ(summary.first_iteration, 0u);
+  ASSERT_EQ(summary.iterations.size(), 1u);
+  EXPECT_EQ(summary.iterations[0].start_ns, 0);  // the first launch
+  EXPECT_EQ(summary.iterations[0].end_ns, 500);
+  EXPECT_EQ(summary.iterations[0].collectives.size(), 1u);
+}
+
+TEST(Summarize, SaysWhatIsMissing) {
+  test::TraceBuilder empty;
+  const RankSummary nothing = summary_of(empty);
+  EXPECT_THAT(nothing.iterations, IsEmpty());
+  EXPECT_EQ(nothing.incomplete, "the trace has no work of a device with times");
+  test::TraceBuilder lossy;
+  lossy.stream("main").kernel("k", 100, 250);
+  lossy.loss("ring-full");
+  EXPECT_THAT(summary_of(lossy).incomplete, testing::HasSubstr("records"));
+}
+
+TEST(Summarize, SumsUpInRandomPrograms) {
+  size_t collectives = 0, dependent = 0, found = 0;
+  Ns unknown = 0, total = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    const trace::Trace trace = analysis::random_iterations(seed).builder.trace();
+    Analyses analyses(trace);
+    const RankSummary summary = summarize(analyses, {});
+    expect_sums(summary, "seed " + std::to_string(seed));
+    if (testing::Test::HasFatalFailure()) return;
+    found += summary.iterations.size() > 1;
+    for (const RankIteration& iteration : summary.iterations) {
+      collectives += iteration.collectives.size();
+      for (const Segment& segment : iteration.segments) {
+        dependent += segment.after >= 0;
+        unknown += share(segment, TimeShare::kUnknown);
+        total += length_of(segment);
+      }
+    }
+  }
+  EXPECT_GT(found, 300u);
+  EXPECT_GT(collectives, 2000u);
+  EXPECT_GT(dependent, 500u);
+  EXPECT_LT(unknown * 100, total);
+}
+
+TEST(Summarize, SumsUpInRecordings) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(STREAMSCOPE_TRACES)) {
+    if (entry.path().extension() != ".sqlite") continue;
+    const trace::Trace trace = trace::read(entry.path());
+    Analyses analyses(trace);
+    expect_sums(summarize(analyses, {}), entry.path().filename());
+    ++count;
+  }
+  EXPECT_GT(count, 10u);
+}
+
+}  // namespace
+}  // namespace streamscope::job
