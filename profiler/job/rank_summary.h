@@ -32,10 +32,11 @@ struct RankIdentity {
 };
 
 /// One collective, or a send or receive, as this rank took part in it. Ranks are joined by
-/// (communicator, sequence), never by times.
+/// (communicator, sequence), sends with receives by their order between two ranks, never by times.
 struct Collective {
   uint32_t communicator = 0;  ///< index into RankSummary::communicators
-  uint32_t sequence = 0;  ///< in its communicator, from 0, in the order in which the rank issues
+  uint32_t sequence = 0;  ///< in its communicator, from 0, in the order in which the rank issues;
+                          ///< sends and receives are counted apart
   CollectiveKind kind = CollectiveKind::kOther;
   uint64_t bytes = 0;                ///< that this rank contributes; 0: not known
   int32_t peer = -1;                 ///< of a send or receive: rank of the job; -1: not known

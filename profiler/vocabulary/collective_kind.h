@@ -41,6 +41,11 @@ inline constexpr Term kCollectiveKinds[] = {
     {CollectiveKind::kReceive, "receive"},
 };
 
+/// Whether two ranks are joined by it, not all of a communicator.
+constexpr bool is_message(CollectiveKind kind) {
+  return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
+}
+
 /// Whether no rank can end before all ranks of the communicator have started.
 constexpr bool needs_all_ranks(CollectiveKind kind) {
   return kind >= CollectiveKind::kAllReduce && kind <= CollectiveKind::kBarrier;

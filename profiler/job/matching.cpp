@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/matching.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace streamscope::job {
+namespace {
+
+/// What the members of a collective must agree on.
+struct Call {
+  CollectiveKind kind = CollectiveKind::kOther;
+  uint64_t bytes = 0;  ///< 0: not known, or ranks may differ in it
+  auto operator<=>(const Call&) const = default;
+};
+
+bool equal_sizes(CollectiveKind kind) {
+  return kind != CollectiveKind::kAllToAll && kind != CollectiveKind::kGather &&
+         kind != CollectiveKind::kScatter && kind != CollectiveKind::kOther;
+}
+
+class Mismatches {
+ public:
+  Mismatches(const Steps& steps, Matching& matching) : steps_(steps), matching_(matching) {}
+
+  void find() {
+    majorities_.resize(matching_.group_count());
+    for (uint32_t group = 0; group < matching_.group_count(); ++group) {
+      majorities_[group] = majority_of(matching_.of(group));
+    }
+    for (uint32_t group = 0; group < matching_.group_count(); ++group) compare(group);
+    find_missing();
+    for (auto& [key, mismatch] : found_) matching_.mismatches.push_back(std::move(mismatch));
+  }
+
+ private:
+  struct Range {
+    uint32_t first = kNone, last = 0, count = 0;
+  };
+
+  Call call_of_step(uint32_t step) const {
+    const CollectiveKind kind = steps_.kind[step];
+    return {kind, equal_sizes(kind) ? steps_.bytes[step] : 0};
+  }
+
+  Call majority_of(std::span<const uint32_t> members) const {
+    const Call first = call_of_step(members.front());
+    if (std::ranges::all_of(members, [&](uint32_t step) { return call_of_step(step) == first; })) {
+      return first;
+    }
+    std::map<Call, size_t> votes;
+    for (uint32_t step : members) ++votes[call_of_step(step)];
+    return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+  }
+
+  /// Whether the rank makes the call that this group misses a little earlier or later, where it
+  /// misses the one that it makes here.
+  bool reordered(uint32_t step, const Call& expected) const {
+    constexpr uint32_t kNear = 8;
+    const IterationRow& row = steps_.iterations[steps_.row[step]];
+    for (uint32_t other = row.first_step; other < row.first_step + row.step_count; ++other) {
+      if (other == step || steps_.communicator[other] != steps_.communicator[step]) continue;
+      const uint32_t at = steps_.sequence[other], here = steps_.sequence[step];
+      if (std::max(at, here) - std::min(at, here) <= kNear && call_of_step(other) == expected &&
+          majorities_[steps_.group[other]] == call_of_step(step)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void note(MismatchKind kind, int32_t rank, uint32_t communicator, uint32_t sequence,
+            std::string text) {
+    const auto [found, is_new] =
+        found_.try_emplace({rank, communicator, kind},
+                           Mismatch{kind, rank, communicator, sequence, 1, std::move(text)});
+    if (!is_new) ++found->second.count;
+  }
+
+  void compare(uint32_t group) {
+    const std::span<const uint32_t> members = matching_.of(group);
+    const uint32_t first = members.front();
+    if (steps_.ends_iteration(first)) return;
+    if (is_message(steps_.kind[first])) {
+      if (members.size() == 1) note_alone(first);
+      return;
+    }
+    const Call& expected = majorities_[group];
+    for (uint32_t step : members) {
+      const Call call = call_of_step(step);
+      if (call == expected) continue;
+      const int32_t rank = steps_.rank_number(step);
+      const uint32_t sequence = steps_.sequence[step];
+      const auto kind_name = streamscope::name_of(kCollectiveKinds, expected.kind);
+      const std::string name = name_of(steps_, step);
+      if (reordered(step, expected)) {
+        note(MismatchKind::kOrder, rank, steps_.communicator[step], sequence,
+             fmt::format("rank {} calls {} where the others call {} {}, in another order", rank,
+                         name, kind_name, sequence));
+      } else if (call.kind != expected.kind) {
+        note(MismatchKind::kKind, rank, steps_.communicator[step], sequence,
+             fmt::format("rank {} calls {} where the others call {} {}", rank, name, kind_name,
+                         sequence));
+      } else if (call.bytes != 0 && expected.bytes != 0) {
+        note(MismatchKind::kBytes, rank, steps_.communicator[step], sequence,
+             fmt::format("rank {} calls {} with {} bytes, the others with {}", rank, name,
+                         call.bytes, expected.bytes));
+      }
+    }
+  }
+
+  /// Only where the partner recorded this iteration.
+  void note_alone(uint32_t step) {
+    const auto rank = std::ranges::lower_bound(
+        steps_.ranks, steps_.peer[step], {}, [](const RankRow& row) { return row.identity.rank; });
+    if (rank == steps_.ranks.end() || rank->identity.rank != steps_.peer[step]) return;
+    const std::span rows = std::span(steps_.iterations).subspan(rank->first_row, rank->row_count);
+    const uint32_t number = steps_.iterations[steps_.row[step]].number;
+    if (std::ranges::none_of(rows, [&](const IterationRow& row) { return row.number == number; })) {
+      return;
+    }
+    const bool sends = steps_.kind[step] == CollectiveKind::kSend;
+    note(MismatchKind::kNoPartner, steps_.peer[step], steps_.communicator[step],
+         steps_.sequence[step],
+         fmt::format("rank {} has no {} for {} of rank {} in iteration {}", steps_.peer[step],
+                     sends ? "receive" : "send", name_of(steps_, step), steps_.rank_number(step),
+                     number));
+  }
+
+  void find_missing() {
+    std::vector<std::map<uint32_t, Range>> ranges(steps_.communicators.size());  // by rank row
+    for (uint32_t step = 0; step < steps_.count(); ++step) {
+      if (steps_.ends_iteration(step) || is_message(steps_.kind[step])) continue;
+      Range& range = ranges[steps_.communicator[step]][steps_.rank_of(step)];
+      range.first = std::min(range.first, steps_.sequence[step]);
+      range.last = std::max(range.last, steps_.sequence[step]);
+      ++range.count;
+    }
+    for (uint32_t communicator = 0; communicator < ranges.size(); ++communicator) {
+      find_missing_in(communicator, ranges[communicator]);
+    }
+  }
+
+  void find_missing_in(uint32_t communicator, const std::map<uint32_t, Range>& ranges) {
+    if (ranges.size() < 2) return;
+    std::vector<uint32_t> lasts;
+    for (const auto& [row, range] : ranges) lasts.push_back(range.last);
+    const auto middle = lasts.begin() + lasts.size() / 2;
+    std::ranges::nth_element(lasts, middle);
+    const std::string& name = steps_.communicators[communicator].name;
+    for (const auto& [row, range] : ranges) {
+      const int32_t rank = steps_.ranks[row].identity.rank;
+      if (range.last < *middle) {
+        note(MismatchKind::kEndsEarlier, rank, communicator, range.last + 1,
+             fmt::format("rank {} calls nothing after {} of {}, the others go on to {}", rank,
+                         range.last, name, *middle));
+      }
+      if (range.count < range.last - range.first + 1) note_holes(communicator, row, range);
+    }
+  }
+
+  void note_holes(uint32_t communicator, uint32_t rank_row, const Range& range) {
+    std::vector<bool> called(range.last - range.first + 1);
+    const RankRow& rank = steps_.ranks[rank_row];
+    for (uint32_t i = 0; i < rank.row_count; ++i) {
+      const IterationRow& row = steps_.iterations[rank.first_row + i];
+      for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+        if (steps_.communicator[step] != communicator || is_message(steps_.kind[step])) continue;
+        called[steps_.sequence[step] - range.first] = true;
+      }
+    }
+    for (uint32_t i = 0; i < called.size(); ++i) {
+      if (called[i]) continue;
+      const uint32_t sequence = range.first + i;
+      note(MismatchKind::kMissing, rank.identity.rank, communicator, sequence,
+           fmt::format("rank {} misses collective {} of {}", rank.identity.rank, sequence,
+                       steps_.communicators[communicator].name));
+    }
+  }
+
+  const Steps& steps_;
+  Matching& matching_;
+  std::vector<Call> majorities_;  // by group
+  std::map<std::tuple<int32_t, uint32_t, MismatchKind>, Mismatch> found_;
+};
+
+std::vector<int32_t> without_summary(const Steps& steps) {
+  int32_t world = 0;
+  for (const RankRow& rank : steps.ranks) {
+    world = std::max({world, rank.identity.world_size, rank.identity.rank + 1});
+  }
+  std::vector<int32_t> result;
+  auto next = steps.ranks.begin();
+  for (int32_t rank = 0; rank < world; ++rank) {
+    if (next != steps.ranks.end() && next->identity.rank == rank) {
+      ++next;
+    } else {
+      result.push_back(rank);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Matching matching_of(const Steps& steps) {
+  Matching result;
+  result.first_member.assign(steps.group_count + 1, 0);
+  for (uint32_t group : steps.group) ++result.first_member[group + 1];
+  for (uint32_t group = 0; group < steps.group_count; ++group) {
+    result.first_member[group + 1] += result.first_member[group];
+  }
+  result.members.resize(steps.count());
+  std::vector<uint32_t> next(result.first_member.begin(), result.first_member.end() - 1);
+  for (const RankRow& rank : steps.ranks) {
+    for (uint32_t i = 0; i < rank.row_count; ++i) {
+      const IterationRow& row = steps.iterations[rank.first_row + i];
+      for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+        result.members[next[steps.group[step]]++] = step;
+      }
+    }
+  }
+  Mismatches(steps, result).find();
+  result.without_summary = without_summary(steps);
+  return result;
+}
+
+}  // namespace streamscope::job

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "trace/error.h"
+
+namespace streamscope::job {
+namespace {
+
+std::string shown(const RankSummary& summary) {
+  return summary.identity.trace.empty() ? fmt::format("summary of rank {}", summary.identity.rank)
+                                        : summary.identity.trace;
+}
+
+[[noreturn]] void reject(const RankSummary& summary, const std::string& cause) {
+  throw Error(shown(summary), cause, "make the summary again from the trace");
+}
+
+void check_iteration(const RankSummary& summary, const RankIteration& iteration) {
+  const size_t count = iteration.collectives.size();
+  if (iteration.segments.size() != count + 1) {
+    reject(summary, fmt::format("has {} segments for {} collectives in an iteration",
+                                iteration.segments.size(), count));
+  }
+  for (const Collective& collective : iteration.collectives) {
+    if (collective.communicator >= summary.communicators.size()) {
+      reject(summary, "names a communicator that it does not list");
+    }
+  }
+  for (size_t i = 0; i <= count; ++i) {
+    const Segment& segment = iteration.segments[i];
+    if (segment.place >= summary.places.size()) {
+      reject(summary, "names a place that it does not list");
+    }
+    if (segment.after >= static_cast<int32_t>(i)) {
+      reject(summary, "has work that depends on a later collective");
+    }
+  }
+}
+
+/// Indices of the collectives in the order in which the host issued them, which does not vary from
+/// rank to rank as starts on several streams do.
+std::vector<uint32_t> issue_order(const std::vector<Collective>& collectives) {
+  std::vector<uint32_t> order(collectives.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const bool known = std::ranges::none_of(collectives, [](const Collective& collective) {
+    return collective.issued_ns == trace::kUnknownNs;
+  });
+  if (known) {
+    std::ranges::stable_sort(order, {},
+                             [&](uint32_t index) { return collectives[index].issued_ns; });
+  }
+  return order;
+}
+
+Ns length_of(const analysis::Shares& shares) {
+  return std::accumulate(shares.begin(), shares.end(), Ns{0});
+}
+
+}  // namespace
+
+std::string call_of(const Steps& steps, uint32_t step) {
+  return fmt::format("{} of {}", streamscope::name_of(kCollectiveKinds, steps.kind[step]),
+                     steps.communicators[steps.communicator[step]].name);
+}
+
+std::string name_of(const Steps& steps, uint32_t step) {
+  return fmt::format("{} {} of {}", streamscope::name_of(kCollectiveKinds, steps.kind[step]),
+                     steps.sequence[step], steps.communicators[steps.communicator[step]].name);
+}
+
+size_t StepReader::MessageHash::operator()(const Message& message) const {
+  uint64_t hash = message.communicator;
+  for (uint64_t part : {static_cast<uint64_t>(message.from), static_cast<uint64_t>(message.to),
+                        uint64_t{message.iteration}, uint64_t{message.ordinal}}) {
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+uint32_t StepReader::interned(std::unordered_map<std::string, uint32_t>& ids,
+                              const std::string& name) {
+  return ids.try_emplace(name, static_cast<uint32_t>(ids.size())).first->second;
+}
+
+uint32_t StepReader::group_of(const RankSummary& summary, const Collective& collective,
+                              uint32_t iteration, std::vector<Message>& messages) {
+  const uint32_t communicator = communicators_[collective.communicator];
+  const uint32_t next = steps_.group_count;
+  uint32_t group = next;
+  if (!is_message(collective.kind)) {
+    const uint64_t key = uint64_t{communicator} << 32 | collective.sequence;
+    group = collective_groups_.try_emplace(key, next).first->second;
+  } else if (collective.peer >= 0) {
+    const int32_t self = summary.identity.rank;
+    const bool sends = collective.kind == CollectiveKind::kSend;
+    Message message{communicator, sends ? self : collective.peer, sends ? collective.peer : self,
+                    iteration, 0};
+    message.ordinal = static_cast<uint32_t>(std::ranges::count(messages, message));
+    messages.push_back({message.communicator, message.from, message.to, iteration, 0});
+    group = message_groups_.try_emplace(message, next).first->second;
+  }
+  if (group == next) ++steps_.group_count;
+  return group;
+}
+
+void StepReader::push_work(const Segment& segment, uint32_t after) {
+  steps_.row.push_back(static_cast<uint32_t>(steps_.iterations.size()));
+  steps_.after.push_back(after);
+  steps_.work_ns.push_back(length_of(segment.shares));
+  CompactShares shares;
+  std::ranges::transform(segment.shares, shares.begin(),
+                         [](Ns part) { return static_cast<float>(part); });
+  steps_.shares.push_back(shares);
+  steps_.place.push_back(places_[segment.place]);
+}
+
+void StepReader::add_iteration(const RankSummary& summary, const RankIteration& iteration,
+                               uint32_t number, uint32_t before, Streams& streams) {
+  check_iteration(summary, iteration);
+  const auto first = static_cast<uint32_t>(steps_.count());
+  const std::vector<uint32_t> order = issue_order(iteration.collectives);
+  std::vector<uint32_t> step_of(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) step_of[order[i]] = first + i;
+  const auto after = [&](const Segment& segment) {
+    return segment.after < 0 ? before : step_of[segment.after];
+  };
+  // What ran before on the stream is a matter of starts, which is the order of the summary.
+  std::vector<uint32_t> queued_after(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    uint32_t& last = streams.try_emplace(iteration.collectives[i].stream, kNone).first->second;
+    queued_after[i] = last;
+    last = step_of[i];
+  }
+  std::vector<Message> messages;
+  for (uint32_t index : order) {
+    const Collective& collective = iteration.collectives[index];
+    push_work(iteration.segments[index], after(iteration.segments[index]));
+    steps_.queued_after.push_back(queued_after[index]);
+    steps_.start_ns.push_back(collective.start_ns);
+    steps_.end_ns.push_back(collective.end_ns);
+    steps_.group.push_back(group_of(summary, collective, number, messages));
+    steps_.kind.push_back(collective.kind);
+    steps_.bytes.push_back(collective.bytes);
+    steps_.sequence.push_back(collective.sequence);
+    steps_.communicator.push_back(communicators_[collective.communicator]);
+    steps_.peer.push_back(collective.peer);
+  }
+  push_work(iteration.segments.back(), after(iteration.segments.back()));
+  steps_.queued_after.push_back(kNone);
+  steps_.start_ns.push_back(iteration.end_ns);
+  steps_.end_ns.push_back(iteration.end_ns);
+  steps_.group.push_back(steps_.group_count++);
+  steps_.kind.push_back(CollectiveKind::kOther);
+  steps_.bytes.push_back(0);
+  steps_.sequence.push_back(kNone);
+  steps_.communicator.push_back(kNone);
+  steps_.peer.push_back(-1);
+  steps_.iterations.push_back({static_cast<uint32_t>(steps_.ranks.size()), number, first,
+                               static_cast<uint32_t>(order.size() + 1), iteration.start_ns,
+                               iteration.end_ns});
+}
+
+void StepReader::add(const RankSummary& summary) {
+  if (summary.identity.rank < 0) {
+    throw Error(shown(summary), "has no rank", "record it with --run, or name its rank");
+  }
+  if (!rank_rows_.try_emplace(summary.identity.rank, static_cast<uint32_t>(steps_.ranks.size()))
+           .second) {
+    throw Error(shown(summary), fmt::format("rank {} was there already", summary.identity.rank),
+                "keep one trace per rank in the folder");
+  }
+  if (summary.communicators.size() != summary.communicator_sizes.size()) {
+    reject(summary, "lists communicators without their sizes");
+  }
+  communicators_.clear();
+  for (size_t i = 0; i < summary.communicators.size(); ++i) {
+    communicators_.push_back(interned(communicator_ids_, summary.communicators[i]));
+    steps_.communicators.resize(communicator_ids_.size());
+    Communicator& communicator = steps_.communicators[communicators_.back()];
+    communicator.name = summary.communicators[i];
+    communicator.size = std::max(communicator.size, summary.communicator_sizes[i]);
+  }
+  places_.clear();
+  for (const std::string& place : summary.places) {
+    places_.push_back(interned(place_ids_, place));
+    steps_.places.resize(place_ids_.size());
+    steps_.places[places_.back()] = place;
+  }
+  RankRow rank{summary.identity, summary.incomplete,
+               static_cast<uint32_t>(steps_.iterations.size()),
+               static_cast<uint32_t>(summary.iterations.size())};
+  uint32_t number = summary.first_iteration, before = kNone;
+  Streams streams;
+  for (const RankIteration& iteration : summary.iterations) {
+    add_iteration(summary, iteration, number++, before, streams);
+    before = static_cast<uint32_t>(steps_.count() - 1);
+  }
+  steps_.ranks.push_back(std::move(rank));
+}
+
+Steps StepReader::take() {
+  // Rank rows by number; the rows of iterations keep their places and learn the new ones.
+  std::vector<uint32_t> order(steps_.ranks.size()), position(order.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::sort(order, {}, [&](uint32_t row) { return steps_.ranks[row].identity.rank; });
+  std::vector<RankRow> ranks;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    position[order[i]] = i;
+    ranks.push_back(std::move(steps_.ranks[order[i]]));
+  }
+  steps_.ranks = std::move(ranks);
+  for (IterationRow& row : steps_.iterations) row.rank = position[row.rank];
+  return std::move(steps_);
+}
+
+}  // namespace streamscope::job
