@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/peers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "job/parallel.h"
+#include "vocabulary/fnv1a.h"
+
+namespace streamscope::job {
+namespace {
+
+/// The lower one of an even number: of two ranks the faster one is the measure.
+template <class Value>
+Value lower_median(std::vector<Value>& values) {
+  const auto middle = values.begin() + (values.size() - 1) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// The calls of an iteration, by kind and by the size of their communicators;
+/// names of communicators and peers differ between ranks that do the same.
+uint64_t program_of(const Steps& steps, const IterationRow& row) {
+  uint64_t hash = kFnv1aStart;
+  for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+    const uint32_t communicator = steps.communicator[step];
+    hash = fnv1a_step(static_cast<uint64_t>(steps.kind[step]), hash);
+    const int32_t size = communicator == kNone ? -2 : steps.communicators[communicator].size;
+    hash = fnv1a_step(static_cast<uint64_t>(size), hash);
+  }
+  return hash;
+}
+
+/// Iterations of equal programs: all, and in parts of one iteration number
+/// each.
+struct Program {
+  std::vector<uint32_t> rows;   ///< by number, then by rank
+  std::vector<uint32_t> parts;  ///< index of the first row of each part, and the end
+  uint32_t first_usual = 0;     ///< of the first part; each part has one per position
+  uint32_t positions = 0;
+};
+
+struct Programs {
+  std::vector<Program> all;
+  std::vector<uint32_t> of_row;
+};
+
+Programs programs_of(const Steps& steps) {
+  std::unordered_map<uint64_t, uint32_t> ids;
+  Programs result;
+  std::vector<Program>& programs = result.all;
+  for (uint32_t row = 0; row < steps.iterations.size(); ++row) {
+    const uint64_t hash = program_of(steps, steps.iterations[row]);
+    const auto [found, is_new] = ids.try_emplace(hash, static_cast<uint32_t>(programs.size()));
+    if (is_new) programs.emplace_back();
+    programs[found->second].rows.push_back(row);
+    result.of_row.push_back(found->second);
+  }
+  uint32_t next = 0;
+  for (Program& program : programs) {
+    std::ranges::sort(program.rows, {}, [&](uint32_t row) {
+      return std::pair(steps.iterations[row].number, steps.iterations[row].rank);
+    });
+    program.positions = steps.iterations[program.rows.front()].step_count;
+    program.first_usual = next;
+    for (uint32_t i = 0; i < program.rows.size(); ++i) {
+      if (i == 0 || steps.iterations[program.rows[i]].number !=
+                        steps.iterations[program.rows[i - 1]].number) {
+        program.parts.push_back(i);
+        next += program.positions;
+      }
+    }
+    program.parts.push_back(static_cast<uint32_t>(program.rows.size()));
+  }
+  return result;
+}
+
+class PositionMedians {
+ public:
+  PositionMedians(const Steps& steps, const Programs& programs, uint32_t program, uint32_t position)
+      : steps_(steps), programs_(programs), program_(programs.all[program]), position_(position) {}
+
+  void fill(std::vector<Usual>& usual) {
+    const float noise = noise_ns();
+    for (size_t part = 0; part + 1 < program_.parts.size(); ++part) {
+      std::span<const uint32_t> rows = program_.rows;
+      if (program_.parts[part + 1] - program_.parts[part] > 1) {
+        rows = rows.subspan(program_.parts[part], program_.parts[part + 1] - program_.parts[part]);
+      }
+      Usual result = median_of(rows);
+      result.noise_ns = noise >= 0 ? noise : spread_ns(rows, result);
+      usual[program_.first_usual + part * program_.positions + position_] = result;
+    }
+  }
+
+ private:
+  uint32_t step_in(uint32_t row) const { return steps_.iterations[row].first_step + position_; }
+
+  /// In the iteration; -1: its start.
+  int32_t after_in(uint32_t row) const {
+    const uint32_t after = steps_.after[step_in(row)], first = steps_.iterations[row].first_step;
+    return after == kNone || after < first ? -1 : static_cast<int32_t>(after - first);
+  }
+
+  Usual median_of(std::span<const uint32_t> rows) {
+    Usual result;
+    std::vector<int32_t> afters;
+    for (uint32_t row : rows) afters.push_back(after_in(row));
+    result.after = lower_median(afters);
+    // Lengths compare only where they begin at the same step.
+    std::vector<uint32_t> alike;
+    for (uint32_t row : rows) {
+      if (after_in(row) == result.after) alike.push_back(step_in(row));
+    }
+    std::vector<Ns> lengths;
+    for (uint32_t step : alike) lengths.push_back(steps_.work_ns[step]);
+    result.work_ns = lower_median(lengths);
+    std::vector<float> parts(alike.size());
+    for (size_t share = 0; share < analysis::kShareCount; ++share) {
+      std::ranges::transform(alike, parts.begin(),
+                             [&](uint32_t step) { return steps_.shares[step][share]; });
+      result.shares[share] = lower_median(parts);
+    }
+    return result;
+  }
+
+  /// From one iteration of a rank to its next; negative if no rank has two.
+  float noise_ns() const {
+    constexpr double kSigmasOfMedianDifference = 0.954;  // of two normal values
+    std::vector<float> differences;
+    for (uint32_t row : program_.rows) {
+      const uint32_t next = row + 1;  // a rank's rows are neighbors
+      if (next == steps_.iterations.size() ||
+          steps_.iterations[next].rank != steps_.iterations[row].rank ||
+          programs_.of_row[next] != programs_.of_row[row]) {
+        continue;
+      }
+      differences.push_back(static_cast<float>(
+          std::abs(steps_.work_ns[step_in(next)] - steps_.work_ns[step_in(row)])));
+    }
+    if (differences.empty()) return -1;
+    return static_cast<float>(lower_median(differences) / kSigmasOfMedianDifference);
+  }
+
+  /// Among peers, for want of a second iteration.
+  float spread_ns(std::span<const uint32_t> rows, const Usual& usual) const {
+    constexpr double kSigmasOfMedianDeviation = 0.6745, kGuess = 0.05;
+    if (rows.size() < 4) return static_cast<float>(usual.work_ns * kGuess);
+    std::vector<float> deviations;
+    for (uint32_t row : rows) {
+      deviations.push_back(
+          static_cast<float>(std::abs(steps_.work_ns[step_in(row)] - usual.work_ns)));
+    }
+    return static_cast<float>(lower_median(deviations) / kSigmasOfMedianDeviation);
+  }
+
+  const Steps& steps_;
+  const Programs& programs_;
+  const Program& program_;
+  const uint32_t position_;
+};
+
+}  // namespace
+
+Peers peers_of(const Steps& steps) {
+  const Programs programs = programs_of(steps);
+  Peers result;
+  result.first_usual.resize(steps.iterations.size());
+  std::vector<std::pair<uint32_t, uint32_t>> tasks;  // program, position
+  for (uint32_t index = 0; index < programs.all.size(); ++index) {
+    const Program& program = programs.all[index];
+    const size_t part_count = program.parts.size() - 1;
+    for (size_t part = 0; part < part_count; ++part) {
+      for (uint32_t i = program.parts[part]; i < program.parts[part + 1]; ++i) {
+        result.first_usual[program.rows[i]] =
+            program.first_usual + static_cast<uint32_t>(part) * program.positions;
+      }
+    }
+    result.usual.resize(program.first_usual + part_count * program.positions);
+    for (uint32_t position = 0; position < program.positions; ++position) {
+      tasks.emplace_back(index, position);
+    }
+  }
+  for_each_part(tasks.size(), [&](size_t task) {
+    PositionMedians(steps, programs, tasks[task].first, tasks[task].second).fill(result.usual);
+  });
+  return result;
+}
+
+uint32_t usual_after(const Steps& steps, const Peers& peers, uint32_t step) {
+  const IterationRow& row = steps.iterations[steps.row[step]];
+  const int32_t after = peers.of(steps, step).after;
+  if (after >= 0) return row.first_step + static_cast<uint32_t>(after);
+  // The end of the rank's iteration before.
+  return steps.row[step] == steps.ranks[row.rank].first_row ? kNone : row.first_step - 1;
+}
+
+Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
+  const Usual& usual = peers.of(steps, step);
+  const uint32_t after = steps.after[step], expected = usual_after(steps, peers, step);
+  Ns length = steps.work_ns[step];
+  if (after != expected) {
+    const IterationRow& row = steps.iterations[steps.row[step]];
+    const Ns from =
+        expected == kNone || expected < row.first_step ? row.start_ns : steps.end_ns[expected];
+    if (from == trace::kUnknownNs || steps.start_ns[step] == trace::kUnknownNs) return {};
+    length = steps.start_ns[step] - from;
+  }
+  Excess excess;
+  excess.total_ns = static_cast<float>(std::max<Ns>(length - usual.work_ns, 0));
+  if (excess.total_ns == 0) return excess;
+  float known = 0;
+  for (size_t share = 0; share < analysis::kShareCount; ++share) {
+    excess.shares[share] = std::max(steps.shares[step][share] - usual.shares[share], 0.f);
+    known += excess.shares[share];
+  }
+  if (after != expected && after != kNone && !steps.ends_iteration(after) &&
+      known < excess.total_ns) {
+    excess.exposed = after;
+    excess.exposed_ns = excess.total_ns - known;
+  } else if (known > 0) {
+    for (float& share : excess.shares) share *= excess.total_ns / known;
+  }
+  return excess;
+}
+
+}  // namespace streamscope::job

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/replay.h"
+
+#include <algorithm>
+
+namespace streamscope::job {
+
+Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
+    : steps_(steps), matching_(matching) {
+  // Each step depends on up to three others of its rank; what-ifs may choose the usual one.
+  const auto needs = [&](uint32_t step) {
+    return std::array{steps.after[step], steps.queued_after[step], usual_after(steps, peers, step)};
+  };
+  const auto count = static_cast<uint32_t>(steps.count());
+  std::vector<uint32_t> first_dependent(steps.group_count + 1), missing(steps.group_count);
+  for (uint32_t step = 0; step < count; ++step) {
+    for (uint32_t needed : needs(step)) {
+      if (needed == kNone) continue;
+      ++first_dependent[steps.group[needed] + 1];
+      ++missing[steps.group[step]];
+    }
+  }
+  for (uint32_t group = 0; group < steps.group_count; ++group) {
+    first_dependent[group + 1] += first_dependent[group];
+  }
+  std::vector<uint32_t> dependents(first_dependent.back());
+  std::vector<uint32_t> next(first_dependent.begin(), first_dependent.end() - 1);
+  for (uint32_t step = 0; step < count; ++step) {
+    for (uint32_t needed : needs(step)) {
+      if (needed != kNone) dependents[next[steps.group[needed]]++] = steps.group[step];
+    }
+  }
+  order_.reserve(steps.group_count);
+  for (uint32_t group = 0; group < steps.group_count; ++group) {
+    if (missing[group] == 0) order_.push_back(group);
+  }
+  for (size_t done = 0; done < order_.size(); ++done) {
+    const uint32_t group = order_[done];
+    for (uint32_t i = first_dependent[group]; i < first_dependent[group + 1]; ++i) {
+      if (--missing[dependents[i]] == 0) order_.push_back(dependents[i]);
+    }
+  }
+  circular_count_ = steps.group_count - static_cast<uint32_t>(order_.size());
+  if (circular_count_ == 0) return;
+  for (uint32_t group = 0; group < steps.group_count; ++group) {
+    if (missing[group] != 0) order_.push_back(group);
+  }
+}
+
+Scenario Replay::measured(const Waiting& waiting) const {
+  Scenario result{steps_.work_ns, steps_.after, {}, std::vector<Ns>(steps_.ranks.size())};
+  result.own_ns.reserve(waiting.waits.size());
+  for (const Wait& wait : waiting.waits) result.own_ns.push_back(wait.own_ns);
+  return result;
+}
+
+Ns Replay::ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t step) const {
+  const uint32_t after = scenario.after[step];
+  return scenario.work_ns[step] +
+         (after == kNone ? scenario.start_ns[steps_.rank_of(step)] : ends[steps_.group[after]]);
+}
+
+std::vector<Ns> Replay::ends(const Scenario& scenario) const {
+  std::vector<Ns> ends(matching_.group_count());
+  for (uint32_t group : order_) {
+    Ns last = std::numeric_limits<Ns>::min();
+    for (uint32_t step : matching_.of(group)) {
+      last = std::max(last, ready_ns(scenario, ends, step));
+      const uint32_t queued = steps_.queued_after[step];
+      if (queued != kNone) last = std::max(last, ends[steps_.group[queued]]);
+    }
+    ends[group] = last + scenario.own_ns[group];
+  }
+  return ends;
+}
+
+double Replay::iteration_ns(const Scenario& scenario, const std::vector<Ns>& ends) const {
+  if (steps_.iterations.empty()) return 0;
+  uint32_t first = kNone, last = 0;
+  for (const IterationRow& row : steps_.iterations) {
+    first = std::min(first, row.number);
+    last = std::max(last, row.number);
+  }
+  Ns end = std::numeric_limits<Ns>::min();
+  for (const IterationRow& row : steps_.iterations) {
+    if (row.number == last) {
+      end = std::max(end, ends[steps_.group[row.first_step + row.step_count - 1]]);
+    }
+  }
+  const Ns start = std::ranges::max(scenario.start_ns);
+  return static_cast<double>(end - start) / (last - first + 1);
+}
+
+std::vector<Hop> Replay::critical_path(const Scenario& scenario,
+                                       const std::vector<Ns>& ends) const {
+  std::vector<Hop> path;
+  uint32_t group = kNone;
+  for (const RankRow& rank : steps_.ranks) {
+    if (rank.row_count == 0) continue;
+    const IterationRow& row = steps_.iterations[rank.first_row + rank.row_count - 1];
+    const uint32_t end = steps_.group[row.first_step + row.step_count - 1];
+    if (group == kNone || ends[end] > ends[group]) group = end;
+  }
+  // A circle of groups would never end.
+  while (group != kNone && path.size() < matching_.group_count()) {
+    Hop hop{kNone, 0, scenario.own_ns[group]};
+    uint32_t before = kNone;
+    Ns latest = std::numeric_limits<Ns>::min();
+    for (uint32_t step : matching_.of(group)) {
+      const Ns ready = ready_ns(scenario, ends, step);
+      if (ready > latest) {
+        latest = ready;
+        hop.step = step;
+        hop.work_ns = scenario.work_ns[step];
+        before = scenario.after[step];
+      }
+      const uint32_t queued = steps_.queued_after[step];
+      if (queued != kNone && ends[steps_.group[queued]] > latest) {
+        latest = ends[steps_.group[queued]];
+        hop.step = step;
+        hop.work_ns = 0;
+        before = queued;
+      }
+    }
+    path.push_back(hop);
+    group = before == kNone ? kNone : steps_.group[before];
+  }
+  return path;
+}
+
+}  // namespace streamscope::job

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Replays a job: every rank works, a collective ends when its last rank has arrived plus its own
+// duration. With other lengths it answers what-ifs; backward it gives the critical path.
+#pragma once
+
+#include "waiting.h"
+
+namespace streamscope::job {
+
+/// What a replay goes by.
+struct Scenario {
+  std::vector<Ns> work_ns;      ///< by step
+  std::vector<uint32_t> after;  ///< by step
+  std::vector<Ns> own_ns;       ///< by group
+  std::vector<Ns> start_ns;     ///< by rank row: when its first iteration starts, on one clock
+};
+
+/// A stretch of the critical path: a step's work, then its collective.
+struct Hop {
+  uint32_t step;
+  Ns work_ns;  ///< 0 if the collective was held up by the one before it on its stream
+  Ns own_ns;
+};
+
+/// Borrows its arguments.
+class Replay {
+ public:
+  Replay(const Steps& steps, const Matching& matching, const Peers& peers);
+
+  /// What was measured; all ranks start at 0.
+  Scenario measured(const Waiting& waiting) const;
+
+  /// When each group ends. O(steps).
+  std::vector<Ns> ends(const Scenario& scenario) const;
+
+  /// Mean duration of an iteration of the job.
+  double iteration_ns(const Scenario& scenario, const std::vector<Ns>& ends) const;
+
+  /// Back from the end of the last iteration of the last rank, latest first.
+  std::vector<Hop> critical_path(const Scenario& scenario, const std::vector<Ns>& ends) const;
+
+  /// Groups that wait for each other in a circle, as ranks call them in another order; they are
+  /// replayed last.
+  uint32_t circular_count() const { return circular_count_; }
+
+ private:
+  Ns ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t step) const;
+
+  const Steps& steps_;
+  const Matching& matching_;
+  std::vector<uint32_t> order_;  // groups
+  uint32_t circular_count_ = 0;
+};
+
+}  // namespace streamscope::job

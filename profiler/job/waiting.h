@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who keeps whom waiting in collectives, without clocks: the rank that arrives last is in the
+// collective for the shortest time, and what the others are in it for longer they wait.
+#pragma once
+
+#include "matching.h"
+#include "peers.h"
+
+namespace streamscope::job {
+
+struct Wait {
+  uint32_t late = kNone;  ///< the step that arrived last; kNone: nobody took part to the end
+  Ns own_ns = 0;          ///< from its arrival to its end: the collective's own duration
+  Ns total_ns = 0;        ///< that all others waited together
+  Ns late_ns = 0;         ///< that the median of the others waited
+};
+
+/// What the late rank's own work has to answer for.
+struct Waiting {
+  std::vector<Wait> waits;        ///< by group
+  std::vector<double> caused_ns;  ///< by row of Steps::iterations: waiting of others that the
+                                  ///< rank's own work caused
+  double total_ns = 0;
+  double unexplained_ns = 0;  ///< of `total_ns`: nobody's work was longer than usual
+};
+
+/// A late rank that was itself kept waiting passes the delay on to the rank that kept it.
+/// O(steps), plus O(length of such chains) per collective.
+Waiting waiting_of(const Steps& steps, const Matching& matching, const Peers& peers);
+
+/// What a rank waits in a collective.
+inline Ns waited_ns(const Steps& steps, const Wait& wait, uint32_t step) {
+  return wait.late == kNone || !steps.ran(step)
+             ? 0
+             : steps.end_ns[step] - steps.start_ns[step] - wait.own_ns;
+}
+
+}  // namespace streamscope::job
