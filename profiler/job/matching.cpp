@@ -53,9 +53,35 @@ class Mismatches {
     if (std::ranges::all_of(members, [&](uint32_t step) { return call_of_step(step) == first; })) {
       return first;
     }
-    std::map<Call, size_t> votes;
-    for (uint32_t step : members) ++votes[call_of_step(step)];
+    struct Votes {
+      size_t members = 0, usual = 0;
+      auto operator<=>(const Votes&) const = default;
+    };
+    std::map<Call, Votes> votes;
+    for (uint32_t step : members) {
+      Votes& vote = votes[call_of_step(step)];
+      ++vote.members;
+      vote.usual += is_usual(step);
+    }
     return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+  }
+
+  /// Whether the rank makes the same call at this place of another iteration: decides where as many
+  /// ranks make one call as the other.
+  bool is_usual(uint32_t step) const {
+    const uint32_t row = steps_.row[step];
+    const RankRow& rank = steps_.ranks[steps_.iterations[row].rank];
+    const uint32_t position = step - steps_.iterations[row].first_step;
+    for (uint32_t i = 0; i < rank.row_count; ++i) {
+      const IterationRow& other = steps_.iterations[rank.first_row + i];
+      const uint32_t same = other.first_step + position;
+      if (rank.first_row + i != row && position < other.step_count &&
+          steps_.communicator[same] == steps_.communicator[step] &&
+          call_of_step(same) == call_of_step(step)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Whether the rank makes the call that this group misses a little earlier or later, where it

@@ -21,6 +21,13 @@ Value lower_median(std::vector<Value>& values) {
   return *middle;
 }
 
+template <class Value>
+Value lower_quartile(std::vector<Value>& values) {
+  const auto quarter = values.begin() + (values.size() - 1) / 4;
+  std::ranges::nth_element(values, quarter);
+  return *quarter;
+}
+
 /// The calls of an iteration, by kind and by the size of their communicators;
 /// names of communicators and peers differ between ranks that do the same.
 uint64_t program_of(const Steps& steps, const IterationRow& row) {
@@ -127,9 +134,10 @@ class PositionMedians {
     return result;
   }
 
-  /// From one iteration of a rank to its next; negative if no rank has two.
+  /// From one iteration of a rank to its next; negative if no rank has two. A quartile, as half of
+  /// the changes between two ranks may be a delay that comes and goes.
   float noise_ns() const {
-    constexpr double kSigmasOfMedianDifference = 0.954;  // of two normal values
+    constexpr double kSigmasOfQuartile = 0.4506;  // of the difference of two normal values
     std::vector<float> differences;
     for (uint32_t row : program_.rows) {
       const uint32_t next = row + 1;  // a rank's rows are neighbors
@@ -142,7 +150,7 @@ class PositionMedians {
           std::abs(steps_.work_ns[step_in(next)] - steps_.work_ns[step_in(row)])));
     }
     if (differences.empty()) return -1;
-    return static_cast<float>(lower_median(differences) / kSigmasOfMedianDifference);
+    return static_cast<float>(lower_quartile(differences) / kSigmasOfQuartile);
   }
 
   /// Among peers, for want of a second iteration.

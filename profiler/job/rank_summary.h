@@ -54,6 +54,7 @@ struct Segment {
   int32_t after = -1;  ///< index of the earlier collective it depends on; -1: the iteration's start
   analysis::Shares shares{};  ///< what the time went into; sums to its length
   uint32_t place = 0;         ///< index into RankSummary::places: where most of it comes from
+  uint32_t host_place = 0;    ///< the same of the host's part alone
 
   bool operator==(const Segment&) const = default;
 };

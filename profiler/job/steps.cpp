@@ -35,7 +35,7 @@ void check_iteration(const RankSummary& summary, const RankIteration& iteration)
   }
   for (size_t i = 0; i <= count; ++i) {
     const Segment& segment = iteration.segments[i];
-    if (segment.place >= summary.places.size()) {
+    if (std::max(segment.place, segment.host_place) >= summary.places.size()) {
       reject(summary, "names a place that it does not list");
     }
     if (segment.after >= static_cast<int32_t>(i)) {
@@ -120,6 +120,7 @@ void StepReader::push_work(const Segment& segment, uint32_t after) {
                          [](Ns part) { return static_cast<float>(part); });
   steps_.shares.push_back(shares);
   steps_.place.push_back(places_[segment.place]);
+  steps_.host_place.push_back(places_[segment.host_place]);
 }
 
 void StepReader::add_iteration(const RankSummary& summary, const RankIteration& iteration,

@@ -56,6 +56,7 @@ struct Steps {
   std::vector<Ns> work_ns;             ///< its rank's own work since `after`
   std::vector<CompactShares> shares;   ///< what the work was
   std::vector<uint32_t> place;         ///< where most of it comes from; index into `places`
+  std::vector<uint32_t> host_place;    ///< where most of the host's part comes from
   std::vector<Ns> start_ns, end_ns;    ///< of the collective; both that of an iteration's end
   std::vector<uint32_t> group;         ///< the steps of all ranks that are one collective
   std::vector<CollectiveKind> kind;    ///< kOther for the end of an iteration

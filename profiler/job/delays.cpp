@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/delays.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "job/parallel.h"
+
+namespace streamscope::job {
+namespace {
+
+using analysis::kShareCount;
+using analysis::TimeShare;
+
+// Chosen so that jobs whose ranks differ by noise only give no delay.
+constexpr double kCertain = 3;  // standard deviations: no noise
+constexpr double kLikely = 1;   // enough if it happens in nearly every iteration
+constexpr double kNearlyEvery = 0.9;
+constexpr double kMost = 0.85;        // of a cause, that names a rank
+constexpr size_t kFew = 4;            // times as many ranks as are named together
+constexpr double kMainPlace = 0.7;    // of a rank's excess, that names a place
+constexpr double kMainShare = 0.25;   // of the excess before a step, that counts as a part
+constexpr double kWorthMixing = 1.1;  // gain of many places over one, that is no longer one cause
+
+/// What time was lost to and where. Places are numbers: of a place in Steps, or, beyond those, of
+/// a kind of collective in a communicator.
+struct Cause {
+  TimeShare share;
+  uint32_t place;  ///< kNone: in many places
+  auto operator<=>(const Cause&) const = default;
+};
+
+bool is_host(TimeShare share) {
+  switch (share) {
+    case TimeShare::kLaunching:
+    case TimeShare::kOutside:
+    case TimeShare::kSynchronizing:
+    case TimeShare::kMemory:
+    case TimeShare::kCodeLoading:
+    case TimeShare::kLock:
+    case TimeShare::kRecorder:
+      return true;
+    default:
+      return false;
+  }
+}
+
+struct Part {
+  Cause cause;
+  double ns;
+};
+
+struct Candidate {
+  Cause cause;
+  std::vector<uint32_t> rank_rows;  ///< empty: changing
+  double on_path_ns = 0;
+  double excess_ns = 0;
+};
+
+class DelayFinder {
+ public:
+  DelayFinder(const Steps& steps, const Peers& peers, const Replay& replay,
+              const Scenario& measured)
+      : steps_(steps), peers_(peers), replay_(replay), scenario_(measured) {}
+
+  std::vector<Delay> find(size_t limit) {
+    std::vector<Delay> delays;
+    std::vector<Ns> ends = replay_.ends(scenario_);
+    double duration_ns = replay_.iteration_ns(scenario_, ends);
+    const double whole_ns = duration_ns;
+    while (delays.size() < limit) {
+      Scenario best;
+      double best_ns = duration_ns;
+      const Candidate* chosen = nullptr;
+      const std::vector<Candidate> candidates =
+          candidates_on(replay_.critical_path(scenario_, ends));
+      for (const Candidate& candidate : candidates) {
+        Scenario without = without_cause(candidate);
+        const double ns = replay_.iteration_ns(without, replay_.ends(without));
+        const double needed = candidate.cause.place == kNone ? kWorthMixing : 1;
+        const double least = candidate.rank_rows.empty() ? kLeastChangingCost : kLeastCost;
+        const double saved_ns = duration_ns - ns;
+        if (saved_ns < least * whole_ns || saved_ns <= needed * (duration_ns - best_ns)) continue;
+        best_ns = ns;
+        best = std::move(without);
+        chosen = &candidate;
+      }
+      if (chosen == nullptr) break;
+      delays.push_back(described(*chosen, duration_ns - best_ns));
+      scenario_ = std::move(best);
+      ends = replay_.ends(scenario_);
+      duration_ns = best_ns;
+      gone_.push_back(*chosen);
+    }
+    return delays;
+  }
+
+ private:
+  using Places = std::map<uint32_t, double>;  // ns by place
+
+  /// What a step lost beyond `sigmas` of noise, by cause; what is gone from the scenario is not
+  /// counted again.
+  std::vector<Part> parts_of(uint32_t step, double sigmas) const {
+    const Excess excess = excess_of(steps_, peers_, step);
+    const double least = sigmas * double{peers_.of(steps_, step).noise_ns};
+    std::vector<Part> parts;
+    if (excess.total_ns <= least) return parts;
+    const auto take = [&](TimeShare share, uint32_t place, double ns) {
+      if (ns <= kMainShare * double{excess.total_ns} || ns <= least) return;
+      const Part part{{share, place}, ns};
+      if (!is_gone(part.cause, steps_.rank_of(step))) parts.push_back(part);
+    };
+    for (size_t share = 0; share < kShareCount; ++share) {
+      const auto kind = static_cast<TimeShare>(share);
+      take(kind, is_host(kind) ? steps_.host_place[step] : steps_.place[step],
+           double{excess.shares[share]});
+    }
+    if (excess.exposed != kNone) {
+      take(TimeShare::kCollectives, exposed_place(excess.exposed), double{excess.exposed_ns});
+    }
+    return parts;
+  }
+
+  uint32_t exposed_place(uint32_t step) const {
+    constexpr uint32_t kKinds = std::size(kCollectiveKinds);
+    return static_cast<uint32_t>(steps_.places.size()) + steps_.communicator[step] * kKinds +
+           static_cast<uint32_t>(steps_.kind[step]);
+  }
+
+  static bool covers(const Candidate& candidate, const Cause& cause, uint32_t rank_row) {
+    return cause.share == candidate.cause.share &&
+           (candidate.cause.place == kNone || candidate.cause.place == cause.place) &&
+           (candidate.rank_rows.empty() ||
+            std::ranges::binary_search(candidate.rank_rows, rank_row));
+  }
+  bool is_gone(const Cause& cause, uint32_t rank_row) const {
+    return std::ranges::any_of(
+        gone_, [&](const Candidate& candidate) { return covers(candidate, cause, rank_row); });
+  }
+
+  /// The causes with the most excess on the critical path.
+  std::vector<Candidate> candidates_on(const std::vector<Hop>& path) const {
+    constexpr size_t kTried = 4;
+    std::map<std::pair<uint32_t, TimeShare>, Places> by_rank;  // and share
+    for (const Hop& hop : path) {
+      if (hop.work_ns == 0) continue;
+      for (const Part& part : parts_of(hop.step, kCertain)) {
+        by_rank[{steps_.rank_of(hop.step), part.cause.share}][part.cause.place] += part.ns;
+      }
+    }
+    std::map<Cause, std::map<uint32_t, double>> by_cause;  // then by rank
+    for (const auto& [key, places] : by_rank) {
+      const auto& [rank, share] = key;
+      const uint32_t place = main_place(places);
+      if (place != kNone) by_cause[{share, place}][rank] += sum_of(places);
+      by_cause[{share, kNone}][rank] += sum_of(places);
+    }
+    std::vector<Candidate> candidates;
+    for (const auto& [cause, ranks] : by_cause) {
+      candidates.push_back({cause, {}, sum_of(ranks), 0});
+    }
+    std::ranges::sort(candidates, std::greater<>(), &Candidate::on_path_ns);
+    if (candidates.size() > kTried) candidates.resize(kTried);
+    // One place first: many places must save more than that.
+    std::ranges::stable_partition(
+        candidates, [](const Candidate& candidate) { return candidate.cause.place != kNone; });
+    for (Candidate& candidate : candidates) name_ranks(candidate, by_cause[candidate.cause]);
+    return candidates;
+  }
+
+  static double sum_of(const std::map<uint32_t, double>& parts) {
+    double sum = 0;
+    for (const auto& [key, ns] : parts) sum += ns;
+    return sum;
+  }
+  static uint32_t main_place(const Places& places) {
+    const auto largest =
+        std::ranges::max_element(places, {}, [](const auto& place) { return place.second; });
+    return largest->second >= kMainPlace * sum_of(places) ? largest->first : kNone;
+  }
+
+  /// The ranks that lose time to it in nearly every iteration, or the one that does so on the path.
+  void name_ranks(Candidate& candidate, const std::map<uint32_t, double>& on_path) const {
+    struct Loss {
+      uint32_t iterations = 0;
+      double ns = 0;
+    };
+    std::vector<Loss> losses(steps_.ranks.size());
+    for_each_part(steps_.ranks.size(), [&](size_t rank) {
+      const RankRow& row = steps_.ranks[rank];
+      for (uint32_t i = 0; i < row.row_count; ++i) {
+        const double ns = loss_in(steps_.iterations[row.first_row + i], candidate);
+        losses[rank].iterations += ns > 0;
+        losses[rank].ns += ns / row.row_count;
+      }
+    });
+    const auto always = [&](uint32_t rank) {
+      return losses[rank].iterations >= kNearlyEvery * steps_.ranks[rank].row_count;
+    };
+    const auto top =
+        std::ranges::max_element(on_path, {}, [](const auto& rank) { return rank.second; });
+    const bool alone = top->second >= kMost * candidate.on_path_ns;
+    double largest = 0;
+    for (uint32_t rank = 0; rank < losses.size(); ++rank) {
+      if (always(rank)) largest = std::max(largest, losses[rank].ns);
+    }
+    double covered = 0;
+    for (uint32_t rank = 0; rank < losses.size(); ++rank) {
+      if (!always(rank) || losses[rank].ns < largest / 2) continue;
+      candidate.rank_rows.push_back(rank);
+      const auto found = on_path.find(rank);
+      if (found != on_path.end()) covered += found->second;
+    }
+    // Nobody is behind together with most of the others.
+    const size_t count = candidate.rank_rows.size();
+    const bool few = count == 1 || count * kFew <= losses.size();
+    if (!few || covered < kMost * candidate.on_path_ns) {
+      candidate.rank_rows.clear();
+      if (alone) candidate.rank_rows = {top->first};
+    }
+    for (uint32_t rank : candidate.rank_rows) {
+      candidate.excess_ns += losses[rank].ns / static_cast<double>(candidate.rank_rows.size());
+    }
+    if (!candidate.rank_rows.empty()) return;
+    for (const Loss& loss : losses) candidate.excess_ns += loss.ns;
+  }
+
+  double loss_in(const IterationRow& row, const Candidate& candidate) const {
+    double ns = 0;
+    for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+      for (const Part& part : parts_of(step, kLikely)) {
+        if (covers(candidate, part.cause, row.rank)) ns += part.ns;
+      }
+    }
+    return ns;
+  }
+
+  Scenario without_cause(const Candidate& candidate) const {
+    Scenario result = scenario_;
+    const double sigmas = candidate.rank_rows.empty() ? kCertain : kLikely;
+    const auto remove = [&](size_t rank) {
+      const RankRow& row = steps_.ranks[rank];
+      if (row.row_count == 0) return;
+      const uint32_t from = steps_.iterations[row.first_row].first_step;
+      const IterationRow& last = steps_.iterations[row.first_row + row.row_count - 1];
+      for (uint32_t step = from; step < last.first_step + last.step_count; ++step) {
+        for (const Part& part : parts_of(step, sigmas)) {
+          if (covers(candidate, part.cause, static_cast<uint32_t>(rank))) {
+            remove_part(result, step, part);
+          }
+        }
+      }
+    };
+    if (candidate.rank_rows.empty()) {
+      for_each_part(steps_.ranks.size(), remove);
+    } else {
+      for (uint32_t rank : candidate.rank_rows) remove(rank);
+    }
+    return result;
+  }
+
+  void remove_part(Scenario& scenario, uint32_t step, const Part& part) const {
+    if (part.cause.place >= steps_.places.size()) {  // overlap the collective as the peers do
+      scenario.after[step] = usual_after(steps_, peers_, step);
+      scenario.work_ns[step] = peers_.of(steps_, step).work_ns;
+    } else {
+      scenario.work_ns[step] = std::max<Ns>(scenario.work_ns[step] - static_cast<Ns>(part.ns), 0);
+    }
+  }
+
+  Delay described(const Candidate& candidate, double cost_ns) const {
+    Delay delay;
+    for (uint32_t rank : candidate.rank_rows) {
+      delay.ranks.push_back(steps_.ranks[rank].identity.rank);
+    }
+    delay.share = candidate.cause.share;
+    delay.excess_ns = candidate.excess_ns;
+    delay.cost_ns = cost_ns;
+    const uint32_t place = candidate.cause.place;
+    if (place == kNone) return delay;
+    delay.exposed = place >= steps_.places.size();
+    if (!delay.exposed) {
+      delay.place = steps_.places[place];
+      return delay;
+    }
+    constexpr uint32_t kKinds = std::size(kCollectiveKinds);
+    const auto call = place - static_cast<uint32_t>(steps_.places.size());
+    delay.place = std::string(streamscope::name_of(kCollectiveKinds, call % kKinds)) + " of " +
+                  steps_.communicators[call / kKinds].name;
+    return delay;
+  }
+
+  const Steps& steps_;
+  const Peers& peers_;
+  const Replay& replay_;
+  Scenario scenario_;            // without what was found
+  std::vector<Candidate> gone_;  // from it
+};
+
+}  // namespace
+
+std::vector<Delay> costliest_delays(const Steps& steps, const Peers& peers, const Replay& replay,
+                                    const Scenario& measured, size_t limit) {
+  return DelayFinder(steps, peers, replay, measured).find(limit);
+}
+
+Scenario as_peers(const Steps& steps, const Peers& peers, const Scenario& measured,
+                  std::span<const uint32_t> rank_rows) {
+  Scenario result = measured;
+  for (uint32_t rank : rank_rows) {
+    const RankRow& row = steps.ranks[rank];
+    for (uint32_t i = 0; i < row.row_count; ++i) {
+      const IterationRow& iteration = steps.iterations[row.first_row + i];
+      for (uint32_t step = iteration.first_step; step < iteration.first_step + iteration.step_count;
+           ++step) {
+        if (excess_of(steps, peers, step).total_ns == 0) continue;
+        result.after[step] = usual_after(steps, peers, step);
+        result.work_ns[step] = peers.of(steps, step).work_ns;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace streamscope::job
