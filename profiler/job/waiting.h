@@ -23,7 +23,8 @@ struct Waiting {
   std::vector<double> caused_ns;  ///< by row of Steps::iterations: waiting of others that the
                                   ///< rank's own work caused
   double total_ns = 0;
-  double unexplained_ns = 0;  ///< of `total_ns`: nobody's work was longer than usual
+  double unexplained_ns =
+      0;  ///< of `total_ns`: nobody's work was longer than usual, as in a pipeline
 };
 
 /// A late rank that was itself kept waiting passes the delay on to the rank that kept it.

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/units.h"
+
+namespace streamscope::job {
+namespace {
+
+constexpr size_t kDelays = 3;  // and as many ranks in what-ifs
+
+std::string shown(double ns) { return analysis::format_duration(std::llround(ns)); }
+
+double median_iteration_ns(const Steps& steps) {
+  std::map<uint32_t, std::vector<Ns>> by_number;
+  for (const IterationRow& row : steps.iterations) {
+    by_number[row.number].push_back(row.end_ns - row.start_ns);
+  }
+  double sum = 0;
+  for (auto& [number, durations] : by_number) {
+    const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    std::ranges::nth_element(durations, middle);
+    sum += static_cast<double>(*middle) / static_cast<double>(by_number.size());
+  }
+  return sum;
+}
+
+/// When each rank begins, on one clock where it is known: ranks enter their first iteration as late
+/// as they left the one before. The others begin with the median.
+std::vector<Ns> starts_of(const Steps& steps, const std::vector<RankClock>& clocks) {
+  std::vector<Ns> starts(steps.ranks.size()), known;
+  const auto start_of = [&](size_t rank) {
+    const Ns own = steps.iterations[steps.ranks[rank].first_row].start_ns;
+    return static_cast<Ns>(clocks[rank].to_first(own));
+  };
+  const auto has_start = [&](size_t rank) {
+    return clocks[rank].known() && steps.ranks[rank].row_count > 0;
+  };
+  for (size_t rank = 0; rank < starts.size(); ++rank) {
+    if (has_start(rank)) known.push_back(start_of(rank));
+  }
+  if (known.empty()) return starts;
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::ranges::nth_element(known, middle);
+  for (size_t rank = 0; rank < starts.size(); ++rank) {
+    starts[rank] = has_start(rank) ? start_of(rank) - *middle : 0;
+  }
+  return starts;
+}
+
+std::vector<Straggler> stragglers_of(const Steps& steps, const Waiting& waiting) {
+  std::vector<Straggler> all(steps.ranks.size());
+  std::map<uint32_t, uint32_t> worst;  // row by number of the iteration
+  for (uint32_t row = 0; row < steps.iterations.size(); ++row) {
+    const IterationRow& iteration = steps.iterations[row];
+    all[iteration.rank].rank_row = iteration.rank;
+    all[iteration.rank].caused_ns += waiting.caused_ns[row] / steps.ranks[iteration.rank].row_count;
+    const auto [found, is_new] = worst.try_emplace(iteration.number, row);
+    if (waiting.caused_ns[row] > waiting.caused_ns[found->second]) found->second = row;
+  }
+  for (const auto& [number, row] : worst) ++all[steps.iterations[row].rank].iterations;
+  std::erase_if(all, [](const Straggler& straggler) { return straggler.caused_ns <= 0; });
+  std::ranges::sort(all, std::greater<>(), &Straggler::caused_ns);
+  return all;
+}
+
+std::string sentence_of(const Delay& delay, double iteration_ns) {
+  const std::string who = delay.ranks.empty() ? "another rank each time" : ranks_text(delay.ranks);
+  const std::string cost = fmt::format("costs {} per iteration ({:.1f} %)", shown(delay.cost_ns),
+                                       100 * delay.cost_ns / iteration_ns);
+  const std::string longer = shown(delay.excess_ns);
+  if (delay.exposed) {
+    return fmt::format(
+        "{}: waits for {}, which its peers overlap with work, for {} per iteration; {}", who,
+        delay.place, longer, cost);
+  }
+  const std::string place = delay.place.empty() ? "in many places" : "at " + delay.place;
+  return fmt::format("{}: {} {}, {} per iteration more than on its peers; {}", who,
+                     names_of(delay.share).shown, place, longer, cost);
+}
+
+std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scenario& measured) {
+  std::vector<WhatIf> result;
+  const auto ask = [&](std::string text, std::span<const uint32_t> ranks) {
+    const Scenario scenario = as_peers(job.steps, job.peers, measured, ranks);
+    result.push_back({std::move(text), replay.iteration_ns(scenario, replay.ends(scenario))});
+  };
+  for (size_t i = 0; i < std::min(kDelays, job.stragglers.size()); ++i) {
+    const uint32_t row = job.stragglers[i].rank_row;
+    ask(fmt::format("rank {} as fast as its peers", job.steps.ranks[row].identity.rank), {&row, 1});
+  }
+  std::vector<uint32_t> all(job.steps.ranks.size());
+  for (uint32_t row = 0; row < all.size(); ++row) all[row] = row;
+  ask("all ranks as fast as the median of their peers", all);
+  return result;
+}
+
+}  // namespace
+
+std::string ranks_text(const std::vector<int32_t>& ranks) {
+  constexpr size_t kListed = 4;
+  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
+  if (ranks.back() - ranks.front() + 1 == static_cast<int32_t>(ranks.size())) {
+    return fmt::format("ranks {}\u2013{}", ranks.front(), ranks.back());
+  }
+  const size_t listed = std::min(ranks.size(), kListed);
+  const std::string text =
+      fmt::format("ranks {}", fmt::join(ranks.begin(), ranks.begin() + listed, ", "));
+  return listed == ranks.size() ? text : fmt::format("{} and {} more", text, ranks.size() - listed);
+}
+
+double Job::late_ns(uint32_t iteration_row) const {
+  const size_t others = std::max<size_t>(steps.ranks.size(), 2) - 1;
+  return waiting.caused_ns[iteration_row] / static_cast<double>(others);
+}
+
+std::string Job::effect_of(const WhatIf& what_if) const {
+  return fmt::format("{:+.1f} %", 100 * (what_if.iteration_ns / replayed_ns - 1));
+}
+
+Job analyze(Steps steps) {
+  Job job;
+  job.steps = std::move(steps);
+  job.matching = matching_of(job.steps);
+  job.clocks = clocks_of(job.steps, job.matching);
+  job.peers = peers_of(job.steps);
+  job.waiting = waiting_of(job.steps, job.matching, job.peers);
+  job.overlap = overlap_of(job.steps, job.waiting);
+  job.stragglers = stragglers_of(job.steps, job.waiting);
+  if (job.steps.iterations.empty()) return job;
+
+  const Replay replay(job.steps, job.matching, job.peers);
+  Scenario measured = replay.measured(job.waiting);
+  measured.start_ns = starts_of(job.steps, job.clocks);
+  const std::vector<Ns> ends = replay.ends(measured);
+  job.iteration_ns = median_iteration_ns(job.steps);
+  job.replayed_ns = replay.iteration_ns(measured, ends);
+  job.critical_path = replay.critical_path(measured, ends);
+  job.delays = costliest_delays(job.steps, job.peers, replay, measured, kDelays);
+  for (const Delay& delay : job.delays) {
+    job.delay_sentences.push_back(sentence_of(delay, job.replayed_ns));
+  }
+  job.what_ifs = what_ifs_of(job, replay, measured);
+  return job;
+}
+
+}  // namespace streamscope::job

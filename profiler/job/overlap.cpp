@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job/overlap.h"
+
+#include <algorithm>
+
+namespace streamscope::job {
+namespace {
+
+/// Time in which at least one of the collectives ran.
+double communication_ns(const Steps& steps, const IterationRow& row) {
+  std::vector<std::pair<Ns, Ns>> spans;
+  for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+    if (steps.ran(step)) spans.emplace_back(steps.start_ns[step], steps.end_ns[step]);
+  }
+  std::ranges::sort(spans);
+  Ns total = 0, until = std::numeric_limits<Ns>::min();
+  for (const auto& [start, end] : spans) {
+    const Ns from = std::max(start, until);
+    if (end > from) total += end - from;
+    until = std::max(until, end);
+  }
+  return static_cast<double>(total);
+}
+
+}  // namespace
+
+std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting) {
+  std::vector<Overlap> result(steps.ranks.size());
+  for (const IterationRow& row : steps.iterations) {
+    const double count = steps.ranks[row.rank].row_count;
+    Overlap& overlap = result[row.rank];
+    overlap.communication_ns += communication_ns(steps, row) / count;
+    // Back from the end of the iteration, over the collectives that it had to wait for.
+    uint32_t step = row.first_step + row.step_count - 1;
+    while (true) {
+      step = steps.after[step];
+      if (step == kNone || step < row.first_step) break;
+      if (!steps.ran(step)) continue;
+      overlap.exposed_ns += static_cast<double>(steps.end_ns[step] - steps.start_ns[step]) / count;
+      overlap.waited_ns +=
+          static_cast<double>(waited_ns(steps, waiting.waits[steps.group[step]], step)) / count;
+    }
+  }
+  return result;
+}
+
+}  // namespace streamscope::job

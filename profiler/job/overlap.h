@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Communication and work of each rank at the same time.
+#pragma once
+
+#include "waiting.h"
+
+namespace streamscope::job {
+
+/// Means per iteration of one rank.
+struct Overlap {
+  double communication_ns = 0;  ///< a collective ran, waiting included
+  double exposed_ns = 0;        ///< of it, what the rank's critical path went through
+  double waited_ns = 0;         ///< of `exposed_ns`, waiting for other ranks
+
+  /// The part of communication that costs nothing; 1 without communication.
+  double share() const { return communication_ns > 0 ? 1 - exposed_ns / communication_ns : 1; }
+};
+
+/// By rank row. O(steps).
+std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting);
+
+}  // namespace streamscope::job

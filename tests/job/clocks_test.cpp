@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/clocks.h"
+
+#include <gmock/gmock.h>
+
+#include "job/simulated_job.h"
+#include "job/small_job.h"
+
+namespace streamscope::job {
+namespace {
+
+using testing::IsEmpty;
+
+std::vector<RankClock> clocks_of(const std::vector<RankSummary>& summaries) {
+  const Steps steps = SmallJob::steps_of(summaries);
+  return job::clocks_of(steps, matching_of(steps));
+}
+
+/// What the clock of `rank` is ahead of that of rank 0 when it shows `own_ns`.
+double planted_offset(const SimulatedJob& job, size_t rank, Ns own_ns) {
+  const double own = static_cast<double>(own_ns);
+  const double truth = (own - job.offset_ns[rank]) / (1 + job.drift[rank]);
+  return own - (truth + job.offset_ns[0] + job.drift[0] * truth);
+}
+
+TEST(Clocks, PlantedOffsetsAndDriftsAreInsideEveryBound) {
+  double worst = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    const int ranks = std::array{16, 24, 40, 64}[seed % 4];
+    JobPlan plan = random_plan(ranks, static_cast<Fault>(seed % kFaultCount), seed);
+    if (plan.fault == Fault::kMixedOrder) plan.fault = Fault::kNone;
+    plan.iterations = 4 + static_cast<int>(seed % 30);
+    const SimulatedJob job = simulate(plan);
+    const std::vector<RankClock> clocks = clocks_of(job.summaries);
+    for (size_t rank = 0; rank < clocks.size(); ++rank) {
+      ASSERT_TRUE(clocks[rank].known()) << clocks[rank].refused;
+      for (const RankIteration& iteration : job.summaries[rank].iterations) {
+        for (const Collective& collective : iteration.collectives) {
+          const ClockKnot knot = clocks[rank].at(collective.end_ns);
+          const double truth = planted_offset(job, rank, collective.end_ns);
+          ASSERT_LE(knot.lower_ns, truth + 1) << "rank " << rank << ", seed " << seed;
+          ASSERT_GE(knot.upper_ns, truth - 1) << "rank " << rank << ", seed " << seed;
+          worst = std::max(worst, std::abs(knot.offset_ns - truth));
+        }
+      }
+    }
+  }
+  EXPECT_LT(worst, 10'000) << "ends differ by 2 us at most, and drift between them";
+}
+
+TEST(Clocks, OfOneHostAreOne) {
+  SmallJob job(3);
+  job.work(1, 50);
+  job.all_reduce();
+  std::vector<RankSummary> summaries = job.complete();
+  for (RankSummary& summary : summaries) summary.identity.host = "node0";
+  for (const RankClock& clock : clocks_of(summaries)) {
+    ASSERT_TRUE(clock.known());
+    EXPECT_EQ(clock.at(7).offset_ns, 0);
+    EXPECT_EQ(clock.at(7).lower_ns, 0);
+    EXPECT_EQ(clock.at(7).upper_ns, 0);
+  }
+}
+
+TEST(Clocks, TakeTheOffsetFromEndsAndTheBoundsFromStarts) {
+  SmallJob job(2);
+  job.work(0, 100);
+  job.all_reduce(10);
+  std::vector<RankSummary> summaries = job.complete();
+  Collective& collective = summaries[1].iterations[0].collectives[0];
+  collective.start_ns += 1'000;  // this clock is ahead
+  collective.end_ns += 1'000;
+  const ClockKnot knot = clocks_of(summaries)[1].at(collective.end_ns);
+  EXPECT_NEAR(knot.offset_ns, 1'000, 1e-6);
+  EXPECT_NEAR(knot.lower_ns, 1'000 - 110, 0.1);  // it started, at the latest, when rank 0 ended
+  EXPECT_NEAR(knot.upper_ns, 1'000 + 10, 0.1);   // it ended, at the earliest, when rank 0 started
+}
+
+TEST(Clocks, GoThroughChains) {
+  SmallJob job(3);
+  job.message(0, 1);
+  job.message(1, 0);
+  job.work(1, 20);
+  job.message(1, 2);
+  job.message(2, 1);
+  const std::vector<RankClock> clocks = clocks_of(job.complete());
+  ASSERT_TRUE(clocks[2].known()) << clocks[2].refused;
+  const auto width = [](const ClockKnot& knot) { return knot.upper_ns - knot.lower_ns; };
+  EXPECT_GT(width(clocks[2].at(0)), width(clocks[1].at(0)));
+  EXPECT_LE(clocks[2].at(0).lower_ns, 0);
+  EXPECT_GE(clocks[2].at(0).upper_ns, 0);
+}
+
+TEST(Clocks, AreRefusedWhereUnbounded) {
+  SmallJob job(3);
+  job.message(0, 1);
+  const std::vector<RankClock> clocks = clocks_of(job.complete());
+  EXPECT_THAT(clocks[0].refused, IsEmpty());
+  EXPECT_FALSE(clocks[1].known());
+  EXPECT_EQ(clocks[1].refused, "messages bound it from above only");
+  EXPECT_FALSE(clocks[2].known());
+  EXPECT_EQ(clocks[2].refused, "no collective or message joins it with rank 0");
+}
+
+TEST(Clocks, AreRefusedWhereTheyContradict) {
+  SmallJob job(2);
+  job.all_reduce();
+  job.all_reduce();
+  std::vector<RankSummary> summaries = job.complete();
+  Collective& second = summaries[1].iterations[0].collectives[1];
+  second.start_ns += 1'000'000;
+  second.end_ns += 1'000'000;
+  EXPECT_EQ(clocks_of(summaries)[1].refused,
+            "its collectives contradict each other, as if its clock was set during the run");
+}
+
+}  // namespace
+}  // namespace streamscope::job
