@@ -10,6 +10,7 @@
 #include <map>
 
 #include "analysis/units.h"
+#include "rank_words.h"
 
 namespace streamscope::job {
 namespace {
@@ -103,18 +104,6 @@ std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scen
 }
 
 }  // namespace
-
-std::string ranks_text(const std::vector<int32_t>& ranks) {
-  constexpr size_t kListed = 4;
-  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
-  if (ranks.back() - ranks.front() + 1 == static_cast<int32_t>(ranks.size())) {
-    return fmt::format("ranks {}\u2013{}", ranks.front(), ranks.back());
-  }
-  const size_t listed = std::min(ranks.size(), kListed);
-  const std::string text =
-      fmt::format("ranks {}", fmt::join(ranks.begin(), ranks.begin() + listed, ", "));
-  return listed == ranks.size() ? text : fmt::format("{} and {} more", text, ranks.size() - listed);
-}
 
 double Job::late_ns(uint32_t iteration_row) const {
   const size_t others = std::max<size_t>(steps.ranks.size(), 2) - 1;

@@ -49,7 +49,4 @@ struct Job {
 /// Reads no clock but where it joins the first iterations of ranks. About 1 s per million steps.
 Job analyze(Steps steps);
 
-/// "rank 5", "ranks 8–15", "ranks 1, 4 and 2 more"
-std::string ranks_text(const std::vector<int32_t>& ranks);
-
 }  // namespace streamscope::job

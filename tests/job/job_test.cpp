@@ -117,12 +117,5 @@ TEST(Job, WorksWithoutRanksThatRecordedNothing) {
   EXPECT_EQ(job.steps.ranks[1].incomplete, "the recording was cut short");
 }
 
-TEST(RanksText, ListsAFew) {
-  EXPECT_EQ(ranks_text({5}), "rank 5");
-  EXPECT_EQ(ranks_text({8, 9, 10}), "ranks 8\u201310");
-  EXPECT_EQ(ranks_text({1, 4}), "ranks 1, 4");
-  EXPECT_EQ(ranks_text({1, 4, 5, 7, 9, 11}), "ranks 1, 4, 5, 7 and 2 more");
-}
-
 }  // namespace
 }  // namespace streamscope::job

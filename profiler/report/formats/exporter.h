@@ -20,6 +20,7 @@ struct Options {
 };
 
 struct DiffVerdict;
+struct JobReport;
 
 using Write = std::string(const trace::Trace& trace, const Summary& summary,
                           const Options& options);
@@ -30,6 +31,7 @@ struct Exporter {
   Write* write;
   /// nullptr if the format does not support comparisons.
   std::string (*write_diff)(const DiffVerdict& verdict, const TextStyle& look);
+  std::string (*write_job)(const JobReport& report, const TextStyle& look);
 };
 
 std::span<const Exporter> exporters();

@@ -3,6 +3,7 @@
 
 #include "exporter.h"
 
+#include "report/html/job_page.h"
 #include "report/sections/diff_document.h"
 
 namespace streamscope::report {
@@ -12,14 +13,20 @@ constexpr Exporter kExporters[] = {
     {"text", "for the terminal", write_text,
      [](const DiffVerdict& verdict, const TextStyle& look) {
        return to_text(diff_document(verdict), look);
+     },
+     [](const JobReport& report, const TextStyle& look) {
+       return to_text(job_document(report), look);
      }},
     {"markdown", "for issues and merge requests", write_markdown,
      [](const DiffVerdict& verdict, const TextStyle&) {
        return to_markdown(diff_document(verdict));
-     }},
-    {"html", "one page with a timeline, for everybody", write_html, nullptr},
+     },
+     [](const JobReport& report, const TextStyle&) { return to_markdown(job_document(report)); }},
+    {"html", "one page with a timeline, for everybody", write_html, nullptr,
+     [](const JobReport& report, const TextStyle&) { return job_html(report); }},
     {"json", "for programs", write_json,
-     [](const DiffVerdict& verdict, const TextStyle&) { return diff_json(verdict); }},
+     [](const DiffVerdict& verdict, const TextStyle&) { return diff_json(verdict); },
+     [](const JobReport& report, const TextStyle&) { return job_json(report); }},
 };
 
 }  // namespace
