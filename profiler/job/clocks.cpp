@@ -182,7 +182,7 @@ class ClockAligner {
   /// Medians of the ends in stretches of time: several, so that one late end does not count, and
   /// few, so that drift shows. Without ends the middles of the intervals.
   static std::vector<ClockKnot> estimates_of(const std::vector<Constraint>& all) {
-    constexpr size_t kLeast = 5, kMost = 8;
+    constexpr size_t kLeast = 3, kMost = 8;
     std::vector<ClockKnot> points;
     std::vector<std::pair<Ns, double>> ends;
     for (const Constraint& constraint : all) {

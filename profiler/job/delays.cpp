@@ -104,10 +104,10 @@ class DelayFinder {
   /// What a step lost beyond `sigmas` of noise, by cause; what is gone from the scenario is not
   /// counted again.
   std::vector<Part> parts_of(uint32_t step, double sigmas) const {
-    const Excess excess = excess_of(steps_, peers_, step);
     const double least = sigmas * double{peers_.of(steps_, step).noise_ns};
     std::vector<Part> parts;
-    if (excess.total_ns <= least) return parts;
+    if (static_cast<double>(excess_ns(steps_, peers_, step)) <= least) return parts;
+    const Excess excess = excess_of(steps_, peers_, step);
     const auto take = [&](TimeShare share, uint32_t place, double ns) {
       if (ns <= kMainShare * double{excess.total_ns} || ns <= least) return;
       const Part part{{share, place}, ns};
@@ -264,10 +264,11 @@ class DelayFinder {
 
   void remove_part(Scenario& scenario, uint32_t step, const Part& part) const {
     if (part.cause.place >= steps_.places.size()) {  // overlap the collective as the peers do
-      scenario.after[step] = usual_after(steps_, peers_, step);
-      scenario.work_ns[step] = peers_.of(steps_, step).work_ns;
+      replay_.set(scenario, step, peers_.of(steps_, step).work_ns,
+                  usual_after(steps_, peers_, step));
     } else {
-      scenario.work_ns[step] = std::max<Ns>(scenario.work_ns[step] - static_cast<Ns>(part.ns), 0);
+      Ns& work_ns = scenario.work_ns[replay_.slot_of(step)];
+      work_ns = std::max<Ns>(work_ns - static_cast<Ns>(part.ns), 0);
     }
   }
 
@@ -307,8 +308,8 @@ std::vector<Delay> costliest_delays(const Steps& steps, const Peers& peers, cons
   return DelayFinder(steps, peers, replay, measured).find(limit);
 }
 
-Scenario as_peers(const Steps& steps, const Peers& peers, const Scenario& measured,
-                  std::span<const uint32_t> rank_rows) {
+Scenario as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
+                  const Scenario& measured, std::span<const uint32_t> rank_rows) {
   Scenario result = measured;
   for (uint32_t rank : rank_rows) {
     const RankRow& row = steps.ranks[rank];
@@ -316,9 +317,8 @@ Scenario as_peers(const Steps& steps, const Peers& peers, const Scenario& measur
       const IterationRow& iteration = steps.iterations[row.first_row + i];
       for (uint32_t step = iteration.first_step; step < iteration.first_step + iteration.step_count;
            ++step) {
-        if (excess_of(steps, peers, step).total_ns == 0) continue;
-        result.after[step] = usual_after(steps, peers, step);
-        result.work_ns[step] = peers.of(steps, step).work_ns;
+        if (excess_ns(steps, peers, step) == 0) continue;
+        replay.set(result, step, peers.of(steps, step).work_ns, usual_after(steps, peers, step));
       }
     }
   }

@@ -29,7 +29,7 @@ std::vector<Delay> costliest_delays(const Steps& steps, const Peers& peers, cons
 
 /// The job with the work of some ranks, by row, as that of their peers: what they have more is
 /// gone.
-Scenario as_peers(const Steps& steps, const Peers& peers, const Scenario& measured,
-                  std::span<const uint32_t> rank_rows);
+Scenario as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
+                  const Scenario& measured, std::span<const uint32_t> rank_rows);
 
 }  // namespace streamscope::job

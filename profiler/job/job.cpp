@@ -90,7 +90,7 @@ std::string sentence_of(const Delay& delay, double iteration_ns) {
 std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scenario& measured) {
   std::vector<WhatIf> result;
   const auto ask = [&](std::string text, std::span<const uint32_t> ranks) {
-    const Scenario scenario = as_peers(job.steps, job.peers, measured, ranks);
+    const Scenario scenario = as_peers(job.steps, job.peers, replay, measured, ranks);
     result.push_back({std::move(text), replay.iteration_ns(scenario, replay.ends(scenario))});
   };
   for (size_t i = 0; i < std::min(kDelays, job.stragglers.size()); ++i) {

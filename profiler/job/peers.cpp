@@ -206,26 +206,31 @@ uint32_t usual_after(const Steps& steps, const Peers& peers, uint32_t step) {
   return steps.row[step] == steps.ranks[row.rank].first_row ? kNone : row.first_step - 1;
 }
 
-Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
-  const Usual& usual = peers.of(steps, step);
-  const uint32_t after = steps.after[step], expected = usual_after(steps, peers, step);
+Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+  const uint32_t expected = usual_after(steps, peers, step);
   Ns length = steps.work_ns[step];
-  if (after != expected) {
+  if (steps.after[step] != expected) {
     const IterationRow& row = steps.iterations[steps.row[step]];
     const Ns from =
         expected == kNone || expected < row.first_step ? row.start_ns : steps.end_ns[expected];
-    if (from == trace::kUnknownNs || steps.start_ns[step] == trace::kUnknownNs) return {};
+    if (from == trace::kUnknownNs || steps.start_ns[step] == trace::kUnknownNs) return 0;
     length = steps.start_ns[step] - from;
   }
+  return std::max<Ns>(length - peers.of(steps, step).work_ns, 0);
+}
+
+Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
   Excess excess;
-  excess.total_ns = static_cast<float>(std::max<Ns>(length - usual.work_ns, 0));
+  excess.total_ns = static_cast<float>(excess_ns(steps, peers, step));
   if (excess.total_ns == 0) return excess;
+  const Usual& usual = peers.of(steps, step);
+  const uint32_t after = steps.after[step];
   float known = 0;
   for (size_t share = 0; share < analysis::kShareCount; ++share) {
     excess.shares[share] = std::max(steps.shares[step][share] - usual.shares[share], 0.f);
     known += excess.shares[share];
   }
-  if (after != expected && after != kNone && !steps.ends_iteration(after) &&
+  if (after != usual_after(steps, peers, step) && after != kNone && !steps.ends_iteration(after) &&
       known < excess.total_ns) {
     excess.exposed = after;
     excess.exposed_ns = excess.total_ns - known;

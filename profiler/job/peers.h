@@ -45,6 +45,8 @@ Peers peers_of(const Steps& steps);
 /// The step on which this one usually depends; kNone: nothing earlier.
 uint32_t usual_after(const Steps& steps, const Peers& peers, uint32_t step);
 
+/// Excess::total_ns alone.
+Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step);
 Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step);
 
 }  // namespace streamscope::job

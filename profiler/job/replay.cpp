@@ -8,7 +8,12 @@
 namespace streamscope::job {
 
 Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
-    : steps_(steps), matching_(matching) {
+    : steps_(steps), matching_(matching), slots_(steps.count()), queued_(steps.count()) {
+  for (uint32_t slot = 0; slot < matching.members.size(); ++slot) {
+    const uint32_t step = matching.members[slot], queued = steps.queued_after[step];
+    slots_[step] = slot;
+    queued_[slot] = queued == kNone ? kNone : steps.group[queued];
+  }
   // Each step depends on up to three others of its rank; what-ifs may choose the usual one.
   const auto needs = [&](uint32_t step) {
     return std::array{steps.after[step], steps.queued_after[step], usual_after(steps, peers, step)};
@@ -50,26 +55,35 @@ Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
 }
 
 Scenario Replay::measured(const Waiting& waiting) const {
-  Scenario result{steps_.work_ns, steps_.after, {}, std::vector<Ns>(steps_.ranks.size())};
+  Scenario result;
+  result.work_ns.reserve(slots_.size());
+  result.after.reserve(slots_.size());
+  for (uint32_t step : matching_.members) {
+    const uint32_t after = steps_.after[step];
+    result.work_ns.push_back(steps_.work_ns[step]);
+    result.after.push_back(after == kNone ? kNone : steps_.group[after]);
+  }
   result.own_ns.reserve(waiting.waits.size());
   for (const Wait& wait : waiting.waits) result.own_ns.push_back(wait.own_ns);
+  result.start_ns.resize(steps_.ranks.size());
   return result;
 }
 
-Ns Replay::ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t step) const {
-  const uint32_t after = scenario.after[step];
-  return scenario.work_ns[step] +
-         (after == kNone ? scenario.start_ns[steps_.rank_of(step)] : ends[steps_.group[after]]);
+Ns Replay::ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t slot) const {
+  const uint32_t after = scenario.after[slot];
+  return scenario.work_ns[slot] + (after == kNone
+                                       ? scenario.start_ns[steps_.rank_of(matching_.members[slot])]
+                                       : ends[after]);
 }
 
 std::vector<Ns> Replay::ends(const Scenario& scenario) const {
   std::vector<Ns> ends(matching_.group_count());
   for (uint32_t group : order_) {
     Ns last = std::numeric_limits<Ns>::min();
-    for (uint32_t step : matching_.of(group)) {
-      last = std::max(last, ready_ns(scenario, ends, step));
-      const uint32_t queued = steps_.queued_after[step];
-      if (queued != kNone) last = std::max(last, ends[steps_.group[queued]]);
+    const uint32_t end = matching_.first_member[group + 1];
+    for (uint32_t slot = matching_.first_member[group]; slot < end; ++slot) {
+      last = std::max(last, ready_ns(scenario, ends, slot));
+      if (queued_[slot] != kNone) last = std::max(last, ends[queued_[slot]]);
     }
     ends[group] = last + scenario.own_ns[group];
   }
@@ -108,24 +122,25 @@ std::vector<Hop> Replay::critical_path(const Scenario& scenario,
     Hop hop{kNone, 0, scenario.own_ns[group]};
     uint32_t before = kNone;
     Ns latest = std::numeric_limits<Ns>::min();
-    for (uint32_t step : matching_.of(group)) {
-      const Ns ready = ready_ns(scenario, ends, step);
+    const uint32_t end = matching_.first_member[group + 1];
+    for (uint32_t slot = matching_.first_member[group]; slot < end; ++slot) {
+      const Ns ready = ready_ns(scenario, ends, slot);
       if (ready > latest) {
         latest = ready;
-        hop.step = step;
-        hop.work_ns = scenario.work_ns[step];
-        before = scenario.after[step];
+        hop.step = matching_.members[slot];
+        hop.work_ns = scenario.work_ns[slot];
+        before = scenario.after[slot];
       }
-      const uint32_t queued = steps_.queued_after[step];
-      if (queued != kNone && ends[steps_.group[queued]] > latest) {
-        latest = ends[steps_.group[queued]];
-        hop.step = step;
+      const uint32_t queued = queued_[slot];
+      if (queued != kNone && ends[queued] > latest) {
+        latest = ends[queued];
+        hop.step = matching_.members[slot];
         hop.work_ns = 0;
         before = queued;
       }
     }
     path.push_back(hop);
-    group = before == kNone ? kNone : steps_.group[before];
+    group = before;
   }
   return path;
 }

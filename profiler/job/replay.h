@@ -9,10 +9,11 @@
 
 namespace streamscope::job {
 
-/// What a replay goes by.
+/// What a replay goes by. Slots are indices into Matching::members, so that a replay reads memory
+/// in order.
 struct Scenario {
-  std::vector<Ns> work_ns;      ///< by step
-  std::vector<uint32_t> after;  ///< by step
+  std::vector<Ns> work_ns;      ///< by slot
+  std::vector<uint32_t> after;  ///< by slot: group on which it depends; kNone: start of the rank
   std::vector<Ns> own_ns;       ///< by group
   std::vector<Ns> start_ns;     ///< by rank row: when its first iteration starts, on one clock
 };
@@ -41,16 +42,25 @@ class Replay {
   /// Back from the end of the last iteration of the last rank, latest first.
   std::vector<Hop> critical_path(const Scenario& scenario, const std::vector<Ns>& ends) const;
 
+  uint32_t slot_of(uint32_t step) const { return slots_[step]; }
+  /// Lets a step take another time, and depend on another step of its rank or kNone.
+  void set(Scenario& scenario, uint32_t step, Ns work_ns, uint32_t after) const {
+    scenario.work_ns[slots_[step]] = work_ns;
+    scenario.after[slots_[step]] = after == kNone ? kNone : steps_.group[after];
+  }
+
   /// Groups that wait for each other in a circle, as ranks call them in another order; they are
   /// replayed last.
   uint32_t circular_count() const { return circular_count_; }
 
  private:
-  Ns ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t step) const;
+  Ns ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t slot) const;
 
   const Steps& steps_;
   const Matching& matching_;
-  std::vector<uint32_t> order_;  // groups
+  std::vector<uint32_t> slots_;   // by step
+  std::vector<uint32_t> queued_;  // by slot: group before it on its stream; kNone: none
+  std::vector<uint32_t> order_;   // groups
   uint32_t circular_count_ = 0;
 };
 

@@ -111,7 +111,7 @@ TEST(Replay, AnswersWhatAFasterRankWouldSave) {
   const Analyzed job(job_with_a_late_rank().steps());
   Scenario scenario = job.measured;
   for (uint32_t step = 0; step < job.steps.count(); ++step) {
-    scenario.work_ns[step] = job.peers.of(job.steps, step).work_ns;
+    job.replay.set(scenario, step, job.peers.of(job.steps, step).work_ns, job.steps.after[step]);
   }
   EXPECT_EQ(job.iteration_ns(scenario), 115);
 }
