@@ -155,6 +155,11 @@ void Assembly::shift_times() {
   shift(overheads_);
   shift(functions_);
   for (trace::HostSample& sample : samples_) sample.at_ns -= start_ns_;
+  for (CollectiveOf& each : collectives_) {
+    if (each.process != kNoId) continue;  // has no times yet
+    each.call.start_ns -= start_ns_;
+    if (each.call.end_ns != kUnknownNs) each.call.end_ns -= start_ns_;
+  }
 }
 
 // Numbers of a process are usually dense; then a table is used, else a sorted list.

@@ -117,6 +117,11 @@ class Assembly {
   /// `depth` is computed.
   void add(const trace::Range& range) { ranges_.push_back(range); }
   void add(const trace::Mark& mark) { marks_.push_back(mark); }
+  void add(const trace::CollectiveCall& call) { collectives_.push_back({call}); }
+  /// Of a kernel: thread and times are those of its launch, without which it is left out.
+  void add(const trace::CollectiveCall& call, Id process, Int correlation) {
+    collectives_.push_back({call, process, correlation});
+  }
   void add(const trace::Overhead& overhead) { overheads_.push_back(overhead); }
   /// All given times are relative to this time of the file; it becomes 0.
   void set_start(Ns start_ns) { start_ns_ = start_ns; }
@@ -151,6 +156,7 @@ class Assembly {
   void append_sync(const Call& call, size_t index, CallKind kind, const Pairing& pairing);
   void append_ops();
   void append_annotations();
+  void append_collectives();
   void append_samples();
   void append_objects();
   void flush_if_large();
@@ -180,6 +186,12 @@ class Assembly {
   std::vector<trace::Op> ops_;
   std::vector<trace::Range> ranges_;
   std::vector<trace::Mark> marks_;
+  struct CollectiveOf {
+    trace::CollectiveCall call;
+    Id process = kNoId;
+    Int correlation = kNoInt;
+  };
+  std::vector<CollectiveOf> collectives_;
   std::vector<trace::Overhead> overheads_;
   Ns start_ns_ = 0;
   std::map<std::pair<Id, Int>, Int> graph_launches_;  // (process, correlation) -> executable

@@ -192,6 +192,23 @@ void Assembly::append_annotations() {
   for (const trace::Overhead& overhead : overheads_) writer_.append(overhead);
 }
 
+void Assembly::append_collectives() {
+  std::vector<trace::CollectiveCall> rows;
+  for (const CollectiveOf& each : collectives_) {
+    trace::CollectiveCall row = each.call;
+    if (each.process != kNoId) {
+      const Id launch = find_call(each.process, each.correlation);
+      if (launch == kNoId) continue;
+      row.thread_id = calls_[launch].thread;
+      row.start_ns = calls_[launch].start_ns;
+      row.end_ns = calls_[launch].end_ns;
+    }
+    rows.push_back(row);
+  }
+  sort_stably(rows, {}, &trace::CollectiveCall::start_ns);
+  for (const trace::CollectiveCall& row : rows) writer_.append(row);
+}
+
 void Assembly::append_samples() {
   sort_stably(samples_, {}, &trace::HostSample::at_ns);
   for (trace::HostSample& sample : samples_) {
@@ -225,6 +242,7 @@ void Assembly::finish() {
   append_ops();
   if (calls_.empty() && ops_.empty()) losses_.add("import-no-cuda");
   append_annotations();
+  append_collectives();
   append_samples();
   append_objects();
   losses_.write(writer_);

@@ -16,6 +16,7 @@
 
 #include "assembly.h"
 #include "importer.h"
+#include "kineto_collectives.h"
 #include "kineto_events.h"
 #include "trace/error.h"
 #include "vocabulary/copy_kind.h"
@@ -113,6 +114,10 @@ class KinetoReader {
   struct Work {
     trace::Op op;
     Place place;
+  };
+  struct WorkOfCollective {
+    size_t work;  // index into work_
+    trace::CollectiveCall call;
   };
   struct PendingAct {
     Act act;
@@ -224,6 +229,12 @@ class KinetoReader {
       default:
         assembly_.add(host_range(event, start, end));
         take_call_stack(event, start, end);
+        if (auto call = collective_of_annotation(event, assembly_)) {
+          call->thread_id = thread_of(event);
+          call->start_ns = start;
+          call->end_ns = end;
+          assembly_.add(*call);
+        }
         break;
     }
   }
@@ -335,6 +346,8 @@ class KinetoReader {
                  .channel = small(event.channel)};
     if (category == Category::kKernel) {
       op.kind = trace::kKernel;
+      if (const auto call = collective_of_kernel(event, assembly_))
+        collectives_.push_back({work_.size(), *call});
       op.name_id = assembly_.intern(event.name);
       op.launch_shape_id = assembly_.launch_shape({.grid_x = small(event.grid[0]),
                                                    .grid_y = small(event.grid[1]),
@@ -412,6 +425,10 @@ class KinetoReader {
       work.op.stream_id = known->second;
       assembly_.add(work.op);
     }
+    for (const auto& [work, call] : collectives_) {
+      const Int correlation = work_[work].op.correlation_id;
+      assembly_.add(call, process_of(correlation), correlation);
+    }
     for (PendingAct& pending : acts_) {
       Act& act = pending.act;
       act.process = process_of(act.correlation);
@@ -481,6 +498,7 @@ class KinetoReader {
   std::map<Place, StreamFacts> stream_facts_;
   std::map<Id, std::vector<trace::Range>> open_;
   std::vector<Work> work_;
+  std::vector<WorkOfCollective> collectives_;
   std::vector<PendingAct> acts_;
 };
 

@@ -100,6 +100,38 @@ void read_triple(json::value value, Int (&triple)[3]) {
   }
 }
 
+// The number of elements of each of the shapes [[2, 3], [4]].
+std::vector<Int> read_shapes(json::value value) {
+  constexpr Int kMost = Int{1} << 60;
+  std::vector<Int> result;
+  json::array shapes;
+  if (value.get_array().get(shapes) != simdjson::SUCCESS) return result;
+  for (auto element : shapes) {
+    json::array shape;
+    if (element.get_array().get(shape) != simdjson::SUCCESS) return result;
+    Int count = 1;
+    for (auto length : shape) {
+      json::value number;
+      if (length.get(number) != simdjson::SUCCESS) return result;
+      const Int each = integer(number);
+      count = each < 0 || (each > 0 && count > kMost / each) ? 0 : count * each;
+    }
+    result.push_back(count);
+  }
+  return result;
+}
+std::vector<std::string_view> read_texts(json::value value) {
+  std::vector<std::string_view> result;
+  json::array list;
+  if (value.get_array().get(list) != simdjson::SUCCESS) return result;
+  for (auto element : list) {
+    json::value text;
+    if (element.get(text) != simdjson::SUCCESS) return result;
+    result.push_back(text_of(text));
+  }
+  return result;
+}
+
 void read_argument(std::string_view key, json::value value, JsonEvent& event) {
   struct Row {
     std::string_view key;
@@ -120,6 +152,24 @@ void read_argument(std::string_view key, json::value value, JsonEvent& event) {
       {"wait_on_cuda_event_record_corr_id", &JsonEvent::record_correlation},
       {"wait_on_stream", &JsonEvent::record_stream},
       {"stream_kind", &JsonEvent::stream_kind},
+      {"In msg nelems", &JsonEvent::in_elements},
+      {"Group size", &JsonEvent::group_size},
+      {"Seq", &JsonEvent::sequence},
+      {"Src Rank", &JsonEvent::source_rank},
+      {"Dst Rank", &JsonEvent::target_rank},
+  };
+  struct TextRow {
+    std::string_view key;
+    std::string_view JsonEvent::*member;
+  };
+  static constexpr TextRow kTexts[] = {
+      {"name", &JsonEvent::arg_name},
+      {"stream_name", &JsonEvent::stream_name},
+      {"Call stack", &JsonEvent::call_stack},
+      {"Collective name", &JsonEvent::collective},
+      {"Process Group Name", &JsonEvent::group_name},
+      {"Process Group Description", &JsonEvent::group_description},
+      {"dtype", &JsonEvent::element_type},
   };
   for (const Row& row : kRows) {
     if (row.key == key) {
@@ -127,15 +177,23 @@ void read_argument(std::string_view key, json::value value, JsonEvent& event) {
       return;
     }
   }
+  for (const TextRow& row : kTexts) {
+    if (row.key == key) {
+      event.*row.member = text_of(value);
+      return;
+    }
+  }
   if (key == "grid") return read_triple(value, event.grid);
   if (key == "block") return read_triple(value, event.block);
-  if (key == "name") event.arg_name = text_of(value);
-  if (key == "stream_name") event.stream_name = text_of(value);
-  if (key == "Call stack") event.call_stack = text_of(value);
+  if (key == "Input Dims" && describes_collective(event.name))
+    event.input_elements = read_shapes(value);
+  if (key == "Input type" && describes_collective(event.name))
+    event.input_types = read_texts(value);
 }
 
 // Categories whose args are not used here; they make up most of the text of a profile.
-bool skips_arguments(std::string_view category) {
+bool skips_arguments(std::string_view category, std::string_view name) {
+  if (describes_collective(name)) return false;
   return category == "cpu_op" || category == "python_function" || category == "user_annotation" ||
          category == "cpu_instant_event" || category == "ac2g" || category == "fwdbwd";
 }
@@ -172,7 +230,7 @@ bool read_event(json::object object, JsonEvent& event) {
       event.start_ns = scaled(value.raw_json_token(), 3);
     } else if (key == "dur") {
       event.duration_ns = scaled(value.raw_json_token(), 3);
-    } else if (key == "args" && !skips_arguments(event.category)) {
+    } else if (key == "args" && !skips_arguments(event.category, event.name)) {
       json::object arguments;
       if (value.get_object().get(arguments) != simdjson::SUCCESS) return true;
       return each_member(arguments, [&](std::string_view name, json::value& content) {

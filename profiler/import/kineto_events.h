@@ -42,6 +42,12 @@ struct JsonEvent {
   trace::Int event = trace::kNoInt;         ///< of a record
   trace::Int waited_event = trace::kNoInt;  ///< of a wait
   trace::Int record_correlation = trace::kNoInt, record_stream = trace::kNoInt;
+  // Of a collective: of its kernel, or of the annotation around its call.
+  std::string_view collective, group_name, group_description, element_type;
+  trace::Int in_elements = trace::kNoInt, group_size = trace::kNoInt, sequence = trace::kNoInt;
+  trace::Int source_rank = trace::kNoInt, target_rank = trace::kNoInt;
+  std::vector<trace::Int> input_elements;  ///< of each tensor
+  std::vector<std::string_view> input_types;
   // Of a stream, as named in our own export.
   std::string_view stream_name;
   trace::Int stream_kind = trace::kNoInt;
@@ -67,6 +73,10 @@ struct JsonFacts {
 /// events.
 JsonFacts read_events(const std::filesystem::path& file, Text& text,
                       const std::function<void(const JsonEvent&)>& on_event);
+
+/// True for annotations of collectives: "nccl:all_reduce". Of other annotations and operators no
+/// arguments are read but the call stack.
+bool describes_collective(std::string_view annotation);
 
 /// Longest text that the parser accepts, and the padding it needs after it.
 size_t most_json_bytes();

@@ -16,6 +16,7 @@
 #include "nsys_objects.h"
 #include "nsys_samples.h"
 #include "trace/error.h"
+#include "vocabulary/collective_kind.h"
 #include "vocabulary/copy_kind.h"
 
 namespace streamscope::import {
@@ -360,6 +361,21 @@ class NsysReader {
                                .payload = event.integer(9, event.integer(10, kNoInt)),
                                .start_ns = start,
                                .end_ns = end});
+    if (is_collective(event, domain_id)) {
+      assembly_.add(trace::CollectiveCall{
+          .thread_id = thread_id, .name_id = nvtx_text(event), .start_ns = start, .end_ns = end});
+    }
+  }
+  // NCCL's calls, and PyTorch's ranges around them. Exports lack what NCCL says about them.
+  bool is_collective(const ForeignRow& event, Id domain) {
+    std::string_view text = event.text(0);
+    if (event.is_null(0)) {
+      const auto known = strings_.find(event.integer(1));
+      if (known == strings_.end()) return false;
+      text = known->second;
+    }
+    return text.starts_with("nccl:") || (domain != kNoId && domain == assembly_.intern("NCCL") &&
+                                         collective_kind(text) != CollectiveKind::kOther);
   }
   // Of rows whose first columns are text and textId.
   Id nvtx_text(const ForeignRow& event) {

@@ -18,6 +18,16 @@ using trace::kUnknownNs;
 
 namespace {
 
+// A longer wait for something that is unknown has another cause.
+constexpr Ns kJustBeforeNs = 60'000;
+
+bool has_unknown_waits(const trace::Trace& trace) {
+  for (Id loss = 0; loss < trace.loss.size(); ++loss) {
+    if (trace.text(trace.loss.name_id[loss]) == "import-unknown-object") return true;
+  }
+  return false;
+}
+
 void add_to(Segment& segment, TimeShare share, Ns duration) {
   segment.shares[static_cast<size_t>(share)] += duration;
 }
@@ -30,17 +40,114 @@ SegmentCutter::SegmentCutter(analysis::Analyses& analyses, const analysis::Itera
       iterations_(iterations),
       steps_(analyses, long_pause_ns(iterations), iterations.process_id),
       samples_(analyses.trace()),
-      ends_of_(analyses.trace().op.size()) {}
+      ends_of_(analyses.trace().op.size()) {
+  if (!has_unknown_waits(trace_)) return;
+  for (const Id op : analyses.by_start()) {
+    if (trace_.process_of_stream(trace_.op.stream_id[op]) == iterations.process_id)
+      by_end_.push_back(op);
+  }
+  std::ranges::stable_sort(by_end_, {}, [&](Id op) { return trace_.op.end_ns[op]; });
+  const auto& syncs = trace_.host_sync;
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    const bool of_one = syncs.kind[sync] == trace::kStreamSynchronize ||
+                        syncs.kind[sync] == trace::kEventSynchronize;
+    if (of_one && syncs.stream_id[sync] == kNoId && syncs.event_id[sync] == kNoId &&
+        syncs.start_ns[sync] != kUnknownNs && syncs.end_ns[sync] != kUnknownNs)
+      unknown_syncs_[syncs.thread_id[sync]].push_back(sync);
+  }
+  for (auto& [thread, all] : unknown_syncs_)
+    std::ranges::stable_sort(all, {}, [&](Id sync) { return syncs.end_ns[sync]; });
+}
 
 void SegmentCutter::ends_at(const analysis::Collective& collective) {
   if (collective.last_op < ends_of_.size()) ends_of_[collective.last_op] = true;
 }
 
+SegmentCutter::Path SegmentCutter::path_to(Id op, Ns from) const {
+  Path path = analyses_.path_part({.last_op = op, .from_ns = from, .ends_of = &ends_of_});
+  for (size_t i = path.size(); i-- > 0;) {
+    const Detour found = detour(path[i]);
+    if (found.cause == kNoId) continue;
+    const Ns ended = trace_.op.end_ns[found.cause];
+    Path longer;
+    if (ends_of_[found.cause]) {
+      longer.push_back(
+          {.kind = trace::kOpStep, .op = found.cause, .start_ns = ended, .end_ns = ended});
+    } else {
+      longer = path_to(found.cause, from);
+    }
+    longer.insert(longer.end(), found.steps.begin(), found.steps.end());
+    longer.insert(longer.end(), path.begin() + static_cast<ptrdiff_t>(i) + 1, path.end());
+    return longer;
+  }
+  return path;
+}
+
+SegmentCutter::Detour SegmentCutter::detour(const PathStep& step) const {
+  if (by_end_.empty() || step.op == kNoId ||
+      (step.kind != trace::kLaunchStep && step.kind != trace::kGapStep))
+    return {};
+  Detour found = detour_of_op(step);
+  return found.cause == kNoId && step.kind == trace::kLaunchStep ? detour_of_host(step) : found;
+}
+
+// The last op that ended in (from, to], just before `to`, and that is wanted.
+template <class Wanted>
+Id SegmentCutter::ended_before(Ns from, Ns to, Wanted wanted) const {
+  const auto end_of = [&](Id op) { return trace_.op.end_ns[op]; };
+  const auto next = std::ranges::upper_bound(by_end_, to, {}, end_of);
+  for (auto at = next; at != by_end_.begin();) {
+    const Id op = *--at;
+    if (end_of(op) <= std::max(from, to - kJustBeforeNs)) break;
+    if (wanted(op)) return op;
+  }
+  return kNoId;
+}
+
+SegmentCutter::Detour SegmentCutter::detour_of_op(const PathStep& step) const {
+  const Ns issued = analyses_.order().issue(step.op).end_ns;
+  if (issued == kUnknownNs || step.end_ns != trace_.op.start_ns[step.op]) return {};
+  const Ns ready = step.kind == trace::kGapStep ? std::max(issued, step.start_ns) : issued;
+  if (step.end_ns - ready <= analysis::kStartLatencyNs) return {};
+  const Id cause = ended_before(ready, step.end_ns, [&](Id op) {
+    return (ends_of_[op] || ends_of_[step.op]) &&
+           trace_.op.stream_id[op] != trace_.op.stream_id[step.op];
+  });
+  if (cause == kNoId) return {};
+  return {cause,
+          {{.kind = trace::kGapStep,
+            .op = step.op,
+            .start_ns = trace_.op.end_ns[cause],
+            .end_ns = step.end_ns}}};
+}
+
+SegmentCutter::Detour SegmentCutter::detour_of_host(const PathStep& step) const {
+  const auto syncs = unknown_syncs_.find(step.thread);
+  if (syncs == unknown_syncs_.end()) return {};
+  const auto& ends = trace_.host_sync.end_ns;
+  auto at =
+      std::ranges::upper_bound(syncs->second, step.end_ns, {}, [&](Id sync) { return ends[sync]; });
+  while (at != syncs->second.begin()) {
+    const Id sync = *--at;
+    if (ends[sync] <= step.start_ns) break;
+    const Id cause = ended_before(std::max(step.start_ns, trace_.host_sync.start_ns[sync]),
+                                  ends[sync], [](Id) { return true; });
+    if (cause == kNoId) continue;
+    const PathStep waited{.kind = trace::kHostSyncStep,
+                          .host_sync = sync,
+                          .start_ns = trace_.op.end_ns[cause],
+                          .end_ns = ends[sync]};
+    PathStep launch = step;
+    launch.start_ns = ends[sync];
+    return {cause, {waited, launch}};
+  }
+  return {};
+}
+
 Segment SegmentCutter::before(const analysis::Collective& collective, const Iteration& iteration,
                               const IndexOf& index_of) {
   if (collective.start_ns == kUnknownNs || collective.start_ns <= iteration.start_ns) return {};
-  Path path = analyses_.path_part(
-      {.last_op = collective.op, .from_ns = iteration.start_ns, .ends_of = &ends_of_});
+  Path path = path_to(collective.op, iteration.start_ns);
   if (!path.empty() && path.back().kind == trace::kOpStep && path.back().op == collective.op)
     path.pop_back();
   return cut(std::move(path), collective.start_ns, iteration, index_of);
@@ -54,8 +161,7 @@ Segment SegmentCutter::before_end(const Iteration& iteration, const IndexOf& ind
     const Ns end = trace_.op.end_ns[last];
     path.push_back({.kind = trace::kOpStep, .op = last, .start_ns = end, .end_ns = end});
   } else {
-    path =
-        analyses_.path_part({.last_op = last, .from_ns = iteration.start_ns, .ends_of = &ends_of_});
+    path = path_to(last, iteration.start_ns);
   }
   return cut(std::move(path), iteration.end_ns, iteration, index_of);
 }

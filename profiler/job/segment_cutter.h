@@ -3,6 +3,11 @@
 
 // Finds what a collective, or the end of an iteration, had to wait for on its own rank: the
 // critical path back to the collective or the start of the iteration on which it depends.
+//
+// Older profiles of PyTorch do not say what streams and the host wait for. Where an op of such a
+// trace starts late for no known reason, just after a collective on another stream ended, it
+// depends on that collective; a collective depends on the op that ended just before it, and the
+// host on the op that ended just before a synchronization returned.
 #pragma once
 
 #include <map>
@@ -36,6 +41,17 @@ class SegmentCutter {
 
  private:
   using Path = std::vector<analysis::PathStep>;
+  Path path_to(trace::Id op, trace::Ns from) const;
+  /// The end of a step that is replaced by steps from another op, which comes before them.
+  struct Detour {
+    trace::Id cause = trace::kNoId;
+    Path steps;
+  };
+  template <class Wanted>
+  trace::Id ended_before(trace::Ns from, trace::Ns to, Wanted wanted) const;
+  Detour detour(const analysis::PathStep& step) const;
+  Detour detour_of_op(const analysis::PathStep& step) const;
+  Detour detour_of_host(const analysis::PathStep& step) const;
   Segment cut(Path path, trace::Ns to, const analysis::Iteration& iteration,
               const IndexOf& index_of);
   void add(const analysis::PathStep& step, trace::Ns from, trace::Ns to, Segment& segment);
@@ -51,6 +67,9 @@ class SegmentCutter {
   analysis::StepShares steps_;
   analysis::SamplesByThread samples_;
   std::vector<bool> ends_of_;
+  // If it is unknown what some waited for:
+  std::vector<trace::Id> by_end_;                                        // ops of the process
+  std::unordered_map<trace::Id, std::vector<trace::Id>> unknown_syncs_;  // by thread, by return
   std::vector<std::string> places_{""};
   std::unordered_map<std::string, uint32_t> place_ids_{{"", 0}};
   std::map<uint32_t, trace::Ns> at_place_;  // of the segment

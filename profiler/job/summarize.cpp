@@ -33,7 +33,7 @@ Iterations whole_run(Analyses& analyses) {
   if (work.empty()) return whole;
   Iteration one{.start_ns = work.issued_ns(0),
                 .end_ns = kUnknownNs,
-                .issued_ns = work.issued_ns(0),
+                .issued_ns = kUnknownNs,  // before all calls
                 .op_count = work.size()};
   for (size_t i = 0; i < work.size(); ++i) {
     one.start_ns = std::min(one.start_ns, work.start_ns(i));
@@ -59,13 +59,35 @@ std::string what_is_missing(const trace::Trace& trace) {
   return "";
 }
 
+// Whether the iterations are those of the job: what repeats between its collectives is not.
+bool issue_collectives(const Iterations& iterations, const std::vector<analysis::Collective>& all) {
+  size_t count = 0, inside = 0, steady = 0;
+  for (const analysis::Collective& one : all) {
+    if (one.process != iterations.process_id) continue;
+    ++count;
+    inside += one.issued_ns >= iterations.all.front().issued_ns;
+    steady +=
+        one.issued_ns >= iterations.issued_from_ns() && one.issued_ns < iterations.issued_to_ns();
+  }
+  return count == 0 || (inside * 2 >= count && steady > 0);
+}
+
+Iterations iterations_of_job(Analyses& analyses, const std::vector<analysis::Collective>& all) {
+  const analysis::IterationModel& model = analyses.iteration_model();
+  return model.found() && issue_collectives(model.iterations(), all) ? model.iterations()
+                                                                     : whole_run(analyses);
+}
+
 class Summarizer {
  public:
   Summarizer(Analyses& analyses, RankIdentity identity)
       : analyses_(analyses),
-        iterations_(analyses.iteration_model().found() ? analyses.iteration_model().iterations()
-                                                       : whole_run(analyses)),
+        all_(analysis::collectives(analyses.trace())),
+        iterations_(iterations_of_job(analyses, all_)),
         cutter_(analyses, iterations_) {
+    std::erase_if(all_, [&](const analysis::Collective& one) {
+      return one.process != iterations_.process_id;
+    });
     summary_.identity = std::move(identity);
     summary_.incomplete = what_is_missing(analyses.trace());
   }
@@ -76,7 +98,7 @@ class Summarizer {
         summary_.incomplete = "the trace has no work of a device with times";
       return std::move(summary_);
     }
-    collect();
+    name_communicators();
     summary_.first_iteration = static_cast<uint32_t>(iterations_.steady_from);
     for (size_t i = iterations_.steady_from; i < iterations_.steady_to; ++i) add_iteration(i);
     summary_.places = cutter_.places();
@@ -84,11 +106,9 @@ class Summarizer {
   }
 
  private:
-  // The collectives of the process in the order in which they were issued.
-  void collect() {
+  void name_communicators() {
     std::map<std::string, uint32_t, std::less<>> communicators;
-    for (analysis::Collective& one : analysis::collectives(analyses_.trace())) {
-      if (one.process != iterations_.process_id) continue;
+    for (const analysis::Collective& one : all_) {
       const auto [known, is_new] = communicators.try_emplace(
           one.communicator, static_cast<uint32_t>(summary_.communicators.size()));
       if (is_new) {
@@ -97,7 +117,6 @@ class Summarizer {
       }
       communicator_.push_back(known->second);
       cutter_.ends_at(one);
-      all_.push_back(std::move(one));
     }
   }
 
@@ -107,7 +126,7 @@ class Summarizer {
       return static_cast<size_t>(
           std::ranges::lower_bound(all_, at, {}, &analysis::Collective::issued_ns) - all_.begin());
     };
-    const size_t first = iteration == 0 ? 0 : first_from(iterations_.all[iteration].issued_ns);
+    const size_t first = first_from(iterations_.all[iteration].issued_ns);
     const size_t last = iteration + 1 == iterations_.all.size()
                             ? all_.size()
                             : first_from(iterations_.all[iteration + 1].issued_ns);
@@ -152,10 +171,10 @@ class Summarizer {
   }
 
   Analyses& analyses_;
+  std::vector<analysis::Collective> all_;  // of the process, in the order of issue
   Iterations iterations_;
   SegmentCutter cutter_;
   RankSummary summary_;
-  std::vector<analysis::Collective> all_;
   std::vector<uint32_t> communicator_;  // of each
 };
 

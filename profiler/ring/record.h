@@ -23,7 +23,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 17;
+inline constexpr uint32_t kLayoutVersion = 18;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
@@ -112,6 +112,7 @@ enum RecordFlags : uint8_t {
   // CallRecord: the call has a number of the collector. OpRecord: its call has one, and a
   // CorrelationRecord leads to it.
   kOwnNumber = 1 << 6,
+  kCollective = 1 << 7,  // RangeRecord: a call of NCCL's
 };
 
 /// Wire value for "none" in 32-bit id fields.
@@ -283,11 +284,11 @@ struct RangeRecord : RecordStart {
   uint64_t begin;      // ticks of this call
   TextHash name;       // kRangePop, kRangeEnd: 0
   TextHash domain;     // 0: the default domain
-  uint64_t id;         // kRangeStart, kRangeEnd
+  uint64_t id;         // kRangeStart, kRangeEnd; kCollective: peer in the communicator or kNone32
   uint32_t tid;        // the acting thread
   uint32_t operation;  // libcoord operation that the range represents, kNone32 if none
-  uint64_t payload;    // NVTX payload bits
-  uint64_t unused;
+  uint64_t payload;    // NVTX payload bits; kCollective: hash of the communicator, 0 if unknown
+  uint64_t bytes;      // kCollective: size of the message
 };
 
 /// Something that ran on the device. `stream` is always given.

@@ -60,27 +60,30 @@ TEST(SyncHoldingLock, IsNotEvaluatedWithoutSamples) {
 }
 
 // A collective of a communicator, as NCCL reports it.
-void collective(TraceBuilder& builder, std::string_view stream, trace::Int communicator) {
+void collective(TraceBuilder& builder, std::string_view stream, std::string_view communicator) {
   StreamBuilder on = builder.stream(stream);
   on.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", kNever, kNever);
   trace::Trace& trace = builder.columns();
   const Id call = trace.op.api_call_id[on.last_op()];
-  builder.range("ncclAllReduce", trace.api_call.start_ns[call], trace.api_call.end_ns[call]);
-  trace.range.domain_id.back() = builder.intern("NCCL");
-  trace.range.payload.back() = communicator;
+  trace::CollectiveCall collective{.thread_id = trace.api_call.thread_id[call],
+                                   .name_id = builder.intern("ncclAllReduce"),
+                                   .start_ns = trace.api_call.start_ns[call],
+                                   .end_ns = trace.api_call.end_ns[call]};
+  if (!communicator.empty()) collective.communicator_id = builder.intern(communicator);
+  builder.add(collective);
 }
 
 TraceBuilder two_communicators(bool opposite, bool reported = true) {
   TraceBuilder builder;
   for (int step = 0; step < 2; ++step) {
-    collective(builder, "left", reported ? 0xa : trace::kNoInt);
-    collective(builder, "left", reported ? 0xb : trace::kNoInt);
+    collective(builder, "left", reported ? "0xa" : "");
+    collective(builder, "left", reported ? "0xb" : "");
   }
   builder.device("second rank");
   for (int step = 0; step < 2; ++step) {
     const bool turned = opposite && step == 1;
-    collective(builder, "right", !reported ? trace::kNoInt : turned ? 0xb : 0xa);
-    collective(builder, "right", !reported ? trace::kNoInt : turned ? 0xa : 0xb);
+    collective(builder, "right", !reported ? "" : turned ? "0xb" : "0xa");
+    collective(builder, "right", !reported ? "" : turned ? "0xa" : "0xb");
   }
   return builder;
 }
@@ -103,7 +106,7 @@ TEST(CollectiveOrder, StaysSilentWhenAllRanksKeepOneOrder) {
 TEST(CollectiveOrder, StaysSilentWhenOneRankUsesACommunicatorOnTwoStreams) {
   TraceBuilder builder;
   for (const auto& [stream, communicator] :
-       {std::pair{"left", 0xa}, {"left", 0xb}, {"right", 0xb}, {"right", 0xa}})
+       {std::pair{"left", "0xa"}, {"left", "0xb"}, {"right", "0xb"}, {"right", "0xa"}})
     collective(builder, stream, communicator);
   EXPECT_EQ(run("SS106", builder).outcome, Outcome::kClean);
 }

@@ -193,6 +193,19 @@ TEST(IterationRanges, OfOtherNamesAreTheOuterOnes) {
   EXPECT_THAT(op_counts(found), ElementsAre(18, 18, 18, 18, 18));
 }
 
+TEST(IterationRanges, OfOperatorsAndCollectivesAreNoIterations) {
+  for (const char* name : {"aten::linear", "c10d::alltoall_base_", "nccl:all_reduce",
+                           "ncclAllReduce", "gloo:all_reduce", "model.py(7): forward", "forward"}) {
+    Program program;
+    for (int i = 0; i < 6; ++i) {
+      const Ns begin = program.now_us;
+      program.kernels({"a", "b"}).range(name, begin);
+    }
+    EXPECT_EQ(program.find().source == IterationSource::kRange, name == std::string("forward"))
+        << name;
+  }
+}
+
 TEST(IterationRanges, AreThoseThatAreAskedFor) {
   const Program program = epochs_of_steps("step");
   EXPECT_EQ(program.find("nvtx:backward").name, "backward");

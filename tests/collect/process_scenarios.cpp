@@ -232,6 +232,60 @@ int nvtx(const Arguments&) {
   return 0;
 }
 
+// What a newer NCCL reports of a call: domain, and a payload whose layout only its name tells.
+struct NcclPayload {
+  uint64_t communicator, bytes;
+  int32_t number;
+};
+void push_nccl(nvtxDomainHandle_t domain, const char* name, const NcclPayload& payload) {
+  const struct {
+    uint64_t schema;
+    size_t size;
+    const void* bytes;
+  } data = {1, sizeof payload, &payload};
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.payloadType = static_cast<int32_t>(0xDFBD0009);
+  attributes.payload.ullValue = reinterpret_cast<uint64_t>(&data);
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = name;
+  nvtxDomainRangePushEx(domain, &attributes);
+}
+
+int nccl(const Arguments&) {
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+  push_nccl(domain, "ncclAllReduce", {0x1f, 4096, 0});  // before recording begins
+  start();
+  push_nccl(domain, "ncclSend", {0x1f, 64, 3});
+  push_nccl(domain, "ncclCommDestroy", {0x1f, 8, 0});
+  push_nccl(nvtxDomainCreateA("mine"), "ncclSend", {0x1f, 64, 3});
+  for (int i = 0; i < 3; ++i) nvtxDomainRangePop(domain);
+  return 0;
+}
+
+// Ranges around calls of a simulated device.
+int simulated_range(const Arguments&) {
+  const coord_observer* const observer = find_observer();
+  coord_device_facts device{};
+  device.simulated = 1;
+  device.context = 1;
+  observer->device(&device);
+  coord_sim_call call{};
+  call.name = "simLaunchKernel";
+  call.context = 1;
+  nvtxRangePushA("first");
+  for (int i = 0; i < 2; ++i) {
+    call.begin_ns = 100 * i + 7;
+    call.end_ns = 100 * i + 9;
+    ++call.correlation_id;
+    observer->sim_call(&call);
+    nvtxRangePushA("inner");
+  }
+  for (int i = 0; i < 3; ++i) nvtxRangePop();
+  return 0;
+}
+
 int coord(const Arguments&) {
   const coord_observer* const observer = find_observer();
   if (observer == nullptr || observer->version != COORD_OBSERVER_VERSION) return 1;
@@ -533,6 +587,8 @@ constexpr Scenario kScenarios[] = {
     {"profiler-range", profiler_range},
     {"nvtx-range", nvtx_range},
     {"nvtx", nvtx},
+    {"nccl", nccl},
+    {"simulated-range", simulated_range},
     {"coord", coord},
     {"coord-kinds", coord_kinds},
     {"coord-threads", coord_threads},

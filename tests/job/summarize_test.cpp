@@ -130,6 +130,37 @@ TEST(Summarize, OfATraceWithoutIterationsIsTheWholeRun) {
   EXPECT_EQ(summary.iterations[0].collectives.size(), 1u);
 }
 
+TEST(Summarize, OfIterationsWithoutTheCollectivesIsTheWholeRun) {
+  const auto iterations = [](bool inside) {
+    SteppedProgram program;
+    for (int i = 0; i < 8; ++i) program.launch(5, 10, inside ? "k" : kAllReduce);
+    program.steps(8, [&](int) {
+      program.launch(5, 100, "a");
+      program.launch(5, 100, inside ? kAllReduce : "b");
+    });
+    return summary_of(program.builder).iterations;
+  };
+  EXPECT_GE(iterations(true).size(), 4u);
+  ASSERT_EQ(iterations(false).size(), 1u);
+  EXPECT_EQ(iterations(false)[0].collectives.size(), 8u);
+}
+
+TEST(Summarize, LeavesOutWhatIsIssuedBeforeTheFirstIteration) {
+  SteppedProgram program;
+  program.launch(5, 10, "ncclDevKernel_Broadcast_RING_LL");
+  program.steps(8, [&](int) {
+    program.launch(5, 100, "a");
+    program.launch(5, 100, kAllReduce);
+  });
+  const RankSummary summary = summary_of(program.builder);
+  ASSERT_GE(summary.iterations.size(), 4u);
+  for (const RankIteration& iteration : summary.iterations) {
+    ASSERT_EQ(iteration.collectives.size(), 1u);
+    EXPECT_EQ(iteration.collectives[0].kind, CollectiveKind::kAllReduce);
+  }
+  EXPECT_EQ(summary.iterations[0].collectives[0].sequence, summary.first_iteration + 1);
+}
+
 TEST(Summarize, SaysWhatIsMissing) {
   test::TraceBuilder empty;
   const RankSummary nothing = summary_of(empty);
@@ -139,6 +170,45 @@ TEST(Summarize, SaysWhatIsMissing) {
   lossy.stream("main").kernel("k", 100, 250);
   lossy.loss("ring-full");
   EXPECT_THAT(summary_of(lossy).incomplete, testing::HasSubstr("records"));
+}
+
+// A kernel that waits for a collective by an event, and a collective that waits for the kernel.
+test::TraceBuilder with_unknown_events(bool reported) {
+  test::TraceBuilder builder;
+  builder.at(0).stream("comm").kernel(kAllReduce, 10 * kUs, 500 * kUs);
+  builder.at(20 * kUs).stream("main").kernel("between", 520 * kUs, 530 * kUs);
+  builder.at(30 * kUs).stream("late").kernel(kAllReduce, 545 * kUs, 600 * kUs);
+  if (reported) builder.loss("import-unknown-object");
+  return builder;
+}
+
+TEST(Summarize, FindsWhatOpsWaitedForWhereTheTraceDoesNotSay) {
+  const RankIteration found = summary_of(with_unknown_events(true)).iterations[0];
+  EXPECT_EQ(found.segments[1].after, 0);
+  EXPECT_EQ(share(found.segments[1], TimeShare::kKernels), 10 * kUs);
+  EXPECT_EQ(length_of(found.segments[1]), 45 * kUs);
+  // Where all events are known, it has another cause.
+  EXPECT_EQ(summary_of(with_unknown_events(false)).iterations[0].segments[1].after, -1);
+}
+
+TEST(Summarize, FindsWhatTheHostWaitedForWhereTheTraceDoesNotSay) {
+  for (const Ns returns_us : {510, 700}) {
+    test::TraceBuilder builder;
+    builder.at(0).stream("comm").kernel(kAllReduce, 10 * kUs, 500 * kUs);
+    builder.add(trace::HostSync{.thread_id = 0,
+                                .kind = trace::kStreamSynchronize,
+                                .name_id = builder.intern("cudaStreamSynchronize"),
+                                .start_ns = 20 * kUs,
+                                .end_ns = returns_us * kUs});
+    builder.at(800 * kUs).stream("late").kernel(kAllReduce, 805 * kUs, 900 * kUs);
+    builder.loss("import-unknown-object");
+    const Segment segment = summary_of(builder).iterations[0].segments[1];
+    // It returns long after the collective ended only if it waits for something else.
+    EXPECT_EQ(segment.after, returns_us == 510 ? 0 : -1);
+    if (returns_us == 510) {
+      EXPECT_EQ(share(segment, TimeShare::kSynchronizing), 10 * kUs);
+    }
+  }
 }
 
 TEST(Summarize, SumsUpInRandomPrograms) {

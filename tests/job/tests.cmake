@@ -4,7 +4,7 @@ find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(ZLIB REQUIRED)
 streamscope_test(job LABELS unit SOURCES job/simulated_job.cpp job/pipeline_trace.cpp
-  LINK streamscope::job streamscope_test_support simdjson::simdjson ZLIB::ZLIB fmt::fmt)
+  LINK streamscope::job streamscope::import streamscope_test_support simdjson::simdjson ZLIB::ZLIB fmt::fmt)
 streamscope_names(SOURCES job/summarize_test.cpp NAMES STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
 streamscope_bench(summaries LINK streamscope::job)
 streamscope_bench(ranks LINK streamscope::job)

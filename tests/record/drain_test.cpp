@@ -307,6 +307,44 @@ TEST_F(DrainTest, NestsRangesAndLeavesOpenOnesOpen) {
   EXPECT_EQ(trace.mark.size(), 1u);
 }
 
+TEST_F(DrainTest, StoresCollectivesWithTheirCommunicator) {
+  FakeThread& a = thread(0);
+  const auto push = [&](uint64_t communicator, uint64_t bytes, uint64_t peer) {
+    auto record = a.make<ring::RangeRecord>(RecordKind::kRangePush);
+    record.flags = ring::kCollective;
+    record.begin = a.now();
+    record.name = a.text("ncclSend");
+    record.domain = a.text("NCCL");
+    record.id = peer;
+    record.operation = ring::kNone32;
+    record.payload = communicator;
+    record.bytes = bytes;
+    a.ring.push(record);
+  };
+  push(0xfedcba9876543210, 64, 3);
+  auto pop = a.make<ring::RangeRecord>(RecordKind::kRangePop);
+  pop.begin = a.now();
+  pop.domain = a.text("NCCL");
+  a.ring.push(pop);
+  push(0, 0, ring::kNone32);
+  a.range(RecordKind::kRangePush, "no collective");
+  a.end();
+  const Trace trace = finish();
+  ASSERT_EQ(trace.range.size(), 3u);
+  const auto& calls = trace.collective_call;
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(trace.text(calls.name_id[0]), "ncclSend");
+  EXPECT_EQ(trace.text(calls.communicator_id[0]), "0xfedcba9876543210");
+  EXPECT_EQ(calls.bytes[0], 64);
+  EXPECT_EQ(calls.peer[0], 3);
+  EXPECT_EQ(calls.start_ns[0], trace.range.start_ns[0]);
+  EXPECT_EQ(calls.end_ns[0], trace.range.end_ns[0]);
+  EXPECT_EQ(calls.communicator_id[1], trace::kNoId);
+  EXPECT_EQ(calls.bytes[1], trace::kNoInt);
+  EXPECT_EQ(calls.peer[1], trace::kNoSmall);
+  EXPECT_EQ(calls.end_ns[1], trace::kUnknownNs);
+}
+
 TEST_F(DrainTest, AcceptsTextsThatArriveAfterTheirUseAndInParts) {
   FakeThread& a = thread(0, 64);
   const std::string name(150, 'n');

@@ -92,7 +92,7 @@ void find_collective_orders(Analyses& analyses, Findings& findings) {
   using Which = std::pair<std::string, uint32_t>;  // communicator and sequence
   std::map<Id, std::vector<Collective>> by_stream;
   for (const Collective& one : collectives(trace)) {
-    if (one.is_named()) by_stream[one.stream].push_back(one);
+    if (one.is_named() && one.op != kNoId) by_stream[one.stream].push_back(one);
   }
   if (by_stream.empty())
     return findings.never_reported("no collective was recorded with its communicator");

@@ -245,7 +245,7 @@ class Explainer {
     std::string text;
     std::set<Id> reported;
     for (const Collective& one : collectives(trace_)) {
-      if (trace_.op.end_ns[one.op] != kUnknownNs ||
+      if (one.op == kNoId || one.end_ns != kUnknownNs ||
           trace_.process_of_stream(one.stream) != process_ || !reported.insert(one.stream).second)
         continue;
       text += fmt::format(" It waits in {}.", name_of(trace_, one));

@@ -220,7 +220,10 @@ bool names_a_step(std::string_view name) {
 
 // Operators and functions that a framework's profiler marks: not what the program's author marked.
 bool is_of_framework(std::string_view name) {
-  return name.starts_with("aten::") || name.starts_with("nn.Module: ") || name.starts_with('<') ||
+  static constexpr std::string_view kPrefixes[] = {
+      "aten::", "c10d::", "nccl", "gloo:", "<", "nn.Module: ", "record_param_comms"};
+  return std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          name.find(".py(") != name.npos;
 }
 

@@ -6,102 +6,339 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/labels.h"
+#include "analysis/order/graph_nodes.h"
 
 namespace streamscope::analysis {
 namespace {
 
-// NCCL's calls by thread, ordered by start.
-std::map<Id, std::vector<Id>> ranges_of_nccl(const Trace& trace) {
-  std::map<Id, std::vector<Id>> found;
-  for (Id range = 0; range < trace.range.size(); ++range) {
-    if (trace.range.payload[range] != trace::kNoInt &&
-        trace.text(trace.range.domain_id[range]) == "NCCL")
-      found[trace.range.thread_id[range]].push_back(range);
+using trace::Int;
+using trace::kNoInt;
+using trace::kNoSmall;
+using trace::Small;
+
+// Kernels and calls of NCCL have its name; the other calls run on the host.
+bool names_nccl(std::string_view name) { return name.find("nccl") != name.npos; }
+
+// Rows of api_call by thread.
+using Launches = std::map<Id, std::vector<Id>>;
+
+// A kernel of NCCL.
+struct Kernel {
+  Id op;
+  Id call;    // row of api_call that issued it; kNoId: unknown
+  Id origin;  // the same; of a node of a graph: the call that was captured
+  bool in_graph;
+};
+
+std::vector<Kernel> kernels_of_nccl(const Trace& trace) {
+  std::vector<Kernel> found;
+  std::unordered_map<Id, bool> names;
+  bool graphs = false;
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (trace.op.kind[op] != trace::kKernel) continue;
+    const auto [known, is_new] = names.try_emplace(trace.op.name_id[op], false);
+    if (is_new) known->second = is_collective(trace, op);
+    if (!known->second) continue;
+    const Id call =
+        trace.op.api_call_id[op] < trace.api_call.size() ? trace.op.api_call_id[op] : kNoId;
+    found.push_back({op, call, call, trace.op.graph_node[op] != kNoInt});
+    graphs |= found.back().in_graph;
   }
-  for (auto& [thread, ranges] : found)
-    std::ranges::sort(ranges, {}, [&](Id range) { return trace.range.start_ns[range]; });
+  if (!graphs) return found;
+  const GraphNodes nodes(trace);
+  std::map<std::pair<Id, Int>, Id> calls;  // by process and number
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    if (trace.api_call.call_number[call] != kNoInt)
+      calls[{trace.process_of_thread(trace.api_call.thread_id[call]),
+             trace.api_call.call_number[call]}] = call;
+  }
+  for (Kernel& kernel : found) {
+    if (!kernel.in_graph) continue;
+    const Id process = trace.process_of_stream(trace.op.stream_id[kernel.op]);
+    Id node = nodes.node(process, trace.op.graph_node[kernel.op]);
+    if (node != kNoId && trace.graph_node.call_number[node] == kNoInt)
+      node = nodes.node(process, trace.graph_node.original_native_id[node]);
+    const auto captured =
+        node == kNoId ? calls.end() : calls.find({process, trace.graph_node.call_number[node]});
+    kernel.origin = captured == calls.end() ? kNoId : captured->second;
+  }
   return found;
 }
 
-// The communicator of the NCCL call that contains `at`.
-trace::Int communicator_at(const Trace& trace, const std::vector<Id>& ranges, Ns at) {
-  constexpr int kDeep = 8;  // NCCL calls rarely nest
-  auto range =
-      std::ranges::upper_bound(ranges, at, {}, [&](Id id) { return trace.range.start_ns[id]; });
-  for (int i = 0; i < kDeep && range != ranges.begin(); ++i) {
-    --range;
-    const Ns end = trace.range.end_ns[*range];
-    if (end == trace::kUnknownNs || at <= end) return trace.range.payload[*range];
+// Rows of collective_call, and which launches belong to them.
+class CallsOfCollectives {
+ public:
+  CallsOfCollectives(const Trace& trace, const std::vector<Kernel>& kernels)
+      : trace_(trace),
+        calls_(trace.collective_call),
+        matched_(calls_.size()),
+        around_(calls_.size(), kNoId) {
+    std::map<Id, std::vector<Id>> threads;
+    for (Id call = 0; call < calls_.size(); ++call) {
+      if (calls_.start_ns[call] == kUnknownNs) continue;
+      if (names_nccl(trace.text(calls_.name_id[call]))) {
+        threads[calls_.thread_id[call]].push_back(call);
+      } else {
+        on_host_.push_back(call);
+      }
+    }
+    Launches launches;
+    for (const Kernel& kernel : kernels) {
+      if (kernel.origin != kNoId)
+        launches[trace.api_call.thread_id[kernel.origin]].push_back(kernel.origin);
+    }
+    for (auto& [thread, calls] : threads) match(innermost(std::move(calls)), launches[thread]);
   }
-  return trace::kNoInt;
-}
+
+  /// The calls that a launch does; nullptr: none is known.
+  const std::vector<Id>* of(Id launch) const {
+    const auto known = group_of_launch_.find(launch);
+    return known == group_of_launch_.end() ? nullptr : &groups_[known->second];
+  }
+  /// The call that contains a call, such as the one of PyTorch that makes a group of sends.
+  Id around(Id call) const { return around_[call]; }
+  /// Those that are collectives without kernels.
+  const std::vector<Id>& on_host() const { return on_host_; }
+  const std::vector<Id>& blocked() const { return blocked_; }
+
+ private:
+  // A library and a profile may both describe a call: the library does it more exactly, and in it.
+  std::vector<Id> innermost(std::vector<Id> calls) {
+    constexpr Ns kNever = std::numeric_limits<Ns>::max();
+    const auto end_of = [&](Id call) {
+      return calls_.end_ns[call] == kUnknownNs ? kNever : calls_.end_ns[call];
+    };
+    std::ranges::stable_sort(calls, {}, [&](Id call) {
+      return std::pair{calls_.start_ns[call], -end_of(call)};
+    });
+    std::vector<Id> open;
+    std::vector<bool> contains(calls_.size());
+    for (const Id call : calls) {
+      while (!open.empty() && end_of(open.back()) < end_of(call)) open.pop_back();
+      if (!open.empty()) {
+        around_[call] = open.back();
+        contains[open.back()] = true;
+      }
+      open.push_back(call);
+    }
+    std::erase_if(calls, [&](Id call) { return contains[call]; });
+    return calls;
+  }
+
+  void match(const std::vector<Id>& calls, std::vector<Id>& launches) {
+    std::ranges::sort(launches, {}, [&](Id id) {
+      return std::pair{trace_.api_call.start_ns[id], id};
+    });
+    launches.erase(std::unique(launches.begin(), launches.end()), launches.end());
+    std::vector<Id> pending;  // have launched nothing so far
+    size_t next = 0;
+    for (const Id launch : launches) {
+      const Ns at = trace_.api_call.start_ns[launch];
+      for (; next < calls.size() && calls_.start_ns[calls[next]] <= at; ++next)
+        pending.push_back(calls[next]);
+      if (next == 0) continue;
+      const Id last = calls[next - 1];
+      if (calls_.end_ns[last] == kUnknownNs || at <= calls_.end_ns[last]) {
+        pending.clear();
+        assign(launch, {last});
+      } else if (!pending.empty()) {
+        // NCCL launches the work of a group by communicator, in the order of their first calls.
+        const Id communicator = calls_.communicator_id[pending.front()];
+        const auto rest = std::ranges::stable_partition(
+            pending, [&](Id call) { return calls_.communicator_id[call] == communicator; });
+        assign(launch, {pending.begin(), rest.begin()});
+        pending.erase(pending.begin(), rest.begin());
+      }
+    }
+    for (const Id call : calls) {
+      if (!matched_[call] && calls_.end_ns[call] == kUnknownNs) blocked_.push_back(call);
+    }
+  }
+  void assign(Id launch, std::vector<Id> calls) {
+    for (const Id call : calls) matched_[call] = true;
+    const auto [known, is_new] = group_of_call_.try_emplace(calls.front(), groups_.size());
+    if (is_new) groups_.push_back(std::move(calls));
+    group_of_launch_[launch] = known->second;
+  }
+
+  const Trace& trace_;
+  const trace::CollectiveCallColumns& calls_;
+  std::vector<bool> matched_;
+  std::vector<Id> around_;
+  std::vector<Id> on_host_, blocked_;
+  std::vector<std::vector<Id>> groups_;
+  std::unordered_map<Id, size_t> group_of_call_;  // by its first call
+  std::unordered_map<Id, size_t> group_of_launch_;
+};
+
+struct Numbered {
+  Collective collective;
+  Ns origin_ns = kUnknownNs;  // orders the nodes of a graph
+  Int given = kNoInt;         // the number that the source gives
+};
+
+class CollectiveList {
+ public:
+  explicit CollectiveList(const Trace& trace)
+      : trace_(trace),
+        calls_(trace.collective_call),
+        kernels_(kernels_of_nccl(trace)),
+        matched_(trace, kernels_) {}
+
+  std::vector<Collective> run() {
+    for (const Kernel& kernel : kernels_) add(kernel);
+    for (const Id call : matched_.blocked()) described({call});
+    for (const Id call : matched_.on_host()) {
+      Collective& one = described({call}).collective;
+      one.start_ns = calls_.start_ns[call];
+      one.end_ns = calls_.end_ns[call];
+    }
+    std::erase_if(found_,
+                  [](const Numbered& one) { return one.collective.issued_ns == kUnknownNs; });
+    std::ranges::stable_sort(found_, {}, [](const Numbered& one) {
+      return std::tuple{one.collective.issued_ns, one.origin_ns, one.collective.start_ns};
+    });
+    number();
+    std::vector<Collective> result;
+    for (Numbered& one : found_) result.push_back(std::move(one.collective));
+    return result;
+  }
+
+ private:
+  void add(const Kernel& kernel) {
+    const std::vector<Id>* known = kernel.origin == kNoId ? nullptr : matched_.of(kernel.origin);
+    if (known == nullptr) {
+      found_.emplace_back();
+    } else {
+      const std::pair which{known->front(), kernel.in_graph ? kernel.call : kNoId};
+      const auto [at, is_new] = by_calls_.try_emplace(which, found_.size());
+      if (!is_new) return extend(found_[at->second].collective, kernel.op);
+      described(*known);
+    }
+    Numbered& one = found_.back();
+    const Id call = kernel.call;
+    if (call != kNoId && (known == nullptr || kernel.in_graph)) {
+      one.collective.thread = trace_.api_call.thread_id[call];
+      one.collective.issued_ns = trace_.api_call.start_ns[call];
+    }
+    if (kernel.origin != kNoId) one.origin_ns = trace_.api_call.start_ns[kernel.origin];
+    extend(one.collective, kernel.op);
+    if (one.collective.kind == CollectiveKind::kOther)
+      one.collective.kind = collective_kind(trace_.text(trace_.op.name_id[kernel.op]));
+    if (one.collective.issued_ns == kUnknownNs) one.collective.issued_ns = one.collective.start_ns;
+  }
+
+  void extend(Collective& one, Id op) const {
+    if (one.op == kNoId) {
+      one.op = one.last_op = op;
+      one.stream = trace_.op.stream_id[op];
+      one.process = trace_.process_of_stream(one.stream);
+    }
+    if (!is_timed(trace_, op)) return;
+    const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+    if (one.start_ns == kUnknownNs || start < one.start_ns) {
+      one.start_ns = start;
+      one.op = op;
+    }
+    if (one.end_ns == kUnknownNs || end > one.end_ns) {
+      one.end_ns = end;
+      one.last_op = op;
+    }
+  }
+
+  // Adds the collective that these calls of one communicator are.
+  Numbered& described(const std::vector<Id>& calls) {
+    Numbered& result = found_.emplace_back();
+    Collective& one = result.collective;
+    const Id first = calls.front();
+    one.thread = calls_.thread_id[first];
+    one.process = trace_.process_of_thread(one.thread);
+    one.kind = kind_of(calls);
+    if (const Id outer = matched_.around(first);
+        one.kind == CollectiveKind::kOther && outer != kNoId)
+      one.kind = collective_kind(trace_.text(calls_.name_id[outer]));
+    if (calls_.communicator_id[first] != kNoId)
+      one.communicator = trace_.text(calls_.communicator_id[first]);
+    if (calls_.rank_count[first] != kNoSmall) one.communicator_size = calls_.rank_count[first];
+    for (const Id call : calls) one.bytes += std::max<Int>(calls_.bytes[call], 0);
+    if (calls.size() == 1 && calls_.peer[first] != kNoSmall) one.peer = calls_.peer[first];
+    one.issued_ns = calls_.start_ns[first];
+    result.given = calls_.sequence[first];
+    return result;
+  }
+
+  // Sends to all and receives from all are an all-to-all.
+  CollectiveKind kind_of(const std::vector<Id>& calls) const {
+    std::map<CollectiveKind, std::set<Small>> peers;
+    for (const Id call : calls) {
+      const CollectiveKind kind = collective_kind(trace_.text(calls_.name_id[call]));
+      peers[kind].insert(calls_.peer[call]);
+    }
+    const bool only_one = calls.size() == 1 || peers.begin()->first < CollectiveKind::kSend;
+    if (peers.size() == 1 && only_one) return peers.begin()->first;
+    const Small others = calls_.rank_count[calls.front()] - 1;
+    const auto reaches_all = [&](CollectiveKind kind) {
+      return others > 0 && peers[kind].size() >= static_cast<size_t>(others);
+    };
+    return peers.size() == 2 && reaches_all(CollectiveKind::kSend) &&
+                   reaches_all(CollectiveKind::kReceive)
+               ? CollectiveKind::kAllToAll
+               : CollectiveKind::kOther;
+  }
+
+  // Per process, device and communicator. What has no stream is on the device of the others.
+  void number() {
+    std::map<std::pair<Id, std::string>, Id> devices;
+    for (const Numbered& one : found_) {
+      if (one.collective.stream != kNoId)
+        devices[{one.collective.process, one.collective.communicator}] =
+            trace_.device_of_stream(one.collective.stream);
+    }
+    std::map<std::tuple<Id, Id, std::string>, std::vector<Numbered*>> members;
+    for (Numbered& one : found_) {
+      const Collective& each = one.collective;
+      const auto device = devices.find({each.process, each.communicator});
+      const Id on = each.stream != kNoId      ? trace_.device_of_stream(each.stream)
+                    : device != devices.end() ? device->second
+                                              : kNoId;
+      members[{each.process, on, each.communicator}].push_back(&one);
+    }
+    for (auto& [which, all] : members) {
+      Int last = -1;
+      const bool given = std::ranges::all_of(all, [&](const Numbered* one) {
+        const bool later = one->given > last;
+        last = one->given;
+        return later;
+      });
+      uint32_t count = 0;
+      for (Numbered* one : all)
+        one->collective.sequence = given ? static_cast<uint32_t>(one->given) : count++;
+    }
+  }
+
+  const Trace& trace_;
+  const trace::CollectiveCallColumns& calls_;
+  const std::vector<Kernel> kernels_;
+  const CallsOfCollectives matched_;
+  std::vector<Numbered> found_;
+  std::map<std::pair<Id, Id>, size_t> by_calls_;  // by first call, and launch of a graph
+};
 
 }  // namespace
 
 bool is_collective(const Trace& trace, Id op) {
-  return trace.op.kind[op] == trace::kKernel &&
-         trace.text(trace.op.name_id[op]).find("nccl") != std::string_view::npos;
+  return trace.op.kind[op] == trace::kKernel && names_nccl(trace.text(trace.op.name_id[op]));
 }
 
-CollectiveKind collective_kind(std::string_view name) {
-  struct Row {
-    std::string_view text;
-    CollectiveKind kind;
-  };
-  // Names that contain others come first. NCCL has one kernel for sends, receives and all-to-all.
-  static constexpr Row kRows[] = {
-      {"sendrecv", CollectiveKind::kOther},      {"allreduce", CollectiveKind::kAllReduce},
-      {"allgather", CollectiveKind::kAllGather}, {"reducescatter", CollectiveKind::kReduceScatter},
-      {"alltoall", CollectiveKind::kAllToAll},   {"barrier", CollectiveKind::kBarrier},
-      {"broadcast", CollectiveKind::kBroadcast}, {"reduce", CollectiveKind::kReduce},
-      {"scatter", CollectiveKind::kScatter},     {"gather", CollectiveKind::kGather},
-      {"send", CollectiveKind::kSend},           {"recv", CollectiveKind::kReceive},
-  };
-  std::string plain;
-  for (const char c : name.substr(0, name.find('('))) {
-    if (c >= 'A' && c <= 'Z') plain += static_cast<char>(c - 'A' + 'a');
-    if (c >= 'a' && c <= 'z') plain += c;
-  }
-  const auto row = std::ranges::find_if(
-      kRows, [&](const Row& each) { return plain.find(each.text) != plain.npos; });
-  return row == std::end(kRows) ? CollectiveKind::kOther : row->kind;
-}
-
-std::vector<Collective> collectives(const Trace& trace) {
-  std::vector<Collective> found;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (!is_collective(trace, op)) continue;
-    Collective one{.op = op,
-                   .last_op = op,
-                   .process = trace.process_of_stream(trace.op.stream_id[op]),
-                   .stream = trace.op.stream_id[op],
-                   .kind = collective_kind(trace.text(trace.op.name_id[op])),
-                   .issued_ns = issue_of(trace, op).start_ns};
-    if (is_timed(trace, op)) {
-      one.start_ns = trace.op.start_ns[op];
-      one.end_ns = trace.op.end_ns[op];
-    }
-    if (one.issued_ns == kUnknownNs) one.issued_ns = one.start_ns;
-    if (one.issued_ns != kUnknownNs) found.push_back(std::move(one));
-  }
-  std::ranges::stable_sort(found, {}, &Collective::issued_ns);
-  const auto ranges = found.empty() ? std::map<Id, std::vector<Id>>() : ranges_of_nccl(trace);
-  std::map<std::pair<Id, std::string>, uint32_t> count;
-  for (Collective& one : found) {
-    const auto of_thread = ranges.find(issue_of(trace, one.op).thread_id);
-    if (of_thread != ranges.end()) {
-      const trace::Int hash = communicator_at(trace, of_thread->second, one.issued_ns);
-      if (hash != trace::kNoInt)
-        one.communicator = fmt::format("{:#x}", static_cast<uint64_t>(hash));
-    }
-    one.sequence = count[{trace.device_of_stream(one.stream), one.communicator}]++;
-  }
-  return found;
-}
+std::vector<Collective> collectives(const Trace& trace) { return CollectiveList(trace).run(); }
 
 std::string name_of(const Trace& trace, const Collective& collective) {
   const std::string communicator =

@@ -3,6 +3,12 @@
 
 // Collectives, sends and receives as a rank takes part in them: what they are, and their sequence
 // number in their communicator, which is equal on all ranks.
+//
+// A call has the kernels that its thread launched meanwhile. Calls in a group of NCCL's launch
+// nothing themselves: they have the kernel that their thread launches next, outside of calls, and
+// are one collective. A captured call has kernels at each launch of the graph. Kernels of no known
+// call are collectives of their own. Calls that launch nothing, such as those of a communicator
+// with one rank, are none, unless they have not returned or run on the host (gloo).
 #pragma once
 
 #include <string>
@@ -18,9 +24,10 @@ namespace streamscope::analysis {
 inline constexpr std::string_view kUnnamedCommunicator = "default";
 
 struct Collective {
-  Id op = kNoId;       ///< the first of its kernels
+  Id op = kNoId;       ///< the first of its kernels; kNoId: none, as on the host
   Id last_op = kNoId;  ///< the one that ends last
   Id process = kNoId;
+  Id thread = kNoId;  ///< that issued it
   Id stream = kNoId;
   CollectiveKind kind = CollectiveKind::kOther;
   std::string communicator{kUnnamedCommunicator};  ///< equal on all of its ranks
@@ -37,11 +44,7 @@ struct Collective {
 /// True for NCCL kernels.
 bool is_collective(const Trace& trace, Id op);
 
-/// What a kernel, a call or an annotation with this name does: "ncclDevKernel_AllReduce_Sum_f32",
-/// "ncclAllReduce", "nccl:_all_gather_base", "allreduce_coalesced".
-CollectiveKind collective_kind(std::string_view name);
-
-/// All collectives in the order of issue.
+/// All collectives in the order of issue. O(n log n) in the calls and kernels of collectives.
 std::vector<Collective> collectives(const Trace& trace);
 
 /// "all-reduce 3 of communicator 0x1f on stream 7 left"; without a communicator "all-reduce 3 on

@@ -14,6 +14,8 @@
 #include <optional>
 
 #include "collect/calls/bits.h"
+#include "collect/coord/coord_observer.h"
+#include "collect/nvtx/nccl_call.h"
 #include "collect/nvtx/other_tool.h"
 #include "collect/nvtx/wide_text.h"
 #include "collect/process/gate.h"
@@ -69,18 +71,11 @@ std::string_view bounded(const char* text) {
                          : std::string_view();
 }
 
-// NVTX_PAYLOAD_TYPE_EXT and nvtxPayloadData_t of nvToolsExtPayload.h, which older toolkits lack.
-constexpr auto kStructuredPayload = static_cast<int32_t>(0xDFBD0009);
-struct StructuredPayload {
-  uint64_t schema;
-  size_t size;
-  const void* bytes;
-};
-
 struct Act {
   const void* domain = nullptr;
   std::string_view text;
-  uint64_t payload = 0;
+  uint64_t payload = 0;  // of a collective: its communicator
+  NcclCall nccl;
   uint32_t color = 0;
   uint16_t category = 0;
 };
@@ -92,6 +87,7 @@ auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes
   Act act;
   act.domain = domain;
   if (attributes == nullptr || attributes->size < sizeof *attributes) return use(act);
+  const StructuredPayload* data = nullptr;
   act.category = static_cast<uint16_t>(std::min<uint32_t>(attributes->category, 0xffff));
   if (attributes->colorType == NVTX_COLOR_ARGB) act.color = attributes->color;
   switch (attributes->payloadType) {
@@ -104,29 +100,30 @@ auto with_act(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes
       break;
     case NVTX_PAYLOAD_UNKNOWN:
       break;
-    case kStructuredPayload: {
-      // Its first field: with NCCL, the communicator.
-      const auto* data = reinterpret_cast<const StructuredPayload*>(attributes->payload.ullValue);
+    case kStructuredPayload:
+      data = reinterpret_cast<const StructuredPayload*>(attributes->payload.ullValue);
       if (data != nullptr && data->bytes != nullptr && data->size >= sizeof act.payload)
         std::memcpy(&act.payload, data->bytes, sizeof act.payload);
       break;
-    }
     default:
       act.payload = attributes->payload.ullValue;
       break;
   }
+  const auto use_text = [&](std::string_view text) {
+    act.text = text;
+    if (name_of_domain(domain) == "NCCL") {
+      act.nccl = nccl_call(text, data != nullptr ? *data : StructuredPayload{});
+      if (act.nccl.is_collective) act.payload = act.nccl.communicator;
+    }
+    return use(act);
+  };
   switch (attributes->messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-      act.text = bounded(attributes->message.ascii);
-      return use(act);
-    case NVTX_MESSAGE_TYPE_UNICODE: {
-      Narrow narrow(attributes->message.unicode);
-      act.text = narrow.view();
-      return use(act);
-    }
+      return use_text(bounded(attributes->message.ascii));
+    case NVTX_MESSAGE_TYPE_UNICODE:
+      return use_text(Narrow(attributes->message.unicode).view());
     case NVTX_MESSAGE_TYPE_REGISTERED:
-      act.text = text_of(domain, attributes->message.registered);
-      return use(act);
+      return use_text(text_of(domain, attributes->message.registered));
     default:
       return use(act);
   }
@@ -193,24 +190,31 @@ void push_record(RecordKind kind, const Act& act, uint64_t begin, uint64_t id,
                  ThreadState& thread) {
   ring::RangeRecord record{};
   record.kind = kind;
+  if (coord_is_simulated()) record.flags = ring::kVirtualTime;
   record.category = act.category;
   record.color = act.color;
   record.begin = begin;
   record.name = send_text(thread, act.text);
   record.domain = send_text(thread, name_of_domain(act.domain));
   record.id = id;
+  if (act.nccl.is_collective && kind == RecordKind::kRangePush) {
+    record.flags |= ring::kCollective;
+    record.id = act.nccl.peer;
+    record.bytes = act.nccl.bytes;
+  }
   record.tid = thread.tid;
   record.operation = name_of_domain(act.domain) == "coord" ? thread.operation() : ring::kNone32;
   record.payload = act.payload;
   thread.push(record);
 }
 
+// In a process with simulated devices, ranges are on the clock of the thread's calls.
 void record(RecordKind kind, const Act& act, uint64_t id = 0) {
   const uint64_t begin = ticks();
   ThreadState* thread = this_thread();
   if (thread == nullptr) return;
   report_pending_ranges(*thread);
-  push_record(kind, act, begin, id, *thread);
+  push_record(kind, act, coord_is_simulated() ? thread->virtual_now : begin, id, *thread);
 }
 
 void remember(const Act& act) {
@@ -224,6 +228,9 @@ void remember(const Act& act) {
   range = {};
   range.begin = ticks();
   range.payload = act.payload;
+  range.bytes = act.nccl.bytes;
+  range.peer = act.nccl.peer;
+  range.is_collective = act.nccl.is_collective;
   range.color = act.color;
   range.category = act.category;
   range.domain = act.domain;
@@ -548,9 +555,11 @@ void report_pending_ranges(ThreadState& thread) {
     act.domain = range.domain;
     act.text = {range.text, range.text_bytes};
     act.payload = range.payload;
+    act.nccl = {range.is_collective, range.payload, range.bytes, range.peer};
     act.color = range.color;
     act.category = range.category;
-    push_record(RecordKind::kRangePush, act, range.begin, 0, thread);
+    push_record(RecordKind::kRangePush, act,
+                coord_is_simulated() ? thread.virtual_now : range.begin, 0, thread);
   }
   // Ranges beyond the limit were not kept; their ends are recorded without beginnings, and the
   // writer drops them.

@@ -22,8 +22,11 @@ struct KernelParameters;
 struct PendingRange {
   uint64_t begin;
   uint64_t payload;
+  uint64_t bytes;
+  uint32_t peer;
   uint32_t color;
   uint16_t category;
+  bool is_collective;
   uint16_t text_bytes;
   const void* domain;
   char text[72];

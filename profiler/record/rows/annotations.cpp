@@ -2,7 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotations.h"
 
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+#include <string>
+
 namespace streamscope::record {
+namespace {
+
+constexpr uint64_t kMostPeer = std::numeric_limits<trace::Small>::max();
+
+std::string name_of_communicator(uint64_t hash) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%" PRIx64, hash);
+  return text;
+}
+
+}  // namespace
 
 template <class Row>
 Row Annotations::row_of(const ring::RangeRecord& record, trace::Id thread) {
@@ -23,12 +39,25 @@ Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id t
   if (record.payload != 0) row.payload = static_cast<trace::Int>(record.payload);
   row.depth = depth;
   row.operation_id = operations_.id(record.operation);
-  return run_.add(row);
+  Open range{run_.add(row)};
+  if ((record.flags & ring::kCollective) != 0) {
+    trace::CollectiveCall call{
+        .thread_id = thread, .name_id = row.name_id, .start_ns = row.start_ns};
+    if (record.payload != 0)
+      call.communicator_id = run_.writer.intern(name_of_communicator(record.payload));
+    if (record.bytes != 0) call.bytes = static_cast<trace::Int>(record.bytes);
+    if (record.id <= kMostPeer) call.peer = static_cast<trace::Small>(record.id);
+    range.call = run_.add(call);
+  }
+  return range;
 }
 
 void Annotations::close(Open& range, const ring::RangeRecord& record) {
   range.row.end_ns = run_.to_ns(record.begin, record.flags);
   run_.update(range);
+  if (range.call.id == trace::kNoId) return;
+  range.call.row.end_ns = range.row.end_ns;
+  run_.update(range.call);
 }
 
 void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
@@ -77,7 +106,15 @@ void Annotations::restore(EarlierRows& rows, trace::Id process) {
   rows.each<trace::Range>(process, [&](trace::Id id, const trace::Range& row) {
     // The NVTX id of a start-end range is not in the trace; such a range stays open.
     if (row.end_ns == trace::kUnknownNs && row.kind == trace::kPushPop)
-      pushed_[pair_key(row.thread_id, row.domain_id)].push_back({row, id});
+      pushed_[pair_key(row.thread_id, row.domain_id)].push_back({{row, id}, {}});
+  });
+  rows.each<trace::CollectiveCall>(process, [&](trace::Id id, const trace::CollectiveCall& row) {
+    for (auto& [where, ranges] : pushed_) {
+      for (Open& range : ranges) {
+        if (range.row.thread_id == row.thread_id && range.row.start_ns == row.start_ns)
+          range.call = {row, id};
+      }
+    }
   });
 }
 

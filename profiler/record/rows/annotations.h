@@ -28,7 +28,9 @@ class Annotations {
   void restore(EarlierRows& rows, trace::Id process);
 
  private:
-  using Open = Stored<trace::Range>;
+  struct Open : Stored<trace::Range> {
+    Stored<trace::CollectiveCall> call;  // if the range is one
+  };
   /// The columns of ranges and marks.
   template <class Row>
   Row row_of(const ring::RangeRecord& record, trace::Id thread);

@@ -530,6 +530,21 @@ CREATE TABLE mark (
   start_ns INTEGER                                     -- when
 );
 
+CREATE TABLE collective_call (
+  -- A collective, send or receive that a thread called, as the library or the profile describes it. Its kernels are those that the
+  -- thread launched meanwhile, or at the end of NCCL's group of calls.
+  id INTEGER PRIMARY KEY,                              -- dense from 0
+  thread_id INTEGER REFERENCES thread(id),             -- thread that called it
+  name_id INTEGER REFERENCES string(id),               -- its name there: ncclAllReduce, nccl:all_reduce, allreduce
+  communicator_id INTEGER REFERENCES string(id),       -- name of its communicator, equal on all ranks; NULL unknown
+  rank_count INTEGER,                                  -- ranks of the communicator; NULL unknown
+  sequence INTEGER,                                    -- its number in the communicator, if its source gives one
+  bytes INTEGER,                                       -- that this rank contributes; NULL unknown
+  peer INTEGER,                                        -- send, receive: rank of the other side in the communicator; NULL unknown
+  start_ns INTEGER,                                    -- entered
+  end_ns INTEGER                                       -- returned; of gloo, done; NULL: not during the recording
+);
+
 CREATE TABLE stack (
   -- A call stack; calls with the same stack share a row.
   id INTEGER PRIMARY KEY,                              -- dense from 0
