@@ -28,6 +28,12 @@ bool has_unknown_waits(const trace::Trace& trace) {
   return false;
 }
 
+// 0 if there is none.
+uint32_t place_of_most(const std::map<uint32_t, Ns>& times) {
+  const auto most = std::ranges::max_element(times, {}, [](const auto& at) { return at.second; });
+  return most == times.end() ? 0 : most->first;
+}
+
 void add_to(Segment& segment, TimeShare share, Ns duration) {
   segment.shares[static_cast<size_t>(share)] += duration;
 }
@@ -170,6 +176,7 @@ Segment SegmentCutter::before_end(const Iteration& iteration, const IndexOf& ind
 Segment SegmentCutter::cut(Path path, Ns to, const Iteration& iteration, const IndexOf& index_of) {
   Segment segment;
   at_place_.clear();
+  at_host_place_.clear();
   Ns from = iteration.start_ns;
   if (!path.empty() && path.front().start_ns == path.front().end_ns) {
     const Id op = path.front().op;
@@ -200,9 +207,8 @@ Segment SegmentCutter::cut(Path path, Ns to, const Iteration& iteration, const I
   Ns rest = to - from;
   for (const Ns part : segment.shares) rest -= part;
   add_to(segment, TimeShare::kUnknown, rest);
-  const auto most =
-      std::ranges::max_element(at_place_, {}, [](const auto& at) { return at.second; });
-  if (most != at_place_.end()) segment.place = most->first;
+  segment.place = place_of_most(at_place_);
+  segment.host_place = place_of_most(at_host_place_);
   return segment;
 }
 
@@ -211,18 +217,23 @@ void SegmentCutter::add(const PathStep& step, Ns from, Ns to, Segment& segment) 
   steps_.split(step, from, to,
                [&](TimeShare share, Ns duration) { add_to(segment, share, duration); });
   if (step.kind == trace::kLaunchStep) return charge_launch(step, from, to);
-  charge(place_of(step), to - from);
+  charge(place_of(step), to - from, step.kind == trace::kHostSyncStep);
+}
+
+void SegmentCutter::charge(uint32_t place, Ns duration, bool host) {
+  at_place_[place] += duration;
+  if (host) at_host_place_[place] += duration;
 }
 
 // Where samples saw the host; without samples at the launch to which it was on its way.
 void SegmentCutter::charge_launch(const PathStep& step, Ns from, Ns to) {
   const auto samples = samples_.of(step.thread, from, to);
-  if (samples.empty()) return charge(place_of_op(step.op), to - from);
+  if (samples.empty()) return charge(place_of_op(step.op), to - from, true);
   const Ns each = (to - from) / static_cast<Ns>(samples.size());
   for (const Id sample : samples) {
     const Id stack = trace_.host_sample.stack_id[sample];
     const std::string site = stack == kNoId ? "" : analyses_.places().call_site(stack);
-    charge(site.empty() ? place_of_op(step.op) : place(site), each);
+    charge(site.empty() ? place_of_op(step.op) : place(site), each, true);
   }
 }
 

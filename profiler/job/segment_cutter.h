@@ -55,7 +55,7 @@ class SegmentCutter {
   Segment cut(Path path, trace::Ns to, const analysis::Iteration& iteration,
               const IndexOf& index_of);
   void add(const analysis::PathStep& step, trace::Ns from, trace::Ns to, Segment& segment);
-  void charge(uint32_t place, trace::Ns duration) { at_place_[place] += duration; }
+  void charge(uint32_t place, trace::Ns duration, bool host);
   void charge_launch(const analysis::PathStep& step, trace::Ns from, trace::Ns to);
   uint32_t place_of(const analysis::PathStep& step);
   uint32_t place_of_op(trace::Id op);
@@ -72,7 +72,8 @@ class SegmentCutter {
   std::unordered_map<trace::Id, std::vector<trace::Id>> unknown_syncs_;  // by thread, by return
   std::vector<std::string> places_{""};
   std::unordered_map<std::string, uint32_t> place_ids_{{"", 0}};
-  std::map<uint32_t, trace::Ns> at_place_;  // of the segment
+  using TimeAt = std::map<uint32_t, trace::Ns>;  // by place
+  TimeAt at_place_, at_host_place_;              // of the segment
 };
 
 }  // namespace streamscope::job

@@ -51,6 +51,7 @@ void put(const RankIteration& from, packed::Iteration& to) {
   for (const Segment& segment : from.segments) {
     to.add_after(segment.after);
     to.add_place(segment.place);
+    to.add_host_place(segment.host_place);
     uint32_t which = 0;
     for (size_t i = 0; i < kShareCount; ++i) {
       if (segment.shares[i] == 0) continue;
@@ -141,14 +142,16 @@ class Unpacker {
   void take_segments(const packed::Iteration& from, RankIteration& to) const {
     const int count = from.after_size();
     require(static_cast<size_t>(count) == to.collectives.size() + 1 && from.place_size() == count &&
-            from.shares_size() == count);
+            from.host_place_size() == count && from.shares_size() == count);
     to.segments.resize(static_cast<size_t>(count));
     int next = 0;
     for (int i = 0; i < count; ++i) {
       Segment& segment = to.segments[static_cast<size_t>(i)];
       segment.after = from.after(i);
       segment.place = from.place(i);
-      require(segment.after >= -1 && segment.after < i && segment.place < result_.places.size());
+      segment.host_place = from.host_place(i);
+      require(segment.after >= -1 && segment.after < i && segment.place < result_.places.size() &&
+              segment.host_place < result_.places.size());
       const uint32_t which = from.shares(i);
       require(which >> kShareCount == 0 && std::popcount(which) <= from.share_ns_size() - next);
       for (size_t share = 0; share < kShareCount; ++share) {

@@ -80,6 +80,8 @@ constexpr CollectiveKind collective_kind(std::string_view name) {
   return CollectiveKind::kOther;
 }
 
+constexpr bool is_point_to_point(CollectiveKind kind) { return kind >= CollectiveKind::kSend; }
+
 /// Whether no rank can end before all ranks of the communicator have started.
 constexpr bool needs_all_ranks(CollectiveKind kind) {
   return kind >= CollectiveKind::kAllReduce && kind <= CollectiveKind::kBarrier;

@@ -96,7 +96,7 @@ TEST(Collectives, HaveWhatTheCallAroundTheirLaunchSays) {
   program.in(program.call("ncclAllReduce", "0x1f", 4096));
   program.in(program.call("ncclSend", "0x1f", 64, 3));
   const std::vector<Collective> found = program.found();
-  EXPECT_THAT(described(found), ElementsAre("0x1f 0 all-reduce 4096", "0x1f 1 send 64"));
+  EXPECT_THAT(described(found), ElementsAre("0x1f 0 all-reduce 4096", "0x1f 0 send 64"));
   EXPECT_EQ(found[0].issued_ns, 10);
   EXPECT_EQ(found[0].start_ns, 110);
   EXPECT_EQ(found[0].end_ns, 160);
@@ -131,13 +131,22 @@ TEST(Collectives, AreCountedPerDeviceAsEachIsARank) {
 TEST(Collectives, OfAGroupAreOne) {
   NcclProgram program;
   program.group({program.call("ncclAllReduce", "tp", 8), program.call("ncclAllReduce", "tp", 16)});
-  program.group({program.call("ncclSend", "tp", 8, 1), program.call("ncclRecv", "tp", 8, 1)});
-  program.group({program.call("ncclSend", "tp", 8, 2)});
+  program.in(program.call("ncclAllReduce", "tp", 32));
+  EXPECT_THAT(described(program.found()), ElementsAre("tp 0 all-reduce 24", "tp 1 all-reduce 32"));
+}
+
+TEST(Collectives, OfAGroupOfSendsAndReceivesStayApartAndAreCountedApart) {
+  NcclProgram program;
+  program.group({program.call("ncclSend", "pp", 8, 1), program.call("ncclRecv", "pp", 16, 3)});
+  program.in(program.call("ncclAllReduce", "pp", 32));
+  program.group({program.call("ncclSend", "pp", 8, 2)});
   const std::vector<Collective> found = program.found();
   EXPECT_THAT(described(found),
-              ElementsAre("tp 0 all-reduce 24", "tp 1 collective 16", "tp 2 send 8"));
-  EXPECT_EQ(found[1].peer, -1);
-  EXPECT_EQ(found[2].peer, 2);
+              ElementsAre("pp 0 send 8", "pp 1 receive 16", "pp 0 all-reduce 32", "pp 2 send 8"));
+  EXPECT_EQ(found[0].peer, 1);
+  EXPECT_EQ(found[1].peer, 3);
+  EXPECT_EQ(found[0].op, found[1].op);
+  EXPECT_EQ(found[0].end_ns, found[1].end_ns);
 }
 
 TEST(Collectives, OfAGroupAreOneForEachCommunicator) {
@@ -162,7 +171,13 @@ TEST(Collectives, ThatSendToAllAndReceiveFromAllAreAnAllToAll) {
   };
   exchange(3);
   exchange(8);  // with neighbors only
-  EXPECT_THAT(described(program.found()), ElementsAre("ep 0 all-to-all 48", "ep 1 collective 48"));
+  const std::vector<Collective> found = program.found();
+  ASSERT_THAT(found, SizeIs(7));
+  EXPECT_EQ(found[0].kind, CollectiveKind::kAllToAll);
+  EXPECT_EQ(found[0].bytes, 48);
+  EXPECT_EQ(found[1].kind, CollectiveKind::kSend);
+  EXPECT_EQ(found[6].kind, CollectiveKind::kReceive);
+  EXPECT_EQ(found[6].sequence, 5u);
 }
 
 TEST(Collectives, TakeTheInnermostOfCallsAndTheKindOfTheOuter) {

@@ -40,6 +40,7 @@ inline void expect_sums(const RankSummary& summary, const std::string& which) {
     for (size_t s = 0; s < iteration.segments.size(); ++s) {
       ASSERT_LT(iteration.segments[s].after, static_cast<int32_t>(s)) << here;
       ASSERT_LT(iteration.segments[s].place, summary.places.size()) << here;
+      ASSERT_LT(iteration.segments[s].host_place, summary.places.size()) << here;
       for (const Ns share : iteration.segments[s].shares)
         ASSERT_GE(share, 0) << here << ", segment " << s;
     }

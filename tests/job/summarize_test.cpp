@@ -67,6 +67,7 @@ TEST(Summarize, CutsAnIterationIntoCollectivesAndWhatComesBeforeThem) {
     EXPECT_EQ(share(segment, TimeShare::kCollectives), 0);
   EXPECT_EQ(summary.places[middle.segments[0].place], "forward");
   EXPECT_EQ(summary.places[middle.segments[1].place], "backward");
+  EXPECT_EQ(middle.segments[1].host_place, 0u);
 }
 
 TEST(Summarize, NamesTheLineThatHoldsTheHostUp) {
@@ -75,6 +76,7 @@ TEST(Summarize, NamesTheLineThatHoldsTheHostUp) {
     program.launch(5, 10, "forward");
     program.synchronize();
     program.sampled_pause(600, {program.python("loader.py:12 next_batch")});
+    program.launch(5, 900, "long");
     program.launch(5, 40, kAllReduce);
     program.launch(5, 10, "last");
   });
@@ -82,7 +84,8 @@ TEST(Summarize, NamesTheLineThatHoldsTheHostUp) {
   ASSERT_GE(summary.iterations.size(), 4u);
   const Segment& segment = summary.iterations[2].segments[0];
   EXPECT_EQ(share(segment, TimeShare::kOutside), 600 * kUs);
-  EXPECT_EQ(summary.places[segment.place], "loader.py:12 next_batch");
+  EXPECT_EQ(summary.places[segment.place], "long");
+  EXPECT_EQ(summary.places[segment.host_place], "loader.py:12 next_batch");
 }
 
 TEST(Summarize, LeavesWorkBesideTheCriticalPathOutOfASegment) {

@@ -46,6 +46,7 @@ RankSummary sample() {
   iteration.segments[0].shares[0] = 100'000;
   iteration.segments[2].after = 0;
   iteration.segments[2].place = 1;
+  iteration.segments[1].host_place = 1;
   iteration.segments[2].shares[12] = 600'000;
   iteration.segments[2].shares[3] = 100'000;
   summary.iterations = {iteration, iteration};
@@ -115,6 +116,7 @@ TEST(SummaryFile, RefusesInvalidValues) {
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments.pop_back(); }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].after = 1; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].place = 2; }));
+  EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].host_place = 2; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].shares[2] = Ns{1} << 62; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].start_ns = Ns{1} << 61; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].end_ns = 0; }));

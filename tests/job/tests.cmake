@@ -6,5 +6,5 @@ find_package(ZLIB REQUIRED)
 streamscope_test(job LABELS unit SOURCES job/simulated_job.cpp job/pipeline_trace.cpp
   LINK streamscope::job streamscope::import streamscope_test_support simdjson::simdjson ZLIB::ZLIB fmt::fmt)
 streamscope_names(SOURCES job/summarize_test.cpp NAMES STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
-streamscope_bench(summaries LINK streamscope::job)
+streamscope_bench(summary LINK streamscope::job)
 streamscope_bench(ranks LINK streamscope::job)

@@ -213,27 +213,49 @@ class CollectiveList {
   }
 
  private:
+  // Sends and receives of one kernel are each one of their own, unless they are an all-to-all.
   void add(const Kernel& kernel) {
     const std::vector<Id>* known = kernel.origin == kNoId ? nullptr : matched_.of(kernel.origin);
+    const size_t first = found_.size();
     if (known == nullptr) {
       found_.emplace_back();
     } else {
       const std::pair which{known->front(), kernel.in_graph ? kernel.call : kNoId};
-      const auto [at, is_new] = by_calls_.try_emplace(which, found_.size());
-      if (!is_new) return extend(found_[at->second].collective, kernel.op);
-      described(*known);
+      const auto [at, is_new] = by_calls_.try_emplace(which, Span{first, first});
+      if (!is_new) {
+        for (size_t i = at->second.first; i < at->second.last; ++i)
+          extend(found_[i].collective, kernel.op);
+        return;
+      }
+      if (kind_of(*known) == CollectiveKind::kOther && are_sends_and_receives(*known)) {
+        for (const Id call : *known) described({call});
+      } else {
+        described(*known);
+      }
+      at->second.last = found_.size();
     }
-    Numbered& one = found_.back();
-    const Id call = kernel.call;
-    if (call != kNoId && (known == nullptr || kernel.in_graph)) {
-      one.collective.thread = trace_.api_call.thread_id[call];
-      one.collective.issued_ns = trace_.api_call.start_ns[call];
+    for (size_t i = first; i < found_.size(); ++i)
+      complete(found_[i], kernel, known == nullptr || kernel.in_graph);
+  }
+
+  // With what the kernel says.
+  void complete(Numbered& one, const Kernel& kernel, bool issued_by_launch) const {
+    Collective& collective = one.collective;
+    if (kernel.call != kNoId && issued_by_launch) {
+      collective.thread = trace_.api_call.thread_id[kernel.call];
+      collective.issued_ns = trace_.api_call.start_ns[kernel.call];
     }
     if (kernel.origin != kNoId) one.origin_ns = trace_.api_call.start_ns[kernel.origin];
-    extend(one.collective, kernel.op);
-    if (one.collective.kind == CollectiveKind::kOther)
-      one.collective.kind = collective_kind(trace_.text(trace_.op.name_id[kernel.op]));
-    if (one.collective.issued_ns == kUnknownNs) one.collective.issued_ns = one.collective.start_ns;
+    extend(collective, kernel.op);
+    if (collective.kind == CollectiveKind::kOther)
+      collective.kind = collective_kind(trace_.text(trace_.op.name_id[kernel.op]));
+    if (collective.issued_ns == kUnknownNs) collective.issued_ns = collective.start_ns;
+  }
+
+  bool are_sends_and_receives(const std::vector<Id>& calls) const {
+    return std::ranges::all_of(calls, [&](Id call) {
+      return is_point_to_point(collective_kind(trace_.text(calls_.name_id[call])));
+    });
   }
 
   void extend(Collective& one, Id op) const {
@@ -275,26 +297,29 @@ class CollectiveList {
     return result;
   }
 
-  // Sends to all and receives from all are an all-to-all.
+  // Sends to all and receives from all are an all-to-all, and what the call around them says.
   CollectiveKind kind_of(const std::vector<Id>& calls) const {
     std::map<CollectiveKind, std::set<Small>> peers;
     for (const Id call : calls) {
       const CollectiveKind kind = collective_kind(trace_.text(calls_.name_id[call]));
       peers[kind].insert(calls_.peer[call]);
     }
-    const bool only_one = calls.size() == 1 || peers.begin()->first < CollectiveKind::kSend;
-    if (peers.size() == 1 && only_one) return peers.begin()->first;
+    const CollectiveKind first = peers.begin()->first;
+    if (calls.size() == 1 || (peers.size() == 1 && !is_point_to_point(first))) return first;
     const Small others = calls_.rank_count[calls.front()] - 1;
     const auto reaches_all = [&](CollectiveKind kind) {
       return others > 0 && peers[kind].size() >= static_cast<size_t>(others);
     };
-    return peers.size() == 2 && reaches_all(CollectiveKind::kSend) &&
-                   reaches_all(CollectiveKind::kReceive)
-               ? CollectiveKind::kAllToAll
-               : CollectiveKind::kOther;
+    if (peers.size() == 2 && reaches_all(CollectiveKind::kSend) &&
+        reaches_all(CollectiveKind::kReceive))
+      return CollectiveKind::kAllToAll;
+    const Id outer = matched_.around(calls.front());
+    return outer == kNoId ? CollectiveKind::kOther
+                          : collective_kind(trace_.text(calls_.name_id[outer]));
   }
 
-  // Per process, device and communicator. What has no stream is on the device of the others.
+  // Per process, device and communicator, sends and receives apart. What has no stream is on the
+  // device of the others.
   void number() {
     std::map<std::pair<Id, std::string>, Id> devices;
     for (const Numbered& one : found_) {
@@ -302,14 +327,14 @@ class CollectiveList {
         devices[{one.collective.process, one.collective.communicator}] =
             trace_.device_of_stream(one.collective.stream);
     }
-    std::map<std::tuple<Id, Id, std::string>, std::vector<Numbered*>> members;
+    std::map<std::tuple<Id, Id, bool, std::string>, std::vector<Numbered*>> members;
     for (Numbered& one : found_) {
       const Collective& each = one.collective;
       const auto device = devices.find({each.process, each.communicator});
       const Id on = each.stream != kNoId      ? trace_.device_of_stream(each.stream)
                     : device != devices.end() ? device->second
                                               : kNoId;
-      members[{each.process, on, each.communicator}].push_back(&one);
+      members[{each.process, on, is_point_to_point(each.kind), each.communicator}].push_back(&one);
     }
     for (auto& [which, all] : members) {
       Int last = -1;
@@ -329,7 +354,10 @@ class CollectiveList {
   const std::vector<Kernel> kernels_;
   const CallsOfCollectives matched_;
   std::vector<Numbered> found_;
-  std::map<std::pair<Id, Id>, size_t> by_calls_;  // by first call, and launch of a graph
+  struct Span {
+    size_t first, last;  // indices into found_
+  };
+  std::map<std::pair<Id, Id>, Span> by_calls_;  // by first call, and launch of a graph
 };
 
 }  // namespace

@@ -6,9 +6,10 @@
 //
 // A call has the kernels that its thread launched meanwhile. Calls in a group of NCCL's launch
 // nothing themselves: they have the kernel that their thread launches next, outside of calls, and
-// are one collective. A captured call has kernels at each launch of the graph. Kernels of no known
-// call are collectives of their own. Calls that launch nothing, such as those of a communicator
-// with one rank, are none, unless they have not returned or run on the host (gloo).
+// are one collective; but sends and receives that are no all-to-all stay apart. A captured call has
+// kernels at each launch of the graph. Kernels of no known call are collectives of their own. Calls
+// that launch nothing, such as those of a communicator with one rank, are none, unless they have
+// not returned or run on the host (gloo).
 #pragma once
 
 #include <string>
