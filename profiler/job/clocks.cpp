@@ -24,18 +24,26 @@ struct Constraint {
 
 class ClockAligner {
  public:
-  ClockAligner(const Steps& steps, const Matching& matching)
-      : steps_(steps), matching_(matching), spread_(matching.group_count()) {}
+  explicit ClockAligner(const Steps& steps) : steps_(steps), known_(steps.group_count) {}
 
   std::vector<RankClock> align() {
     if (steps_.ranks.empty()) return {};
     number_clocks();
     clocks_[0].result.knots = {{}};
-    std::vector<uint32_t> aligned{0};
-    for (size_t i = 0; i < aligned.size(); ++i) {
-      for (uint32_t clock : reached_from(aligned[i])) {
-        if (clocks_[clock].result.known() || !clocks_[clock].result.refused.empty()) continue;
-        if (set_knots(clocks_[clock])) aligned.push_back(clock);
+    // Those that the last round reached let their collectives and messages reach others.
+    for (round_ = 1; last_reached_ > 0; ++round_) {
+      for_each_step([&](uint32_t step, Clock& clock) {
+        if (clock.round + 1 == round_) add_known(step, clock.result);
+      });
+      for_each_step([&](uint32_t step, Clock& clock) {
+        if (!clock.result.known()) constrain(step, clock);
+      });
+      last_reached_ = 0;
+      for (Clock& clock : clocks_) {
+        const bool open = !clock.result.known() && clock.result.refused.empty();
+        if (!open || clock.constraints.empty() || !set_knots(clock)) continue;
+        clock.round = round_;
+        ++last_reached_;
       }
     }
     std::vector<RankClock> result;
@@ -49,10 +57,16 @@ class ClockAligner {
 
  private:
   struct Clock {
-    std::vector<uint32_t> ranks;  ///< rows
     std::vector<Constraint> constraints;
-    uint32_t last_group = kNone;  ///< the last that gave a constraint
+    uint32_t round = kNone - 1;  ///< in which it became known
     RankClock result;
+  };
+  /// Of a group, what ranks with known clocks did in it, on the first rank's clock.
+  struct KnownPart {
+    double latest_start = -kUnbounded, earliest_end = kUnbounded, ends = 0;
+    uint32_t count = 0;     ///< of `ends`
+    uint32_t round = 0;     ///< in which it was told others; 0: not yet
+    uint32_t told = kNone;  ///< the last clock: ranks of one host need not be told each
   };
 
   void number_clocks() {
@@ -62,86 +76,61 @@ class ClockAligner {
       auto clock = static_cast<uint32_t>(clocks_.size());
       if (!host.empty()) clock = by_host.try_emplace(host, clock).first->second;
       if (clock == clocks_.size()) clocks_.emplace_back();
-      clocks_[clock].ranks.push_back(rank);
       clock_of_.push_back(clock);
     }
+    clocks_[0].round = 0;
   }
 
-  Clock& clock_of(uint32_t step) { return clocks_[clock_of_[steps_.rank_of(step)]]; }
-
-  /// Lets a clock that is known constrain others; those that it reached.
-  std::vector<uint32_t> reached_from(uint32_t clock) {
-    std::vector<uint32_t> reached;
-    for (uint32_t rank : clocks_[clock].ranks) {
+  template <class Act>
+  void for_each_step(const Act& act) {
+    for (uint32_t rank = 0; rank < steps_.ranks.size(); ++rank) {
+      Clock& clock = clocks_[clock_of_[rank]];
       const RankRow& row = steps_.ranks[rank];
-      for (uint32_t i = 0; i < row.row_count; ++i) {
-        const IterationRow& iteration = steps_.iterations[row.first_row + i];
-        const uint32_t end = iteration.first_step + iteration.step_count;
-        for (uint32_t step = iteration.first_step; step < end; ++step) {
-          if (!steps_.ran(step)) continue;
-          if (is_message(steps_.kind[step])) {
-            spread_message(step, reached);
-          } else if (needs_all_ranks(steps_.kind[step]) && !spread_[steps_.group[step]]) {
-            spread_[steps_.group[step]] = true;  // once bounds every clock in it on both sides
-            spread_collective(steps_.group[step], reached);
-          }
-        }
+      if (row.row_count == 0) continue;
+      const IterationRow& last = steps_.iterations[row.first_row + row.row_count - 1];
+      const uint32_t end = last.first_step + last.step_count;
+      for (uint32_t step = steps_.iterations[row.first_row].first_step; step < end; ++step) {
+        const CollectiveKind kind = steps_.kind[step];
+        if ((needs_all_ranks(kind) || is_message(kind)) && steps_.ran(step)) act(step, clock);
       }
-    }
-    std::ranges::sort(reached);
-    reached.erase(std::unique(reached.begin(), reached.end()), reached.end());
-    return reached;
-  }
-
-  /// Nobody ends before all have started.
-  void spread_collective(uint32_t group, std::vector<uint32_t>& reached) {
-    double latest_start = -kUnbounded, earliest_end = kUnbounded, ends = 0;
-    size_t count = 0;
-    for (uint32_t step : matching_.of(group)) {
-      const RankClock& clock = clock_of(step).result;
-      if (!clock.known() || !steps_.ran(step)) continue;
-      const auto start = static_cast<double>(steps_.start_ns[step]);
-      const auto end = static_cast<double>(steps_.end_ns[step]);
-      const ClockKnot knot = clock.at(steps_.end_ns[step]);
-      latest_start = std::max(latest_start, start - clock.at(steps_.start_ns[step]).upper_ns);
-      earliest_end = std::min(earliest_end, end - knot.lower_ns);
-      ends += end - knot.offset_ns;
-      ++count;
-    }
-    const double mean_end = ends / static_cast<double>(count);
-    for (uint32_t step : matching_.of(group)) {
-      Clock& clock = clock_of(step);
-      if (clock.result.known() || !steps_.ran(step) || clock.last_group == group) continue;
-      clock.last_group = group;
-      const auto end = static_cast<double>(steps_.end_ns[step]);
-      clock.constraints.push_back(
-          {steps_.end_ns[step], -kUnbounded, end - latest_start, end - mean_end});
-      clock.constraints.push_back({steps_.start_ns[step],
-                                   static_cast<double>(steps_.start_ns[step]) - earliest_end,
-                                   kUnbounded, std::nan("")});
-      reached.push_back(clock_of_[steps_.rank_of(step)]);
     }
   }
 
-  /// A receive does not end before the send has started.
-  void spread_message(uint32_t known, std::vector<uint32_t>& reached) {
-    const RankClock& clock = clock_of(known).result;
-    for (uint32_t step : matching_.of(steps_.group[known])) {
-      Clock& other = clock_of(step);
-      if (other.result.known() || !steps_.ran(step)) continue;
-      Constraint constraint{steps_.end_ns[step], -kUnbounded, kUnbounded, std::nan("")};
-      if (steps_.kind[known] == CollectiveKind::kSend) {
-        const Ns start = steps_.start_ns[known];
-        constraint.upper =
-            static_cast<double>(steps_.end_ns[step] - start) + clock.at(start).upper_ns;
-      } else {
-        constraint.at_ns = steps_.start_ns[step];
-        const Ns end = steps_.end_ns[known];
-        constraint.lower =
-            static_cast<double>(steps_.start_ns[step] - end) + clock.at(end).lower_ns;
-      }
-      other.constraints.push_back(constraint);
-      reached.push_back(clock_of_[steps_.rank_of(step)]);
+  void add_known(uint32_t step, const RankClock& clock) {
+    KnownPart& known = known_[steps_.group[step]];
+    if (known.round != 0 && known.round != round_) return;  // bounded all others long ago
+    known.round = round_;
+    const auto start = static_cast<double>(steps_.start_ns[step]);
+    const auto end = static_cast<double>(steps_.end_ns[step]);
+    const CollectiveKind kind = steps_.kind[step];
+    if (kind != CollectiveKind::kReceive) {
+      const double upper = clock.at(steps_.start_ns[step]).upper_ns;
+      known.latest_start = std::max(known.latest_start, start - upper);
+    }
+    if (kind == CollectiveKind::kSend) return;
+    const ClockKnot knot = clock.at(steps_.end_ns[step]);
+    known.earliest_end = std::min(known.earliest_end, end - knot.lower_ns);
+    if (kind == CollectiveKind::kReceive) return;
+    known.ends += end - knot.offset_ns;
+    ++known.count;
+  }
+
+  /// Nobody ends before all have started; a receive not before the send has.
+  void constrain(uint32_t step, Clock& clock) {
+    KnownPart& known = known_[steps_.group[step]];
+    const uint32_t number = static_cast<uint32_t>(&clock - clocks_.data());
+    if (known.round != round_ || known.told == number) return;
+    known.told = number;
+    const Ns start_ns = steps_.start_ns[step], end_ns = steps_.end_ns[step];
+    const double nothing = std::nan("");
+    if (known.latest_start > -kUnbounded && steps_.kind[step] != CollectiveKind::kSend) {
+      const auto end = static_cast<double>(end_ns);
+      clock.constraints.push_back({end_ns, -kUnbounded, end - known.latest_start,
+                                   known.count > 0 ? end - known.ends / known.count : nothing});
+    }
+    if (known.earliest_end < kUnbounded && steps_.kind[step] != CollectiveKind::kReceive) {
+      const double lower = static_cast<double>(start_ns) - known.earliest_end;
+      clock.constraints.push_back({start_ns, lower, kUnbounded, nothing});
     }
   }
 
@@ -179,22 +168,26 @@ class ClockAligner {
     to.upper = std::min(to.upper, from.upper + drift);
   }
 
-  /// Medians of the ends in stretches of time: several, so that one late end does not count, and
-  /// few, so that drift shows. Without ends the middles of the intervals.
+  /// Medians of the ends in stretches of time: long ones, so that one late end does not count, and
+  /// several, so that drift shows. None without ends.
   static std::vector<ClockKnot> estimates_of(const std::vector<Constraint>& all) {
     constexpr size_t kLeast = 3, kMost = 8;
-    std::vector<ClockKnot> points;
     std::vector<std::pair<Ns, double>> ends;
     for (const Constraint& constraint : all) {
       if (!std::isnan(constraint.offset)) ends.emplace_back(constraint.at_ns, constraint.offset);
     }
-    const size_t stretches = std::clamp<size_t>(ends.size() / kLeast, 1, kMost);
-    for (size_t i = 0; i < stretches && !ends.empty(); ++i) {
-      const auto from = ends.begin() + static_cast<std::ptrdiff_t>(i * ends.size() / stretches);
-      const auto to = ends.begin() + static_cast<std::ptrdiff_t>((i + 1) * ends.size() / stretches);
+    std::vector<ClockKnot> points;
+    if (ends.empty()) return points;
+    const auto stretches = static_cast<Ns>(std::clamp<size_t>(ends.size() / kLeast, 1, kMost));
+    const Ns first = ends.front().first, length = (ends.back().first - first) / stretches + 1;
+    for (auto from = ends.begin(); from != ends.end();) {
+      const Ns stretch = (from->first - first) / length;
+      const auto to = std::find_if(from, ends.end(), [&](const auto& end) {
+        return (end.first - first) / length > stretch;
+      });
       ClockKnot point{(from + (to - from) / 2)->first, 0, 0, 0};
       std::vector<double> offsets;
-      for (auto end = from; end != to; ++end) offsets.push_back(end->second);
+      for (; from != to; ++from) offsets.push_back(from->second);
       const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);
       std::ranges::nth_element(offsets, middle);
       point.offset_ns = *middle;
@@ -209,11 +202,13 @@ class ClockAligner {
       // On the line through the two nearest points, also beyond the first and last.
       size_t next = 1;
       while (next + 1 < points.size() && points[next].at_ns < knot.at_ns) ++next;
-      knot.offset_ns = points[next - 1].offset_ns;
-      if (next < points.size() && points[next].at_ns > points[next - 1].at_ns) {
-        knot.offset_ns += (points[next].offset_ns - points[next - 1].offset_ns) *
-                          static_cast<double>(knot.at_ns - points[next - 1].at_ns) /
-                          static_cast<double>(points[next].at_ns - points[next - 1].at_ns);
+      const ClockKnot& before = points[next - 1];
+      knot.offset_ns = before.offset_ns;
+      if (next < points.size()) {
+        const double slope = (points[next].offset_ns - before.offset_ns) /
+                             static_cast<double>(points[next].at_ns - before.at_ns);
+        knot.offset_ns += std::clamp(slope, -kMostDrift, kMostDrift) *
+                          static_cast<double>(knot.at_ns - before.at_ns);
       }
     }
     knot.offset_ns = std::clamp(knot.offset_ns, knot.lower_ns, knot.upper_ns);
@@ -231,10 +226,11 @@ class ClockAligner {
   }
 
   const Steps& steps_;
-  const Matching& matching_;
-  std::vector<bool> spread_;  // by group
+  std::vector<KnownPart> known_;  // by group
   std::vector<Clock> clocks_;
   std::vector<uint32_t> clock_of_;  // by rank row
+  uint32_t round_ = 0;
+  size_t last_reached_ = 1;
 };
 
 }  // namespace
@@ -251,8 +247,6 @@ ClockKnot RankClock::at(Ns own_ns) const {
           between(before.lower_ns, next->lower_ns), between(before.upper_ns, next->upper_ns)};
 }
 
-std::vector<RankClock> clocks_of(const Steps& steps, const Matching& matching) {
-  return ClockAligner(steps, matching).align();
-}
+std::vector<RankClock> clocks_of(const Steps& steps) { return ClockAligner(steps).align(); }
 
 }  // namespace streamscope::job

@@ -6,7 +6,7 @@
 // first gives the offset, the second the interval that contains it for certain.
 #pragma once
 
-#include "matching.h"
+#include "steps.h"
 
 namespace streamscope::job {
 
@@ -35,7 +35,7 @@ struct RankClock {
 inline constexpr double kMostDrift = 500e-6;
 
 /// By rank row. Ranks of one host share a clock. Others are reached through chains of communicators
-/// and messages, in which the intervals add up. O(steps).
-std::vector<RankClock> clocks_of(const Steps& steps, const Matching& matching);
+/// and messages, in which the intervals add up. O(steps * longest chain).
+std::vector<RankClock> clocks_of(const Steps& steps);
 
 }  // namespace streamscope::job

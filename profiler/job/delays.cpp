@@ -71,27 +71,29 @@ class DelayFinder {
     std::vector<Ns> ends = replay_.ends(scenario_);
     double duration_ns = replay_.iteration_ns(scenario_, ends);
     const double whole_ns = duration_ns;
+    Scenario trial, best;  // kept, as they are large
     while (delays.size() < limit) {
-      Scenario best;
       double best_ns = duration_ns;
       const Candidate* chosen = nullptr;
       const std::vector<Candidate> candidates =
           candidates_on(replay_.critical_path(scenario_, ends));
       for (const Candidate& candidate : candidates) {
-        Scenario without = without_cause(candidate);
-        const double ns = replay_.iteration_ns(without, replay_.ends(without));
+        trial = scenario_;
+        remove_cause(trial, candidate);
+        replay_.find_ends(trial, ends);
+        const double ns = replay_.iteration_ns(trial, ends);
         const double needed = candidate.cause.place == kNone ? kWorthMixing : 1;
         const double least = candidate.rank_rows.empty() ? kLeastChangingCost : kLeastCost;
         const double saved_ns = duration_ns - ns;
         if (saved_ns < least * whole_ns || saved_ns <= needed * (duration_ns - best_ns)) continue;
         best_ns = ns;
-        best = std::move(without);
+        std::swap(best, trial);
         chosen = &candidate;
       }
       if (chosen == nullptr) break;
       delays.push_back(described(*chosen, duration_ns - best_ns));
-      scenario_ = std::move(best);
-      ends = replay_.ends(scenario_);
+      std::swap(scenario_, best);
+      replay_.find_ends(scenario_, ends);
       duration_ns = best_ns;
       gone_.push_back(*chosen);
     }
@@ -238,8 +240,7 @@ class DelayFinder {
     return ns;
   }
 
-  Scenario without_cause(const Candidate& candidate) const {
-    Scenario result = scenario_;
+  void remove_cause(Scenario& scenario, const Candidate& candidate) const {
     const double sigmas = candidate.rank_rows.empty() ? kCertain : kLikely;
     const auto remove = [&](size_t rank) {
       const RankRow& row = steps_.ranks[rank];
@@ -249,7 +250,7 @@ class DelayFinder {
       for (uint32_t step = from; step < last.first_step + last.step_count; ++step) {
         for (const Part& part : parts_of(step, sigmas)) {
           if (covers(candidate, part.cause, static_cast<uint32_t>(rank))) {
-            remove_part(result, step, part);
+            remove_part(scenario, step, part);
           }
         }
       }
@@ -259,7 +260,6 @@ class DelayFinder {
     } else {
       for (uint32_t rank : candidate.rank_rows) remove(rank);
     }
-    return result;
   }
 
   void remove_part(Scenario& scenario, uint32_t step, const Part& part) const {
@@ -308,21 +308,19 @@ std::vector<Delay> costliest_delays(const Steps& steps, const Peers& peers, cons
   return DelayFinder(steps, peers, replay, measured).find(limit);
 }
 
-Scenario as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
-                  const Scenario& measured, std::span<const uint32_t> rank_rows) {
-  Scenario result = measured;
+void make_as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
+                   std::span<const uint32_t> rank_rows, Scenario& scenario) {
   for (uint32_t rank : rank_rows) {
     const RankRow& row = steps.ranks[rank];
     for (uint32_t i = 0; i < row.row_count; ++i) {
       const IterationRow& iteration = steps.iterations[row.first_row + i];
-      for (uint32_t step = iteration.first_step; step < iteration.first_step + iteration.step_count;
-           ++step) {
+      const uint32_t end = iteration.first_step + iteration.step_count;
+      for (uint32_t step = iteration.first_step; step < end; ++step) {
         if (excess_ns(steps, peers, step) == 0) continue;
-        replay.set(result, step, peers.of(steps, step).work_ns, usual_after(steps, peers, step));
+        replay.set(scenario, step, peers.of(steps, step).work_ns, usual_after(steps, peers, step));
       }
     }
   }
-  return result;
 }
 
 }  // namespace streamscope::job

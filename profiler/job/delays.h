@@ -27,9 +27,8 @@ inline constexpr double kLeastCost = 0.02, kLeastChangingCost = 0.05;
 std::vector<Delay> costliest_delays(const Steps& steps, const Peers& peers, const Replay& replay,
                                     const Scenario& measured, size_t limit);
 
-/// The job with the work of some ranks, by row, as that of their peers: what they have more is
-/// gone.
-Scenario as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
-                  const Scenario& measured, std::span<const uint32_t> rank_rows);
+/// Makes the work of some ranks, by row, as that of their peers: what they have more is gone.
+void make_as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
+                   std::span<const uint32_t> rank_rows, Scenario& scenario);
 
 }  // namespace streamscope::job

@@ -89,9 +89,13 @@ std::string sentence_of(const Delay& delay, double iteration_ns) {
 
 std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scenario& measured) {
   std::vector<WhatIf> result;
+  Scenario scenario;  // kept, as it is large
+  std::vector<Ns> ends;
   const auto ask = [&](std::string text, std::span<const uint32_t> ranks) {
-    const Scenario scenario = as_peers(job.steps, job.peers, replay, measured, ranks);
-    result.push_back({std::move(text), replay.iteration_ns(scenario, replay.ends(scenario))});
+    scenario = measured;
+    make_as_peers(job.steps, job.peers, replay, ranks, scenario);
+    replay.find_ends(scenario, ends);
+    result.push_back({std::move(text), replay.iteration_ns(scenario, ends)});
   };
   for (size_t i = 0; i < std::min(kDelays, job.stragglers.size()); ++i) {
     const uint32_t row = job.stragglers[i].rank_row;
@@ -118,7 +122,7 @@ Job analyze(Steps steps) {
   Job job;
   job.steps = std::move(steps);
   job.matching = matching_of(job.steps);
-  job.clocks = clocks_of(job.steps, job.matching);
+  job.clocks = clocks_of(job.steps);
   job.peers = peers_of(job.steps);
   job.waiting = waiting_of(job.steps, job.matching, job.peers);
   job.overlap = overlap_of(job.steps, job.waiting);

@@ -29,17 +29,37 @@ class Mismatches {
   Mismatches(const Steps& steps, Matching& matching) : steps_(steps), matching_(matching) {}
 
   void find() {
+    // All of a group mostly agree with its first, which is seen fastest in the order of steps.
     majorities_.resize(matching_.group_count());
-    for (uint32_t group = 0; group < matching_.group_count(); ++group) {
-      majorities_[group] = majority_of(matching_.of(group));
+    std::vector<bool> disagree(matching_.group_count());
+    for (uint32_t step = 0; step < steps_.count(); ++step) {
+      const uint32_t group = steps_.group[step];
+      const bool is_first = matching_.slots[step] == matching_.first_member[group];
+      if (is_first) majorities_[group] = call_of_step(step);
     }
-    for (uint32_t group = 0; group < matching_.group_count(); ++group) compare(group);
+    for (uint32_t step = 0; step < steps_.count(); ++step) {
+      const uint32_t group = steps_.group[step];
+      if (call_of_step(step) != majorities_[group]) disagree[group] = true;
+    }
+    for (uint32_t group = 0; group < matching_.group_count(); ++group) {
+      if (disagree[group]) majorities_[group] = majority_of(matching_.of(group));
+    }
+    for (uint32_t group = 0; group < matching_.group_count(); ++group) {
+      if (is_message(majorities_[group].kind)) {
+        const std::span<const uint32_t> members = matching_.of(group);
+        if (members.size() == 1) note_alone(members.front());
+      } else if (disagree[group]) {
+        compare(group);
+      }
+    }
     find_missing();
     for (auto& [key, mismatch] : found_) matching_.mismatches.push_back(std::move(mismatch));
   }
 
  private:
-  struct Range {
+  /// Sequences that a rank calls in a communicator.
+  struct RankRange {
+    uint32_t communicator, rank_row;
     uint32_t first = kNone, last = 0, count = 0;
   };
 
@@ -49,10 +69,6 @@ class Mismatches {
   }
 
   Call majority_of(std::span<const uint32_t> members) const {
-    const Call first = call_of_step(members.front());
-    if (std::ranges::all_of(members, [&](uint32_t step) { return call_of_step(step) == first; })) {
-      return first;
-    }
     struct Votes {
       size_t members = 0, usual = 0;
       auto operator<=>(const Votes&) const = default;
@@ -110,12 +126,6 @@ class Mismatches {
 
   void compare(uint32_t group) {
     const std::span<const uint32_t> members = matching_.of(group);
-    const uint32_t first = members.front();
-    if (steps_.ends_iteration(first)) return;
-    if (is_message(steps_.kind[first])) {
-      if (members.size() == 1) note_alone(first);
-      return;
-    }
     const Call& expected = majorities_[group];
     for (uint32_t step : members) {
       const Call call = call_of_step(step);
@@ -159,53 +169,66 @@ class Mismatches {
   }
 
   void find_missing() {
-    std::vector<std::map<uint32_t, Range>> ranges(steps_.communicators.size());  // by rank row
-    for (uint32_t step = 0; step < steps_.count(); ++step) {
-      if (steps_.ends_iteration(step) || is_message(steps_.kind[step])) continue;
-      Range& range = ranges[steps_.communicator[step]][steps_.rank_of(step)];
-      range.first = std::min(range.first, steps_.sequence[step]);
-      range.last = std::max(range.last, steps_.sequence[step]);
-      ++range.count;
+    std::vector<std::vector<RankRange>> all(steps_.communicators.size());
+    std::vector<RankRange> own;  // of one rank, by communicator in no order
+    for (uint32_t row = 0; row < steps_.ranks.size(); ++row) {
+      own.clear();
+      for_each_step(row, [&](uint32_t step) {
+        if (steps_.ends_iteration(step) || is_message(steps_.kind[step])) return;
+        const uint32_t communicator = steps_.communicator[step];
+        auto range = std::ranges::find(own, communicator, &RankRange::communicator);
+        if (range == own.end()) range = own.insert(range, {communicator, row});
+        range->first = std::min(range->first, steps_.sequence[step]);
+        range->last = std::max(range->last, steps_.sequence[step]);
+        ++range->count;
+      });
+      for (const RankRange& range : own) all[range.communicator].push_back(range);
     }
-    for (uint32_t communicator = 0; communicator < ranges.size(); ++communicator) {
-      find_missing_in(communicator, ranges[communicator]);
-    }
+    for (const std::vector<RankRange>& ranges : all) find_missing_in(ranges);
   }
 
-  void find_missing_in(uint32_t communicator, const std::map<uint32_t, Range>& ranges) {
-    if (ranges.size() < 2) return;
-    std::vector<uint32_t> lasts;
-    for (const auto& [row, range] : ranges) lasts.push_back(range.last);
-    const auto middle = lasts.begin() + lasts.size() / 2;
-    std::ranges::nth_element(lasts, middle);
-    const std::string& name = steps_.communicators[communicator].name;
-    for (const auto& [row, range] : ranges) {
-      const int32_t rank = steps_.ranks[row].identity.rank;
-      if (range.last < *middle) {
-        note(MismatchKind::kEndsEarlier, rank, communicator, range.last + 1,
-             fmt::format("rank {} calls nothing after {} of {}, the others go on to {}", rank,
-                         range.last, name, *middle));
-      }
-      if (range.count < range.last - range.first + 1) note_holes(communicator, row, range);
-    }
-  }
-
-  void note_holes(uint32_t communicator, uint32_t rank_row, const Range& range) {
-    std::vector<bool> called(range.last - range.first + 1);
+  template <class Act>
+  void for_each_step(uint32_t rank_row, const Act& act) const {
     const RankRow& rank = steps_.ranks[rank_row];
     for (uint32_t i = 0; i < rank.row_count; ++i) {
       const IterationRow& row = steps_.iterations[rank.first_row + i];
       for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
-        if (steps_.communicator[step] != communicator || is_message(steps_.kind[step])) continue;
-        called[steps_.sequence[step] - range.first] = true;
+        act(step);
       }
     }
+  }
+
+  void find_missing_in(const std::vector<RankRange>& ranges) {
+    if (ranges.size() < 2) return;
+    std::vector<uint32_t> lasts;
+    for (const RankRange& range : ranges) lasts.push_back(range.last);
+    const auto middle = lasts.begin() + static_cast<std::ptrdiff_t>(lasts.size() / 2);
+    std::ranges::nth_element(lasts, middle);
+    for (const RankRange& range : ranges) {
+      const int32_t rank = steps_.ranks[range.rank_row].identity.rank;
+      if (range.last < *middle) {
+        note(MismatchKind::kEndsEarlier, rank, range.communicator, range.last + 1,
+             fmt::format("rank {} calls nothing after {} of {}, the others go on to {}", rank,
+                         range.last, steps_.communicators[range.communicator].name, *middle));
+      }
+      if (range.count < range.last - range.first + 1) note_holes(range);
+    }
+  }
+
+  void note_holes(const RankRange& range) {
+    std::vector<bool> called(range.last - range.first + 1);
+    for_each_step(range.rank_row, [&](uint32_t step) {
+      if (steps_.communicator[step] == range.communicator && !is_message(steps_.kind[step])) {
+        called[steps_.sequence[step] - range.first] = true;
+      }
+    });
+    const int32_t rank = steps_.ranks[range.rank_row].identity.rank;
     for (uint32_t i = 0; i < called.size(); ++i) {
       if (called[i]) continue;
       const uint32_t sequence = range.first + i;
-      note(MismatchKind::kMissing, rank.identity.rank, communicator, sequence,
-           fmt::format("rank {} misses collective {} of {}", rank.identity.rank, sequence,
-                       steps_.communicators[communicator].name));
+      note(MismatchKind::kMissing, rank, range.communicator, sequence,
+           fmt::format("rank {} misses collective {} of {}", rank, sequence,
+                       steps_.communicators[range.communicator].name));
     }
   }
 
@@ -242,12 +265,15 @@ Matching matching_of(const Steps& steps) {
     result.first_member[group + 1] += result.first_member[group];
   }
   result.members.resize(steps.count());
+  result.slots.resize(steps.count());
   std::vector<uint32_t> next(result.first_member.begin(), result.first_member.end() - 1);
   for (const RankRow& rank : steps.ranks) {
     for (uint32_t i = 0; i < rank.row_count; ++i) {
       const IterationRow& row = steps.iterations[rank.first_row + i];
       for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
-        result.members[next[steps.group[step]]++] = step;
+        const uint32_t slot = next[steps.group[step]]++;
+        result.members[slot] = step;
+        result.slots[step] = slot;
       }
     }
   }

@@ -30,6 +30,7 @@ struct Mismatch {
 struct Matching {
   std::vector<uint32_t> first_member;    ///< by group, one more at the end; into `members`
   std::vector<uint32_t> members;         ///< steps, by rank within a group
+  std::vector<uint32_t> slots;           ///< by step: its index in `members`
   std::vector<Mismatch> mismatches;      ///< by rank
   std::vector<int32_t> without_summary;  ///< ranks of the job of which there is none
 

@@ -37,9 +37,9 @@ struct Excess {
   float total_ns = 0;
 };
 
-/// Peers make the same calls in the same order in the same iteration. Where a
-/// rank has none, it is compared with its own other iterations. O(steps), on
-/// all processors.
+/// Peers make the same calls in the same order in the same iteration; of more than a few thousand
+/// some are enough for a median. Where a rank has none, it is compared with its own other
+/// iterations. O(steps), on all processors.
 Peers peers_of(const Steps& steps);
 
 /// The step on which this one usually depends; kNone: nothing earlier.

@@ -8,11 +8,10 @@
 namespace streamscope::job {
 
 Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
-    : steps_(steps), matching_(matching), slots_(steps.count()), queued_(steps.count()) {
-  for (uint32_t slot = 0; slot < matching.members.size(); ++slot) {
-    const uint32_t step = matching.members[slot], queued = steps.queued_after[step];
-    slots_[step] = slot;
-    queued_[slot] = queued == kNone ? kNone : steps.group[queued];
+    : steps_(steps), matching_(matching), queued_(steps.count()) {
+  for (uint32_t step = 0; step < steps.count(); ++step) {
+    const uint32_t queued = steps.queued_after[step];
+    queued_[slot_of(step)] = queued == kNone ? kNone : steps.group[queued];
   }
   // Each step depends on up to three others of its rank; what-ifs may choose the usual one.
   const auto needs = [&](uint32_t step) {
@@ -56,12 +55,10 @@ Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
 
 Scenario Replay::measured(const Waiting& waiting) const {
   Scenario result;
-  result.work_ns.reserve(slots_.size());
-  result.after.reserve(slots_.size());
-  for (uint32_t step : matching_.members) {
-    const uint32_t after = steps_.after[step];
-    result.work_ns.push_back(steps_.work_ns[step]);
-    result.after.push_back(after == kNone ? kNone : steps_.group[after]);
+  result.work_ns.resize(steps_.count());
+  result.after.resize(steps_.count());
+  for (uint32_t step = 0; step < steps_.count(); ++step) {
+    set(result, step, steps_.work_ns[step], steps_.after[step]);
   }
   result.own_ns.reserve(waiting.waits.size());
   for (const Wait& wait : waiting.waits) result.own_ns.push_back(wait.own_ns);
@@ -76,8 +73,8 @@ Ns Replay::ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint3
                                        : ends[after]);
 }
 
-std::vector<Ns> Replay::ends(const Scenario& scenario) const {
-  std::vector<Ns> ends(matching_.group_count());
+void Replay::find_ends(const Scenario& scenario, std::vector<Ns>& ends) const {
+  ends.assign(matching_.group_count(), 0);
   for (uint32_t group : order_) {
     Ns last = std::numeric_limits<Ns>::min();
     const uint32_t end = matching_.first_member[group + 1];
@@ -87,7 +84,6 @@ std::vector<Ns> Replay::ends(const Scenario& scenario) const {
     }
     ends[group] = last + scenario.own_ns[group];
   }
-  return ends;
 }
 
 double Replay::iteration_ns(const Scenario& scenario, const std::vector<Ns>& ends) const {

@@ -33,8 +33,13 @@ class Replay {
   /// What was measured; all ranks start at 0.
   Scenario measured(const Waiting& waiting) const;
 
-  /// When each group ends. O(steps).
-  std::vector<Ns> ends(const Scenario& scenario) const;
+  /// When each group ends, into memory that can serve again. O(steps).
+  void find_ends(const Scenario& scenario, std::vector<Ns>& ends) const;
+  std::vector<Ns> ends(const Scenario& scenario) const {
+    std::vector<Ns> ends;
+    find_ends(scenario, ends);
+    return ends;
+  }
 
   /// Mean duration of an iteration of the job.
   double iteration_ns(const Scenario& scenario, const std::vector<Ns>& ends) const;
@@ -42,11 +47,11 @@ class Replay {
   /// Back from the end of the last iteration of the last rank, latest first.
   std::vector<Hop> critical_path(const Scenario& scenario, const std::vector<Ns>& ends) const;
 
-  uint32_t slot_of(uint32_t step) const { return slots_[step]; }
+  uint32_t slot_of(uint32_t step) const { return matching_.slots[step]; }
   /// Lets a step take another time, and depend on another step of its rank or kNone.
   void set(Scenario& scenario, uint32_t step, Ns work_ns, uint32_t after) const {
-    scenario.work_ns[slots_[step]] = work_ns;
-    scenario.after[slots_[step]] = after == kNone ? kNone : steps_.group[after];
+    scenario.work_ns[slot_of(step)] = work_ns;
+    scenario.after[slot_of(step)] = after == kNone ? kNone : steps_.group[after];
   }
 
   /// Groups that wait for each other in a circle, as ranks call them in another order; they are
@@ -58,7 +63,6 @@ class Replay {
 
   const Steps& steps_;
   const Matching& matching_;
-  std::vector<uint32_t> slots_;   // by step
   std::vector<uint32_t> queued_;  // by slot: group before it on its stream; kNone: none
   std::vector<uint32_t> order_;   // groups
   uint32_t circular_count_ = 0;

@@ -169,6 +169,21 @@ void StepReader::add_iteration(const RankSummary& summary, const RankIteration& 
                                iteration.end_ns});
 }
 
+/// As if all ranks were like the first: copies of what was read so far would cost more than the
+/// rest of reading.
+void StepReader::reserve_for(const RankSummary& first) {
+  constexpr size_t kMostSteps = 100'000'000;
+  const auto ranks = static_cast<size_t>(std::max(first.identity.world_size, 1));
+  size_t steps = 0;
+  for (const RankIteration& iteration : first.iterations) steps += iteration.segments.size();
+  const size_t count = std::min(ranks * steps, kMostSteps);
+  const auto reserve = [count](auto&... columns) { (columns.reserve(count), ...); };
+  reserve(steps_.row, steps_.after, steps_.queued_after, steps_.work_ns, steps_.shares,
+          steps_.place, steps_.host_place, steps_.start_ns, steps_.end_ns, steps_.group,
+          steps_.kind, steps_.bytes, steps_.sequence, steps_.communicator, steps_.peer);
+  steps_.iterations.reserve(std::min(ranks * first.iterations.size(), kMostSteps));
+}
+
 void StepReader::add(const RankSummary& summary) {
   if (summary.identity.rank < 0) {
     throw Error(shown(summary), "has no rank", "record it with --run, or name its rank");
@@ -181,6 +196,7 @@ void StepReader::add(const RankSummary& summary) {
   if (summary.communicators.size() != summary.communicator_sizes.size()) {
     reject(summary, "lists communicators without their sizes");
   }
+  if (steps_.ranks.empty()) reserve_for(summary);
   communicators_.clear();
   for (size_t i = 0; i < summary.communicators.size(); ++i) {
     communicators_.push_back(interned(communicator_ids_, summary.communicators[i]));
@@ -219,7 +235,23 @@ Steps StepReader::take() {
   }
   steps_.ranks = std::move(ranks);
   for (IterationRow& row : steps_.iterations) row.rank = position[row.rank];
+  order_groups();
   return std::move(steps_);
+}
+
+void StepReader::order_groups() {
+  constexpr uint64_t kUnseen = UINT64_MAX;
+  std::vector<std::pair<uint64_t, uint32_t>> order(steps_.group_count, {kUnseen, 0});
+  for (uint32_t step = 0; step < steps_.count(); ++step) {
+    const IterationRow& row = steps_.iterations[steps_.row[step]];
+    const uint64_t when = uint64_t{row.number} << 32 | (step - row.first_step);
+    std::pair<uint64_t, uint32_t>& entry = order[steps_.group[step]];
+    if (entry.first == kUnseen) entry = {when, steps_.group[step]};
+  }
+  std::ranges::sort(order);
+  std::vector<uint32_t> number(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) number[order[i].second] = i;
+  for (uint32_t& group : steps_.group) group = number[group];
 }
 
 }  // namespace streamscope::job

@@ -102,12 +102,15 @@ class StepReader {
   };
   using Streams = std::unordered_map<uint32_t, uint32_t>;  // last step by stream
 
+  void reserve_for(const RankSummary& first);
   uint32_t interned(std::unordered_map<std::string, uint32_t>& ids, const std::string& name);
   uint32_t group_of(const RankSummary& summary, const Collective& collective, uint32_t iteration,
                     std::vector<Message>& messages);
   void add_iteration(const RankSummary& summary, const RankIteration& iteration, uint32_t number,
                      uint32_t before, Streams& streams);
   void push_work(const Segment& segment, uint32_t after);
+  /// Numbers groups by when they take place, so that what runs at one time lies together.
+  void order_groups();
 
   Steps steps_;
   std::unordered_map<std::string, uint32_t> communicator_ids_, place_ids_;

@@ -8,24 +8,27 @@
 namespace streamscope::job {
 namespace {
 
-Wait wait_in(const Steps& steps, std::span<const uint32_t> members) {
-  Wait wait;
-  std::vector<Ns> durations;
-  for (uint32_t step : members) {
+/// In the order of steps, which is that of memory.
+std::vector<Wait> waits_of(const Steps& steps, size_t group_count) {
+  std::vector<Wait> waits(group_count);
+  std::vector<uint32_t> counts(group_count);
+  const auto duration_of = [&](uint32_t step) { return steps.end_ns[step] - steps.start_ns[step]; };
+  for (uint32_t step = 0; step < steps.count(); ++step) {
     if (!steps.ran(step)) continue;
-    const Ns duration = steps.end_ns[step] - steps.start_ns[step];
-    durations.push_back(duration);
-    if (wait.late == kNone || duration < wait.own_ns) {
+    Wait& wait = waits[steps.group[step]];
+    if (wait.late == kNone || duration_of(step) < wait.own_ns) {
       wait.late = step;
-      wait.own_ns = duration;
+      wait.own_ns = duration_of(step);
     }
+    wait.total_ns += duration_of(step);
+    ++counts[steps.group[step]];
   }
-  if (durations.size() < 2) return wait;
-  for (Ns duration : durations) wait.total_ns += duration - wait.own_ns;
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-  std::ranges::nth_element(durations, middle);
-  wait.late_ns = *middle - wait.own_ns;
-  return wait;
+  for (uint32_t group = 0; group < group_count; ++group) {
+    Wait& wait = waits[group];
+    wait.total_ns -= counts[group] * wait.own_ns;
+    if (counts[group] > 1) wait.late_ns = wait.total_ns / (counts[group] - 1);
+  }
+  return waits;
 }
 
 class Blame {
@@ -35,11 +38,13 @@ class Blame {
 
   /// Follows the delay of the late rank back to the ranks whose own work was longer than usual.
   void follow(const Wait& wait) {
-    constexpr int kLongest = 100;  // a chain over more collectives explains nothing
+    constexpr int kLongest = 100;   // a chain over more collectives explains nothing
+    constexpr double kRest = 0.05;  // of the delay, that is not worth following
     const double per_ns = static_cast<double>(wait.total_ns) / static_cast<double>(wait.late_ns);
     double rest = static_cast<double>(wait.late_ns);
+    const double least = kRest * rest;
     uint32_t step = wait.late;
-    for (int length = 0; length < kLongest && rest > 0; ++length) {
+    for (int length = 0; length < kLongest && rest > least; ++length) {
       const double own = std::min<double>(rest, excess_of(steps_, peers_, step).total_ns);
       waiting_.caused_ns[steps_.row[step]] += own * per_ns;
       rest -= own;
@@ -75,11 +80,8 @@ class Blame {
 Waiting waiting_of(const Steps& steps, const Matching& matching, const Peers& peers) {
   Waiting result;
   result.caused_ns.resize(steps.iterations.size());
-  result.waits.reserve(matching.group_count());
-  for (uint32_t group = 0; group < matching.group_count(); ++group) {
-    result.waits.push_back(wait_in(steps, matching.of(group)));
-    result.total_ns += static_cast<double>(result.waits.back().total_ns);
-  }
+  result.waits = waits_of(steps, matching.group_count());
+  for (const Wait& wait : result.waits) result.total_ns += static_cast<double>(wait.total_ns);
   Blame blame(steps, peers, result);
   for (const Wait& wait : result.waits) {
     if (wait.late_ns > 0) {

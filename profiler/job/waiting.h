@@ -14,7 +14,7 @@ struct Wait {
   uint32_t late = kNone;  ///< the step that arrived last; kNone: nobody took part to the end
   Ns own_ns = 0;          ///< from its arrival to its end: the collective's own duration
   Ns total_ns = 0;        ///< that all others waited together
-  Ns late_ns = 0;         ///< that the median of the others waited
+  Ns late_ns = 0;         ///< that each of the others waited in the mean
 };
 
 /// What the late rank's own work has to answer for.

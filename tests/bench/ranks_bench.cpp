@@ -25,7 +25,7 @@ using streamscope::CollectiveKind;
 using streamscope::analysis::TimeShare;
 
 constexpr int kIterations = 5, kCollectives = 10, kTensor = 8;
-constexpr Ns kWork = 2'000'000, kNoise = 20'000, kOwn = 300'000, kExtra = 1'500'000;
+constexpr Ns kWork = 2'000'000, kNoise = 60'000, kOwn = 300'000, kExtra = 1'500'000;
 
 /// Even collectives are of eight neighbors, odd ones of all ranks at the same place among eight.
 /// One rank in the middle holds everybody up before the fourth.
@@ -71,8 +71,7 @@ class Ranks {
   }
 
   void add(job::RankIteration& iteration, Ns& now, int rank, int i, int k) {
-    const Ns noise =
-        std::clamp<Ns>(std::llround(normal_(random_) * kNoise), -5 * kNoise, 5 * kNoise);
+    const Ns noise = noise_(random_);
     // The slow rank holds up its data-parallel group, each of which then holds up its neighbors.
     const bool held_up = rank % kTensor == slow() % kTensor ? k == 3 : k == 4;
     const Ns outside = k == 3 && rank == slow() ? kExtra : 0;
@@ -85,14 +84,14 @@ class Ranks {
     collective.stream = 1 + collective.communicator;
     collective.start_ns = collective.issued_ns = now + kWork + noise + outside;
     // All end together, when the slowest has arrived.
-    now += kWork + 5 * kNoise + (held_up ? kExtra : 0) + kOwn;
+    now += kWork + kNoise + (held_up ? kExtra : 0) + kOwn;
     collective.end_ns = now;
     iteration.collectives.push_back(collective);
   }
 
   const int count_;
   std::mt19937_64 random_{1};
-  std::normal_distribution<double> normal_;
+  std::uniform_int_distribution<Ns> noise_{-kNoise, kNoise};
 };
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }

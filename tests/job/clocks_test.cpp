@@ -13,8 +13,7 @@ namespace {
 using testing::IsEmpty;
 
 std::vector<RankClock> clocks_of(const std::vector<RankSummary>& summaries) {
-  const Steps steps = SmallJob::steps_of(summaries);
-  return job::clocks_of(steps, matching_of(steps));
+  return job::clocks_of(SmallJob::steps_of(summaries));
 }
 
 /// What the clock of `rank` is ahead of that of rank 0 when it shows `own_ns`.
