@@ -142,11 +142,15 @@ std::string stream_label(const Trace& trace, Id stream) {
   std::string label;
   if (trace.process.size() > 1) {
     const Id process = trace.process_of_stream(stream);
-    label = fmt::format(
-        "{}[{}] ", process_label(trace, process),
-        process < trace.process.size() && trace.process.os_pid[process] != trace::kNoSmall
-            ? std::to_string(trace.process.os_pid[process])
-            : "?");
+    std::string which = "?";
+    if (process < trace.process.size()) {
+      const trace::Small rank = trace.process.rank[process], pid = trace.process.os_pid[process];
+      if (rank != trace::kNoSmall)
+        which = fmt::format("rank {}", rank);
+      else if (pid != trace::kNoSmall)
+        which = std::to_string(pid);
+    }
+    label = fmt::format("{}[{}] ", process_label(trace, process), which);
   }
   const trace::Small native = trace.stream.native_id[stream];
   label += native != trace::kNoSmall ? std::to_string(native) : fmt::format("#{}", stream);

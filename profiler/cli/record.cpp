@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kDefaultSampleHz = 500;
 
 struct Choices {
-  std::string output, tier, graphs = "launch", stacks, capture_range, source = "auto";
+  std::string output, run, tier, graphs = "launch", stacks, capture_range, source = "auto";
   std::vector<std::string> with;
   std::optional<double> delay_s, duration_s;
   double hang_timeout_s = 30;
@@ -82,6 +82,9 @@ void choose_measurement(const Choices& choices, record::Options& options) {
 record::Options options_from(const Choices& choices) {
   record::Options options;
   options.output = choices.output;
+  options.run = choices.run;
+  if (!choices.output.empty() && !choices.run.empty())
+    throw Error("record", "-o names one trace, and --run a folder of traces", "use one of them");
   options.force = choices.force;
   options.quiet = choices.quiet;
   options.delay_s = choices.delay_s;
@@ -212,7 +215,12 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
   auto choices = std::make_shared<Choices>();
   line.option("-o,--output", &choices->output, "trace file; default PROGRAM-PID.sqlite",
               {.takes = "FILE"});
-  line.option("--force", &choices->force, "replace an existing file");
+  line.option(
+      "--run", &choices->run,
+      "folder for a job of many ranks: each rank gets a trace of its own in it; use it with "
+      "mpirun, srun or torchrun, before or after this command",
+      {.takes = "DIR"});
+  line.option("--force", &choices->force, "replace an existing file, or the traces of a folder");
   define_contents(line, choices.get());
   define_course(line, choices.get());
 

@@ -22,7 +22,15 @@ namespace streamscope::ring {
 
 /// Variable that names the folder of rings of the run to which a process belongs.
 inline constexpr char kRingsVariable[] = "STREAMSCOPE_RINGS";
+/// The folder of a run of many ranks, each with its own trace; a process that is another rank than
+/// that of the rings it inherits starts a writer. Beside it: the rank of the rings, or "".
+inline constexpr char kRunVariable[] = "STREAMSCOPE_RUN";
+inline constexpr char kRankVariable[] = "STREAMSCOPE_RANK";
 inline constexpr char kControlFile[] = "control";
+/// A launcher that waits for the writers of its ranks finds a file PID-START.writer of each in the
+/// folder of its own rings, which this variable names.
+inline constexpr char kWritersVariable[] = "STREAMSCOPE_WRITERS";
+inline constexpr char kWriterEnding[] = ".writer";
 inline constexpr char kControlMagic[8] = {'S', 'S', 'C', 'T', 'R', 'L', '\0', '\1'};
 
 enum class GraphDetail : uint32_t { kLaunch = 0, kNodes = 1 };

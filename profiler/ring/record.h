@@ -154,7 +154,7 @@ struct ProcessRecord : RecordStart {
   uint64_t begin;  // ticks at which the collector started
   TextHash executable;
   TextHash command_line;  // arguments separated by '\0'
-  TextHash environment;   // CUDA_*, NCCL_*, STREAMSCOPE_* as NAME=VALUE, separated by '\0'
+  TextHash environment;   // variables as NAME=VALUE, separated by '\0'
   TextHash host;
   TextHash collector;  // e.g. "cupti 130001, tier times" or "coord simulator"
   uint64_t unused;

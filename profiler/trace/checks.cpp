@@ -30,6 +30,7 @@ constexpr Rule kRules[] = {
     {"", "polls", 1, kMostSmall},
     {"", "peer", 0, kMostSmall},
     {"collective_call", "sequence", 0, std::numeric_limits<uint32_t>::max()},
+    {"", "world_size", 1, kMostSmall},
     {"lod", "level", 0, 31},
     {"", "offset_ns", -kMostDuration, kMostDuration},
     {"", "gain_ns", -kMostDuration, kMostDuration},
@@ -42,9 +43,9 @@ constexpr std::string_view kSizes[] = {
     "rows",       "count",       "capacity",     "available",           "in_use",
     "high_water", "left_out"};
 constexpr std::string_view kSmallCounts[] = {
-    "frame_count",  "depth",           "step",      "workers",   "worker", "sm",      "sm_count",
-    "copy_engines", "max_connections", "grid_x",    "grid_y",    "grid_z", "block_x", "block_y",
-    "block_z",      "registers",       "parameter", "rank_count"};
+    "frame_count",  "depth",           "step",      "workers",    "worker", "sm",        "sm_count",
+    "copy_engines", "max_connections", "grid_x",    "grid_y",     "grid_z", "block_x",   "block_y",
+    "block_z",      "registers",       "parameter", "rank_count", "rank",   "local_rank"};
 constexpr std::string_view kDurations[] = {"duration_ns", "wait_ns",      "ran_ns",
                                            "busy_ns",     "iteration_ns", "repaired_iteration_ns"};
 

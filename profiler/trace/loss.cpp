@@ -121,6 +121,10 @@ constexpr LossInfo kKinds[] = {
      "Some tasks of a GPU task queue are missing: the buffer was full, or they ran where they were "
      "spawned.",
      "Configure the queue to record as many tasks as a run has."},
+    {kRankContradiction, Severity::kNotice, kNoEvidence,
+     "Sources of the rank of a process contradict each other.",
+     "Check how the ranks are launched; the trace keeps the number that the most specific variable "
+     "gives."},
     {"call-not-finished", Severity::kNotice, kNoEvidence,
      "Some calls had not returned when recording ended.", ""},
     {"flight-recorder", Severity::kNotice, kCallEvidence | kEventEvidence | kAllocationEvidence,

@@ -34,6 +34,8 @@ enum Evidence : unsigned {
 inline constexpr std::string_view kEndedEarly = "recording-ended-early";
 /// The loss for the impossible values of a table (checks.h).
 inline constexpr std::string_view kDamagedValues = "damaged-values";
+/// Variables or processes disagree about a rank.
+inline constexpr std::string_view kRankContradiction = "rank-contradiction";
 /// True if a trace does not reach the end of its program: it is still being written, its recorder
 /// was killed and its rings are gone, or the program outlived its recording. Findings in it are
 /// valid; the absence of findings proves nothing.

@@ -128,6 +128,8 @@ void LaneBuilder::add_process(Id process) {
             .title = name.empty() ? "process" : std::string(name)};
   if (table.os_pid[process] != kNoSmall)
     lane.detail = "pid " + std::to_string(table.os_pid[process]);
+  if (table.rank[process] != kNoSmall)
+    append_detail(lane.detail, "rank " + std::to_string(table.rank[process]));
   if (table.clock[process] == trace::kVirtualClock) append_detail(lane.detail, "simulated time");
   if (const trace::Small signal = table.exit_signal[process]; signal != kNoSmall && signal != 0)
     append_detail(lane.detail, "ended by signal " + std::to_string(signal));

@@ -244,7 +244,8 @@ __attribute__((constructor)) void loaded() {
   if (path[0] == '\0') return;
   for (const char* variable : kInjectionVariables) name_in(variable, path);
   restore_other_nvtx();
-  reserve_environment(ring::kRingsVariable);
+  for (const char* variable : {ring::kRingsVariable, ring::kRankVariable})
+    reserve_environment(variable);
   remember_folder();
   ::pthread_atfork(nullptr, nullptr, in_child_after_fork);
 #ifdef STREAMSCOPE_WITH_CUPTI

@@ -29,6 +29,7 @@
 #include "ring/guard.h"
 #include "ring/held_signals.h"
 #include "ring/process.h"
+#include "vocabulary/rank.h"
 
 namespace streamscope::collect {
 
@@ -114,12 +115,14 @@ void write_process_record(ThreadState& thread, const char* collector) {
   while (bytes > 0 && buffer[bytes - 1] == '\0') --bytes;
   record.command_line = send_text(thread, {buffer, bytes});
 
-  // Only what configures CUDA, NCCL and this recording; the rest of the environment is private.
+  // Only what configures CUDA, NCCL and this recording, and the rank; the rest of the environment
+  // is private.
   bytes = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const char* text = *entry;
     if (std::strncmp(text, "CUDA_", 5) != 0 && std::strncmp(text, "NCCL_", 5) != 0 &&
-        std::strncmp(text, "STREAMSCOPE_", 12) != 0)
+        std::strncmp(text, "STREAMSCOPE_", 12) != 0 &&
+        !is_rank_variable({text, std::strcspn(text, "=")}))
       continue;
     size_t size = std::strlen(text);
     if (bytes + size + 1 > kMaxTextBytes) break;
@@ -166,9 +169,28 @@ void report_unopened(int error) {
   report_to_user("not recording", cause, "check the limits of this process (ulimit -n, ulimit -v)");
 }
 
+RankClaim own_rank() {
+  return read_rank([](std::string_view name) -> std::string_view {
+    char text[64];  // longer than any of these names
+    text[name.copy(text, sizeof text - 1)] = '\0';
+    const char* value = ::secure_getenv(text);
+    return value == nullptr ? std::string_view() : value;
+  });
+}
+
+// True if the rings that this process inherits are for another rank than it is.
+bool needs_own_trace(const RankClaim& rank) {
+  const char* run = ::secure_getenv(ring::kRunVariable);
+  if (run == nullptr || *run == '\0' || !rank.is_known()) return false;
+  const char* theirs = ::secure_getenv(ring::kRankVariable);
+  return theirs == nullptr || rank_number(theirs) != rank.rank;
+}
+
 const ring::Control* find_run(char* folder, size_t size) {
   const char* inherited = ::secure_getenv(ring::kRingsVariable);
-  if (inherited != nullptr && *inherited != '\0' && std::strlen(inherited) < size) {
+  const RankClaim rank = own_rank();
+  if (inherited != nullptr && *inherited != '\0' && std::strlen(inherited) < size &&
+      !needs_own_trace(rank)) {
     int error = 0;
     if (const ring::Control* control = map_control(inherited, &error)) {
       std::strcpy(folder, inherited);
@@ -187,6 +209,9 @@ const ring::Control* find_run(char* folder, size_t size) {
     return nullptr;
   }
   set_environment(ring::kRingsVariable, folder);  // children join this run
+  char number[16] = "";
+  if (rank.is_known()) std::snprintf(number, sizeof number, "%d", rank.rank);
+  set_environment(ring::kRankVariable, number);
   int error = 0;
   const ring::Control* control = map_control(folder, &error);
   if (control == nullptr && error == 0) {

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kReadyTimeoutMs = 5000;
 constexpr size_t kStackBytes = 64 * 1024;
-constexpr int kMaxArguments = 32;
+constexpr int kMaxArguments = 48;
 constexpr int kReadyFile = STDERR_FILENO + 1;  // number of the pipe in the helper
 constexpr char kOutputVariable[] = "STREAMSCOPE_OUTPUT";
 
@@ -206,12 +206,13 @@ void reserve_environment(const char* name) {
 
 void remember_folder() {
   if (::getcwd(start_folder, sizeof start_folder) == nullptr) start_folder[0] = '\0';
-  const char* output = ::secure_getenv(kOutputVariable);
-  if (output == nullptr || *output == '\0' || *output == '/' || start_folder[0] == '\0') return;
   static constinit char path[2 * PATH_MAX] = {};
-  const int length = std::snprintf(path, sizeof path, "%s/%s", start_folder, output);
-  if (length > 0 && static_cast<size_t>(length) < sizeof path)
-    set_environment(kOutputVariable, path);
+  for (const char* variable : {kOutputVariable, ring::kRunVariable}) {
+    const char* output = ::secure_getenv(variable);
+    if (output == nullptr || *output == '\0' || *output == '/' || start_folder[0] == '\0') continue;
+    const int length = std::snprintf(path, sizeof path, "%s/%s", start_folder, output);
+    if (length > 0 && static_cast<size_t>(length) < sizeof path) set_environment(variable, path);
+  }
 }
 
 namespace {
@@ -224,17 +225,23 @@ void add_options(Add add) {
     const char* option;
   };
   for (Option option :
-       {Option{kOutputVariable, "-o"}, Option{"STREAMSCOPE_TIER", "--tier"},
-        Option{"STREAMSCOPE_WITH", "--with"}, Option{"STREAMSCOPE_GRAPHS", "--graphs"},
-        Option{"STREAMSCOPE_STACKS", "--stacks"}, Option{"STREAMSCOPE_SOURCE", "--source"},
-        Option{"STREAMSCOPE_DELAY", "--delay"}, Option{"STREAMSCOPE_DURATION", "--duration"},
+       {Option{kOutputVariable, "-o"}, Option{ring::kRunVariable, "--run"},
+        Option{"STREAMSCOPE_TIER", "--tier"}, Option{"STREAMSCOPE_WITH", "--with"},
+        Option{"STREAMSCOPE_GRAPHS", "--graphs"}, Option{"STREAMSCOPE_STACKS", "--stacks"},
+        Option{"STREAMSCOPE_SOURCE", "--source"}, Option{"STREAMSCOPE_DELAY", "--delay"},
+        Option{"STREAMSCOPE_DURATION", "--duration"},
         Option{"STREAMSCOPE_CAPTURE_RANGE", "--capture-range"},
-        Option{"STREAMSCOPE_SAMPLES", "--samples"}}) {
+        Option{"STREAMSCOPE_SAMPLES", "--samples"},
+        Option{"STREAMSCOPE_HANG_TIMEOUT", "--hang-timeout"},
+        Option{"STREAMSCOPE_ON_HANG", "--on-hang"},
+        Option{"STREAMSCOPE_FLIGHT_RECORDER", "--flight-recorder"}}) {
     const char* value = ::secure_getenv(option.variable);
     if (value == nullptr || *value == '\0') continue;
     add(option.option);
     add(value);
   }
+  const char* quiet = ::secure_getenv("STREAMSCOPE_QUIET");
+  if (quiet != nullptr && *quiet != '\0') add("--quiet");
   // Its value is part of the word.
   static constinit char measure_cost[sizeof "--measure-cost=" + 256] = {};
   const char* progress = ::secure_getenv("STREAMSCOPE_MEASURE_COST");

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "record/recovery/restore.h"
+#include "record/rows/rank_claims.h"
 #include "record/run/files.h"
 #include "record/run/rings_folder.h"
 #include "ring/image.h"
@@ -431,6 +432,11 @@ void Drain::add_hang(ProcessDrain& process, const trace::HangReport& report) {
   flush();
 }
 
+void Drain::contradict_rank(const std::string& text) {
+  run_.losses.add(trace::kNoId, trace::kRankContradiction, 1, trace::kUnknownNs, trace::kUnknownNs,
+                  writer_.intern(text));
+}
+
 void Drain::store_positions() {
   std::string positions;
   for (const auto& process : processes_) process->describe_positions(positions);
@@ -488,6 +494,10 @@ bool Drain::finish() {
     complete = complete && process->complete();
   }
   run_.ops.store_all();
+  std::vector<trace::Process> rows;
+  for (const auto& process : processes_) rows.push_back(process->row());
+  for (const RankConflict& conflict : rank_conflicts(rows))
+    processes_[conflict.process]->contradict_rank(conflict.text);
   // There was a ring, or there would be no trace: one could not be created.
   if (!recovering_ && processes_.empty()) run_.losses.add(trace::kNoId, "no-thread-ring", 1);
   if (options_.run.newest_only) {

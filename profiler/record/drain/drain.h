@@ -88,6 +88,8 @@ class Drain {
   void add_samples(const std::vector<HostSample>& samples);
   /// No more will follow.
   void end_samples(uint32_t hz, const Sampler& sampler);
+  /// Something contradicts the rank of this trace.
+  void contradict_rank(const std::string& text);
   /// Stores why a process hangs.
   void add_hang(ProcessDrain& process, const trace::HangReport& report);
 

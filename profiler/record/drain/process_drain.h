@@ -63,6 +63,9 @@ class ProcessDrain {
   bool finished() const { return finished_; }
   bool complete() const { return said_goodbye_; }
   trace::Id row_id() const { return id_; }
+  const trace::Process& row() const { return row_; }
+  /// Something contradicts its rank.
+  void contradict_rank(const std::string& text);
 
   void add_ring(ring::Consumer ring, const RingPosition& stored);
   /// Takes over the rows of an earlier writer, before any ring is added. Without rings the process
@@ -234,6 +237,7 @@ class ProcessDrain {
   /// The loss for a process without an end record.
   std::string_view end_loss() const;
   void fill_process_texts(bool at_end);
+  void fill_rank(std::string_view environment);
   /// Adds the cost of call stacks reported by the rings to the run's.
   void count_stacks();
   void see(Lane& lane, const ring::CallRecord& call);

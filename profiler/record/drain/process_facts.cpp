@@ -8,7 +8,9 @@
 #include <filesystem>
 
 #include "process_drain.h"
+#include "record/rows/rank_claims.h"
 #include "ring/losses.h"
+#include "trace/loss.h"
 
 namespace streamscope::record {
 namespace {
@@ -66,12 +68,32 @@ void ProcessDrain::fill_process_texts(bool at_end) {
   }
   if (const std::string* line = text(record.command_line))
     row_.command_line_id = intern(joined(*line, ' '));
-  if (const std::string* variables = text(record.environment))
+  if (const std::string* variables = text(record.environment)) {
     row_.environment_id = intern(joined(*variables, '\n'));
+    fill_rank(*variables);
+  }
   if (const std::string* host = text(record.host)) row_.host_id = intern(*host);
   if (const std::string* collector = text(record.collector)) row_.collector_id = intern(*collector);
   run_.writer.update(id_, row_);
   texts_complete_ = true;
+}
+
+void ProcessDrain::fill_rank(std::string_view environment) {
+  const RankClaim claim =
+      read_rank([&](std::string_view name) { return value_in(environment, name); });
+  if (!claim.is_known() || row_.rank != trace::kNoSmall) return;
+  const auto number = [](int32_t value) { return value < 0 ? trace::kNoSmall : value; };
+  row_.rank = claim.rank;
+  row_.world_size = number(claim.world_size);
+  row_.local_rank = number(claim.local_rank);
+  row_.rank_source_id = run_.writer.intern(claim.source);
+  if (const std::string text = rank_contradiction(environment); !text.empty())
+    contradict_rank(text);
+}
+
+void ProcessDrain::contradict_rank(const std::string& text) {
+  run_.losses.add(id_, trace::kRankContradiction, 1, trace::kUnknownNs, trace::kUnknownNs,
+                  run_.writer.intern(text));
 }
 
 void ProcessDrain::describe(const ring::LossRecord& record) {

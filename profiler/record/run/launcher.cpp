@@ -17,9 +17,11 @@
 
 #include "files.h"
 #include "raised_limits.h"
+#include "rank_traces.h"
 #include "ring/process.h"
 #include "trace/error.h"
 #include "trace/folder_names.h"
+#include "writers.h"
 
 namespace streamscope::record {
 namespace {
@@ -138,7 +140,8 @@ class Child {
  public:
   using Variables = std::vector<std::pair<const char*, std::string>>;
 
-  /// `variables` are set in the program's environment.
+  /// `variables` are set in the program's environment; those with an empty value are removed from
+  /// it.
   Child(const Surroundings& surroundings, const std::vector<std::string>& command,
         const Variables& variables) {
     int go[2], result[2];
@@ -201,8 +204,15 @@ class Child {
                                   const Variables& variables, int go, int result) {
     const std::string rings = read_path(go, result), trace = read_path(go, result);
     ::setenv(ring::kRingsVariable, rings.c_str(), 1);
+    ::setenv(ring::kWritersVariable, rings.c_str(), 1);
     ::setenv("STREAMSCOPE_OUTPUT", trace.c_str(), 1);
-    for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 1);
+    for (const auto& [name, value] : variables) {
+      if (value.empty()) {
+        ::unsetenv(name);
+      } else {
+        ::setenv(name, value.c_str(), 1);
+      }
+    }
     execute(surroundings, command);
     give_up(result, errno);
   }
@@ -232,6 +242,21 @@ class Child {
 
 constexpr rlim_t kLeastAddressSpace = 12 << 20;
 
+/// Processes of other ranks than the program's own have writers and traces of their own.
+void add_run(const Options& options, Child::Variables& variables) {
+  if (options.run.empty()) {
+    for (const char* name : {ring::kRunVariable, ring::kRankVariable, ring::kWritersVariable})
+      variables.emplace_back(name, "");
+    return;
+  }
+  const RankClaim claim = own_rank();
+  variables.insert(variables.end(),
+                   {{ring::kRunVariable, fs::absolute(options.run).string()},
+                    {ring::kRankVariable, claim.is_known() ? std::to_string(claim.rank) : ""},
+                    {kJobVariable, job_of(::getpid(), claim).name},
+                    {"STREAMSCOPE_OUTPUT", ""}});
+}
+
 /// What the program inherits in addition to the location of the recording. A process that outlives
 /// the recording and uses CUDA only then, such as a daemon, is recorded by a writer of its own,
 /// with the same options.
@@ -251,7 +276,13 @@ Child::Variables variables_of(const Options& options, const std::string& preload
        std::string(ring::kCallSourceNames[static_cast<size_t>(options.source)])},
       {"STREAMSCOPE_GRAPHS", options.graphs == ring::GraphDetail::kNodes ? "nodes" : "launch"},
       {"STREAMSCOPE_WITH", with},
-      {"STREAMSCOPE_SAMPLES", std::to_string(options.sample_hz)}};
+      {"STREAMSCOPE_SAMPLES", std::to_string(options.sample_hz)},
+      {"STREAMSCOPE_HANG_TIMEOUT", std::to_string(options.hangs.timeout_s.value_or(0))},
+      {"STREAMSCOPE_ON_HANG", options.abort_on_hang ? "abort" : "report"},
+      {"STREAMSCOPE_FLIGHT_RECORDER",
+       options.flight_recorder_mib ? std::to_string(*options.flight_recorder_mib) : ""},
+      {"STREAMSCOPE_QUIET", options.quiet ? "1" : ""}};
+  add_run(options, variables);
   if (!preload.empty()) {
     const char* theirs = std::getenv("LD_PRELOAD");
     variables.emplace_back("LD_PRELOAD",
@@ -280,8 +311,8 @@ constexpr int kEndedHang = 124;  // as timeout(1) reports it
 /// Ends a program that hangs: first gracefully, then by force.
 class Ending {
  public:
-  void begin(pid_t hung, pid_t program) {
-    pids_ = {hung, program};
+  void begin(std::vector<pid_t> processes) {
+    pids_ = std::move(processes);
     until_ = std::chrono::steady_clock::now() + 1s;
     send(SIGTERM);
   }
@@ -326,6 +357,11 @@ bool left_running(const fs::path& rings) {
     }
   }
   return false;
+}
+
+Session open_session(const Options& options, const fs::path& program, pid_t pid) {
+  if (!options.run.empty()) return open_rank_session(options, pid, ::getpid());
+  return Session(options.output.empty() ? default_output(program, pid) : options.output, options);
 }
 
 /// Of the requested file, or of NAME-PID next to it if another process of the program has that
@@ -376,8 +412,8 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
       options.calls_library.empty() ? library.string() : calls.string() + ":" + library.string();
   const Signals& signals = surroundings.signals;
   Child child(surroundings, command, variables_of(options, preload));
-  Session session(options.output.empty() ? default_output(command[0], child.pid()) : options.output,
-                  options);
+  Session session = open_session(options, command[0], child.pid());
+  const Writers writers(session.rings());
   Outcome outcome;
   try {
     outcome.trace = session.trace();
@@ -391,7 +427,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   bool child_ended = false, reported = false, stop = false;
   int interrupts = 0;
   auto ended_at = std::chrono::steady_clock::now();
-  while (!stop && (!child_ended || !session.all_finished())) {
+  while (!stop && (!child_ended || !session.all_finished() || writers.any_alive())) {
     const auto pause = session.step();
     if (const auto status = child_ended ? std::nullopt : child.ended()) {
       child_ended = true;
@@ -409,7 +445,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
                      "recording\n");
     }
     if (const auto hung = session.take_hung()) {
-      ending.begin(static_cast<pid_t>(*hung), child.pid());
+      ending.begin({static_cast<pid_t>(*hung), child.pid()});
       outcome.ended_hang = true;
     }
     ending.step();
@@ -424,9 +460,12 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     }
   }
   if (outcome.ended_hang) outcome.exit_code = kEndedHang;
+  if (stop) writers.end();
+  outcome.ranks = writers.count();
   try {
     session.finish(&outcome);
-    if (!outcome.trace_written) outcome.left_running = left_running(session.rings());
+    if (!outcome.trace_written && outcome.ranks == 0)
+      outcome.left_running = left_running(session.rings());
   } catch (const std::exception& error) {
     outcome.failure = failure_of(session, error);
   }
@@ -455,11 +494,13 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   const uint64_t start = ring::process_start(pid);
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/" + std::to_string(target) + "/exe", ignored);
-  Session session =
-      options.output.empty()
-          ? Session(default_output(program.empty() ? "program" : program, target), options)
-          : own_session(options, target);
+  Session session = !options.run.empty() ? open_rank_session(options, target, target)
+                    : options.output.empty()
+                        ? open_session(options, program.empty() ? "program" : program, target)
+                        : own_session(options, target);
+  announce_writer();
   Outcome outcome;
+  Ending ending;
   bool stop = false;
   try {
     outcome.trace = session.trace();
@@ -476,7 +517,10 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
     const bool target_lives = ring::process_alive(pid, start);
     const auto pause = session.step();
     if (!target_lives && session.all_finished()) break;
+    if (const auto hung = session.take_hung()) ending.begin({static_cast<pid_t>(*hung)});
+    ending.step();
     const auto signal = signals.wait(pause);
+    if (signal && signal->si_signo == SIGUSR2) session.request_dump();
     stop = signal && signal->si_signo == SIGTERM;
   }
   try {

@@ -18,7 +18,9 @@ namespace streamscope::record {
 
 struct Options {
   std::filesystem::path output;  ///< empty: default_output()
-  bool force = false;            ///< replace an existing file
+  std::filesystem::path run;     ///< or the folder with a trace for each rank; `output` is empty
+  std::filesystem::path rank_trace;  ///< has the name that the trace of this rank would have
+  bool force = false;                ///< replace existing files
   Tier tier = Tier::kTimes;
   uint32_t with = 0;  ///< ring::With bits
   ring::GraphDetail graphs = ring::GraphDetail::kLaunch;
@@ -50,6 +52,7 @@ struct Outcome {
   int exit_code = 0;           ///< of the program, 128 + n if signal n ended it
   bool trace_written = false;  ///< false: the program made no CUDA call and left no file
   bool left_running = false;   ///< no trace, but processes of the program still run
+  size_t ranks = 0;            ///< of the program that have a writer and a trace of their own
   bool complete = false;
   bool ended_hang = false;  ///< the program hung and we ended it; exit_code is 124
   std::filesystem::path trace;

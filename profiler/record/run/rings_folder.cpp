@@ -310,7 +310,8 @@ bool RingsFolder::remove() noexcept try {
   if (!names) return false;  // the next command tries again
   for (const std::string& name : *names) {
     if (name != "names" && !name.starts_with(kHeldFile) && !name.ends_with(".ring") &&
-        !name.ends_with(ring::kBacklogEnding) && !name.ends_with(ring::kExitEnding))
+        !name.ends_with(ring::kBacklogEnding) && !name.ends_with(ring::kExitEnding) &&
+        !name.ends_with(ring::kWriterEnding))
       continue;
     fs::remove(path_ / name, error);
     if (error) return false;

@@ -147,6 +147,14 @@ void Session::switch_collecting() {
   folder_.control().collecting.store(on ? 1 : 0, std::memory_order_relaxed);
 }
 
+// Where only the rings of another recorder have the name, no process claims the rank twice.
+void Session::report_second_trace() {
+  std::error_code error;
+  if (options_.rank_trace.empty() || !fs::exists(options_.rank_trace, error)) return;
+  drain_->contradict_rank("another trace has this rank: " +
+                          options_.rank_trace.filename().string());
+}
+
 // Before the rings are read: a process that is found to have ended takes no more.
 void Session::store_samples() {
   if (sampler_) drain_->add_samples(sampler_->take());
@@ -158,10 +166,14 @@ std::chrono::microseconds Session::step() {
   try {
     if (flight_) return flight_->step() > 0 ? kShortestPause : kLongestPause;
     if (!drain_) {
-      if (!folder_.has_rings()) return kShortestPause;
+      if (!folder_.has_rings()) {
+        pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
+        return pause_;
+      }
       drain_ = std::make_unique<Drain>(folder_.path(),
                                        trace::Writer::create(trace_, {.overwrite = options_.force}),
                                        Drain::Options::of(folder_.control()), first_anchor_);
+      report_second_trace();
       if (options_.sample_hz > 0) sampler_.emplace(options_.sample_hz);
     }
     store_samples();

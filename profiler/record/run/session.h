@@ -61,6 +61,7 @@ class Session {
   void switch_collecting();
   void watch();
   void store_samples();
+  void report_second_trace();
   void fail(const std::exception& error);
 
   std::filesystem::path trace_;

@@ -22,7 +22,6 @@ using trace::Trace;
 // Missing rows are null, like unknown times.
 Json id(Id value) { return value == kNoId ? Json() : Json(value); }
 Json ns(Ns value) { return value == trace::kUnknownNs ? Json() : Json(value); }
-Json number(trace::Small value) { return value == trace::kNoSmall ? Json() : Json(value); }
 
 Json name_of(const Trace& trace, Id op) { return op == kNoId ? Json() : Json(op_label(trace, op)); }
 
@@ -236,6 +235,7 @@ Json processes_json(const Trace& trace) {
   for (Id process = 0; process < trace.process.size(); ++process) {
     processes.push_back({{"name", process_label(trace, process)},
                          {"os_pid", number(trace.process.os_pid[process])},
+                         {"rank", number(trace.process.rank[process])},
                          {"exit_code", number(trace.process.exit_code[process])},
                          {"exit_signal", number(trace.process.exit_signal[process])}});
   }

@@ -23,6 +23,9 @@ Json to_json(const IterationSummary& summary);
 /// What is known about the cost of recording; null if it is free.
 Json cost_json(const Info& info);
 
+/// Null if the number is not known.
+inline Json number(trace::Small value) { return value == trace::kNoSmall ? Json() : Json(value); }
+
 /// An array of what `write` makes of each item.
 template <class Items, class Write>
 Json array_of(const Items& items, Write write) {

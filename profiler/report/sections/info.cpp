@@ -79,6 +79,7 @@ Info info_of(const Trace& trace, const Counts& counts, trace::Ns end_ns) {
   info.producer = meta(trace, "producer");
   info.tier = meta(trace, "tier");
   if (trace.process.size() > 0) info.collector = trace.text(trace.process.collector_id[0]);
+  info.ranks = ranks_of(trace);
   info.complete = trace.complete();
   info.unfinished = trace::is_unfinished(trace);
   info.duration_ns = std::max<trace::Ns>(0, end_ns);
@@ -208,6 +209,16 @@ Json to_json(const std::vector<LossFact>& losses) {
   });
 }
 
+Json to_json(const std::vector<RankFact>& ranks) {
+  return array_of(ranks, [](const RankFact& rank) {
+    return Json{{"rank", number(rank.rank)},
+                {"world_size", number(rank.world_size)},
+                {"local_rank", number(rank.local_rank)},
+                {"source", rank.source},
+                {"processes", rank.processes}};
+  });
+}
+
 Json cost_json(const Info& info) {
   const RecordingCost& cost = info.recording_cost;
   if (cost.text.empty()) return nullptr;
@@ -230,6 +241,7 @@ std::string info_json(const Info& info) {
             {"unfinished", info.unfinished},
             {"tier", info.tier},
             {"collector", info.collector},
+            {"ranks", to_json(info.ranks)},
             {"duration_ns", info.duration_ns},
             {"counts", to_json(info.counts)},
             {"coordination", to_json(info.coordination)},
@@ -250,6 +262,8 @@ std::string info_text(const Trace& trace, const Info& info) {
   text += fmt::format("  format {}, {}{}\n", trace::kFormatVersion, info.producer,
                       info.tier.empty() ? "" : ", tier " + info.tier);
   if (!info.collector.empty()) text += "  calls seen by: " + info.collector + "\n";
+  if (const std::string ranks = rank_sentence(info.ranks); !ranks.empty())
+    text += "  " + ranks + "\n";
   if (info.stack_count > 0) text += "  " + stack_cost(info) + "\n";
   if (const std::string remark = cost_remark(info.recording_cost); !remark.empty())
     text += "  " + remark + "\n";

@@ -11,6 +11,7 @@
 #include "analysis/counts.h"
 #include "coordination.h"
 #include "iteration.h"
+#include "ranks.h"
 #include "recording_cost.h"
 #include "trace/read/reader.h"
 
@@ -29,8 +30,9 @@ struct LossFact {
 
 struct Info {
   std::string producer;
-  std::string tier;       ///< "" if unknown
-  std::string collector;  ///< what saw the calls of the first process, and why; "" if unknown
+  std::string tier;             ///< "" if unknown
+  std::string collector;        ///< what saw the calls of the first process, and why; "" if unknown
+  std::vector<RankFact> ranks;  ///< of a job that the processes are
   bool complete = false;
   bool unfinished = false;  ///< see trace::is_unfinished()
   trace::Ns duration_ns = 0;

@@ -76,7 +76,7 @@ CREATE TABLE process (
   name_id INTEGER REFERENCES string(id),               -- short display name
   executable_id INTEGER REFERENCES string(id),         -- path of the program
   command_line_id INTEGER REFERENCES string(id),       -- arguments, separated by spaces
-  environment_id INTEGER REFERENCES string(id),        -- CUDA_*, NCCL_* and STREAMSCOPE_* variables, one NAME=VALUE per line
+  environment_id INTEGER REFERENCES string(id),        -- variables CUDA_*, NCCL_*, STREAMSCOPE_* and those with ranks, one NAME=VALUE per line
   host_id INTEGER REFERENCES string(id),               -- name of the machine
   collector_id INTEGER REFERENCES string(id),          -- what observed it, e.g. "cupti 130001"
   clock INTEGER,                                       -- {process.clock}
@@ -84,7 +84,11 @@ CREATE TABLE process (
   end_ns INTEGER,                                      -- when it ended; NULL if its end was not observed
   exit_code INTEGER,                                   -- its exit status, if it exited by itself and that is known
   exit_signal INTEGER,                                 -- the signal that ended it, if one did
-  complete INTEGER                                     -- 1: its collector shut down normally, 0: it did not; see table loss
+  complete INTEGER,                                    -- 1: its collector shut down normally, 0: it did not; see table loss
+  rank INTEGER,                                        -- its number in its job, from 0; NULL if it has none
+  world_size INTEGER,                                  -- how many ranks the job has
+  local_rank INTEGER,                                  -- its number among the ranks of its host, from 0
+  rank_source_id INTEGER REFERENCES string(id)         -- where the rank is from: a variable, e.g. RANK; kineto, file name
 );
 
 CREATE TABLE thread (
