@@ -24,6 +24,7 @@
 #include "losses.h"
 #include "pairing.h"
 #include "trace/write/writer.h"
+#include "vocabulary/rank.h"
 
 namespace streamscope::import {
 
@@ -123,6 +124,9 @@ class Assembly {
     collectives_.push_back({call, process, correlation});
   }
   void add(const trace::Overhead& overhead) { overheads_.push_back(overhead); }
+  /// The rank of a job that the file is about; `source` is stored as process.rank_source_id.
+  void set_rank(const RankClaim& rank) { rank_ = rank; }
+  const RankClaim& rank() const { return rank_; }
   /// All given times are relative to this time of the file; it becomes 0.
   void set_start(Ns start_ns) { start_ns_ = start_ns; }
   /// The process that made the only call with this correlation id; kNoId if none or several did.
@@ -194,6 +198,7 @@ class Assembly {
   std::vector<CollectiveOf> collectives_;
   std::vector<trace::Overhead> overheads_;
   Ns start_ns_ = 0;
+  RankClaim rank_;
   std::map<std::pair<Id, Int>, Int> graph_launches_;  // (process, correlation) -> executable
   std::map<std::tuple<Id, Int>, Id> graphs_;
 

@@ -218,7 +218,14 @@ void Assembly::append_samples() {
 }
 
 void Assembly::append_objects() {
-  for (const auto& row : processes_) writer_.append(row);
+  const auto number = [](int32_t value) { return value < 0 ? kNoSmall : value; };
+  for (auto& row : processes_) {
+    row.rank = number(rank_.rank);
+    row.world_size = number(rank_.world_size);
+    row.local_rank = number(rank_.local_rank);
+    if (rank_.is_known()) row.rank_source_id = writer_.intern(rank_.source);
+    writer_.append(row);
+  }
   for (const auto& row : threads_) writer_.append(row);
   for (const auto& row : devices_) writer_.append(row);
   for (const auto& row : contexts_) writer_.append(row);

@@ -13,6 +13,8 @@
 #include <span>
 #include <string_view>
 
+#include "vocabulary/rank.h"
+
 namespace streamscope::import {
 
 class Assembly;
@@ -34,9 +36,16 @@ const Importer* find_importer(std::string_view name);
 /// By its first bytes. Throws Error if no importer accepts the file.
 const Importer& importer_of(const std::filesystem::path& file);
 
-/// Writes `trace` from `file`. Throws Error; then no trace is left. Memory use grows with the file.
-void import_file(const Importer& importer, const std::filesystem::path& file,
-                 const std::filesystem::path& trace, bool overwrite);
+/// True if an importer accepts the first bytes of a file.
+bool is_importable(const std::filesystem::path& file);
+
+/// Writes `trace` from `file`, and returns the rank of a job that it is about, by its content or
+/// else its name. Throws Error; then no trace is left. Memory use grows with the file.
+RankClaim import_file(const Importer& importer, const std::filesystem::path& file,
+                      const std::filesystem::path& trace, bool overwrite);
+
+/// 3 for "worker3_step_12.json", "rank_3.sqlite" or "run.rank-3.json"; -1: it names no rank.
+int32_t rank_in_name(std::string_view name);
 
 bool sniff_nsys(std::span<const std::byte> head);
 void read_nsys(const std::filesystem::path& file, Assembly& assembly);

@@ -41,6 +41,13 @@ const Importer* find_importer(std::string_view name) {
   return found == std::end(kImporters) ? nullptr : found;
 }
 
+bool is_importable(const fs::path& file) try {
+  importer_of(file);
+  return true;
+} catch (const Error&) {
+  return false;
+}
+
 const Importer& importer_of(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -59,8 +66,23 @@ const Importer& importer_of(const fs::path& file) {
   throw Error(file, what_it_is(file, text), "");
 }
 
-void import_file(const Importer& importer, const fs::path& file, const fs::path& trace,
-                 bool overwrite) {
+int32_t rank_in_name(std::string_view name) {
+  const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+  for (const std::string_view word : {"rank", "worker"}) {
+    for (size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+      if (at > 0 && is_letter(name[at - 1])) continue;  // "torchrank"
+      size_t begin = at + word.size();
+      if (begin < name.size() && (name[begin] == '_' || name[begin] == '-' || name[begin] == '.'))
+        ++begin;
+      const size_t end = std::min(name.find_first_not_of("0123456789", begin), name.size());
+      if (end > begin) return rank_number(name.substr(begin, end - begin));
+    }
+  }
+  return -1;
+}
+
+RankClaim import_file(const Importer& importer, const fs::path& file, const fs::path& trace,
+                      bool overwrite) {
   std::error_code ignored;
   if (fs::equivalent(file, trace, ignored))
     throw Error(trace, "is the file to import itself", "name another output with -o");
@@ -73,9 +95,13 @@ void import_file(const Importer& importer, const fs::path& file, const fs::path&
         trace::Writer::create(part, {.overwrite = true, .read_meanwhile = false});
     Assembly assembly(writer);
     importer.read(file, assembly);
+    if (const int32_t rank = rank_in_name(file.filename().string());
+        rank >= 0 && !assembly.rank().is_known())
+      assembly.set_rank({rank, -1, -1, "file name"});
     assembly.finish();
     writer.finish(true);
     fs::rename(part, trace);
+    return assembly.rank();
   } catch (...) {
     for (const char* suffix : {"", "-wal", "-shm", "-journal"})
       fs::remove(part.string() + suffix, ignored);

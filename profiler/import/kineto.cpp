@@ -451,6 +451,9 @@ class KinetoReader {
         name_id = text->second;
       }
     };
+    if (facts.rank >= 0)
+      assembly_.set_rank(
+          {small(facts.rank), facts.world_size > 0 ? small(facts.world_size) : -1, -1, "kineto"});
     for (auto& [pid, text] : process_names_) {
       if (facts.rank != kNoInt) text += " (rank " + std::to_string(facts.rank) + ")";
     }

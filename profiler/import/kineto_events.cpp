@@ -268,6 +268,7 @@ void read_rank(json::value value, JsonFacts& facts) {
   if (value.get_object().get(object) != simdjson::SUCCESS) return;
   each_member(object, [&](std::string_view key, json::value& member) {
     if (key == "rank") facts.rank = integer(member);
+    if (key == "world_size") facts.world_size = integer(member);
     return true;
   });
 }

@@ -62,7 +62,7 @@ struct JsonDevice {
 /// The data outside the events.
 struct JsonFacts {
   trace::Ns base_ns = trace::kUnknownNs;  ///< Unix time that times are relative to
-  trace::Int rank = trace::kNoInt;
+  trace::Int rank = trace::kNoInt, world_size = trace::kNoInt;  ///< of a job
   std::vector<JsonDevice> devices;
   uint64_t event_count = 0;
   uint64_t bad_count = 0;  ///< elements that are not events

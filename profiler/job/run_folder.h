@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The traces of a folder that `record --run` or `import --run` has made: which rank each is, and
+// what is missing. Reads a few rows of each trace, so it is fast for thousands.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "rank_summary.h"
+
+namespace streamscope::job {
+
+struct RunFolder {
+  int32_t world_size = -1;           ///< -1: not known
+  std::vector<RankIdentity> ranks;   ///< by rank; one for each trace and rank in it
+  std::vector<RankIdentity> others;  ///< traces without a rank of the job, such as of a launcher
+  /// What is missing, doubled, contradictory or unfinished, in sentences: "rank 3 of 8 has no
+  /// trace". Empty if nothing is.
+  std::vector<std::string> problems;
+};
+
+/// Throws Error if there is no such folder or it has no trace.
+RunFolder read_run_folder(const std::filesystem::path& folder);
+
+}  // namespace streamscope::job
