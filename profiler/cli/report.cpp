@@ -10,6 +10,7 @@
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/units.h"
 #include "command.h"
+#include "jobs.h"
 #include "report/formats/exporter.h"
 #include "report/formats/json.h"
 #include "trace/error.h"
@@ -67,7 +68,8 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   const std::vector<std::string> formats = names_of(report::exporters()),
                                  kinds{"stream", "nvtx", "kernel"};
-  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("TRACE", &options->file, "a recorded trace, or the folder of a run of many ranks",
+              {.required = true});
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
               {.one_of = kinds});
@@ -92,6 +94,15 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
       throw Error("--format", "'" + options->format + "' does not work with --what-if",
                   "use text or json");
     }
+    const report::Exporter& exporter = named(report::exporters(), options->format);
+    if (std::filesystem::is_directory(options->file)) {
+      if (!options->what_if.empty())
+        throw Error("--what-if", "changes a single trace, not a job", "name a trace of the folder");
+      const report::JobReport job = load_job(options->file, options->iteration, options->quiet);
+      write_output(exporter.write_job(job, style_for(options->output)), options->output,
+                   options->file);
+      return kDone;
+    }
     const trace::Trace trace = load_to_analyze(options->file, options->quiet);
     if (!options->what_if.empty()) {
       write_output(what_if(trace, options->what_if, options->format == "json",
@@ -106,7 +117,6 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
         .look = style_for(options->output),
         .show_possible = !options->show.empty(),
     };
-    const report::Exporter& exporter = named(report::exporters(), options->format);
     write_output(exporter.write(
                      trace, report::summarize(trace, iteration_request(options->iteration)), look),
                  options->output, options->file);

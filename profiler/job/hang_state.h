@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a rank waits for, from its trace, which may still grow.
+#pragma once
+
+#include "analysis/analyses.h"
+#include "job_hang.h"
+
+namespace streamscope::job {
+
+RankHang hang_state(analysis::Analyses& analyses, RankIdentity identity);
+
+}  // namespace streamscope::job
