@@ -22,6 +22,16 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
     target_link_libraries(e2e_${program} PRIVATE streamscope::analysis)
   endforeach()
 
+  if(STREAMSCOPE_HAVE_CUDA)  # for NVTX
+    foreach(program rank rank_check)
+      add_executable(e2e_${program} e2e/programs/${program}.cpp)
+      streamscope_flags(e2e_${program})
+      set_target_properties(e2e_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
+    endforeach()
+    target_link_libraries(e2e_rank PRIVATE streamscope::coord streamscope::cuda_headers ${CMAKE_DL_LIBS})
+    target_link_libraries(e2e_rank_check PRIVATE streamscope::job)
+  endif()
+
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/*.sh)
   list(FILTER scripts EXCLUDE REGEX "/lib\\.sh$")
   foreach(script ${scripts})
