@@ -178,7 +178,9 @@ Segment SegmentCutter::cut(Path path, Ns to, const Iteration& iteration, const I
   at_place_.clear();
   at_host_place_.clear();
   Ns from = iteration.start_ns;
-  if (!path.empty() && path.front().start_ns == path.front().end_ns) {
+  const bool begins_at_end = !path.empty() && path.front().kind == trace::kOpStep &&
+                             path.front().start_ns == path.front().end_ns;
+  if (begins_at_end) {
     const Id op = path.front().op;
     const Ns ended = trace_.op.end_ns[op];
     if (const auto known = index_of.find(op); known != index_of.end() && ended > from) {

@@ -284,9 +284,6 @@ class CollectiveList {
     one.thread = calls_.thread_id[first];
     one.process = trace_.process_of_thread(one.thread);
     one.kind = kind_of(calls);
-    if (const Id outer = matched_.around(first);
-        one.kind == CollectiveKind::kOther && outer != kNoId)
-      one.kind = collective_kind(trace_.text(calls_.name_id[outer]));
     if (calls_.communicator_id[first] != kNoId)
       one.communicator = trace_.text(calls_.communicator_id[first]);
     if (calls_.rank_count[first] != kNoSmall) one.communicator_size = calls_.rank_count[first];
@@ -306,9 +303,9 @@ class CollectiveList {
     }
     const CollectiveKind first = peers.begin()->first;
     if (calls.size() == 1 || (peers.size() == 1 && !is_point_to_point(first))) return first;
-    const Small others = calls_.rank_count[calls.front()] - 1;
-    const auto reaches_all = [&](CollectiveKind kind) {
-      return others > 0 && peers[kind].size() >= static_cast<size_t>(others);
+    const Small ranks = calls_.rank_count[calls.front()];
+    const auto reaches_all = [&](CollectiveKind kind) {  // it may keep its own part
+      return ranks > 1 && peers[kind].size() >= static_cast<size_t>(ranks - 1);
     };
     if (peers.size() == 2 && reaches_all(CollectiveKind::kSend) &&
         reaches_all(CollectiveKind::kReceive))
