@@ -15,7 +15,8 @@ Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
   }
   // Each step depends on up to three others of its rank; what-ifs may choose the usual one.
   const auto needs = [&](uint32_t step) {
-    return std::array{steps.after[step], steps.queued_after[step], usual_after(steps, peers, step)};
+    const uint32_t after = steps.after[step], usual = usual_after(steps, peers, step);
+    return std::array{after, steps.queued_after[step], usual == after ? kNone : usual};
   };
   const auto count = static_cast<uint32_t>(steps.count());
   std::vector<uint32_t> first_dependent(steps.group_count + 1), missing(steps.group_count);

@@ -45,10 +45,10 @@ class Blame {
     const double least = kRest * rest;
     uint32_t step = wait.late;
     for (int length = 0; length < kLongest && rest > least; ++length) {
-      const double own = std::min<double>(rest, excess_of(steps_, peers_, step).total_ns);
+      const double own = std::min(rest, static_cast<double>(excess_ns(steps_, peers_, step)));
       waiting_.caused_ns[steps_.row[step]] += own * per_ns;
       rest -= own;
-      step = before(step);
+      step = steps_.after[step];  // also across the end of an iteration
       if (step == kNone) break;
       const Wait& earlier = waiting_.waits[steps_.group[step]];
       if (earlier.late == step) continue;  // not kept waiting there: what came before it?
@@ -60,10 +60,7 @@ class Blame {
   }
 
  private:
-  /// What it depends on, also across the end of an iteration.
-  uint32_t before(uint32_t step) const { return steps_.after[step]; }
-
-  /// Nobody is later than he was kept waiting.
+  /// A rank is late by no more than it was kept waiting.
   double pass(double rest, double waited, double per_ns) {
     const double passed = std::min(rest, waited);
     waiting_.unexplained_ns += (rest - passed) * per_ns;
