@@ -64,9 +64,9 @@ class ClockAligner {
   /// Of a group, what ranks with known clocks did in it, on the first rank's clock.
   struct KnownPart {
     double latest_start = -kUnbounded, earliest_end = kUnbounded, ends = 0;
-    uint32_t count = 0;     ///< of `ends`
-    uint32_t round = 0;     ///< in which it was told others; 0: not yet
-    uint32_t told = kNone;  ///< the last clock: ranks of one host need not be told each
+    uint32_t count = 0;        ///< of `ends`
+    uint32_t round = 0;        ///< in which it bounds others; 0: not yet
+    uint32_t bounded = kNone;  ///< the last clock that it bounds: once for all ranks of a host
   };
 
   void number_clocks() {
@@ -119,8 +119,8 @@ class ClockAligner {
   void constrain(uint32_t step, Clock& clock) {
     KnownPart& known = known_[steps_.group[step]];
     const uint32_t number = static_cast<uint32_t>(&clock - clocks_.data());
-    if (known.round != round_ || known.told == number) return;
-    known.told = number;
+    if (known.round != round_ || known.bounded == number) return;
+    known.bounded = number;
     const Ns start_ns = steps_.start_ns[step], end_ns = steps_.end_ns[step];
     const double nothing = std::nan("");
     if (known.latest_start > -kUnbounded && steps_.kind[step] != CollectiveKind::kSend) {

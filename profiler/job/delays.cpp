@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "job/parallel.h"
 
@@ -200,7 +199,8 @@ class DelayFinder {
       }
     });
     const auto always = [&](uint32_t rank) {
-      return losses[rank].iterations >= kNearlyEvery * steps_.ranks[rank].row_count;
+      return losses[rank].ns > 0 &&
+             losses[rank].iterations >= kNearlyEvery * steps_.ranks[rank].row_count;
     };
     const auto top =
         std::ranges::max_element(on_path, {}, [](const auto& rank) { return rank.second; });

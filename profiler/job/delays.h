@@ -14,7 +14,7 @@ struct Delay {
   analysis::TimeShare share = analysis::TimeShare::kUnknown;
   std::string place;     ///< source line, kernel, or the collective that others overlap with work
   bool exposed = false;  ///< `place` is such a collective
-  double excess_ns = 0;  ///< per iteration, of the mean of the ranks beyond their peers
+  double excess_ns = 0;  ///< per iteration, beyond the peers: mean of `ranks`, sum if changing
   double cost_ns = 0;    ///< per iteration of the job, once the delays before it are gone
 };
 

@@ -211,25 +211,25 @@ class Mismatches {
              fmt::format("rank {} calls nothing after {} of {}, the others go on to {}", rank,
                          range.last, steps_.communicators[range.communicator].name, *middle));
       }
-      if (range.count < range.last - range.first + 1) note_holes(range);
+      if (range.count < range.last - range.first + 1) note_hole(range);
     }
   }
 
-  void note_holes(const RankRange& range) {
-    std::vector<bool> called(range.last - range.first + 1);
+  void note_hole(const RankRange& range) {
+    std::vector<uint32_t> called;
     for_each_step(range.rank_row, [&](uint32_t step) {
       if (steps_.communicator[step] == range.communicator && !is_message(steps_.kind[step])) {
-        called[steps_.sequence[step] - range.first] = true;
+        called.push_back(steps_.sequence[step]);
       }
     });
+    std::ranges::sort(called);
+    const auto gap = std::ranges::adjacent_find(
+        called, [](uint32_t before, uint32_t next) { return next > before + 1; });
+    if (gap == called.end()) return;
     const int32_t rank = steps_.ranks[range.rank_row].identity.rank;
-    for (uint32_t i = 0; i < called.size(); ++i) {
-      if (called[i]) continue;
-      const uint32_t sequence = range.first + i;
-      note(MismatchKind::kMissing, rank, range.communicator, sequence,
-           fmt::format("rank {} misses collective {} of {}", rank, sequence,
-                       steps_.communicators[range.communicator].name));
-    }
+    note(MismatchKind::kMissing, rank, range.communicator, *gap + 1,
+         fmt::format("rank {} misses collective {} of {}", rank, *gap + 1,
+                     steps_.communicators[range.communicator].name));
   }
 
   const Steps& steps_;

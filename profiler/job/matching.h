@@ -13,7 +13,7 @@ enum class MismatchKind : uint8_t {
   kKind,         ///< another kind than the others call
   kBytes,        ///< another size
   kOrder,        ///< the same calls in another order
-  kMissing,      ///< not called, though the rank goes on
+  kMissing,      ///< not called, though the rank goes on; only the first is named
   kEndsEarlier,  ///< nothing more in this communicator, though the others go on
   kNoPartner,    ///< a send without its receive, or the reverse
 };

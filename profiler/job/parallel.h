@@ -11,8 +11,8 @@
 
 namespace streamscope::job {
 
-/// Calls `part(i)` for every i below `count`, in any order and several at once.
-/// `part` must not throw.
+/// Calls `part(i)` for every i below `count`, in any order and several at once. `part` must not
+/// throw.
 template <class Part>
 void for_each_part(size_t count, const Part& part) {
   const size_t workers = std::min<size_t>(std::max(std::thread::hardware_concurrency(), 1u), count);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 
 #include "job/parallel.h"
 #include "vocabulary/fnv1a.h"
@@ -28,9 +28,9 @@ Value lower_quartile(std::vector<Value>& values) {
   return *quarter;
 }
 
-/// The calls of an iteration, by kind and by the size of their communicators;
-/// names of communicators and peers differ between ranks that do the same.
-uint64_t program_of(const Steps& steps, const IterationRow& row) {
+/// How many calls an iteration has and a hash of them, by kind and by the size of their
+/// communicators; names of communicators and peers differ between ranks that do the same.
+std::pair<uint32_t, uint64_t> program_of(const Steps& steps, const IterationRow& row) {
   uint64_t hash = kFnv1aStart;
   for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
     const uint32_t communicator = steps.communicator[step];
@@ -38,11 +38,10 @@ uint64_t program_of(const Steps& steps, const IterationRow& row) {
     const int32_t size = communicator == kNone ? -2 : steps.communicators[communicator].size;
     hash = fnv1a_step(static_cast<uint64_t>(size), hash);
   }
-  return hash;
+  return {row.step_count, hash};
 }
 
-/// Iterations of equal programs: all, and in parts of one iteration number
-/// each.
+/// Iterations of equal programs: all, and in parts of one iteration number each.
 struct Program {
   std::vector<uint32_t> rows;   ///< by number, then by rank
   std::vector<uint32_t> parts;  ///< index of the first row of each part, and the end
@@ -56,12 +55,12 @@ struct Programs {
 };
 
 Programs programs_of(const Steps& steps) {
-  std::unordered_map<uint64_t, uint32_t> ids;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> ids;
   Programs result;
   std::vector<Program>& programs = result.all;
   for (uint32_t row = 0; row < steps.iterations.size(); ++row) {
-    const uint64_t hash = program_of(steps, steps.iterations[row]);
-    const auto [found, is_new] = ids.try_emplace(hash, static_cast<uint32_t>(programs.size()));
+    const auto [found, is_new] = ids.try_emplace(program_of(steps, steps.iterations[row]),
+                                                 static_cast<uint32_t>(programs.size()));
     if (is_new) programs.emplace_back();
     programs[found->second].rows.push_back(row);
     result.of_row.push_back(found->second);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranks that run the same program, told by their calls: what a step usually
-// takes among them, and what one rank has more.
+// Ranks that run the same program, recognized by their calls: what a step usually takes among them,
+// and what one rank has more.
 #pragma once
 
 #include "steps.h"
@@ -13,10 +13,8 @@ namespace streamscope::job {
 struct Usual {
   CompactShares shares{};
   Ns work_ns = 0;
-  int32_t after = -1;  ///< position in the iteration of the step it depends on;
-                       ///< -1: its start
-  float noise_ns = 0;  ///< standard deviation of the work of one rank from
-                       ///< iteration to iteration
+  int32_t after = -1;  ///< position in the iteration of the step it depends on; -1: its start
+  float noise_ns = 0;  ///< standard deviation of the work of one rank from iteration to iteration
 };
 
 struct Peers {

@@ -188,6 +188,12 @@ void StepReader::add(const RankSummary& summary) {
   if (summary.identity.rank < 0) {
     throw Error(shown(summary), "has no rank", "record it with --run, or name its rank");
   }
+  constexpr int32_t kMostRanks = 10'000'000;  // of any job; more is a damaged number
+  const int32_t world_size = summary.identity.world_size;
+  if (summary.identity.rank >= (world_size < 0 ? kMostRanks : world_size) ||
+      world_size > kMostRanks) {
+    reject(summary, fmt::format("is of rank {} among {}", summary.identity.rank, world_size));
+  }
   if (!rank_rows_.try_emplace(summary.identity.rank, static_cast<uint32_t>(steps_.ranks.size()))
            .second) {
     throw Error(shown(summary), fmt::format("rank {} was there already", summary.identity.rank),

@@ -122,6 +122,8 @@ TEST(Matching, RejectsBadSummaries) {
   };
   rejects([](RankSummary& summary) { summary.identity.rank = -1; });
   rejects([](RankSummary& summary) { summary.identity.rank = 0; });
+  rejects([](RankSummary& summary) { summary.identity.rank = 2; });
+  rejects([](RankSummary& summary) { summary.identity.world_size = 2'000'000'000; });
   rejects([](RankSummary& summary) { summary.communicator_sizes.clear(); });
   rejects([](RankSummary& summary) { summary.iterations[0].segments.pop_back(); });
   rejects([](RankSummary& summary) { summary.iterations[0].segments[0].after = 0; });
