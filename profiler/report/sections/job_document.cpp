@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "analysis/units.h"
+#include "job/rank_words.h"
 #include "lists.h"
 #include "report/formats/json.h"
 
@@ -75,9 +77,19 @@ Section costs_section(const Job& job) {
   return section;
 }
 
+// A replay that is further off predicts nothing.
+constexpr double kMostReplayError = 0.15;
+
 Section what_if_section(const Job& job) {
   Section section{.title = "What would help",
                   .columns = {left("if"), right("iteration"), right("change")}};
+  if (std::abs(job.replayed_ns - job.iteration_ns) > kMostReplayError * job.iteration_ns) {
+    section.columns.clear();
+    section.remarks.push_back(
+        fmt::format("Not known: a replay of the job gives {} for an iteration instead of {}.",
+                    duration(job.replayed_ns), duration(job.iteration_ns)));
+    return section;
+  }
   constexpr double kLeastGain = 0.01;  // of an iteration
   for (const job::WhatIf& what_if : job.what_ifs) {
     if (what_if.iteration_ns > job.replayed_ns * (1 - kLeastGain)) continue;
@@ -167,14 +179,15 @@ Document job_document(const JobReport& report) {
   Document document{.headline = headline_of(job)};
   for (const std::string& problem : report.problems)
     document.notices.push_back({trace::Severity::kDataLoss, problem, ""});
+  std::map<std::string, std::vector<int32_t>> incomplete;
   for (const job::RankRow& rank : job.steps.ranks) {
-    if (!rank.incomplete.empty())
-      document.notices.push_back({trace::Severity::kNotice,
-                                  fmt::format("rank {}: {}", rank.identity.rank, rank.incomplete),
-                                  ""});
+    if (!rank.incomplete.empty()) incomplete[rank.incomplete].push_back(rank.identity.rank);
   }
+  for (const auto& [why, ranks] : incomplete)
+    document.notices.push_back(
+        {trace::Severity::kNotice, fmt::format("{}: {}", job::ranks_text(ranks), why), ""});
   document.sections.push_back(costs_section(job));
-  if (Section what_ifs = what_if_section(job); !what_ifs.rows.empty())
+  if (Section what_ifs = what_if_section(job); !what_ifs.rows.empty() || !what_ifs.remarks.empty())
     document.sections.push_back(std::move(what_ifs));
   if (!job.matching.mismatches.empty()) document.sections.push_back(mismatch_section(job));
   document.sections.push_back(ranks_section(job));
