@@ -150,6 +150,24 @@ for rank in 0 1; do
 done
 expect_nobody
 
+# Profiles of other tools: the rank is in the file or its name.
+mkdir profiles
+event='"traceEvents": [{"ph": "X", "name": "step", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]'
+echo "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 2}, $event}" >profiles/b.json
+echo "{$event}" >profiles/rank0.json
+echo "not a profile" >profiles/README
+"$bin/streamscope" import --quiet profiles --run imported || fail "import exits $?"
+expect_traces imported rank-0000{0,1}.sqlite
+expect_rank imported/rank-00000.sqlite 0 "" "" "file name"
+expect_rank imported/rank-00001.sqlite 1 2 "" kineto
+"$bin/streamscope" import --quiet profiles --run imported 2>said && fail "an import was not refused"
+cp profiles/b.json profiles/c.json
+"$bin/streamscope" import --quiet profiles --run doubled 2>said && fail "two profiles of a rank were accepted"
+grep -q 'c.json: is about rank 1, as is profiles/b.json' said || fail "$(cat said)"
+echo "{$event}" >step.json
+"$bin/streamscope" import --quiet step.json --run unknown 2>said && fail "a profile without a rank was accepted"
+grep -q 'does not say which rank' said || fail "$(cat said)"
+
 # Open MPI, with the recorder on either side.
 if command -v mpirun >/dev/null; then
   mpi=(mpirun --allow-run-as-root --oversubscribe -n 3)
