@@ -14,3 +14,22 @@ after -1: 80 us of kernels
 all-reduce of 0xd0, 1048576 bytes, 40 us
 after 0: 20 us of kernels'
 [[ $got == "$expected" ]] || fail "the summary is: $got"
+
+# A job of two of them.
+for rank in 0 1; do
+  RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank STREAMSCOPE_JOB=two "$bin/streamscope" record --quiet --run job -- "$bin/tests/rank" ||
+    fail "record exited $?"
+done
+"$bin/streamscope" report --quiet job >report.txt || fail "report of a folder exited $?"
+grep -q '^2 ranks on 1 host: .* an iteration (10 iterations)' report.txt || fail "$(cat report.txt)"
+grep -q 'No rank holds the others up' report.txt || fail "$(cat report.txt)"
+[[ -s job/rank-00000.summary && -s job/rank-00001.summary ]] || fail "no summaries: $(ls job)"
+"$bin/streamscope" report --quiet job | cmp - report.txt || fail "a report from summaries differs"
+for format in markdown html json; do
+  "$bin/streamscope" report --quiet job --format $format -o job.$format || fail "report --format $format exited $?"
+done
+"$bin/streamscope" report --quiet job --what-if graph 2>said && fail "a what-if of a job was accepted"
+"$bin/streamscope" hang --quiet job >hang.txt || fail "hang of a folder exited $?: $(cat hang.txt)"
+rm job/rank-00001.*
+"$bin/streamscope" report --quiet job | grep -q 'rank 1 of 2 has no trace' || fail "a missing rank is not named"
+expect_nobody
