@@ -40,6 +40,14 @@ bool read_stored(const fs::path& trace, job::RankSummary& summary) {
   }
 }
 
+// A folder that is not ours to write to is read as well.
+void store(const job::RankSummary& summary, const fs::path& trace) {
+  try {
+    job::write_summary(summary, summary_of(trace));
+  } catch (const Error&) {
+  }
+}
+
 // The first trace of each rank, in the order of ranks.
 std::vector<job::RankIdentity> ranks_of(job::RunFolder& run, const fs::path& folder) {
   std::vector<job::RankIdentity> ranks = std::move(run.ranks);
@@ -69,7 +77,7 @@ report::JobReport load_job(const fs::path& folder, const std::string& iteration,
       analysis::Analyses analyses(trace, request);
       summary = job::summarize(analyses, identity);
       // A trace that grows has no summary yet.
-      if (usual && !trace::is_unfinished(trace)) job::write_summary(summary, summary_of(file));
+      if (usual && !trace::is_unfinished(trace)) store(summary, file);
     }
     reader.add(summary);
   }
