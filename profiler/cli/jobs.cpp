@@ -14,6 +14,7 @@
 #include "job/steps.h"
 #include "job/summarize.h"
 #include "job/summary_file.h"
+#include "record/run/rank_traces.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"
@@ -40,6 +41,12 @@ bool read_stored(const fs::path& trace, job::RankSummary& summary) {
   }
 }
 
+job::RankSummary summary_from(const trace::Trace& trace, const job::RankIdentity& identity,
+                              const analysis::IterationRequest& request) {
+  analysis::Analyses analyses(trace, request);
+  return job::summarize(analyses, identity);
+}
+
 // A folder that is not ours to write to is read as well.
 void store(const job::RankSummary& summary, const fs::path& trace) {
   try {
@@ -63,6 +70,24 @@ std::vector<job::RankIdentity> ranks_of(job::RunFolder& run, const fs::path& fol
 
 }  // namespace
 
+size_t summarize_run(const fs::path& folder, bool quiet) {
+  job::RunFolder run = job::read_run_folder(folder);
+  const std::vector<job::RankIdentity> ranks = ranks_of(run, folder);
+  const RankClaim own = record::own_rank();
+  const bool shared = own.is_known() && own.world_size > own.rank;
+  const size_t first = shared ? static_cast<size_t>(own.rank) : 0,
+               step = shared ? static_cast<size_t>(own.world_size) : 1;
+  size_t made = 0;
+  for (size_t i = first; i < ranks.size(); i += step) {
+    job::RankSummary summary;
+    if (read_stored(folder / ranks[i].trace, summary)) continue;
+    const trace::Trace trace = load_to_analyze(folder / ranks[i].trace, quiet);
+    job::write_summary(summary_from(trace, ranks[i], {}), summary_of(folder / ranks[i].trace));
+    ++made;
+  }
+  return made;
+}
+
 report::JobReport load_job(const fs::path& folder, const std::string& iteration, bool quiet) {
   job::RunFolder run = job::read_run_folder(folder);
   report::JobReport report{.problems = run.problems};
@@ -74,8 +99,7 @@ report::JobReport load_job(const fs::path& folder, const std::string& iteration,
     job::RankSummary summary;
     if (!usual || !read_stored(file, summary)) {
       const trace::Trace trace = load_to_analyze(file, quiet);
-      analysis::Analyses analyses(trace, request);
-      summary = job::summarize(analyses, identity);
+      summary = summary_from(trace, identity, request);
       // A trace that grows has no summary yet.
       if (usual && !trace::is_unfinished(trace)) store(summary, file);
     }

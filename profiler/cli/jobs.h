@@ -15,6 +15,10 @@ namespace streamscope::cli {
 report::JobReport load_job(const std::filesystem::path& folder, const std::string& iteration,
                            bool quiet);
 
+/// Makes the summaries that are missing or old. Processes that MPI or Slurm started share the work,
+/// each with the ranks that are its own by number; returns how many it has made.
+size_t summarize_run(const std::filesystem::path& folder, bool quiet);
+
 /// Explains which rank keeps the job from going on, if any does; an exit code.
 int report_job_hang(const std::filesystem::path& folder, bool quiet);
 

@@ -30,6 +30,18 @@ for format in markdown html json; do
 done
 "$bin/streamscope" report --quiet job --what-if graph 2>said && fail "a what-if of a job was accepted"
 "$bin/streamscope" hang --quiet job >hang.txt || fail "hang of a folder exited $?: $(cat hang.txt)"
+# The summaries of a run are made by any number of processes.
+rm job/*.summary
+"$bin/streamscope" analyze --quiet job || fail "analyze of a folder exited $?"
+"$bin/streamscope" report --quiet job | cmp - report.txt || fail "a report after analyze differs"
+if command -v mpirun >/dev/null; then
+  for count in 1 2 4; do
+    rm job/*.summary
+    mpirun --allow-run-as-root --oversubscribe -n $count "$bin/streamscope" analyze job >made.txt || fail "mpirun exits $?"
+    [[ $(grep -c made made.txt) == "$count" && $(ls job/*.summary | wc -l) == 2 ]] || fail "$count processes: $(cat made.txt)"
+    "$bin/streamscope" report --quiet job | cmp - report.txt || fail "a report after $count processes differs"
+  done
+fi
 rm job/rank-00001.*
 "$bin/streamscope" report --quiet job | grep -q 'rank 1 of 2 has no trace' || fail "a missing rank is not named"
 expect_nobody
