@@ -231,13 +231,15 @@ class DelayFinder {
   }
 
   double loss_in(const IterationRow& row, const Candidate& candidate) const {
-    double ns = 0;
+    // Steps that depend on the same one have the work since then in common.
+    std::map<uint32_t, double> since;
     for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
       for (const Part& part : parts_of(step, kLikely)) {
-        if (covers(candidate, part.cause, row.rank)) ns += part.ns;
+        double& most = since[steps_.after[step]];
+        if (covers(candidate, part.cause, row.rank)) most = std::max(most, part.ns);
       }
     }
-    return ns;
+    return sum_of(since);
   }
 
   void remove_cause(Scenario& scenario, const Candidate& candidate) const {

@@ -124,21 +124,29 @@ class PositionMedians {
 
   Usual median_of(std::span<const uint32_t> rows) {
     Usual result;
-    std::vector<int32_t> afters;
+    std::vector<int32_t> afters, sorted;
     for (uint32_t row : rows) afters.push_back(after_in(row));
-    result.after = lower_median(afters);
-    // Lengths compare only where they begin at the same step.
-    std::vector<uint32_t> alike;
+    sorted = afters;
+    result.after = lower_median(sorted);
+    const auto alike = static_cast<size_t>(std::ranges::count(afters, result.after));
+    const bool disagree = 2 * alike <= rows.size();
+    // Lengths compare only where they begin at the same step; chains begin with the iteration.
+    std::vector<Chain> lengths;
     for (uint32_t row : rows) {
-      if (after_in(row) == result.after) alike.push_back(step_in(row));
+      const uint32_t step = step_in(row);
+      if (after_in(row) == result.after) {
+        lengths.push_back({steps_.work_ns[step], steps_.shares[step]});
+      } else if (disagree && result.after < 0) {
+        lengths.push_back(chain_of(steps_, step));
+      }
     }
-    std::vector<Ns> lengths;
-    for (uint32_t step : alike) lengths.push_back(steps_.work_ns[step]);
-    result.work_ns = lower_median(lengths);
-    std::vector<float> parts(alike.size());
+    std::vector<Ns> works(lengths.size());
+    std::ranges::transform(lengths, works.begin(), &Chain::work_ns);
+    result.work_ns = lower_median(works);
+    std::vector<float> parts(lengths.size());
     for (size_t share = 0; share < analysis::kShareCount; ++share) {
-      std::ranges::transform(alike, parts.begin(),
-                             [&](uint32_t step) { return steps_.shares[step][share]; });
+      std::ranges::transform(lengths, parts.begin(),
+                             [&](const Chain& length) { return length.shares[share]; });
       result.shares[share] = lower_median(parts);
     }
     return result;
@@ -206,6 +214,17 @@ Peers peers_of(const Steps& steps) {
     PositionMedians(steps, programs, tasks[task].first, tasks[task].second).fill(result.usual);
   });
   return result;
+}
+
+Chain chain_of(const Steps& steps, uint32_t step) {
+  const uint32_t first = steps.iterations[steps.row[step]].first_step;
+  Chain chain;
+  for (uint32_t at = step; at != kNone && at >= first; at = steps.after[at]) {
+    chain.work_ns += steps.work_ns[at];
+    for (size_t share = 0; share < analysis::kShareCount; ++share)
+      chain.shares[share] += steps.shares[at][share];
+  }
+  return chain;
 }
 
 uint32_t usual_after(const Steps& steps, const Peers& peers, uint32_t step) {

@@ -43,6 +43,14 @@ Peers peers_of(const Steps& steps);
 /// The step on which this one usually depends; kNone: nothing earlier.
 uint32_t usual_after(const Steps& steps, const Peers& peers, uint32_t step);
 
+/// The work of a step and of those that it depends on, since the start of the iteration: what the
+/// rank would have taken until then without waiting for others.
+struct Chain {
+  Ns work_ns = 0;
+  CompactShares shares{};
+};
+Chain chain_of(const Steps& steps, uint32_t step);
+
 /// Excess::total_ns alone.
 Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step);
 Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step);

@@ -64,6 +64,54 @@ TEST(Job, AnswersWhatIfs) {
   EXPECT_DOUBLE_EQ(job.what_ifs[1].iteration_ns, 11e6);
 }
 
+/// The host of rank 1 holds all of its collectives up, so each depends on the start of the
+/// iteration; those of rank 0, whose host runs ahead, depend on each other.
+TEST(Job, ComparesRanksOfWhichOneIsHeldUpByItsHost) {
+  std::vector<RankSummary> ranks(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    RankSummary& summary = ranks[static_cast<size_t>(rank)];
+    summary.identity = {.rank = rank, .world_size = 2};
+    summary.communicators = {"dp0"};
+    summary.communicator_sizes = {2};
+    summary.places = {"", "train.py:1", "gemm"};
+    for (int i = 0; i < 6; ++i) {
+      RankIteration iteration{.start_ns = i * 24 * kMs, .end_ns = (i + 1) * 24 * kMs};
+      for (int k = 0; k < 3; ++k) {
+        const Ns arrives = iteration.start_ns + (21 + k) * kMs;
+        Segment segment{
+            .after = rank == 1 ? -1 : k - 1, .place = rank == 1 ? 1u : 2u, .host_place = 1};
+        auto& shares = segment.shares;
+        if (rank == 1) {
+          shares[static_cast<size_t>(TimeShare::kOutside)] = 20 * kMs;
+          shares[static_cast<size_t>(TimeShare::kLaunching)] = (1 + k) * kMs;
+        } else {
+          shares[static_cast<size_t>(TimeShare::kKernels)] = k == 0 ? kMs : 0;
+        }
+        const Ns start = rank == 1 ? arrives
+                         : k == 0  ? iteration.start_ns + kMs
+                                   : arrives - kMs / 2;
+        iteration.collectives.push_back({.sequence = static_cast<uint32_t>(i * 3 + k),
+                                         .kind = CollectiveKind::kAllReduce,
+                                         .bytes = 1024,
+                                         .issued_ns = start,
+                                         .start_ns = start,
+                                         .end_ns = arrives + kMs / 2});
+        iteration.segments.push_back(segment);
+      }
+      Segment last{.after = 2, .place = 2};
+      last.shares[static_cast<size_t>(TimeShare::kKernels)] = kMs / 2;
+      iteration.segments.push_back(last);
+      summary.iterations.push_back(iteration);
+    }
+  }
+  const Job job = analyze(SmallJob::steps_of(ranks));
+  ASSERT_FALSE(job.delay_sentences.empty());
+  EXPECT_THAT(job.delay_sentences[0],
+              testing::StartsWith("rank 1: host outside CUDA at train.py:1, 19.1 ms per iteration "
+                                  "more than on its peers; costs 19.1 ms per iteration"));
+  for (const Delay& delay : job.delays) EXPECT_THAT(delay.ranks, ElementsAre(1));
+}
+
 TEST(Job, IsSilentAboutAHealthyOne) {
   SmallJob small(4);
   for (int iteration = 0; iteration < 3; ++iteration) {
