@@ -9,11 +9,10 @@
 //   threads sampled during the hang (record --hang-timeout); not evaluated without such a sample.
 //   Locks other than pthread mutexes are not seen.
 // collective-order (SS106): streams of two devices or processes get collectives of two
-// communicators
-//   in opposite orders. Each stream may then run the one that the other has queued behind its own.
-//   Evidence: collectives with their communicators; not evaluated without them. False alarm:
-//   streams that the program orders in another way, so that the collectives never wait for each
-//   other.
+//   communicators in opposite orders. Each stream may then run the one that the other has queued
+//   behind its own. Evidence: collectives with their communicators; not evaluated without them.
+//   False alarm: streams that the program orders in another way, so that the collectives never wait
+//   for each other.
 // queue-full-block (SS108): a launch is blocked because about 1,000 operations are queued in its
 //   stream, and the first of them waits for something that has not come. If the blocked thread was
 //   to provide it, the program hangs. Evidence: calls that had not returned.
