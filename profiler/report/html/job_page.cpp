@@ -17,8 +17,8 @@ namespace {
 using analysis::format_duration;
 using job::Job;
 
-constexpr size_t kMostLines = 64, kMostColumns = 160;
-constexpr double kLeft = 90, kTop = 22, kWidth = 1080, kLineHeight = 14;
+constexpr size_t kMapLines = 64, kMapColumns = 160;
+constexpr double kMapLeft = 90, kMapTop = 22, kMapWidth = 1080, kMapLineHeight = 14;
 
 // Cells of the map: the worst of the ranks and iterations that they stand for.
 struct Cell {
@@ -43,8 +43,8 @@ Grid grid_of(const Job& job) {
   }
   if (job.steps.iterations.empty()) return grid;
   const size_t count = last - grid.first + 1, ranks = job.steps.ranks.size();
-  grid.ranks_each = (ranks + kMostLines - 1) / kMostLines;
-  grid.iterations_each = (count + kMostColumns - 1) / kMostColumns;
+  grid.ranks_each = (ranks + kMapLines - 1) / kMapLines;
+  grid.iterations_each = (count + kMapColumns - 1) / kMapColumns;
   grid.lines = (ranks + grid.ranks_each - 1) / grid.ranks_each;
   grid.columns = (count + grid.iterations_each - 1) / grid.iterations_each;
   grid.cells.resize(grid.lines * grid.columns);
@@ -65,7 +65,7 @@ std::string label(double x, double y, const char* anchor, const std::string& tex
 }
 
 std::string cells_of(const Job& job, const Grid& grid) {
-  const double pitch = std::min(kWidth / static_cast<double>(grid.columns), 24.0);
+  const double pitch = std::min(kMapWidth / static_cast<double>(grid.columns), 24.0);
   std::string text;
   for (size_t i = 0; i < grid.cells.size(); ++i) {
     const Cell& cell = grid.cells[i];
@@ -76,9 +76,9 @@ std::string cells_of(const Job& job, const Grid& grid) {
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "fill-opacity=\"{:.2f}\">"
         "<title>rank {}, iteration {}: made each other rank wait {}</title></rect>\n",
-        kLeft + static_cast<double>(i % grid.columns) * pitch,
-        kTop + static_cast<double>(i / grid.columns) * kLineHeight, std::max(pitch - 1, 0.5),
-        kLineHeight - 1, 0.06 + 0.94 * strength, cell.rank, cell.iteration + 1,
+        kMapLeft + static_cast<double>(i % grid.columns) * pitch,
+        kMapTop + static_cast<double>(i / grid.columns) * kMapLineHeight, std::max(pitch - 1, 0.5),
+        kMapLineHeight - 1, 0.06 + 0.94 * strength, cell.rank, cell.iteration + 1,
         format_duration(static_cast<trace::Ns>(std::llround(cell.late_ns))));
   }
   return text;
@@ -89,17 +89,17 @@ std::string cells_of(const Job& job, const Grid& grid) {
 std::string heat_map(const Job& job) {
   const Grid grid = grid_of(job);
   if (grid.cells.empty()) return "";
-  const double pitch = std::min(kWidth / static_cast<double>(grid.columns), 24.0);
+  const double pitch = std::min(kMapWidth / static_cast<double>(grid.columns), 24.0);
   std::string text = fmt::format(
       "<figure>\n<svg class=\"heat\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
       "role=\"img\" aria-label=\"How long each rank made the others wait, by iteration\">\n",
-      kLeft + kWidth, kTop + static_cast<double>(grid.lines) * kLineHeight + 4);
+      kMapLeft + kMapWidth, kMapTop + static_cast<double>(grid.lines) * kMapLineHeight + 4);
   for (size_t column = 0; column<grid.columns; column += grid.columns> 60 ? 20 : 10)
-    text += label(kLeft + static_cast<double>(column) * pitch, kTop - 7, "start",
+    text += label(kMapLeft + static_cast<double>(column) * pitch, kMapTop - 7, "start",
                   fmt::format("{}", grid.first + column * grid.iterations_each + 1));
   const size_t each = grid.lines > 32 ? 8 : grid.lines > 16 ? 4 : 1;
   for (size_t line = 0; line < grid.lines; line += each)
-    text += label(kLeft - 8, kTop + static_cast<double>(line) * kLineHeight + 11, "end",
+    text += label(kMapLeft - 8, kMapTop + static_cast<double>(line) * kMapLineHeight + 11, "end",
                   fmt::format("rank {}", job.steps.ranks[line * grid.ranks_each].identity.rank));
   text += cells_of(job, grid) +
           "</svg>\n<figcaption>How long each rank made the others wait because "
