@@ -265,10 +265,7 @@ class Explainer {
       if (std::ranges::find(place.behind, rank) != place.behind.end() && calls.size() < kMost)
         calls.push_back(call_text(place));
     }
-    std::string text;
-    for (size_t i = 0; i < calls.size(); ++i)
-      text += (i == 0 ? "" : i + 1 == calls.size() ? " and " : ", ") + calls[i];
-    return text;
+    return listed(calls);
   }
   static bool has_called(const Place& place, size_t rank) {
     return std::ranges::any_of(place.members, [&](const Place::Member& member) {

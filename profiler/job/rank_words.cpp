@@ -9,6 +9,13 @@
 
 namespace streamscope::job {
 
+std::string listed(const std::vector<std::string>& parts) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  return text;
+}
+
 std::string ranks_text(std::vector<int32_t> ranks) {
   constexpr size_t kMostParts = 6;
   std::ranges::sort(ranks);
@@ -24,10 +31,7 @@ std::string ranks_text(std::vector<int32_t> ranks) {
     i = next;
   }
   if (named < ranks.size()) parts.push_back(fmt::format("{} more", ranks.size() - named));
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-  return text;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + listed(parts);
 }
 
 }  // namespace streamscope::job

@@ -31,6 +31,8 @@ struct Grid {
   size_t lines = 0, columns = 0, ranks_each = 1, iterations_each = 1;
   uint32_t first = 0;  // number of the first iteration
   std::vector<Cell> cells;
+
+  double pitch() const { return std::min(kMapWidth / static_cast<double>(columns), 24.0); }
 };
 
 Grid grid_of(const Job& job) {
@@ -65,7 +67,6 @@ std::string label(double x, double y, const char* anchor, const std::string& tex
 }
 
 std::string cells_of(const Job& job, const Grid& grid) {
-  const double pitch = std::min(kMapWidth / static_cast<double>(grid.columns), 24.0);
   std::string text;
   for (size_t i = 0; i < grid.cells.size(); ++i) {
     const Cell& cell = grid.cells[i];
@@ -76,10 +77,10 @@ std::string cells_of(const Job& job, const Grid& grid) {
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "fill-opacity=\"{:.2f}\">"
         "<title>rank {}, iteration {}: made each other rank wait {}</title></rect>\n",
-        kMapLeft + static_cast<double>(i % grid.columns) * pitch,
-        kMapTop + static_cast<double>(i / grid.columns) * kMapLineHeight, std::max(pitch - 1, 0.5),
-        kMapLineHeight - 1, 0.06 + 0.94 * strength, cell.rank, cell.iteration + 1,
-        format_duration(static_cast<trace::Ns>(std::llround(cell.late_ns))));
+        kMapLeft + static_cast<double>(i % grid.columns) * grid.pitch(),
+        kMapTop + static_cast<double>(i / grid.columns) * kMapLineHeight,
+        std::max(grid.pitch() - 1, 0.5), kMapLineHeight - 1, 0.06 + 0.94 * strength, cell.rank,
+        cell.iteration + 1, format_duration(static_cast<trace::Ns>(std::llround(cell.late_ns))));
   }
   return text;
 }
@@ -89,13 +90,12 @@ std::string cells_of(const Job& job, const Grid& grid) {
 std::string heat_map(const Job& job) {
   const Grid grid = grid_of(job);
   if (grid.cells.empty()) return "";
-  const double pitch = std::min(kMapWidth / static_cast<double>(grid.columns), 24.0);
   std::string text = fmt::format(
       "<figure>\n<svg class=\"heat\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
       "role=\"img\" aria-label=\"How long each rank made the others wait, by iteration\">\n",
       kMapLeft + kMapWidth, kMapTop + static_cast<double>(grid.lines) * kMapLineHeight + 4);
   for (size_t column = 0; column<grid.columns; column += grid.columns> 60 ? 20 : 10)
-    text += label(kMapLeft + static_cast<double>(column) * pitch, kMapTop - 7, "start",
+    text += label(kMapLeft + static_cast<double>(column) * grid.pitch(), kMapTop - 7, "start",
                   fmt::format("{}", grid.first + column * grid.iterations_each + 1));
   const size_t each = grid.lines > 32 ? 8 : grid.lines > 16 ? 4 : 1;
   for (size_t line = 0; line < grid.lines; line += each)
