@@ -10,6 +10,7 @@
 
 #include "analysis/units.h"
 #include "rank_words.h"
+#include "vocabulary/list_text.h"
 
 namespace streamscope::job {
 namespace {

@@ -7,14 +7,9 @@
 
 #include <algorithm>
 
-namespace streamscope::job {
+#include "vocabulary/list_text.h"
 
-std::string listed(const std::vector<std::string>& parts) {
-  std::string text;
-  for (size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-  return text;
-}
+namespace streamscope::job {
 
 std::string ranks_text(std::vector<int32_t> ranks) {
   constexpr size_t kMostParts = 6;

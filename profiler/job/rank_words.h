@@ -10,9 +10,6 @@
 
 namespace streamscope::job {
 
-/// "a, b and c"
-std::string listed(const std::vector<std::string>& parts);
-
 /// "rank 17", "ranks 0-16, 18 and 20"; after a few parts "and 12 more".
 std::string ranks_text(std::vector<int32_t> ranks);
 

@@ -38,6 +38,7 @@
 #include "analysis/hang/wait_for_words.h"
 #include "families.h"
 #include "steps.h"
+#include "vocabulary/list_text.h"
 
 namespace streamscope::analysis {
 namespace {

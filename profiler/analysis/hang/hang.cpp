@@ -13,6 +13,7 @@
 #include "analysis/units.h"
 #include "analysis/usage/collectives.h"
 #include "hang_snapshot.h"
+#include "vocabulary/list_text.h"
 #include "wait_for_words.h"
 
 namespace streamscope::analysis {

@@ -67,13 +67,6 @@ std::string party_of(const Trace& trace, const WaitFor::Node& node) {
                         : "stream " + stream_label(trace, node.stream);
 }
 
-std::string wait_for_each_other(const std::vector<std::string>& parties) {
-  std::string text;
-  for (size_t i = 0; i < parties.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parties.size() ? " and " : ", ") + parties[i];
-  return text + (parties.size() == 1 ? " waits for itself" : " wait for each other");
-}
-
 // A cycle as sentences: "A needs B, which is queued behind C, which needs ...".
 std::string in_words(const Trace& trace, const WaitFor& graph,
                      const std::vector<WaitFor::Step>& cycle) {

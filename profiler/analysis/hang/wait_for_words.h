@@ -22,8 +22,6 @@ std::string name_of(const Trace& trace, const WaitFor::Node& node);
 std::string_view reason(WaitFor::Why why);
 /// The thread of a call, or the stream of another node: "thread main", "stream 7 math".
 std::string party_of(const Trace& trace, const WaitFor::Node& node);
-/// "stream 7, stream 8 and thread main wait for each other".
-std::string wait_for_each_other(const std::vector<std::string>& parties);
 /// A cycle as sentences: "A needs B, which is queued behind C, which needs ... the first".
 std::string in_words(const Trace& trace, const WaitFor& graph,
                      const std::vector<WaitFor::Step>& cycle);

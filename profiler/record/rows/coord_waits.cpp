@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vocabulary/list_text.h"
+
 namespace streamscope::record {
 namespace {
 
@@ -93,9 +95,7 @@ trace::HangReport CoordWaits::report() const {
   report.alarm = true;
   if (!cycle.empty()) {
     report.verdict = "deadlock";
-    for (size_t i = 0; i < cycle.size(); ++i)
-      report.headline += (i == 0 ? "" : i + 1 == cycle.size() ? " and " : ", ") + cycle[i];
-    report.headline += cycle.size() == 1 ? " waits for itself" : " wait for each other";
+    report.headline = wait_for_each_other(cycle);
   } else if (!unpromised.empty()) {
     report.verdict = barrier ? "missing-participant" : "lost-signal";
     report.headline = unpromised.front();
