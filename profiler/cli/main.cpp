@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <new>
@@ -102,6 +103,27 @@ int run(std::vector<std::string> arguments) {
   return run_command(*command, std::move(arguments));
 }
 
+// There may be no memory left for formatting a message.
+void say_out_of_memory() {
+  constexpr std::string_view kLine = "streamscope: out of memory; record or read a shorter part\n";
+  (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
+}
+
+std::terminate_handler usual_terminate = nullptr;
+
+// Destructors of nlohmann's values allocate, and what they throw can be caught nowhere.
+[[noreturn]] void terminate() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory();
+    ::_exit(kUnusable);
+  } catch (...) {
+  }
+  usual_terminate();
+  std::abort();
+}
+
 int run_and_report(int argc, char** argv) {
   try {
     const int code = run({argv + std::min(1, argc), argv + argc});
@@ -111,10 +133,7 @@ int run_and_report(int argc, char** argv) {
     // From fmt; other outputs report their own errors, with the file name.
     return fail(std::string("standard output: ") + error.what() + "; is the disk full?");
   } catch (const std::bad_alloc&) {
-    // There may be no memory left for formatting a message.
-    constexpr std::string_view kLine =
-        "streamscope: out of memory; record or read a shorter part\n";
-    (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
+    say_out_of_memory();
     return kUnusable;
   } catch (const std::exception& error) {
     return fail(explain(error));
@@ -127,6 +146,7 @@ int run_and_report(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace streamscope;
   cli::hold_standard_files();
+  cli::usual_terminate = std::set_terminate(cli::terminate);
   // libc loads its unwinder on first use and aborts if memory is short then.
   void* frame;
   ::backtrace(&frame, 1);

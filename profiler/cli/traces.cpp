@@ -109,14 +109,25 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
     throw Error(file.string(), "is a database and would be overwritten",
                 "name another output file");
   }
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) {
+  const bool existed = fs::exists(file, ignored);
+  bool opened = false;
+  // What was there and could not be opened stays.
+  const auto remove_incomplete = [&] {
     std::error_code error;
-    if (fs::is_regular_file(file, error)) fs::remove(file, error);  // incomplete
-    throw Error(file.string(), "cannot be written", "check folder, permissions and free space");
+    if ((opened || !existed) && fs::is_regular_file(file, error)) fs::remove(file, error);
+  };
+  try {
+    std::ofstream out(file, std::ios::binary);
+    opened = out.is_open();
+    out << text;
+    out.close();
+    if (out) return;
+  } catch (...) {  // out of memory
+    remove_incomplete();
+    throw;
   }
+  remove_incomplete();
+  throw Error(file.string(), "cannot be written", "check folder, permissions and free space");
 }
 
 void add_iteration_option(CommandLine& line, std::string& text, std::string_view otherwise) {
