@@ -32,12 +32,18 @@ void reserve_large(std::vector<T>& vector, size_t count) {
   prefer_huge_pages(vector.data() + vector.size(), (vector.capacity() - vector.size()) * sizeof(T));
 }
 
+/// Like `vector.resize(count, value)`.
+template <class T>
+void resize_large(std::vector<T>& vector, size_t count, const T& value = T()) {
+  reserve_large(vector, count);
+  vector.resize(count, value);
+}
+
 /// Like `std::vector<T>(count, value)`.
 template <class T>
 std::vector<T> large_vector(size_t count, const T& value) {
   std::vector<T> result;
-  reserve_large(result, count);
-  result.resize(count, value);
+  resize_large(result, count, value);
   return result;
 }
 

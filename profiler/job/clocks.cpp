@@ -72,9 +72,11 @@ class ClockAligner {
   void number_clocks() {
     std::unordered_map<std::string, uint32_t> by_host;
     for (uint32_t rank = 0; rank < steps_.ranks.size(); ++rank) {
-      const std::string& host = steps_.ranks[rank].identity.host;
+      const RankRow& row = steps_.ranks[rank];
+      const std::string& host = row.identity.host;
       auto clock = static_cast<uint32_t>(clocks_.size());
-      if (!host.empty()) clock = by_host.try_emplace(host, clock).first->second;
+      if (!host.empty() && row.on_clock_of_host)
+        clock = by_host.try_emplace(host, clock).first->second;
       if (clock == clocks_.size()) clocks_.emplace_back();
       clock_of_.push_back(clock);
     }
@@ -169,17 +171,20 @@ class ClockAligner {
   }
 
   /// Medians of the ends in stretches of time: long ones, so that one late end does not count, and
-  /// several, so that drift shows. None without ends.
+  /// several, so that drift shows where it is more than the ends differ. None without ends.
   static std::vector<ClockKnot> estimates_of(const std::vector<Constraint>& all) {
     constexpr size_t kLeast = 3, kMost = 8;
+    constexpr Ns kShortestNs =
+        100'000'000;  // at 20 ppm, as much as the ends of a collective differ
     std::vector<std::pair<Ns, double>> ends;
     for (const Constraint& constraint : all) {
       if (!std::isnan(constraint.offset)) ends.emplace_back(constraint.at_ns, constraint.offset);
     }
     std::vector<ClockKnot> points;
     if (ends.empty()) return points;
-    const auto stretches = static_cast<Ns>(std::clamp<size_t>(ends.size() / kLeast, 1, kMost));
-    const Ns first = ends.front().first, length = (ends.back().first - first) / stretches + 1;
+    const Ns first = ends.front().first, whole = ends.back().first - first;
+    const auto most = std::min(static_cast<Ns>(ends.size() / kLeast), whole / kShortestNs);
+    const Ns length = whole / std::clamp<Ns>(most, 1, kMost) + 1;
     for (auto from = ends.begin(); from != ends.end();) {
       const Ns stretch = (from->first - first) / length;
       const auto to = std::find_if(from, ends.end(), [&](const auto& end) {

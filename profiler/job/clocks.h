@@ -34,8 +34,9 @@ struct RankClock {
 /// and more than their crystals differ.
 inline constexpr double kMostDrift = 500e-6;
 
-/// By rank row. Ranks of one host share a clock. Others are reached through chains of communicators
-/// and messages, in which the intervals add up. O(steps * longest chain).
+/// By rank row. Ranks of one host share a clock (RankSummary::clock_start_ns). Others are reached
+/// through chains of communicators and messages, in which the intervals add up. O(steps * longest
+/// chain).
 std::vector<RankClock> clocks_of(const Steps& steps);
 
 }  // namespace streamscope::job

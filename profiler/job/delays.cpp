@@ -32,21 +32,6 @@ struct Cause {
   auto operator<=>(const Cause&) const = default;
 };
 
-bool is_host(TimeShare share) {
-  switch (share) {
-    case TimeShare::kLaunching:
-    case TimeShare::kOutside:
-    case TimeShare::kSynchronizing:
-    case TimeShare::kMemory:
-    case TimeShare::kCodeLoading:
-    case TimeShare::kLock:
-    case TimeShare::kRecorder:
-      return true;
-    default:
-      return false;
-  }
-}
-
 struct Part {
   Cause cause;
   double ns;
@@ -55,6 +40,7 @@ struct Part {
 struct Candidate {
   Cause cause;
   std::vector<uint32_t> rank_rows;  ///< empty: changing
+  bool is_regular = false;          ///< they lose time to it in nearly every iteration
   double on_path_ns = 0;
   double excess_ns = 0;
 };
@@ -70,7 +56,7 @@ class DelayFinder {
     std::vector<Ns> ends = replay_.ends(scenario_);
     double duration_ns = replay_.iteration_ns(scenario_, ends);
     const double whole_ns = duration_ns;
-    Scenario trial, best;  // kept, as they are large
+    Scenario trial = reserved_like(scenario_), best = reserved_like(scenario_);  // large: kept
     while (delays.size() < limit) {
       double best_ns = duration_ns;
       const Candidate* chosen = nullptr;
@@ -82,7 +68,7 @@ class DelayFinder {
         replay_.find_ends(trial, ends);
         const double ns = replay_.iteration_ns(trial, ends);
         const double needed = candidate.cause.place == kNone ? kWorthMixing : 1;
-        const double least = candidate.rank_rows.empty() ? kLeastChangingCost : kLeastCost;
+        const double least = candidate.is_regular ? kLeastCost : kLeastChangingCost;
         const double saved_ns = duration_ns - ns;
         if (saved_ns < least * whole_ns || saved_ns <= needed * (duration_ns - best_ns)) continue;
         best_ns = ns;
@@ -105,7 +91,7 @@ class DelayFinder {
   /// What a step lost beyond `sigmas` of noise, by cause; what is gone from the scenario is not
   /// counted again.
   std::vector<Part> parts_of(uint32_t step, double sigmas) const {
-    const double least = sigmas * double{peers_.of(steps_, step).noise_ns};
+    const double least = sigmas * double{noise_ns(steps_, peers_, step)};
     std::vector<Part> parts;
     if (static_cast<double>(excess_ns(steps_, peers_, step)) <= least) return parts;
     const Excess excess = excess_of(steps_, peers_, step);
@@ -116,11 +102,30 @@ class DelayFinder {
     };
     for (size_t share = 0; share < kShareCount; ++share) {
       const auto kind = static_cast<TimeShare>(share);
-      take(kind, is_host(kind) ? steps_.host_place[step] : steps_.place[step],
+      take(kind, is_host_time(kind) ? steps_.host_place[step] : steps_.place[step],
            double{excess.shares[share]});
     }
     if (excess.exposed != kNone) {
       take(TimeShare::kCollectives, exposed_place(excess.exposed), double{excess.exposed_ns});
+    }
+    return parts;
+  }
+
+  /// Also those of the steps before it that depend on the same one, if it usually depends on one of
+  /// these: a late host holds them all up.
+  std::vector<Part> parts_on_way_to(uint32_t step) const {
+    std::vector<Part> parts = parts_of(step, kCertain);
+    if (steps_.after[step] == usual_after(steps_, peers_, step)) return parts;
+    for (uint32_t s = steps_.iterations[steps_.row[step]].first_step; s < step; ++s) {
+      if (steps_.after[s] != steps_.after[step]) continue;
+      for (const Part& part : parts_of(s, kCertain)) {
+        const auto known = std::ranges::find(parts, part.cause, &Part::cause);
+        if (known == parts.end()) {
+          parts.push_back(part);
+        } else {
+          known->ns = std::max(known->ns, part.ns);
+        }
+      }
     }
     return parts;
   }
@@ -148,7 +153,7 @@ class DelayFinder {
     std::map<std::pair<uint32_t, TimeShare>, Places> by_rank;  // and share
     for (const Hop& hop : path) {
       if (hop.work_ns == 0) continue;
-      for (const Part& part : parts_of(hop.step, kCertain)) {
+      for (const Part& part : parts_on_way_to(hop.step)) {
         by_rank[{steps_.rank_of(hop.step), part.cause.share}][part.cause.place] += part.ns;
       }
     }
@@ -161,7 +166,7 @@ class DelayFinder {
     }
     std::vector<Candidate> candidates;
     for (const auto& [cause, ranks] : by_cause) {
-      candidates.push_back({cause, {}, sum_of(ranks), 0});
+      candidates.push_back({.cause = cause, .on_path_ns = sum_of(ranks)});
     }
     std::ranges::sort(candidates, std::greater<>(), &Candidate::on_path_ns);
     if (candidates.size() > kTried) candidates.resize(kTried);
@@ -223,6 +228,7 @@ class DelayFinder {
       candidate.rank_rows.clear();
       if (alone) candidate.rank_rows = {top->first};
     }
+    candidate.is_regular = !candidate.rank_rows.empty() && always(candidate.rank_rows.front());
     for (uint32_t rank : candidate.rank_rows) {
       candidate.excess_ns += losses[rank].ns / static_cast<double>(candidate.rank_rows.size());
     }
@@ -249,12 +255,18 @@ class DelayFinder {
       if (row.row_count == 0) return;
       const uint32_t from = steps_.iterations[row.first_row].first_step;
       const IterationRow& last = steps_.iterations[row.first_row + row.row_count - 1];
+      Ns saved_ns = 0;  // by the host until then
       for (uint32_t step = from; step < last.first_step + last.step_count; ++step) {
+        const bool of_host = is_host_time(candidate.cause.share);
+        // Its host is early enough then.
+        if (of_host && steps_.shares[step][static_cast<size_t>(candidate.cause.share)] > 0)
+          depend_as_usual(scenario, step);
         for (const Part& part : parts_of(step, sigmas)) {
-          if (covers(candidate, part.cause, static_cast<uint32_t>(rank))) {
-            remove_part(scenario, step, part);
-          }
+          if (!covers(candidate, part.cause, static_cast<uint32_t>(rank))) continue;
+          remove_part(scenario, step, part);
+          if (of_host) saved_ns += host_part_ns(step, part);
         }
+        replay_.call_earlier(scenario, step, saved_ns);
       }
     };
     if (candidate.rank_rows.empty()) {
@@ -262,6 +274,20 @@ class DelayFinder {
     } else {
       for (uint32_t rank : candidate.rank_rows) remove(rank);
     }
+  }
+
+  /// Without a change of when it is ready, as long as nothing else changes.
+  void depend_as_usual(Scenario& scenario, uint32_t step) const {
+    const uint32_t slot = replay_.slot_of(step), usual = usual_after(steps_, peers_, step);
+    if (scenario.after[slot] == (usual == kNone ? kNone : steps_.group[usual])) return;
+    const std::optional<Ns> length = usual_length_ns(steps_, peers_, step);
+    if (!length) return;
+    const Ns removed = steps_.work_ns[step] - scenario.work_ns[slot];
+    replay_.set(scenario, step, std::max<Ns>(*length - removed, 0), usual);
+  }
+
+  Ns host_part_ns(uint32_t step, const Part& part) const {
+    return static_cast<Ns>(std::min(double{host_excess_ns(steps_, peers_, step)}, part.ns));
   }
 
   void remove_part(Scenario& scenario, uint32_t step, const Part& part) const {
@@ -314,12 +340,17 @@ void make_as_peers(const Steps& steps, const Peers& peers, const Replay& replay,
                    std::span<const uint32_t> rank_rows, Scenario& scenario) {
   for (uint32_t rank : rank_rows) {
     const RankRow& row = steps.ranks[rank];
+    Ns saved_ns = 0;  // by the host until then
     for (uint32_t i = 0; i < row.row_count; ++i) {
       const IterationRow& iteration = steps.iterations[row.first_row + i];
       const uint32_t end = iteration.first_step + iteration.step_count;
       for (uint32_t step = iteration.first_step; step < end; ++step) {
-        if (excess_ns(steps, peers, step) == 0) continue;
-        replay.set(scenario, step, peers.of(steps, step).work_ns, usual_after(steps, peers, step));
+        saved_ns += static_cast<Ns>(host_excess_ns(steps, peers, step));
+        replay.call_earlier(scenario, step, saved_ns);
+        if (const std::optional<Ns> length = usual_length_ns(steps, peers, step)) {
+          replay.set(scenario, step, *length - excess_ns(steps, peers, step),
+                     usual_after(steps, peers, step));
+        }
       }
     }
   }

@@ -19,7 +19,8 @@ struct Delay {
 };
 
 /// The share of an iteration that a delay must cost to be worth a line. That the slowest of many
-/// ranks differs a little in each iteration is normal, so another rank each time must cost more.
+/// ranks differs a little in each iteration is normal, so what does not happen in nearly every
+/// iteration must cost more.
 inline constexpr double kLeastCost = 0.02, kLeastChangingCost = 0.05;
 
 /// At most `limit`, most costly first. Work is compared with that of peers; what is within the

@@ -89,7 +89,7 @@ std::string sentence_of(const Delay& delay, double iteration_ns) {
 
 std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scenario& measured) {
   std::vector<WhatIf> result;
-  Scenario scenario;  // kept, as it is large
+  Scenario scenario = reserved_like(measured);  // large: kept
   std::vector<Ns> ends;
   const auto ask = [&](std::string text, std::span<const uint32_t> ranks) {
     scenario = measured;
@@ -124,14 +124,13 @@ Job analyze(Steps steps) {
   job.matching = matching_of(job.steps);
   job.clocks = clocks_of(job.steps);
   job.peers = peers_of(job.steps);
-  job.waiting = waiting_of(job.steps, job.matching, job.peers);
+  job.waiting = waiting_of(job.steps, job.peers);
   job.overlap = overlap_of(job.steps, job.waiting);
   job.stragglers = stragglers_of(job.steps, job.waiting);
   if (job.steps.iterations.empty()) return job;
 
   const Replay replay(job.steps, job.matching, job.peers);
-  Scenario measured = replay.measured(job.waiting);
-  measured.start_ns = starts_of(job.steps, job.clocks);
+  const Scenario measured = replay.measured(job.waiting, starts_of(job.steps, job.clocks));
   const std::vector<Ns> ends = replay.ends(measured);
   job.iteration_ns = median_iteration_ns(job.steps);
   job.replayed_ns = replay.iteration_ns(measured, ends);

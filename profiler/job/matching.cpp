@@ -9,6 +9,8 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/large_vector.h"
+
 namespace streamscope::job {
 namespace {
 
@@ -264,8 +266,8 @@ Matching matching_of(const Steps& steps) {
   for (uint32_t group = 0; group < steps.group_count; ++group) {
     result.first_member[group + 1] += result.first_member[group];
   }
-  result.members.resize(steps.count());
-  result.slots.resize(steps.count());
+  analysis::resize_large(result.members, steps.count());
+  analysis::resize_large(result.slots, steps.count());
   std::vector<uint32_t> next(result.first_member.begin(), result.first_member.end() - 1);
   for (const RankRow& rank : steps.ranks) {
     for (uint32_t i = 0; i < rank.row_count; ++i) {

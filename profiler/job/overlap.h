@@ -4,6 +4,8 @@
 // Communication and work of each rank at the same time.
 #pragma once
 
+#include <algorithm>
+
 #include "waiting.h"
 
 namespace streamscope::job {
@@ -15,7 +17,9 @@ struct Overlap {
   double waited_ns = 0;         ///< of `exposed_ns`, waiting for other ranks
 
   /// The part of communication that costs nothing; 1 without communication.
-  double share() const { return communication_ns > 0 ? 1 - exposed_ns / communication_ns : 1; }
+  double share() const {
+    return communication_ns > 0 ? std::max(1 - exposed_ns / communication_ns, 0.0) : 1;
+  }
 };
 
 /// By rank row. O(steps).

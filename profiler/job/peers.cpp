@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "analysis/large_vector.h"
 #include "job/parallel.h"
 #include "vocabulary/fnv1a.h"
 
@@ -100,7 +102,12 @@ class PositionMedians {
       : steps_(steps), programs_(programs), program_(programs.all[program]), position_(position) {}
 
   void fill(std::vector<Usual>& usual) {
-    const float noise = noise_ns();
+    const float noise = noise_of([&](uint32_t step) { return steps_.work_ns[step]; });
+    const float host_noise = noise_of(
+        [&](uint32_t step) { return static_cast<Ns>(std::max(steps_.host_ns[step], 0.f)); });
+    const float start_noise = noise_of([&](uint32_t step) {
+      return steps_.start_ns[step] - steps_.iterations[steps_.row[step]].start_ns;
+    });
     for (size_t part = 0; part + 1 < program_.parts.size(); ++part) {
       std::span<const uint32_t> all = program_.rows;
       if (program_.parts[part + 1] - program_.parts[part] > 1) {
@@ -109,6 +116,9 @@ class PositionMedians {
       const std::vector<uint32_t> rows = some_of(all);
       Usual result = median_of(rows);
       result.noise_ns = noise >= 0 ? noise : spread_ns(rows, result);
+      result.start_noise_ns = std::max(start_noise, result.noise_ns);
+      result.host_ns = host_ns_of(rows);
+      result.host_noise_ns = std::max(host_noise, 0.f);  // alone: add_up_noise() follows
       usual[program_.first_usual + part * program_.positions + position_] = result;
     }
   }
@@ -152,9 +162,18 @@ class PositionMedians {
     return result;
   }
 
+  float host_ns_of(std::span<const uint32_t> rows) const {
+    std::vector<float> known;
+    for (uint32_t row : rows) {
+      if (const float host = steps_.host_ns[step_in(row)]; host >= 0) known.push_back(host);
+    }
+    return known.empty() ? -1 : lower_median(known);
+  }
+
   /// From one iteration of a rank to its next; negative if no rank has two. A quartile, as half of
   /// the changes between two ranks may be a delay that comes and goes.
-  float noise_ns() const {
+  template <class Value>
+  float noise_of(const Value& value) const {
     constexpr double kSigmasOfQuartile = 0.4506;  // of the difference of two normal values
     std::vector<float> differences;
     for (uint32_t row : some_of(program_.rows)) {
@@ -164,8 +183,9 @@ class PositionMedians {
           programs_.of_row[next] != programs_.of_row[row]) {
         continue;
       }
-      differences.push_back(static_cast<float>(
-          std::abs(steps_.work_ns[step_in(next)] - steps_.work_ns[step_in(row)])));
+      if (!steps_.ran(step_in(row)) || !steps_.ran(step_in(next))) continue;
+      differences.push_back(
+          static_cast<float>(std::abs(value(step_in(next)) - value(step_in(row)))));
     }
     if (differences.empty()) return -1;
     return static_cast<float>(lower_quartile(differences) / kSigmasOfQuartile);
@@ -188,6 +208,81 @@ class PositionMedians {
   const Program& program_;
   const uint32_t position_;
 };
+
+/// From that of each position to that of all until it.
+void add_up_noise(const Programs& programs, std::vector<Usual>& all) {
+  for (const Program& program : programs.all) {
+    for (size_t part = 0; part + 1 < program.parts.size(); ++part) {
+      float variance = 0;
+      for (uint32_t position = 0; position < program.positions; ++position) {
+        float& noise = all[program.first_usual + part * program.positions + position].host_noise_ns;
+        variance += noise * noise;
+        noise = std::sqrt(variance);
+      }
+    }
+  }
+}
+
+std::vector<Ns> own_durations(const Steps& steps) {
+  std::vector<Ns> shortest(steps.group_count, trace::kUnknownNs);
+  for (uint32_t step = 0; step < steps.count(); ++step) {
+    if (!steps.ran(step)) continue;
+    const Ns duration = steps.end_ns[step] - steps.start_ns[step];
+    Ns& own = shortest[steps.group[step]];
+    if (own == trace::kUnknownNs || duration < own) own = duration;
+  }
+  return shortest;
+}
+
+void compare_hosts(const Steps& steps, Peers& peers) {
+  analysis::resize_large(peers.host_lag_ns, steps.count());
+  analysis::resize_large(peers.waited, steps.count());
+  for (const IterationRow& row : steps.iterations) {
+    float lag = 0;
+    uint32_t waited = kNone;
+    for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+      const float usual = peers.of(steps, step).host_ns;
+      const bool known = steps.host_ns[step] >= 0 && usual >= 0;
+      if (!known) waited = step;
+      lag = known ? lag + steps.host_ns[step] - usual : 0;
+      peers.host_lag_ns[step] = lag;
+      peers.waited[step] = waited;
+    }
+  }
+}
+
+/// Beyond what is usual.
+Ns longer_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+  const std::optional<Ns> length = usual_length_ns(steps, peers, step);
+  return length ? std::max<Ns>(*length - peers.of(steps, step).work_ns, 0) : 0;
+}
+
+/// The most for which the host can have held up the work of a step.
+float host_limit_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+  const uint32_t first = steps.iterations[steps.row[step]].first_step, after = steps.after[step];
+  const bool in_iteration = after != kNone && after >= first;
+  if (peers.waited[step] != kNone && (!in_iteration || peers.waited[step] > after))
+    return std::numeric_limits<float>::infinity();
+  return std::max(peers.host_lag_ns[step] - (in_iteration ? peers.host_lag_ns[after] : 0), 0.f);
+}
+
+float host_part(const CompactShares& shares) {
+  float sum = 0;
+  for (size_t share = 0; share < analysis::kShareCount; ++share) {
+    if (is_host_time(static_cast<analysis::TimeShare>(share))) sum += shares[share];
+  }
+  return sum;
+}
+
+void limit_host(float most_ns, Excess& excess) {
+  const float host_ns = host_part(excess.shares);
+  if (host_ns <= most_ns) return;
+  for (size_t share = 0; share < analysis::kShareCount; ++share) {
+    if (is_host_time(static_cast<analysis::TimeShare>(share)))
+      excess.shares[share] *= most_ns / host_ns;
+  }
+  excess.total_ns = std::max(excess.total_ns - (host_ns - most_ns), 0.f);
+}
 
 }  // namespace
 
@@ -213,6 +308,9 @@ Peers peers_of(const Steps& steps) {
   for_each_part(tasks.size(), [&](size_t task) {
     PositionMedians(steps, programs, tasks[task].first, tasks[task].second).fill(result.usual);
   });
+  add_up_noise(programs, result.usual);
+  result.own_ns = own_durations(steps);
+  compare_hosts(steps, result);
   return result;
 }
 
@@ -235,22 +333,27 @@ uint32_t usual_after(const Steps& steps, const Peers& peers, uint32_t step) {
   return steps.row[step] == steps.ranks[row.rank].first_row ? kNone : row.first_step - 1;
 }
 
-Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+std::optional<Ns> usual_length_ns(const Steps& steps, const Peers& peers, uint32_t step) {
   const uint32_t expected = usual_after(steps, peers, step);
-  Ns length = steps.work_ns[step];
-  if (steps.after[step] != expected) {
-    const IterationRow& row = steps.iterations[steps.row[step]];
-    const Ns from =
-        expected == kNone || expected < row.first_step ? row.start_ns : steps.end_ns[expected];
-    if (from == trace::kUnknownNs || steps.start_ns[step] == trace::kUnknownNs) return 0;
-    length = steps.start_ns[step] - from;
-  }
-  return std::max<Ns>(length - peers.of(steps, step).work_ns, 0);
+  if (steps.after[step] == expected) return steps.work_ns[step];
+  const IterationRow& row = steps.iterations[steps.row[step]];
+  const Ns from =
+      expected == kNone || expected < row.first_step ? row.start_ns : steps.end_ns[expected];
+  if (from == trace::kUnknownNs || steps.start_ns[step] == trace::kUnknownNs) return std::nullopt;
+  return std::max<Ns>(steps.start_ns[step] - from, 0);
+}
+
+Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+  const Ns longer = longer_ns(steps, peers, step);
+  if (longer == 0 || (steps.after[step] == usual_after(steps, peers, step) &&
+                      static_cast<float>(longer) <= host_limit_ns(steps, peers, step)))
+    return longer;
+  return static_cast<Ns>(excess_of(steps, peers, step).total_ns);
 }
 
 Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
   Excess excess;
-  excess.total_ns = static_cast<float>(excess_ns(steps, peers, step));
+  excess.total_ns = static_cast<float>(longer_ns(steps, peers, step));
   if (excess.total_ns == 0) return excess;
   const Usual& usual = peers.of(steps, step);
   const uint32_t after = steps.after[step];
@@ -261,12 +364,29 @@ Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
   }
   if (after != usual_after(steps, peers, step) && after != kNone && !steps.ends_iteration(after) &&
       known < excess.total_ns) {
+    const Ns own_ns = peers.own_ns[steps.group[after]];
     excess.exposed = after;
-    excess.exposed_ns = excess.total_ns - known;
+    excess.exposed_ns =
+        std::min(excess.total_ns - known, static_cast<float>(std::max<Ns>(own_ns, 0)));
+    excess.total_ns = known + excess.exposed_ns;
   } else if (known > 0) {
     for (float& share : excess.shares) share *= excess.total_ns / known;
   }
+  limit_host(host_limit_ns(steps, peers, step), excess);
   return excess;
+}
+
+float noise_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+  const Usual& usual = peers.of(steps, step);
+  if (steps.after[step] != usual_after(steps, peers, step)) return usual.start_noise_ns;
+  return std::isinf(host_limit_ns(steps, peers, step))
+             ? usual.noise_ns
+             : std::max(usual.noise_ns, usual.host_noise_ns);
+}
+
+float host_excess_ns(const Steps& steps, const Peers& peers, uint32_t step) {
+  const float own = steps.host_ns[step], usual = peers.of(steps, step).host_ns;
+  return own < 0 || usual < 0 ? 0 : std::max(own - usual, 0.f);
 }
 
 }  // namespace streamscope::job

@@ -5,6 +5,8 @@
 // and what one rank has more.
 #pragma once
 
+#include <optional>
+
 #include "steps.h"
 
 namespace streamscope::job {
@@ -14,12 +16,23 @@ struct Usual {
   CompactShares shares{};
   Ns work_ns = 0;
   int32_t after = -1;  ///< position in the iteration of the step it depends on; -1: its start
-  float noise_ns = 0;  ///< standard deviation of the work of one rank from iteration to iteration
+  float host_ns = -1;  ///< that the host takes since the step before; negative: not known
+  // Standard deviations of one rank from iteration to iteration.
+  float noise_ns = 0;        ///< of the work
+  float start_noise_ns = 0;  ///< of the start since that of the iteration
+  float host_noise_ns = 0;   ///< of what the host takes since the start of the iteration
 };
 
 struct Peers {
   std::vector<uint32_t> first_usual;  ///< by row of Steps::iterations; of its first step
   std::vector<Usual> usual;
+  std::vector<Ns>
+      own_ns;  ///< by group: a collective's own duration, that of the rank that is in it
+               ///< for the shortest time, as it arrived last; unknown: nobody ended it
+  /// By step: what the host took longer than usual since the start of the iteration, or since it
+  /// last waited for the device, which was at step `waited`, or kNone.
+  std::vector<float> host_lag_ns;
+  std::vector<uint32_t> waited;
 
   const Usual& of(const Steps& steps, uint32_t step) const {
     const uint32_t row = steps.row[step];
@@ -27,10 +40,13 @@ struct Peers {
   }
 };
 
-/// What a rank's own work took longer than usual, before one step.
+/// What a rank's own work took longer than usual, before one step. A host that did not wait for the
+/// device meanwhile cannot have held it up for longer than it was slower than its peers: that it is
+/// behind them, at the same speed, has other reasons.
 struct Excess {
   CompactShares shares{};    ///< by what the work was
-  float exposed_ns = 0;      ///< it waited for a collective that its peers overlap with work
+  float exposed_ns = 0;      ///< in a collective that its peers overlap with work; without
+                             ///< the waiting for others in it
   uint32_t exposed = kNone;  ///< the step of that collective
   float total_ns = 0;
 };
@@ -53,6 +69,14 @@ Chain chain_of(const Steps& steps, uint32_t step);
 
 /// Excess::total_ns alone.
 Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step);
+/// The standard deviation of excess_ns() where nothing is wrong.
+float noise_ns(const Steps& steps, const Peers& peers, uint32_t step);
 Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step);
+
+/// What a step took since the one on which it usually depends; nothing if that is not known.
+std::optional<Ns> usual_length_ns(const Steps& steps, const Peers& peers, uint32_t step);
+
+/// What the host took longer than usual since the step before; 0 if that is not known.
+float host_excess_ns(const Steps& steps, const Peers& peers, uint32_t step);
 
 }  // namespace streamscope::job

@@ -55,6 +55,10 @@ struct Segment {
   analysis::Shares shares{};  ///< what the time went into; sums to its length
   uint32_t place = 0;         ///< index into RankSummary::places: where most of it comes from
   uint32_t host_place = 0;    ///< the same of the host's part alone
+  /// What the host took from its call of the collective before, or from the start of the iteration,
+  /// to this call, or to the start of the next iteration. Unknown if it waited for the device
+  /// meanwhile.
+  Ns host_ns = trace::kUnknownNs;
 
   bool operator==(const Segment&) const = default;
 };
@@ -68,9 +72,10 @@ struct RankIteration {
   bool operator==(const RankIteration&) const = default;
 };
 
-/// All times are of the rank's own clock.
+/// All times are those of its trace.
 struct RankSummary {
   RankIdentity identity;
+  Ns clock_start_ns = 0;  ///< instant 0 of its times on the clock of its host; 0: not known
   std::vector<std::string> communicators;   ///< names that are equal on all of their ranks
   std::vector<int32_t> communicator_sizes;  ///< ranks of each; -1: not known
   std::vector<std::string> places;          ///< 0: ""; source lines, kernels

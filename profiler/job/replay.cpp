@@ -5,10 +5,13 @@
 
 #include <algorithm>
 
+#include "analysis/large_vector.h"
+
 namespace streamscope::job {
 
 Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
-    : steps_(steps), matching_(matching), queued_(steps.count()) {
+    : steps_(steps), matching_(matching) {
+  analysis::resize_large(queued_, steps.count());
   for (uint32_t step = 0; step < steps.count(); ++step) {
     const uint32_t queued = steps.queued_after[step];
     queued_[slot_of(step)] = queued == kNone ? kNone : steps.group[queued];
@@ -30,7 +33,7 @@ Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
   for (uint32_t group = 0; group < steps.group_count; ++group) {
     first_dependent[group + 1] += first_dependent[group];
   }
-  std::vector<uint32_t> dependents(first_dependent.back());
+  auto dependents = analysis::large_vector<uint32_t>(first_dependent.back(), 0);
   std::vector<uint32_t> next(first_dependent.begin(), first_dependent.end() - 1);
   for (uint32_t step = 0; step < count; ++step) {
     for (uint32_t needed : needs(step)) {
@@ -54,24 +57,49 @@ Replay::Replay(const Steps& steps, const Matching& matching, const Peers& peers)
   }
 }
 
-Scenario Replay::measured(const Waiting& waiting) const {
+Scenario Replay::measured(const Waiting& waiting, std::vector<Ns> starts) const {
   Scenario result;
-  result.work_ns.resize(steps_.count());
-  result.after.resize(steps_.count());
+  result.start_ns = std::move(starts);
+  result.start_ns.resize(steps_.ranks.size());
+  analysis::resize_large(result.work_ns, steps_.count());
+  analysis::resize_large(result.after, steps_.count());
   for (uint32_t step = 0; step < steps_.count(); ++step) {
     set(result, step, steps_.work_ns[step], steps_.after[step]);
   }
   result.own_ns.reserve(waiting.waits.size());
   for (const Wait& wait : waiting.waits) result.own_ns.push_back(wait.own_ns);
-  result.start_ns.resize(steps_.ranks.size());
+  analysis::resize_large(result.called_ns, steps_.count(), trace::kUnknownNs);
+  for (uint32_t rank = 0; rank < steps_.ranks.size(); ++rank) set_calls(rank, result);
   return result;
+}
+
+Scenario reserved_like(const Scenario& other) {
+  Scenario result;
+  analysis::reserve_large(result.work_ns, other.work_ns.size());
+  analysis::reserve_large(result.after, other.after.size());
+  analysis::reserve_large(result.called_ns, other.called_ns.size());
+  return result;
+}
+
+void Replay::set_calls(uint32_t rank, Scenario& scenario) const {
+  const RankRow& row = steps_.ranks[rank];
+  if (row.row_count == 0 || row.first_call_ns == trace::kUnknownNs) return;
+  const uint32_t first = steps_.iterations[row.first_row].first_step;
+  const IterationRow& last = steps_.iterations[row.first_row + row.row_count - 1];
+  Ns now = scenario.start_ns[rank] + row.first_call_ns;
+  for (uint32_t step = first; step < last.first_step + last.step_count; ++step) {
+    if (step != first && steps_.host_ns[step] > 0) now += static_cast<Ns>(steps_.host_ns[step]);
+    // The end of an iteration is no call.
+    if (steps_.host_ns[step] >= 0 && !steps_.ends_iteration(step))
+      scenario.called_ns[slot_of(step)] = now;
+  }
 }
 
 Ns Replay::ready_ns(const Scenario& scenario, const std::vector<Ns>& ends, uint32_t slot) const {
   const uint32_t after = scenario.after[slot];
-  return scenario.work_ns[slot] + (after == kNone
-                                       ? scenario.start_ns[steps_.rank_of(matching_.members[slot])]
-                                       : ends[after]);
+  const Ns from =
+      after == kNone ? scenario.start_ns[steps_.rank_of(matching_.members[slot])] : ends[after];
+  return std::max(from + scenario.work_ns[slot], scenario.called_ns[slot]);
 }
 
 void Replay::find_ends(const Scenario& scenario, std::vector<Ns>& ends) const {

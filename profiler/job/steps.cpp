@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/large_vector.h"
 #include "trace/error.h"
 
 namespace streamscope::job {
@@ -57,6 +58,15 @@ std::vector<uint32_t> issue_order(const std::vector<Collective>& collectives) {
                              [&](uint32_t index) { return collectives[index].issued_ns; });
   }
   return order;
+}
+
+Ns first_call_ns(const RankSummary& summary) {
+  if (summary.iterations.empty() || summary.iterations[0].collectives.empty())
+    return trace::kUnknownNs;
+  const RankIteration& first = summary.iterations[0];
+  const Ns called = std::ranges::min(first.collectives, {}, &Collective::issued_ns)
+                        .issued_ns;  // unknown is least
+  return called == trace::kUnknownNs ? called : called - first.start_ns;
 }
 
 Ns length_of(const analysis::Shares& shares) {
@@ -119,12 +129,14 @@ void StepReader::push_work(const Segment& segment, uint32_t after) {
   std::ranges::transform(segment.shares, shares.begin(),
                          [](Ns part) { return static_cast<float>(part); });
   steps_.shares.push_back(shares);
+  steps_.host_ns.push_back(
+      segment.host_ns == trace::kUnknownNs ? -1.f : static_cast<float>(segment.host_ns));
   steps_.place.push_back(places_[segment.place]);
   steps_.host_place.push_back(places_[segment.host_place]);
 }
 
 void StepReader::add_iteration(const RankSummary& summary, const RankIteration& iteration,
-                               uint32_t number, uint32_t before, Streams& streams) {
+                               Ns shift_ns, uint32_t number, uint32_t before, Streams& streams) {
   check_iteration(summary, iteration);
   const auto first = static_cast<uint32_t>(steps_.count());
   const std::vector<uint32_t> order = issue_order(iteration.collectives);
@@ -140,13 +152,14 @@ void StepReader::add_iteration(const RankSummary& summary, const RankIteration& 
     queued_after[i] = last;
     last = step_of[i];
   }
+  const auto shifted = [&](Ns time) { return time == trace::kUnknownNs ? time : time + shift_ns; };
   std::vector<Message> messages;
   for (uint32_t index : order) {
     const Collective& collective = iteration.collectives[index];
     push_work(iteration.segments[index], after(iteration.segments[index]));
     steps_.queued_after.push_back(queued_after[index]);
-    steps_.start_ns.push_back(collective.start_ns);
-    steps_.end_ns.push_back(collective.end_ns);
+    steps_.start_ns.push_back(shifted(collective.start_ns));
+    steps_.end_ns.push_back(shifted(collective.end_ns));
     steps_.group.push_back(group_of(summary, collective, number, messages));
     steps_.kind.push_back(collective.kind);
     steps_.bytes.push_back(collective.bytes);
@@ -156,8 +169,8 @@ void StepReader::add_iteration(const RankSummary& summary, const RankIteration& 
   }
   push_work(iteration.segments.back(), after(iteration.segments.back()));
   steps_.queued_after.push_back(kNone);
-  steps_.start_ns.push_back(iteration.end_ns);
-  steps_.end_ns.push_back(iteration.end_ns);
+  steps_.start_ns.push_back(shifted(iteration.end_ns));
+  steps_.end_ns.push_back(shifted(iteration.end_ns));
   steps_.group.push_back(steps_.group_count++);
   steps_.kind.push_back(CollectiveKind::kOther);
   steps_.bytes.push_back(0);
@@ -165,8 +178,8 @@ void StepReader::add_iteration(const RankSummary& summary, const RankIteration& 
   steps_.communicator.push_back(kNone);
   steps_.peer.push_back(-1);
   steps_.iterations.push_back({static_cast<uint32_t>(steps_.ranks.size()), number, first,
-                               static_cast<uint32_t>(order.size() + 1), iteration.start_ns,
-                               iteration.end_ns});
+                               static_cast<uint32_t>(order.size() + 1), shifted(iteration.start_ns),
+                               shifted(iteration.end_ns)});
 }
 
 /// As if all ranks were like the first: copies of what was read so far would cost more than the
@@ -177,10 +190,13 @@ void StepReader::reserve_for(const RankSummary& first) {
   size_t steps = 0;
   for (const RankIteration& iteration : first.iterations) steps += iteration.segments.size();
   const size_t count = std::min(ranks * steps, kMostSteps);
-  const auto reserve = [count](auto&... columns) { (columns.reserve(count), ...); };
+  const auto reserve = [count](auto&... columns) {
+    (analysis::reserve_large(columns, count), ...);
+  };
   reserve(steps_.row, steps_.after, steps_.queued_after, steps_.work_ns, steps_.shares,
-          steps_.place, steps_.host_place, steps_.start_ns, steps_.end_ns, steps_.group,
-          steps_.kind, steps_.bytes, steps_.sequence, steps_.communicator, steps_.peer);
+          steps_.host_ns, steps_.place, steps_.host_place, steps_.start_ns, steps_.end_ns,
+          steps_.group, steps_.kind, steps_.bytes, steps_.sequence, steps_.communicator,
+          steps_.peer);
   steps_.iterations.reserve(std::min(ranks * first.iterations.size(), kMostSteps));
 }
 
@@ -202,7 +218,10 @@ void StepReader::add(const RankSummary& summary) {
   if (summary.communicators.size() != summary.communicator_sizes.size()) {
     reject(summary, "lists communicators without their sizes");
   }
-  if (steps_.ranks.empty()) reserve_for(summary);
+  if (steps_.ranks.empty()) {
+    reserve_for(summary);
+    origin_ns_ = summary.clock_start_ns;
+  }
   communicators_.clear();
   for (size_t i = 0; i < summary.communicators.size(); ++i) {
     communicators_.push_back(interned(communicator_ids_, summary.communicators[i]));
@@ -217,13 +236,17 @@ void StepReader::add(const RankSummary& summary) {
     steps_.places.resize(place_ids_.size());
     steps_.places[places_.back()] = place;
   }
-  RankRow rank{summary.identity, summary.incomplete,
-               static_cast<uint32_t>(steps_.iterations.size()),
-               static_cast<uint32_t>(summary.iterations.size())};
+  RankRow rank{.identity = summary.identity,
+               .incomplete = summary.incomplete,
+               .on_clock_of_host = summary.clock_start_ns != 0,
+               .shift_ns = summary.clock_start_ns == 0 ? 0 : summary.clock_start_ns - origin_ns_,
+               .first_call_ns = first_call_ns(summary),
+               .first_row = static_cast<uint32_t>(steps_.iterations.size()),
+               .row_count = static_cast<uint32_t>(summary.iterations.size())};
   uint32_t number = summary.first_iteration, before = kNone;
   Streams streams;
   for (const RankIteration& iteration : summary.iterations) {
-    add_iteration(summary, iteration, number++, before, streams);
+    add_iteration(summary, iteration, rank.shift_ns, number++, before, streams);
     before = static_cast<uint32_t>(steps_.count() - 1);
   }
   steps_.ranks.push_back(std::move(rank));

@@ -22,7 +22,10 @@ using CompactShares = std::array<float, analysis::kShareCount>;
 struct RankRow {
   RankIdentity identity;
   std::string incomplete;
-  uint32_t first_row = 0;  ///< in Steps::iterations
+  bool on_clock_of_host = false;         ///< else on one of its own
+  Ns shift_ns = 0;                       ///< from the times of its trace to those of Steps
+  Ns first_call_ns = trace::kUnknownNs;  ///< of a collective, by the host, since `first_row` began
+  uint32_t first_row = 0;                ///< in Steps::iterations
   uint32_t row_count = 0;
 };
 
@@ -43,7 +46,7 @@ struct Communicator {
 };
 
 /// By step, in the order in which the rank issues its collectives (by start where that is not
-/// known). All times are of the rank's own clock.
+/// known). All times are of the clock of the rank's host, from an instant in the run.
 struct Steps {
   std::vector<RankRow> ranks;  ///< in the order of their numbers once all are added
   std::vector<IterationRow> iterations;
@@ -55,6 +58,8 @@ struct Steps {
   std::vector<uint32_t> queued_after;  ///< step before it on the same stream; kNone: none
   std::vector<Ns> work_ns;             ///< its rank's own work since `after`
   std::vector<CompactShares> shares;   ///< what the work was
+  std::vector<float> host_ns;          ///< that the host took since the step before it; negative:
+                                       ///< not known, as it waited for the device
   std::vector<uint32_t> place;         ///< where most of it comes from; index into `places`
   std::vector<uint32_t> host_place;    ///< where most of the host's part comes from
   std::vector<Ns> start_ns, end_ns;    ///< of the collective; both that of an iteration's end
@@ -106,13 +111,14 @@ class StepReader {
   uint32_t interned(std::unordered_map<std::string, uint32_t>& ids, const std::string& name);
   uint32_t group_of(const RankSummary& summary, const Collective& collective, uint32_t iteration,
                     std::vector<Message>& messages);
-  void add_iteration(const RankSummary& summary, const RankIteration& iteration, uint32_t number,
-                     uint32_t before, Streams& streams);
+  void add_iteration(const RankSummary& summary, const RankIteration& iteration, Ns shift_ns,
+                     uint32_t number, uint32_t before, Streams& streams);
   void push_work(const Segment& segment, uint32_t after);
   /// Numbers groups by when they take place, so that what runs at one time lies together.
   void order_groups();
 
   Steps steps_;
+  Ns origin_ns_ = 0;  // the clock start of the first summary
   std::unordered_map<std::string, uint32_t> communicator_ids_, place_ids_;
   std::vector<uint32_t> communicators_, places_;  // of the summary being added
   std::unordered_map<uint64_t, uint32_t> collective_groups_;

@@ -14,17 +14,22 @@
 #include "analysis/labels.h"
 #include "analysis/usage/collectives.h"
 #include "segment_cutter.h"
+#include "trace/checks.h"
 #include "trace/loss.h"
 
 namespace streamscope::job {
 namespace {
 
 using analysis::Analyses;
+using analysis::HostState;
 using analysis::Iteration;
 using analysis::Iterations;
 using trace::Id;
 using trace::kNoId;
 using trace::kUnknownNs;
+
+// A launch takes a few microseconds otherwise.
+constexpr Ns kBlockedNs = 100'000;
 
 // The whole run as the only iteration.
 Iterations whole_run(Analyses& analyses) {
@@ -99,8 +104,10 @@ class Summarizer {
       return std::move(summary_);
     }
     name_communicators();
+    find_threads();
     summary_.first_iteration = static_cast<uint32_t>(iterations_.steady_from);
     for (size_t i = iterations_.steady_from; i < iterations_.steady_to; ++i) add_iteration(i);
+    summary_.clock_start_ns = clock_start_ns();
     summary_.places = cutter_.places();
     return std::move(summary_);
   }
@@ -118,6 +125,23 @@ class Summarizer {
       communicator_.push_back(known->second);
       cutter_.ends_at(one);
     }
+  }
+
+  void find_threads() {
+    const trace::Trace& trace = analyses_.trace();
+    const auto& calls = trace.api_call;
+    Id last = kNoId;
+    for (const Id call : trace.op.api_call_id) {
+      if (call >= calls.size() || call == last) continue;
+      last = call;
+      const Id thread = calls.thread_id[call];
+      if (thread == kNoId || trace.thread.process_id[thread] != iterations_.process_id) continue;
+      auto& blocked = blocked_launches_[thread];
+      const Ns start = calls.start_ns[call], end = calls.end_ns[call];
+      if (start != kUnknownNs && end != kUnknownNs && end - start >= kBlockedNs)
+        blocked.emplace_back(start, end);
+    }
+    for (auto& [thread, blocked] : blocked_launches_) std::ranges::sort(blocked);
   }
 
   // By the time of issue: work of an iteration may begin before the one before it has ended.
@@ -148,10 +172,50 @@ class Summarizer {
         index_of[all_[i].last_op] = static_cast<int32_t>(result.collectives.size());
       result.collectives.push_back(collective(i));
     }
-    for (const size_t i : order)
+    for (const size_t i : order) {
       result.segments.push_back(cutter_.before(all_[i], iteration, index_of));
+      result.segments.back().host_ns =
+          host_ns(i == first ? iteration.issued_ns : left_by_host(i - 1), all_[i].issued_ns);
+    }
     result.segments.push_back(cutter_.before_end(iteration, index_of));
+    if (number + 1 < iterations_.all.size()) {
+      result.segments.back().host_ns =
+          host_ns(first == last ? iteration.issued_ns : left_by_host(last - 1),
+                  iterations_.all[number + 1].issued_ns);
+    }
     summary_.iterations.push_back(std::move(result));
+  }
+
+  // A simulated device has a clock of its own.
+  Ns clock_start_ns() const {
+    const trace::Trace& trace = analyses_.trace();
+    if (trace.process.clock[iterations_.process_id] == trace::kVirtualClock) return 0;
+    return trace::meta_integer(trace, "trace_start_realtime_ns").value_or(0);
+  }
+
+  // Those on the host keep it until they end.
+  Ns left_by_host(size_t i) const {
+    return all_[i].op == kNoId ? all_[i].end_ns : all_[i].issued_ns;
+  }
+
+  // Unknown if a thread that issues work waited for the device for more than a moment.
+  Ns host_ns(Ns from, Ns to) {
+    constexpr Ns kMomentShare = 20;  // of the time, as its reciprocal
+    if (from == kUnknownNs || to == kUnknownNs || to < from) return kUnknownNs;
+    for (const auto& [thread, blocked] : blocked_launches_) {
+      parts_.clear();
+      analyses_.split_host(thread, from, to, parts_);
+      Ns waited = 0;
+      auto launch = std::ranges::lower_bound(blocked, std::pair(from, from));
+      for (; launch != blocked.end() && launch->first < to; ++launch)
+        waited += std::min(launch->second, to) - launch->first;
+      for (const analysis::HostPart& part : parts_) {
+        if (part.state == HostState::kSync || part.state == HostState::kCopy)
+          waited += part.duration_ns;
+      }
+      if (waited * kMomentShare > to - from) return kUnknownNs;
+    }
+    return to - from;
   }
 
   Collective collective(size_t i) const {
@@ -175,6 +239,9 @@ class Summarizer {
   Iterations iterations_;
   SegmentCutter cutter_;
   RankSummary summary_;
+  // By thread that issues work: launches that waited for room in the queue to the device.
+  std::map<Id, std::vector<std::pair<Ns, Ns>>> blocked_launches_;
+  std::vector<analysis::HostPart> parts_;
   std::vector<uint32_t> communicator_;  // of each
 };
 

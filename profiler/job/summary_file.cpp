@@ -52,6 +52,7 @@ void put(const RankIteration& from, packed::Iteration& to) {
     to.add_after(segment.after);
     to.add_place(segment.place);
     to.add_host_place(segment.host_place);
+    to.add_host_ns(segment.host_ns);
     uint32_t which = 0;
     for (size_t i = 0; i < kShareCount; ++i) {
       if (segment.shares[i] == 0) continue;
@@ -84,6 +85,8 @@ class Unpacker {
     result_.places.insert(result_.places.end(), from_.place().begin(), from_.place().end());
     result_.first_iteration = from_.first_iteration();
     result_.incomplete = from_.incomplete();
+    result_.clock_start_ns = from_.clock_start_ns();
+    require(result_.clock_start_ns >= 0);
     result_.iterations.reserve(static_cast<size_t>(from_.iteration_size()));
     for (const packed::Iteration& one : from_.iteration()) take(one);
     return std::move(result_);
@@ -142,7 +145,8 @@ class Unpacker {
   void take_segments(const packed::Iteration& from, RankIteration& to) const {
     const int count = from.after_size();
     require(static_cast<size_t>(count) == to.collectives.size() + 1 && from.place_size() == count &&
-            from.host_place_size() == count && from.shares_size() == count);
+            from.host_place_size() == count && from.host_ns_size() == count &&
+            from.shares_size() == count);
     to.segments.resize(static_cast<size_t>(count));
     int next = 0;
     for (int i = 0; i < count; ++i) {
@@ -152,6 +156,8 @@ class Unpacker {
       segment.host_place = from.host_place(i);
       require(segment.after >= -1 && segment.after < i && segment.place < result_.places.size() &&
               segment.host_place < result_.places.size());
+      segment.host_ns = time(from.host_ns(i), 0);
+      require(segment.host_ns == kUnknownNs || segment.host_ns >= 0);
       const uint32_t which = from.shares(i);
       require(which >> kShareCount == 0 && std::popcount(which) <= from.share_ns_size() - next);
       for (size_t share = 0; share < kShareCount; ++share) {
@@ -184,6 +190,7 @@ std::string pack(const RankSummary& summary) {
   rank.set_first_iteration(summary.first_iteration);
   for (const RankIteration& iteration : summary.iterations) put(iteration, *rank.add_iteration());
   rank.set_incomplete(summary.incomplete);
+  rank.set_clock_start_ns(summary.clock_start_ns);
 
   std::string bytes(sizeof(Header), '\0');
   rank.AppendToString(&bytes);

@@ -9,23 +9,20 @@ namespace streamscope::job {
 namespace {
 
 /// In the order of steps, which is that of memory.
-std::vector<Wait> waits_of(const Steps& steps, size_t group_count) {
-  std::vector<Wait> waits(group_count);
-  std::vector<uint32_t> counts(group_count);
-  const auto duration_of = [&](uint32_t step) { return steps.end_ns[step] - steps.start_ns[step]; };
+std::vector<Wait> waits_of(const Steps& steps, const Peers& peers) {
+  std::vector<Wait> waits(steps.group_count);
+  std::vector<uint32_t> counts(steps.group_count);
   for (uint32_t step = 0; step < steps.count(); ++step) {
     if (!steps.ran(step)) continue;
     Wait& wait = waits[steps.group[step]];
-    if (wait.late == kNone || duration_of(step) < wait.own_ns) {
-      wait.late = step;
-      wait.own_ns = duration_of(step);
-    }
-    wait.total_ns += duration_of(step);
+    const Ns duration = steps.end_ns[step] - steps.start_ns[step];
+    wait.own_ns = peers.own_ns[steps.group[step]];
+    if (wait.late == kNone && duration == wait.own_ns) wait.late = step;
+    wait.total_ns += duration - wait.own_ns;
     ++counts[steps.group[step]];
   }
-  for (uint32_t group = 0; group < group_count; ++group) {
+  for (uint32_t group = 0; group < steps.group_count; ++group) {
     Wait& wait = waits[group];
-    wait.total_ns -= counts[group] * wait.own_ns;
     if (counts[group] > 1) wait.late_ns = wait.total_ns / (counts[group] - 1);
   }
   return waits;
@@ -74,10 +71,10 @@ class Blame {
 
 }  // namespace
 
-Waiting waiting_of(const Steps& steps, const Matching& matching, const Peers& peers) {
+Waiting waiting_of(const Steps& steps, const Peers& peers) {
   Waiting result;
   result.caused_ns.resize(steps.iterations.size());
-  result.waits = waits_of(steps, matching.group_count());
+  result.waits = waits_of(steps, peers);
   for (const Wait& wait : result.waits) result.total_ns += static_cast<double>(wait.total_ns);
   Blame blame(steps, peers, result);
   for (const Wait& wait : result.waits) {

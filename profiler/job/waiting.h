@@ -29,7 +29,7 @@ struct Waiting {
 
 /// A late rank that was itself kept waiting passes the delay on to the rank that kept it.
 /// O(steps), plus O(length of such chains) per collective.
-Waiting waiting_of(const Steps& steps, const Matching& matching, const Peers& peers);
+Waiting waiting_of(const Steps& steps, const Peers& peers);
 
 /// What a rank waits in a collective.
 inline Ns waited_ns(const Steps& steps, const Wait& wait, uint32_t step) {

@@ -43,6 +43,7 @@ class Ranks {
     result.identity.world_size = count_;
     result.identity.host = "node" + std::to_string(rank / 8);
     result.identity.trace = "rank-" + std::to_string(rank) + ".sqlite";
+    result.clock_start_ns = 1;
     result.communicators = {"tp" + std::to_string(rank / kTensor),
                             "dp" + std::to_string(rank % kTensor)};
     result.communicator_sizes = {kTensor, count_ / kTensor};
@@ -69,6 +70,7 @@ class Ranks {
     segment.shares[static_cast<size_t>(TimeShare::kOutside)] = outside;
     segment.place = place;
     segment.host_place = outside > 0 ? 3 : 0;
+    segment.host_ns = kWork / 2 + outside;
     return segment;
   }
 

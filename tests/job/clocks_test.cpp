@@ -53,13 +53,41 @@ TEST(Clocks, OfOneHostAreOne) {
   job.work(1, 50);
   job.all_reduce();
   std::vector<RankSummary> summaries = job.complete();
-  for (RankSummary& summary : summaries) summary.identity.host = "node0";
+  // Their traces began at different times.
+  for (size_t rank = 0; rank < 3; ++rank) {
+    RankSummary& summary = summaries[rank];
+    summary.identity.host = "node0";
+    const Ns later = 700 * static_cast<Ns>(rank);
+    summary.clock_start_ns = 1'790'000'000'000'000'000 + later;
+    for (RankIteration& iteration : summary.iterations) {
+      iteration.start_ns -= later;
+      iteration.end_ns -= later;
+      for (Collective& collective : iteration.collectives) {
+        collective.start_ns -= later;
+        collective.end_ns -= later;
+      }
+    }
+  }
+  const Steps steps = SmallJob::steps_of(summaries);
+  EXPECT_EQ(steps.ranks[2].shift_ns, 1'400);
+  for (uint32_t step = 0; step < steps.count(); ++step) {
+    const uint32_t in_first = step % steps.iterations[0].step_count;
+    EXPECT_EQ(steps.end_ns[step], steps.end_ns[in_first]) << step;
+  }
   for (const RankClock& clock : clocks_of(summaries)) {
     ASSERT_TRUE(clock.known());
     EXPECT_EQ(clock.at(7).offset_ns, 0);
     EXPECT_EQ(clock.at(7).lower_ns, 0);
     EXPECT_EQ(clock.at(7).upper_ns, 0);
   }
+}
+
+TEST(Clocks, OfOneHostThatDoNotSayWhenTheyBeganAreNotOne) {
+  SmallJob job(2);
+  job.all_reduce();
+  std::vector<RankSummary> summaries = job.complete();
+  for (RankSummary& summary : summaries) summary.identity.host = "node0";
+  EXPECT_LT(clocks_of(summaries)[1].at(0).lower_ns, 0);
 }
 
 TEST(Clocks, TakeTheOffsetFromEndsAndTheBoundsFromStarts) {

@@ -20,7 +20,7 @@ Found analyze(const SimulatedJob& job) {
   const Steps steps = reader.take();
   const Matching matching = matching_of(steps);
   const Peers peers = peers_of(steps);
-  const Waiting waiting = waiting_of(steps, matching, peers);
+  const Waiting waiting = waiting_of(steps, peers);
   const Replay replay(steps, matching, peers);
   return {costliest_delays(steps, peers, replay, replay.measured(waiting), 3), matching.mismatches};
 }
@@ -112,6 +112,42 @@ TEST_P(PlantedDelays, AreFoundWithRankAndCauseAndNobodyElseIsAccused) {
   EXPECT_GE(right_count, 0.95 * jobs);
   EXPECT_EQ(accusing, 0);
   EXPECT_EQ(wrong[0], 0) << "healthy jobs";
+}
+
+/// Nobody is slower than the others: a host that started later stays behind, and those ahead wait
+/// for it in collectives.
+TEST(PlantedDelays, AreNotSeenWhereHostsOfOneSpeedAreApart) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    JobPlan plan = random_plan(seed % 2 == 0 ? 2 : 8, Fault::kNone, seed);
+    plan.pipeline = 1;
+    plan.runs_ahead = true;
+    plan.device_factor = 0.01;
+    plan.hosts_apart_ms = 3;
+    const Found found = analyze(simulate(plan));
+    for (const Delay& delay : found.delays)
+      EXPECT_THAT(delay.ranks, testing::IsEmpty()) << "seed " << seed << "\n" << shown(found);
+  }
+}
+
+/// The repair saves what the host is slower than the others, not all for which it is behind them.
+TEST(PlantedDelays, OfAHostCostNoMoreThanItIsSlower) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    JobPlan plan = random_plan(8, Fault::kSlowLoader, seed);
+    plan.pipeline = 1;
+    plan.runs_ahead = true;
+    plan.device_factor = 0.01;
+    JobPlan healthy = plan;
+    healthy.fault = Fault::kNone;
+    const SimulatedJob slow = simulate(plan);
+    const Found found = analyze(slow);
+    const double truth =
+        static_cast<double>(slow.duration_ns - simulate(healthy).duration_ns) / plan.iterations;
+    ASSERT_FALSE(found.delays.empty())
+        << fmt::format("seed {}: {} x {}, rank {}, truth {:.0f} us of {} us", seed, plan.tensor,
+                       plan.data(), slow.faulty_rank, truth / 1e3, slow.duration_ns / 10000);
+    EXPECT_THAT(found.delays[0].ranks, testing::ElementsAre(slow.faulty_rank)) << shown(found);
+    EXPECT_NEAR(found.delays[0].cost_ns, truth, 0.1 * truth) << shown(found);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PlantedDelays, testing::Values(2, 8, 64, 1000),

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -15,8 +17,10 @@
 #include "analysis/usage/collectives.h"
 #include "chain.h"
 #include "import/importer.h"
+#include "job/clocks.h"
 #include "job/summarize.h"
 #include "job/summary_file.h"
+#include "job/waiting.h"
 #include "trace/read/reader.h"
 
 namespace streamscope::job {
@@ -53,9 +57,30 @@ class PublicJob : public testing::Test {
     return trace::read(file);
   }
 
+  /// Of all ranks, as if each had a host of its own. They have one clock.
+  Steps steps_of_all() {
+    StepReader reader;
+    for (int rank = 0; rank < 8; ++rank) {
+      const trace::Trace trace = import(profiles_[static_cast<size_t>(rank)]);
+      analysis::Analyses analyses(trace);
+      reader.add(summarize(analyses,
+                           {.rank = rank, .world_size = 8, .host = "node" + std::to_string(rank)}));
+    }
+    return reader.take();
+  }
+
   fs::path folder_;
   std::vector<fs::path> profiles_;
 };
+
+std::string output_of(const std::string& command) {
+  std::string output;
+  FILE* pipe = popen(command.c_str(), "r");
+  for (int byte = 0; pipe != nullptr && (byte = std::fgetc(pipe)) != EOF;)
+    output.push_back(static_cast<char>(byte));
+  if (pipe != nullptr) pclose(pipe);
+  return output;
+}
 
 TEST_F(PublicJob, HasTheSameCollectivesOnAllRanks) {
   for (const fs::path& profile : profiles_) {
@@ -94,6 +119,40 @@ TEST_F(PublicJob, IsSummarizedSoThatTheTimesAddUp) {
     waited_for_first += step.segments[1].after == 0;
   }
   EXPECT_EQ(waited_for_first, 5u);  // three were late themselves
+}
+
+TEST_F(PublicJob, HasClocksThatDifferByNothing) {
+  const Steps steps = steps_of_all();
+  const std::vector<RankClock> clocks = clocks_of(steps);
+  ASSERT_THAT(clocks, SizeIs(8));
+  constexpr double kPublishedNs = 1'500;  // the most by which ends were off, with stamps of 1 us
+  for (uint32_t step = 0; step < steps.count(); ++step) {
+    const RankClock& clock = clocks[steps.rank_of(step)];
+    ASSERT_TRUE(clock.known()) << clock.refused;
+    const ClockKnot knot = clock.at(steps.end_ns[step]);
+    EXPECT_LE(knot.lower_ns, 0) << "rank " << steps.rank_number(step);
+    EXPECT_GE(knot.upper_ns, 0) << "rank " << steps.rank_number(step);
+    EXPECT_LE(std::abs(knot.offset_ns), kPublishedNs) << "rank " << steps.rank_number(step);
+  }
+}
+
+TEST_F(PublicJob, WaitsForTheRankThatStartsLast) {
+  if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "there is no python3";
+  const std::string second_opinion =
+      output_of("python3 '" STREAMSCOPE_LATEST_RANK "' '" + folder_.string() + "'");
+  const Steps steps = steps_of_all();
+  const Matching matching = matching_of(steps);
+  const Waiting waiting = waiting_of(steps, peers_of(steps));
+  std::map<uint32_t, int32_t> late;  // by sequence
+  for (const Wait& wait : waiting.waits) {
+    ASSERT_NE(wait.late, kNone);
+    if (!steps.ends_iteration(wait.late))
+      late[steps.sequence[wait.late]] = steps.rank_number(wait.late);
+  }
+  ASSERT_THAT(late, SizeIs(8));
+  std::string ours;
+  for (const auto& [sequence, rank] : late) ours += std::to_string(rank) + "\n";
+  EXPECT_EQ(ours, second_opinion);
 }
 
 }  // namespace

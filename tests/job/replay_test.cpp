@@ -17,7 +17,7 @@ struct Analyzed {
       : steps(std::move(read)),
         matching(matching_of(steps)),
         peers(peers_of(steps)),
-        waiting(waiting_of(steps, matching, peers)),
+        waiting(waiting_of(steps, peers)),
         replay(steps, matching, peers),
         measured(replay.measured(waiting)) {}
   double iteration_ns(const Scenario& scenario) const {

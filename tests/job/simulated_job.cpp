@@ -24,9 +24,12 @@ struct Moment {
   int after = -1;
   Shares shares{};
   std::map<std::string, Ns> places, host_places;
+  Ns iteration_ns = 0;  // its start; what was before does not count
 
   void add(TimeShare share, const std::string& place, Ns length) {
     ns += length;
+    length = std::clamp(ns - iteration_ns, Ns{0}, length);
+    if (length == 0) return;
     shares[static_cast<size_t>(share)] += length;
     places[place] += length;
     if (share != TimeShare::kKernels) host_places[place] += length;
@@ -40,10 +43,13 @@ struct Rank {
   int number = 0, tensor = 0, data = 0, stage = 0;
   double speed = 1;
   Moment host, device;
+  Ns called_ns = 0;                               // the last call of a collective by the host
+  bool waited = false;                            // for the device since then
   std::map<std::string, Ns> stream_free_ns;       // by communicator
   std::map<std::string, uint32_t> next_sequence;  // the same
   std::vector<Collective> collectives;            // of the iteration, in the order of calls
   std::vector<Moment> ready;                      // before each
+  std::vector<Ns> host_ns;                        // the same
   std::vector<int> pending;                       // not yet waited for
 };
 
@@ -57,6 +63,8 @@ class Simulation {
       rank.data = number / plan.tensor % plan.data();
       rank.stage = number / plan.tensor / plan.data();
       rank.speed = 1 + 0.003 * normal();
+      if (plan.hosts_apart_ms > 0)
+        rank.host.ns = rank.called_ns = static_cast<Ns>(uniform(0, plan.hosts_apart_ms) * kMs);
       describe(rank);
     }
     plant();
@@ -103,6 +111,7 @@ class Simulation {
     summary.identity.world_size = plan_.ranks;
     summary.identity.local_rank = rank.number % 8;
     summary.identity.host = fmt::format("node{}", rank.number / 8);
+    summary.clock_start_ns = 1;
     summary.first_iteration = 10;
     summary.places = {""};
     job_.summaries.push_back(std::move(summary));
@@ -156,7 +165,7 @@ class Simulation {
   void run_kernel(Rank& rank, const std::string& call, const std::string& name, double length) {
     rank.host.add(TimeShare::kLaunching, call, noisy(50.0 * kUs));
     rank.device.wait_for(rank.host);
-    double factor = rank.speed;
+    double factor = rank.speed * plan_.device_factor;
     if (has(rank, Fault::kSlowRank)) factor *= 1.2 + 0.3 * extra_;
     if (plan_.fault == Fault::kImbalance && rank.number == busy_rank_) {
       factor *= 1.3 + 0.3 * extra_;
@@ -171,6 +180,7 @@ class Simulation {
     Ns last = 0;
     for (Rank* rank : members) {
       rank->host.add(TimeShare::kLaunching, "train.py:60", noisy(20.0 * kUs));
+      rank->host_ns.push_back(take_host_ns(*rank));
       Moment ready = rank->host;
       ready.wait_for(rank->device);
       Collective collective;
@@ -189,7 +199,7 @@ class Simulation {
       rank->collectives.push_back(collective);
       rank->ready.push_back(std::move(ready));
     }
-    const Ns end = last + noisy(length);
+    const Ns end = last + noisy(length * plan_.device_factor);
     for (Rank* rank : members) {
       Collective& collective = rank->collectives.back();
       collective.end_ns = end + static_cast<Ns>(uniform(0, 2.0 * kUs));
@@ -197,11 +207,21 @@ class Simulation {
       rank->pending.push_back(static_cast<int>(rank->collectives.size()) - 1);
     }
   }
+  static void wait_for_device(Rank& rank) {
+    rank.waited |= rank.device.ns > rank.host.ns;
+    rank.host.wait_for(rank.device);
+  }
+  /// Since the last call of it or of a collective.
+  static Ns take_host_ns(Rank& rank) {
+    const Ns spent = rank.host.ns - std::exchange(rank.called_ns, rank.host.ns);
+    return std::exchange(rank.waited, false) ? trace::kUnknownNs : spent;
+  }
   static void wait_for_calls(Rank& rank) {
     for (int index : rank.pending) {
       Moment end;
       end.ns = rank.collectives[index].end_ns;
       end.after = index;
+      end.iteration_ns = rank.device.iteration_ns;
       rank.device.wait_for(end);
     }
     rank.pending.clear();
@@ -294,7 +314,7 @@ class Simulation {
       for (int layer = plan_.layers - 1; layer >= 0; --layer) {
         for_stage(stage, [&](Rank& rank) {
           if (has(rank, Fault::kExtraSync) && layer == fault_layer_) {
-            rank.host.wait_for(rank.device);
+            wait_for_device(rank);
             rank.host.add(TimeShare::kSynchronizing, "train.py:88", noisy((4 + 6 * extra_) * kMs));
           }
           run_kernel(rank, "train.py:50", kernel(layer, true), 5.0 * kMs);
@@ -325,9 +345,9 @@ class Simulation {
     for (Rank& rank : ranks_) {
       wait_for_calls(rank);
       run_kernel(rank, "train.py:70", "optimizer", 1.0 * kMs);
-      rank.host.wait_for(rank.device);
+      if (!plan_.runs_ahead) wait_for_device(rank);
       write(rank);
-      job_.duration_ns = std::max(job_.duration_ns, rank.host.ns);
+      job_.duration_ns = std::max(job_.duration_ns, rank.device.ns);
     }
   }
 
@@ -351,22 +371,26 @@ class Simulation {
     for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<int>(i);
     RankIteration iteration;
     iteration.start_ns = summary.iterations.empty() ? 0 : summary.iterations.back().end_ns;
-    iteration.end_ns = rank.host.ns;
-    const auto segment = [&](const Moment& moment) {
+    Moment last = rank.device;
+    last.wait_for(rank.host);
+    iteration.end_ns = last.ns;
+    const auto segment = [&](const Moment& moment, Ns host_ns) {
       return Segment{moment.after < 0 ? -1 : position[moment.after], moment.shares,
-                     place_in(summary, moment.places), place_in(summary, moment.host_places)};
+                     place_in(summary, moment.places), place_in(summary, moment.host_places),
+                     host_ns};
     };
     for (int index : order) {
       iteration.collectives.push_back(rank.collectives[index]);
-      iteration.segments.push_back(segment(rank.ready[index]));
+      iteration.segments.push_back(segment(rank.ready[index], rank.host_ns[index]));
     }
-    iteration.segments.push_back(segment(rank.host));
+    iteration.segments.push_back(segment(last, take_host_ns(rank)));
     if (has(rank, Fault::kMixedOrder) && iteration_ == plan_.iterations / 2) mix(iteration);
     summary.iterations.push_back(std::move(iteration));
     rank.collectives.clear();
     rank.ready.clear();
-    const Ns now = rank.host.ns;
-    rank.host = rank.device = Moment{.ns = now};
+    rank.host_ns.clear();
+    rank.host = Moment{.ns = rank.host.ns, .iteration_ns = last.ns};
+    rank.device = Moment{.ns = last.ns, .iteration_ns = last.ns};
   }
 
   /// The reductions of two layers change places.

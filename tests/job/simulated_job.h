@@ -31,7 +31,10 @@ struct JobPlan {
   int ranks = 8;
   int tensor = 1, pipeline = 1;  ///< sizes; the rest is data parallel
   int iterations = 10;
-  int layers = 4;  ///< of each pipeline stage
+  int layers = 4;             ///< of each pipeline stage
+  bool runs_ahead = false;    ///< hosts wait for their devices only where the fault makes them
+  double device_factor = 1;   ///< of the times of kernels and collectives
+  double hosts_apart_ms = 0;  ///< hosts start by chance up to so much later
   Fault fault = Fault::kNone;
   uint32_t seed = 1;
 

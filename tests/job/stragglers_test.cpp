@@ -26,7 +26,7 @@ struct StepJob {
       : steps(SmallJob::steps_of(summaries)),
         matching(matching_of(steps)),
         peers(peers_of(steps)),
-        waiting(waiting_of(steps, matching, peers)),
+        waiting(waiting_of(steps, peers)),
         replay(steps, matching, peers),
         measured(replay.measured(waiting)) {}
 

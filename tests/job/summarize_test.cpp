@@ -88,6 +88,41 @@ TEST(Summarize, NamesTheLineThatHoldsTheHostUp) {
   EXPECT_EQ(summary.places[segment.host_place], "loader.py:12 next_batch");
 }
 
+TEST(Summarize, TellsWhatTheHostTakesFromCallToCall) {
+  SteppedProgram program;
+  program.steps(8, [&](int) {
+    program.launch(30, 900, "forward");
+    program.launch(20, 40, kAllReduce);
+    program.launch(50, 900, "backward");
+    program.launch(10, 40, kAllReduce);
+    program.launch(5, 10, "last");
+  });
+  const RankSummary summary = summary_of(program.builder);
+  ASSERT_GE(summary.iterations.size(), 4u);
+  const auto& segments = summary.iterations[2].segments;
+  ASSERT_EQ(segments.size(), 3u);
+  EXPECT_EQ(segments[1].host_ns, 70 * kUs);
+  EXPECT_EQ(segments[0].host_ns + segments[1].host_ns + segments[2].host_ns, 115 * kUs);
+}
+
+TEST(Summarize, DoesNotTellItWhereTheHostWaitedForTheDevice) {
+  SteppedProgram program;
+  program.steps(8, [&](int) {
+    program.launch(30, 900, "forward");
+    program.launch(20, 40, kAllReduce);
+    program.synchronize();
+    program.launch(50, 900, "backward");
+    program.launch(10, 40, kAllReduce);
+    program.launch(5, 10, "last");
+  });
+  const RankSummary summary = summary_of(program.builder);
+  ASSERT_GE(summary.iterations.size(), 4u);
+  const auto& segments = summary.iterations[2].segments;
+  ASSERT_EQ(segments.size(), 3u);
+  EXPECT_NE(segments[0].host_ns, trace::kUnknownNs);
+  EXPECT_EQ(segments[1].host_ns, trace::kUnknownNs);
+}
+
 TEST(Summarize, LeavesWorkBesideTheCriticalPathOutOfASegment) {
   SteppedProgram program;
   program.steps(8, [&](int) {

@@ -31,6 +31,7 @@ RankSummary sample() {
   summary.places = {"", "train.py:41 step"};
   summary.first_iteration = 5;
   summary.incomplete = "records are missing";
+  summary.clock_start_ns = 1'790'000'000'000'000'000;
   RankIteration iteration{.start_ns = 1'000'000'000'000, .end_ns = 1'000'000'900'000};
   iteration.collectives = {{.communicator = 1,
                             .sequence = 288686,
@@ -47,6 +48,7 @@ RankSummary sample() {
   iteration.segments[2].after = 0;
   iteration.segments[2].place = 1;
   iteration.segments[1].host_place = 1;
+  iteration.segments[1].host_ns = 70'000;
   iteration.segments[2].shares[12] = 600'000;
   iteration.segments[2].shares[3] = 100'000;
   summary.iterations = {iteration, iteration};
@@ -88,7 +90,7 @@ TEST(SummaryFile, RefusesOtherFilesAndVersions) {
   EXPECT_THAT(error_of_bytes("SQLite format 3 and more"), HasSubstr("is not a summary of a rank"));
   std::string other = pack(sample());
   other[4] = 9;
-  EXPECT_THAT(error_of_bytes(other), HasSubstr("is a summary of version 9, not 1"));
+  EXPECT_THAT(error_of_bytes(other), HasSubstr("is a summary of version 9, not 2"));
 }
 
 TEST(SummaryFile, RefusesDamagedBytes) {
@@ -117,10 +119,12 @@ TEST(SummaryFile, RefusesInvalidValues) {
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].after = 1; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].place = 2; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].host_place = 2; }));
+  EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].host_ns = -1; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].shares[2] = Ns{1} << 62; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].start_ns = Ns{1} << 61; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].end_ns = 0; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.communicator_sizes.pop_back(); }));
+  EXPECT_TRUE(refused([](RankSummary& s) { s.clock_start_ns = -1; }));
 }
 
 TEST(SummaryFile, OfFourHundredOpsAndTwentyCollectivesTakesLessThan3KbPerIteration) {

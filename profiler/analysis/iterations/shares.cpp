@@ -160,6 +160,21 @@ Ns IterationShares::total_ns() const {
   return std::accumulate(total.begin(), total.end(), Ns{0}, trace::sum_of);
 }
 
+bool is_host_time(TimeShare share) {
+  switch (share) {
+    case TimeShare::kLaunching:
+    case TimeShare::kOutside:
+    case TimeShare::kSynchronizing:
+    case TimeShare::kMemory:
+    case TimeShare::kCodeLoading:
+    case TimeShare::kLock:
+    case TimeShare::kRecorder:
+      return true;
+    default:
+      return false;
+  }
+}
+
 TimeShare IterationShares::largest() const {
   return static_cast<TimeShare>(std::ranges::max_element(total) - total.begin());
 }

@@ -36,6 +36,9 @@ struct ShareNames {
 };
 const ShareNames& names_of(TimeShare share);
 
+/// True for what the host spends.
+bool is_host_time(TimeShare share);
+
 /// By TimeShare.
 using Shares = std::array<Ns, kShareCount>;
 

@@ -1,42 +1,88 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A small data-parallel training; one rank may be held up in a known way.
+"""A data-parallel training that overlaps its reductions with the backward pass; one rank may be held up in a known way.
 
-  torchrun --nproc-per-node N torch_ranks.py [--backend nccl|gloo] [--fault loader|kernel|sync|missing] [--rank RANK] [--iterations N]
+  torchrun --nproc-per-node N torch_ranks.py [--backend nccl|gloo] [--fault FAULT] [--rank RANK] [--iterations N] [--width N]
+
+Faults: loader and log (the host sleeps, or writes to a disk), interpreter (Python computes), kernel and batch (more to compute), tiny (many
+small kernels), sync (a value is read for each parameter), copy (pageable memory), memory (it is given back and allocated again), overlap
+(each reduction is waited for at once), missing (a collective is not called).
 """
 
 import argparse
 import os
+import tempfile
 import time
 
 import torch
 import torch.distributed as dist
 
 
-def load(options, faulty):
-    if faulty and options.fault == "loader":
+def load(options, fault):
+    if fault == "loader":
         time.sleep(0.02)
-    return torch.randn(256, 1024, device="cuda")
+    if fault == "copy":
+        torch.ones(1 << 24).cuda()
+    return torch.randn(4096 if fault == "batch" else 256, options.width, device="cuda")
 
 
-def train(options, rank):
-    faulty = rank == options.rank
-    model = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(8))).cuda()
+def compute(fault, spin):
+    if fault == "kernel":
+        for _ in range(12):
+            spin @ spin
+    if fault == "interpreter":
+        sum(number * number for number in range(400_000))
+    if fault == "tiny":
+        for _ in range(3000):
+            spin[:1, :1].add_(1)
+
+
+def look_at(fault, model, log):
+    if fault == "sync":
+        for parameter in model.parameters():
+            parameter.grad.abs().max().item()
+    if fault == "log":
+        log.write(b"step" * (1 << 20))
+        log.flush()
+        os.fsync(log.fileno())
+    if fault == "memory":
+        torch.cuda.empty_cache()
+
+
+class Reduction:
+    """Of the gradients of all ranks, each as soon as it is there."""
+
+    def __init__(self, options, fault, model):
+        self.gloo, self.at_once, self.running = options.backend == "gloo", fault == "overlap", []
+        for parameter in model.parameters():
+            parameter.register_post_accumulate_grad_hook(self.start)
+
+    def start(self, parameter):
+        work = dist.all_reduce(parameter.grad.cpu() if self.gloo else parameter.grad, async_op=True)
+        if self.at_once:
+            work.wait()
+        else:
+            self.running.append(work)
+
+    def finish(self):
+        for work in self.running:
+            work.wait()
+        self.running.clear()
+
+
+def train(options, rank, log):
+    fault = options.fault if rank == options.rank else ""
+    model = torch.nn.Sequential(*(torch.nn.Linear(options.width, options.width) for _ in range(8))).cuda()
     spin = torch.randn(4096, 4096, device="cuda")
+    reduction = Reduction(options, fault, model)
     for _ in range(options.iterations):
         torch.cuda.nvtx.range_push("step")
-        loss = model(load(options, faulty)).square().mean()
-        if faulty and options.fault == "kernel":
-            for _ in range(12):
-                spin @ spin
+        loss = model(load(options, fault)).square().mean()
+        compute(fault, spin)
         loss.backward()
-        if faulty and options.fault == "sync":
-            for parameter in model.parameters():
-                parameter.grad.abs().max().item()
-                time.sleep(0.0005)
+        look_at(fault, model, log)
+        reduction.finish()
         for parameter in model.parameters():
-            gradient = parameter.grad if options.backend == "nccl" else parameter.grad.cpu()
-            dist.all_reduce(gradient)
             parameter.grad = None
         torch.cuda.nvtx.range_pop()
     torch.cuda.synchronize()
@@ -48,11 +94,13 @@ def main():
     parser.add_argument("--fault", default="")
     parser.add_argument("--rank", type=int, default=1)
     parser.add_argument("--iterations", type=int, default=30)
+    parser.add_argument("--width", type=int, default=1024)
     options = parser.parse_args()
     rank, local_rank = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank % torch.cuda.device_count())
     dist.init_process_group(options.backend)
-    train(options, rank)
+    with tempfile.NamedTemporaryFile() as log:
+        train(options, rank, log)
     if options.fault == "missing" and rank != options.rank:
         dist.all_reduce(torch.ones(1, device="cuda" if options.backend == "nccl" else "cpu"))
         torch.cuda.synchronize()
