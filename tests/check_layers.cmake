@@ -26,7 +26,7 @@ set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/c
 set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line|viewer/window/arguments" "cuda.h|profiler/collect|libcoord/src/cuda"
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
             "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import"
-            "export/perfetto.pb.h|profiler/report" "packed_summary.pb.h|profiler/job"
+            "export/perfetto.pb.h|profiler/report" "export/chakra.pb.h|profiler/report" "packed_summary.pb.h|profiler/job"
             "nlohmann/|profiler/report|profiler/cli|viewer/window/workspace")
 
 set(breaches "")

@@ -32,7 +32,7 @@ expect_code 0 diff pipeline.sqlite back.sqlite --format json
 [[ $(sqlite3 :memory: "select count(*) from json_each(cast(readfile('out.txt') as text), '$.edges') where value ->> 'kind' = 'event'") == 0 ]] ||
   fail "event edges differ after export and import: $(field out.txt edges)"
 
-for format in perfetto dot csv; do
+for format in chakra perfetto dot csv; do
   expect_code 0 export pipeline.sqlite --to $format -o out.$format
   [[ -s out.$format ]] || fail "the export to $format is empty"
 done
@@ -82,13 +82,13 @@ expect_code 0 merge pipeline.sqlite race.sqlite -o both.sqlite
 # The program's arguments and environment stay here: no output contains them, unless requested.
 CUDA_CANARY=secret-variable "$bin/streamscope" record -o own.sqlite -- "$worker" count 8 secret-argument >/dev/null 2>&1 || fail "record exited $?"
 [[ $(grep -aoc 'secret-argument\|secret-variable' own.sqlite) != 0 ]] || fail "the recording does not hold what this test looks for"
-for format in chrome perfetto csv; do expect_code 0 export own.sqlite --to $format -o own.$format; done
+for format in chrome chakra perfetto csv; do expect_code 0 export own.sqlite --to $format -o own.$format; done
 for format in text json html markdown; do expect_code 0 report own.sqlite --format $format -o report.$format; done
 for format in json junit sarif github; do
   "$bin/streamscope" check own.sqlite --format $format >check.$format 2>/dev/null || (($? == 1)) || fail "check --format $format exited $?"
 done
 expect_code 0 merge own.sqlite -o passed_on.sqlite
-for file in own.chrome own.perfetto own.csv report.* check.* passed_on.sqlite; do
+for file in own.chrome own.chakra own.perfetto own.csv report.* check.* passed_on.sqlite; do
   [[ -s $file ]] || fail "$file is empty"
   if grep -aq 'secret-argument\|secret-variable' "$file"; then fail "$file holds what the program was started with"; fi
 done

@@ -38,7 +38,7 @@ everything() {
     if grep -q "$escape" report.$format; then fail "report --format $format holds an escape sequence"; fi
   done
   for format in text json sarif junit github markdown; do run "0 1 3" check "$trace" --format $format; done
-  for format in chrome perfetto dot csv; do run "0 2" export "$trace" --to $format -o out.$format; done
+  for format in chrome chakra perfetto dot csv; do run "0 2" export "$trace" --to $format -o out.$format; done
   run "0 1 2" diff "$trace" "$trace"
   run "0" query "$trace" "select * from v_op limit 5"
 }

@@ -3,6 +3,9 @@
 
 #include "report/export/export.h"
 
+#include <gmock/gmock.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "export/chakra.pb.h"
 #include "export/perfetto.pb.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
@@ -97,6 +101,74 @@ TEST(PerfettoExport, NamesTheWorkThatEachOpWaitedFor) {
   EXPECT_GT(begins, 0);
 }
 
+struct ChakraTrace {
+  explicit ChakraTrace(const std::string& bytes) {
+    google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+    google::protobuf::io::CodedInputStream in(&stream);
+    EXPECT_TRUE(read(in, metadata));
+    for (chakra::Node node; read(in, node); node.Clear()) nodes.push_back(node);
+  }
+  template <class Message>
+  static bool read(google::protobuf::io::CodedInputStream& in, Message& message) {
+    uint32_t size = 0;
+    if (!in.ReadVarint32(&size)) return false;
+    const auto limit = in.PushLimit(static_cast<int>(size));
+    EXPECT_TRUE(message.ParseFromCodedStream(&in) && in.ConsumedEntireMessage());
+    in.PopLimit(limit);
+    return true;
+  }
+  const chakra::Node& named(const std::string& name) const {
+    const auto found = std::ranges::find_if(
+        nodes, [&](const chakra::Node& node) { return node.name().starts_with(name); });
+    EXPECT_NE(found, nodes.end()) << name;
+    return *found;
+  }
+
+  chakra::GlobalMetadata metadata;
+  std::vector<chakra::Node> nodes;
+};
+
+TEST(ChakraExport, HasWhatEachNodeNeedsBeforeIt) {
+  const ChakraTrace trace(report::export_chakra(pipeline().trace(), {}));
+  EXPECT_EQ(trace.metadata.version(), "0.0.4");
+  std::set<uint64_t> known;
+  int ops = 0, on_host = 0;
+  for (const chakra::Node& node : trace.nodes) {
+    for (const uint64_t id : node.data_deps()) EXPECT_TRUE(known.contains(id)) << node.name();
+    for (const uint64_t id : node.ctrl_deps()) EXPECT_TRUE(known.contains(id)) << node.name();
+    EXPECT_TRUE(known.insert(node.id()).second);
+    EXPECT_EQ(node.attr(0).name(), "is_cpu_op");
+    (node.attr(0).bool_val() ? on_host : ops) += 1;
+  }
+  EXPECT_EQ(ops, 4);
+  EXPECT_GE(on_host, 4);
+  const chakra::Node& copy = trace.nodes[1];
+  EXPECT_THAT(trace.named("gemm").data_deps(), testing::Contains(copy.id()));
+}
+
+TEST(ChakraExport, NamesCollectivesAndKeepsTheSumOfDurations) {
+  TraceBuilder builder;
+  for (int i = 0; i < 10; ++i) {
+    const trace::Ns at = i * 10'000;
+    builder.at(at).stream("main").kernel("k", at + 100, at + 1'600);
+    builder.at(at + 2'000)
+        .stream("main")
+        .kernel("ncclDevKernel_AllReduce_Sum_f32", at + 2'100, at + 9'000);
+  }
+  const ChakraTrace trace(report::export_chakra(builder.trace(), {}));
+  uint64_t total = 0;
+  int collectives = 0;
+  for (const chakra::Node& node : trace.nodes) {
+    if (!node.attr(0).bool_val()) total += node.duration_micros();
+    if (node.type() != chakra::COMM_COLL_NODE) continue;
+    ++collectives;
+    EXPECT_EQ(node.attr(1).name(), "comm_type");
+    EXPECT_EQ(node.attr(1).int64_val(), 0);
+  }
+  EXPECT_EQ(collectives, 10);
+  EXPECT_EQ(total, 84u);  // 8.4 us each time
+}
+
 // Writes it and has graphviz draw it.
 int graphviz(const std::string& text) {
   const auto file = std::filesystem::path(testing::TempDir()) / "export_test.dot";
@@ -176,7 +248,8 @@ TEST(CsvExport, HoldsTheRowsOfAView) {
 TEST(Exports, AreNeverEmptyFiles) {
   const Trace empty = TraceBuilder().trace();
   const Trace full = pipeline().trace();
-  for (auto* write : {report::export_chrome, report::export_perfetto, report::export_dot}) {
+  for (auto* write : {report::export_chrome, report::export_perfetto, report::export_dot,
+                      report::export_chakra}) {
     EXPECT_THROW(write(empty, {}), Error);
     EXPECT_THROW(write(full, {.range = std::pair(1'000'000, 2'000'000)}), Error);
     EXPECT_FALSE(write(full, {}).empty());

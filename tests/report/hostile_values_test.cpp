@@ -91,7 +91,8 @@ void use(const Trace& trace) {
     EXPECT_FALSE(exporter.write(trace, summary, {}).empty());
   const report::Check check = report::check(trace, {.assertions = all_assertions()});
   EXPECT_FALSE(report::write_check_json(trace, check, {}).empty());
-  for (const auto write : {report::export_chrome, report::export_perfetto, report::export_dot}) {
+  for (const auto write : {report::export_chrome, report::export_perfetto, report::export_dot,
+                           report::export_chakra}) {
     try {
       write(trace, {});
     } catch (const Error&) {  // nothing left to export

@@ -3,7 +3,7 @@
 find_package(nlohmann_json REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 streamscope_test(report LABELS unit golden SOURCES job/simulated_job.cpp
-  LINK streamscope::report streamscope_perfetto_proto streamscope_test_support nlohmann_json::nlohmann_json)
+  LINK streamscope::report streamscope_export_proto streamscope_test_support nlohmann_json::nlohmann_json)
 streamscope_golden(report_test report/check_test.cpp report/report_test.cpp report/job_report_test.cpp)
 streamscope_bench(report LINK streamscope::report streamscope::analysis streamscope::trace)
 

@@ -34,6 +34,7 @@ struct ExportFormat {
 
 std::span<const ExportFormat> export_formats();
 
+std::string export_chakra(const trace::Trace& trace, const ExportOptions& options);
 std::string export_chrome(const trace::Trace& trace, const ExportOptions& options);
 std::string export_perfetto(const trace::Trace& trace, const ExportOptions& options);
 std::string export_dot(const trace::Trace& trace, const ExportOptions& options);
