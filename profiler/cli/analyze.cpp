@@ -26,7 +26,7 @@ std::function<int()> define_analyze(CommandLine& line, ProgramArguments&) {
       {.required = true});
   line.option("--quiet", &options->quiet, "no progress and no summary");
   return [options]() -> int {
-    if (std::filesystem::is_directory(options->file)) {
+    if (is_run(options->file)) {
       const size_t made = summarize_run(options->file, options->quiet);
       if (!options->quiet)
         fmt::print("{}: made {} of the summaries of its ranks\n", options->file,

@@ -3,10 +3,13 @@
 
 #include "report/check/check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
 #include "command.h"
+#include "jobs.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "traces.h"
@@ -14,13 +17,27 @@
 namespace streamscope::cli {
 namespace {
 
-std::vector<const analysis::Detector*> named_detectors(const std::vector<std::string>& names) {
+struct Options {
+  std::string file, output, format = "text", fail_on = "error", show;
+  std::string baseline, write_baseline, budget, iteration = "auto";
+  std::vector<std::string> required, assertions;
+  double wait_s = kDefaultWaitS;
+  bool quiet = false;
+};
+
+std::vector<const analysis::Detector*> named_detectors(const std::vector<std::string>& names,
+                                                       bool of_job) {
+  const auto all = of_job ? report::job_detectors() : analysis::detectors();
   std::vector<const analysis::Detector*> found;
   for (const std::string& name : names) {
-    found.push_back(analysis::find_detector(name));
-    if (!found.back())
-      throw Error("--require", "there is no detector '" + name + "'",
+    const auto detector = std::ranges::find_if(
+        all, [&](const auto& each) { return each.id == name || each.number == name; });
+    if (detector == all.end()) {
+      throw Error("--require",
+                  fmt::format("there is no detector '{}' of {}", name, of_job ? "jobs" : "traces"),
                   "streamscope detectors lists them");
+    }
+    found.push_back(&*detector);
   }
   return found;
 }
@@ -35,18 +52,44 @@ void add_assertions(const std::vector<std::string>& texts,
   }
 }
 
+report::CheckOptions wanted_of(const Options& options, report::CheckSubject subject) {
+  report::CheckOptions wanted{
+      .required = named_detectors(options.required, subject == report::CheckSubject::kJob)};
+  if (const auto severity = number_named(kFindingSeverities, options.fail_on))
+    wanted.fail_on = static_cast<FindingSeverity>(*severity);
+  wanted.iteration = iteration_request(options.iteration);
+  if (!options.baseline.empty()) wanted.baseline = report::read_baseline(options.baseline);
+  if (!options.budget.empty()) {
+    report::BudgetFile limits =
+        report::read_budgets(options.budget, wanted.iteration.range, subject);
+    wanted.budgets = std::move(limits.budgets);
+    wanted.assertions = std::move(limits.assertions);
+  }
+  add_assertions(options.assertions, wanted.assertions);
+  wanted.show_possible = !options.show.empty();
+  return wanted;
+}
+
+report::Check check_trace(const Options& options) {
+  const report::CheckOptions wanted = wanted_of(options, report::CheckSubject::kTrace);
+  wait_for_end(options.file, options.wait_s);
+  return report::check(load_to_analyze(options.file, options.quiet), wanted);
+}
+
+report::Check check_run(const Options& options) {
+  const report::CheckOptions wanted = wanted_of(options, report::CheckSubject::kJob);
+  wait_for_run(options.file, options.wait_s);
+  const report::JobReport job = load_job(options.file, options.iteration, options.quiet);
+  return report::check_job(
+      job, wanted,
+      evaluate_on_ranks(options.file, wanted.assertions, wanted.iteration, options.quiet));
+}
+
 }  // namespace
 
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
-  struct Options {
-    std::string file, output, format = "text", fail_on = "error", show;
-    std::string baseline, write_baseline, budget, iteration = "auto";
-    std::vector<std::string> required, assertions;
-    double wait_s = kDefaultWaitS;
-    bool quiet = false;
-  };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
   line.option(
       "--fail-on", &options->fail_on,
       "the lowest severity of a certain finding that fails the check (exit code 1): error "
@@ -64,11 +107,13 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               "write the findings of this trace to a baseline for later checks; the exit code is "
               "then 0",
               {.takes = "FILE"});
-  line.option("--budget", &options->budget,
-              "a file of limits for the run, one per line: critical-path <= 12 ms; wait event_wait "
-              "<= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %; assert "
-              "EXPR",
-              {.takes = "FILE"});
+  line.option(
+      "--budget", &options->budget,
+      "a file of limits, one per line: iteration <= 20 ms; critical-path <= 12 ms; wait "
+      "event_wait <= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %; "
+      "assert EXPR. For a folder: iteration; waiting <= 10 %; hidden-communication >= 60 %; "
+      "largest-delay <= 2 %; assert EXPR, which must hold on every rank",
+      {.takes = "FILE"});
   line.option(
       "--assert", &options->assertions,
       "what must be true of the program: may_overlap or may_overlap_across(\"copy*\", \"gemm*\"); "
@@ -88,24 +133,9 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   add_wait_option(line, options->wait_s);
   line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
-    report::CheckOptions wanted{.required = named_detectors(options->required)};
-    if (const auto severity = number_named(kFindingSeverities, options->fail_on))
-      wanted.fail_on = static_cast<FindingSeverity>(*severity);
-    wanted.iteration = iteration_request(options->iteration);
-    if (!options->baseline.empty()) wanted.baseline = report::read_baseline(options->baseline);
-    if (!options->budget.empty()) {
-      report::BudgetFile limits = report::read_budgets(options->budget, wanted.iteration.range);
-      wanted.budgets = std::move(limits.budgets);
-      wanted.assertions = std::move(limits.assertions);
-    }
-    add_assertions(options->assertions, wanted.assertions);
-    wanted.show_possible = !options->show.empty();
-    wait_for_end(options->file, options->wait_s);
-    const trace::Trace trace = load_to_analyze(options->file, options->quiet);
-    const report::Check check = report::check(trace, wanted);
+    const report::Check check = is_run(options->file) ? check_run(*options) : check_trace(*options);
     const report::CheckFormat& format = named(report::check_formats(), options->format);
-    write_output(format.write(trace, check, style_for(options->output)), options->output,
-                 options->file);
+    write_output(format.write(check, style_for(options->output)), options->output, options->file);
     if (check.info.unfinished) note_unfinished(options->file);
     if (options->write_baseline.empty()) return exit_code(check.result);
     if (check.info.unfinished) {
@@ -113,7 +143,7 @@ std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
               options->write_baseline);
       return exit_code(check.result);
     }
-    write_output(report::write_baseline(trace, check), options->write_baseline, options->file);
+    write_output(report::write_baseline(check), options->write_baseline, options->file);
     return kDone;
   };
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/detector.h"
 #include "command.h"
+#include "report/check/check.h"
 #include "report/formats/json.h"
 
 namespace streamscope::cli {
@@ -20,15 +21,21 @@ std::string detectors_json() {
                         {"severity", analysis::to_string(detector.severity)},
                         {"needs", analysis::to_string_of_evidence(detector.needs)}};
   };
-  return report::dump({{"schema", 1}, {"detectors", report::array_of(analysis::detectors(), row)}});
+  report::Json rows = report::array_of(analysis::detectors(), row);
+  for (const analysis::Detector& detector : report::job_detectors()) rows.push_back(row(detector));
+  return report::dump({{"schema", 1}, {"detectors", std::move(rows)}});
 }
 
 std::string detectors_text() {
   std::string text;
-  for (const analysis::Detector& detector : analysis::detectors()) {
-    text += fmt::format("{}  {:27} {:8} {}\n", detector.number, detector.id,
-                        analysis::to_string(detector.severity), detector.title);
-  }
+  const auto add = [&](std::span<const analysis::Detector> detectors) {
+    for (const analysis::Detector& detector : detectors) {
+      text += fmt::format("{}  {:27} {:8} {}\n", detector.number, detector.id,
+                          analysis::to_string(detector.severity), detector.title);
+    }
+  };
+  add(analysis::detectors());
+  add(report::job_detectors());
   return text;
 }
 

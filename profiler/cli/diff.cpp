@@ -3,10 +3,12 @@
 
 #include "report/formats/exporter.h"
 #include "report/sections/diff_document.h"
+#include "report/sections/job_diff.h"
 
 #include <memory>
 
 #include "command.h"
+#include "jobs.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "traces.h"
@@ -74,6 +76,27 @@ int compare(const Options& options) {
   return exit_code(verdict.result());
 }
 
+report::JobReport load_run(const std::string& folder, const Options& options) {
+  if (!is_run(folder))
+    throw Error(folder, "is a trace, and the other run is a folder of ranks",
+                "compare two traces or two folders");
+  wait_for_run(folder, options.wait_s);
+  return load_job(folder, options.iteration, options.quiet);
+}
+
+int compare_runs(const Options& options) {
+  const report::JobReport base = load_run(options.base, options),
+                          now = load_run(options.now, options);
+  std::vector<report::JobReport> further;
+  further.reserve(options.runs.size());
+  for (const std::string& folder : options.runs) further.push_back(load_run(folder, options));
+  const report::JobDiff diff = report::diff(base, now, further, options.max_slowdown / 100);
+  const report::Exporter& exporter = named(report::exporters(), options.format);
+  write_output(exporter.write_job_diff(diff, style_for(options.output)), options.output,
+               options.now);
+  return exit_code(diff.result());
+}
+
 }  // namespace
 
 std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
@@ -82,10 +105,12 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   for (const report::Exporter& each : report::exporters()) {
     if (each.write_diff != nullptr) formats.emplace_back(each.name);
   }
-  line.option("BASE", &options->base, "the baseline trace", {.required = true});
-  line.option("NEW", &options->now, "the new trace", {.required = true});
+  line.option("BASE", &options->base, "the baseline: a trace, or the folder of a run",
+              {.required = true});
+  line.option("NEW", &options->now, "the new trace or folder", {.required = true});
   line.option("--base-run", &options->runs,
-              "another baseline trace; a regression must then be slower than the slowest of them. "
+              "another baseline trace or folder; a regression must then be slower than the slowest "
+              "of them. "
               "May be repeated",
               {.takes = "TRACE", .one_at_a_time = true});
   line.option(
@@ -98,7 +123,10 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   add_wait_option(line, options->wait_s);
   line.option("--quiet", &options->quiet, "no progress");
-  return [options] { return compare(*options); };
+  return [options] {
+    return is_run(options->base) || is_run(options->now) ? compare_runs(*options)
+                                                         : compare(*options);
+  };
 }
 
 }  // namespace streamscope::cli

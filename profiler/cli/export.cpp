@@ -3,9 +3,14 @@
 
 #include "report/export/export.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "command.h"
+#include "jobs.h"
+#include "report/export/export_job.h"
+#include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "traces.h"
@@ -26,16 +31,36 @@ std::pair<Ns, Ns> parse_range(const std::string& text) {
   throw Error("--range", "'" + text + "' is not a range", "write FROM:TO, such as 1.5ms:20ms");
 }
 
+struct Options {
+  std::string file, output, to, range, view;
+  int64_t around = -1;
+  bool no_redact = false, quiet = false;
+};
+
+void export_run(const Options& options, const report::ExportOptions& wanted) {
+  const std::filesystem::path folder = options.file;
+  const job::RunFolder run = read_run(folder);
+  const report::JobReport report = load_job(folder, run, "auto", options.quiet);
+  const job::Job& job = report.job;
+  for (const report::Notice& notice : report::notices_of(report))
+    message("{}: {}", options.file, notice.text);
+  const job::CommonClock clock(job);
+  report::PerfettoJob out(job, clock, wanted);
+  report_refused_clocks(job);
+  const auto write_ranks = [&](const Sink& sink) {
+    for (uint32_t row = 0; row < job.steps.ranks.size(); ++row) {
+      sink(out.rank(row, load(folder / job.steps.ranks[row].identity.trace, options.quiet)));
+    }
+    if (out.events() == 0) report::refuse_empty(folder, wanted);
+  };
+  write_pieces(write_ranks, options.output, folder);
+}
+
 }  // namespace
 
 std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
-  struct Options {
-    std::string file, output, to, range, view;
-    int64_t around = -1;
-    bool no_redact = false, quiet = false;
-  };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
   line.option("--to", &options->to, "output format; " + described(report::export_formats()),
               {.one_of = names_of(report::export_formats()), .required = true});
   line.option("--view", &options->view,
@@ -64,10 +89,24 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
       throw Error("--view", "works only with --to csv", "leave it out");
     if (options->around >= 0 && options->to != "dot")
       throw Error("--around", "works only with --to dot", "leave it out, or use --range");
+    const report::ExportFormat& format = named(report::export_formats(), options->to);
+    if (is_run(options->file)) {
+      if (format.write_job != nullptr) {
+        if (!options->range.empty())
+          throw Error("--range", "does not work with --to sqlite", "select what you need by SQL");
+        write_output(format.write_job(load_job(options->file, "auto", options->quiet)),
+                     options->output, options->file);
+        return kDone;
+      }
+      if (!format.takes_ranks)
+        throw Error("--to", fmt::format("{} takes a single trace, not a folder", format.name),
+                    "use perfetto or sqlite, or name a trace of the folder");
+      export_run(*options, wanted);
+      return kDone;
+    }
     const trace::Trace trace = load(options->file, options->quiet);
     if (trace::is_unfinished(trace)) note_unfinished(options->file);  // the formats cannot say so
-    write_output(named(report::export_formats(), options->to).write(trace, wanted), options->output,
-                 options->file);
+    write_output(format.write(trace, wanted), options->output, options->file);
     return kDone;
   };
 }

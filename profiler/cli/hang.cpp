@@ -38,7 +38,7 @@ std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", &options->file, "a recorded trace, or the folder of a run of many ranks");
+  line.option("TRACE", &options->file, kTraceOrRun);
   line.option("--pid", &options->pid,
               "a process that is being recorded: query its recorder now, without stopping it",
               {.takes = "PID", .positive = true});
@@ -54,8 +54,7 @@ std::function<int()> define_hang(CommandLine& line, ProgramArguments&) {
       fmt::print("{}", analysis::printable(report.text, true));
       return report.alarm ? kFound : kDone;
     }
-    if (std::filesystem::is_directory(options->file))
-      return report_job_hang(options->file, options->quiet);
+    if (is_run(options->file)) return report_job_hang(options->file, options->quiet);
     return report(load(options->file, options->quiet));
   };
 }

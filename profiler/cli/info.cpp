@@ -9,6 +9,8 @@
 #include "analysis/counts.h"
 #include "analysis/iterations/iteration_model.h"
 #include "command.h"
+#include "jobs.h"
+#include "trace/error.h"
 #include "traces.h"
 
 namespace streamscope::cli {
@@ -65,13 +67,23 @@ std::function<int()> define_info(CommandLine& line, ProgramArguments&) {
     bool json = false, quiet = false;
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
+  line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
   add_iteration_option(line, options->iteration,
                        "auto takes the first that is found, none (default) shows none");
   line.option("--json", &options->json, "print JSON");
   line.option("--quiet", &options->quiet, "no progress");
   return [options]() -> int {
     const analysis::IterationRequest request = iteration_request(options->iteration);
+    if (is_run(options->file)) {
+      if (!request.off)
+        throw Error("--iteration", "works only with a single trace",
+                    "streamscope report shows the iterations of a job");
+      const report::JobInfo info = read_job_info(options->file);
+      write_output(options->json ? report::job_info_json(info)
+                                 : report::to_text(report::job_info_document(info), style_for("")),
+                   "", options->file);
+      return kDone;
+    }
     const auto [trace, info] = request.off
                                    ? read_info(options->file, options->quiet)
                                    : read_iterations(options->file, options->quiet, request);

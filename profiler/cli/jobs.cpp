@@ -5,11 +5,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <map>
+
 #include "analysis/analyses.h"
 #include "analysis/labels.h"
 #include "command.h"
 #include "job/hang_state.h"
 #include "job/job_hang.h"
+#include "job/rank_words.h"
 #include "job/run_folder.h"
 #include "job/steps.h"
 #include "job/summarize.h"
@@ -55,24 +60,60 @@ void store(const job::RankSummary& summary, const fs::path& trace) {
   }
 }
 
-// The first trace of each rank, in the order of ranks.
-std::vector<job::RankIdentity> ranks_of(job::RunFolder& run, const fs::path& folder) {
-  std::vector<job::RankIdentity> ranks = std::move(run.ranks);
-  const auto doubled = std::ranges::unique(ranks, {}, &job::RankIdentity::rank);
-  ranks.erase(doubled.begin(), doubled.end());
-  if (ranks.empty()) {
-    throw Error(folder, "has no trace of a rank",
-                "record with streamscope record --run; streamscope report TRACE explains a single "
-                "trace");
-  }
-  return ranks;
+void add(job::RankSummary& summary, const job::RankIdentity& identity,
+         job::StepReader& reader) {
+  summary.identity = identity;
+  reader.add(summary);
+}
+
+// Also of "run/".
+std::string folder_name(const fs::path& folder) {
+  return fs::absolute(folder / "").lexically_normal().parent_path().filename().string();
 }
 
 }  // namespace
 
-size_t summarize_run(const fs::path& folder, bool quiet) {
+job::RunFolder read_run(const fs::path& folder) {
   job::RunFolder run = job::read_run_folder(folder);
-  const std::vector<job::RankIdentity> ranks = ranks_of(run, folder);
+  const auto doubled = std::ranges::unique(run.ranks, {}, &job::RankIdentity::rank);
+  run.ranks.erase(doubled.begin(), doubled.end());
+  if (run.ranks.empty()) {
+    throw Error(folder, "has no trace of a rank",
+                "record with streamscope record --run; streamscope report TRACE explains a single "
+                "trace");
+  }
+  return run;
+}
+
+bool is_run(const fs::path& argument) {
+  std::error_code ignored;
+  return fs::is_directory(argument, ignored);
+}
+
+void wait_for_run(const fs::path& folder, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  for (const std::string& name : job::traces_in(folder)) {
+    const std::chrono::duration<double> waited = Clock::now() - begin;
+    wait_for_end(folder / name, std::max(0.0, seconds - waited.count()));
+  }
+}
+
+std::vector<analysis::AssertionResult> evaluate_on_ranks(
+    const fs::path& folder, const std::vector<analysis::Assertion>& assertions,
+    const analysis::IterationRequest& iteration, bool quiet) {
+  std::vector<analysis::AssertionResult> answers;
+  if (assertions.empty()) return answers;
+  for (const job::RankIdentity& rank : read_run(folder).ranks) {
+    const trace::Trace trace = load_to_analyze(folder / rank.trace, quiet);
+    analysis::Analyses analyses(trace, iteration);
+    report::join(answers, rank.rank, analysis::evaluate(analyses, assertions));
+  }
+  return answers;
+}
+
+size_t summarize_run(const fs::path& folder, bool quiet) {
+  const std::vector<job::RankIdentity> ranks = read_run(folder).ranks;
   const RankClaim own = record::own_rank();
   const bool shared = own.is_known() && own.world_size > own.rank;
   const size_t first = shared ? static_cast<size_t>(own.rank) : 0,
@@ -89,12 +130,17 @@ size_t summarize_run(const fs::path& folder, bool quiet) {
 }
 
 report::JobReport load_job(const fs::path& folder, const std::string& iteration, bool quiet) {
-  job::RunFolder run = job::read_run_folder(folder);
-  report::JobReport report{.problems = run.problems};
+  return load_job(folder, read_run(folder), iteration, quiet);
+}
+
+report::JobReport load_job(const fs::path& folder, const job::RunFolder& run,
+                           const std::string& iteration, bool quiet) {
+  report::JobReport report{
+      .problems = run.problems, .unfinished = run.unfinished, .name = folder_name(folder)};
   const analysis::IterationRequest request = iteration_request(iteration);
   const bool usual = request == analysis::IterationRequest{};
   job::StepReader reader;
-  for (const job::RankIdentity& identity : ranks_of(run, folder)) {
+  for (const job::RankIdentity& identity : run.ranks) {
     const fs::path file = folder / identity.trace;
     job::RankSummary summary;
     if (!usual || !read_stored(file, summary)) {
@@ -103,16 +149,45 @@ report::JobReport load_job(const fs::path& folder, const std::string& iteration,
       // A trace that grows has no summary yet.
       if (usual && !trace::is_unfinished(trace)) store(summary, file);
     }
-    reader.add(summary);
+    add(summary, identity, reader);
   }
   report.job = job::analyze(reader.take());
   return report;
 }
 
+void report_refused_clocks(const job::Job& job) {
+  std::map<std::string, std::vector<int32_t>> refused;  // ranks by reason
+  for (uint32_t row = 0; row < job.steps.ranks.size(); ++row) {
+    if (const std::string& reason = job.clocks[row].refused; !reason.empty())
+      refused[reason].push_back(job.steps.ranks[row].identity.rank);
+  }
+  for (const auto& [reason, ranks] : refused)
+    message("{}: on the clock of their host, as it is not known against that of the first: {}",
+            job::ranks_text(ranks), reason);
+}
+
+report::JobInfo read_job_info(const fs::path& folder) {
+  report::JobInfo info{.name = folder_name(folder), .run = read_run(folder)};
+  job::StepReader reader;
+  for (const job::RankIdentity& identity : info.run.ranks) {
+    const fs::path file = folder / identity.trace;
+    report::RankFile& rank = info.ranks.emplace_back();
+    rank.identity = identity;
+    std::error_code error;
+    if (const auto bytes = fs::file_size(file, error); !error) rank.bytes = bytes;
+    job::RankSummary summary;
+    if (!read_stored(file, summary)) continue;
+    rank.iteration_count = summary.iterations.size();
+    add(summary, identity, reader);
+  }
+  if (job::Steps steps = reader.take(); !steps.ranks.empty())
+    info.job = job::analyze(std::move(steps));
+  return info;
+}
+
 int report_job_hang(const fs::path& folder, bool quiet) {
-  job::RunFolder run = job::read_run_folder(folder);
   std::vector<job::RankHang> ranks;
-  for (const job::RankIdentity& identity : ranks_of(run, folder)) {
+  for (const job::RankIdentity& identity : read_run(folder).ranks) {
     const trace::Trace trace = load(folder / identity.trace, quiet);
     analysis::Analyses analyses(trace);
     ranks.push_back(job::hang_state(analyses, identity));

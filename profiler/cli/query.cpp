@@ -11,7 +11,9 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "command.h"
+#include "jobs.h"
 #include "report/export/export.h"
+#include "report/export/job_tables.h"
 #include "report/formats/json.h"
 #include "report/formats/table.h"
 #include "terminal.h"
@@ -65,6 +67,16 @@ void print_json(trace::Query& query) {
   fmt::print("\n]\n");
 }
 
+// Of the tables of a job, made from its folder or stored by `export --to sqlite`, or of a trace.
+trace::Query open_query(const std::string& file, const std::string& sql) {
+  if (is_run(file)) return {report::job_tables(load_job(file, "auto", true)), sql};
+  if (!trace::holds_memory_tables(file)) {
+    recover(file);
+    if (trace::is_unfinished(file)) note_unfinished(file);
+  }
+  return {file, sql};
+}
+
 std::string tables_and_views() {
   return fmt::format(
       "Views: {}, and those of an nsys export (CUPTI_ACTIVITY_KIND_KERNEL, StringIds, ...). "
@@ -79,17 +91,16 @@ std::function<int()> define_query(CommandLine& line, ProgramArguments&) {
     std::string file, sql, format = "table";
   };
   auto options = std::make_shared<Options>();
-  line.option("TRACE", &options->file, "a recorded trace", {.required = true});
-  line.option(
-      "SQL", &options->sql,
-      "one read-only statement. " + tables_and_views() + ". docs/trace-format.md describes them",
-      {.required = true});
+  line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
+  line.option("SQL", &options->sql,
+              "one read-only statement. " + tables_and_views() +
+                  ". docs/trace-format.md describes them; docs/ranks.md those of a folder: " +
+                  fmt::format("{}", fmt::join(report::job_table_names(), ", ")),
+              {.required = true});
   const std::vector<std::string> formats{"table", "csv", "json"};
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   return [options]() -> int {
-    recover(options->file);
-    if (trace::is_unfinished(options->file)) note_unfinished(options->file);
-    trace::Query query(options->file, options->sql);
+    trace::Query query = open_query(options->file, options->sql);
     if (options->format == "csv") {
       report::write_csv(query, [](std::string_view piece) { fmt::print("{}", piece); });
     } else if (options->format == "json") {

@@ -68,8 +68,7 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<Options>();
   const std::vector<std::string> formats = names_of(report::exporters()),
                                  kinds{"stream", "nvtx", "kernel"};
-  line.option("TRACE", &options->file, "a recorded trace, or the folder of a run of many ranks",
-              {.required = true});
+  line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
               {.one_of = kinds});
@@ -95,7 +94,7 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
                   "use text or json");
     }
     const report::Exporter& exporter = named(report::exporters(), options->format);
-    if (std::filesystem::is_directory(options->file)) {
+    if (is_run(options->file)) {
       if (!options->what_if.empty())
         throw Error("--what-if", "changes a single trace, not a job", "name a trace of the folder");
       const report::JobReport job = load_job(options->file, options->iteration, options->quiet);

@@ -95,8 +95,13 @@ int exit_code(report::CheckResult result) {
 }
 
 void write_output(std::string_view text, const fs::path& file, const fs::path& input) {
+  write_pieces([&](const Sink& sink) { sink(text); }, file, input);
+}
+
+void write_pieces(const std::function<void(const Sink&)>& produce, const fs::path& file,
+                  const fs::path& input) {
   if (file.empty()) {
-    fmt::print("{}", text);
+    produce([](std::string_view piece) { fmt::print("{}", piece); });
     return;
   }
   std::error_code ignored;
@@ -119,10 +124,10 @@ void write_output(std::string_view text, const fs::path& file, const fs::path& i
   try {
     std::ofstream out(file, std::ios::binary);
     opened = out.is_open();
-    out << text;
+    produce([&](std::string_view piece) { out << piece; });
     out.close();
     if (out) return;
-  } catch (...) {  // out of memory
+  } catch (...) {  // out of memory, or an input that cannot be read
     remove_incomplete();
     throw;
   }

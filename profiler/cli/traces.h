@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "command_line.h"
@@ -41,8 +42,12 @@ analysis::IterationRequest iteration_request(const std::string& text);
 report::TextStyle style_for(const std::filesystem::path& output);
 /// The exit code of a check or a comparison.
 int exit_code(report::CheckResult result);
+/// Takes output piece by piece.
+using Sink = std::function<void(std::string_view)>;
 /// Writes to standard output, or to `file` if it is not empty. Never overwrites `input` or another
-/// trace.
+/// trace, and leaves no incomplete file.
+void write_pieces(const std::function<void(const Sink&)>& produce,
+                  const std::filesystem::path& file, const std::filesystem::path& input);
 void write_output(std::string_view text, const std::filesystem::path& file,
                   const std::filesystem::path& input);
 

@@ -19,18 +19,18 @@ constexpr size_t kDelays = 3;  // and as many ranks in what-ifs
 
 std::string shown(double ns) { return analysis::format_duration(std::llround(ns)); }
 
-double median_iteration_ns(const Steps& steps) {
+std::vector<Ns> medians_of(const Steps& steps) {
   std::map<uint32_t, std::vector<Ns>> by_number;
   for (const IterationRow& row : steps.iterations) {
     by_number[row.number].push_back(row.end_ns - row.start_ns);
   }
-  double sum = 0;
+  std::vector<Ns> medians;
   for (auto& [number, durations] : by_number) {
     const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
     std::ranges::nth_element(durations, middle);
-    sum += static_cast<double>(*middle) / static_cast<double>(by_number.size());
+    medians.push_back(*middle);
   }
-  return sum;
+  return medians;
 }
 
 /// When each rank begins, on one clock where it is known: ranks enter their first iteration as late
@@ -132,7 +132,11 @@ Job analyze(Steps steps) {
   const Replay replay(job.steps, job.matching, job.peers);
   const Scenario measured = replay.measured(job.waiting, starts_of(job.steps, job.clocks));
   const std::vector<Ns> ends = replay.ends(measured);
-  job.iteration_ns = median_iteration_ns(job.steps);
+  job.durations_ns = medians_of(job.steps);
+  for (const Ns duration : job.durations_ns) {
+    job.iteration_ns +=
+        static_cast<double>(duration) / static_cast<double>(job.durations_ns.size());
+  }
   job.replayed_ns = replay.iteration_ns(measured, ends);
   job.critical_path = replay.critical_path(measured, ends);
   job.delays = costliest_delays(job.steps, job.peers, replay, measured, kDelays);

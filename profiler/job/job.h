@@ -30,7 +30,8 @@ struct Job {
   Peers peers;
   Waiting waiting;
 
-  double iteration_ns = 0;         ///< as measured: mean over iterations of the median over ranks
+  std::vector<Ns> durations_ns;    ///< of iterations, by number: the median over ranks
+  double iteration_ns = 0;         ///< as measured: their mean
   double replayed_ns = 0;          ///< the same by the replay; how far off tells how good it is
   std::vector<Hop> critical_path;  ///< across ranks and iterations, latest first
   std::vector<Delay> delays;       ///< at most three, most costly first

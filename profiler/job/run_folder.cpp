@@ -13,6 +13,7 @@
 #include "trace/folder_names.h"
 #include "trace/loss.h"
 #include "trace/read/query.h"
+#include "trace/write/memory_tables.h"
 #include "vocabulary/number_ranges.h"
 #include "vocabulary/rank.h"
 
@@ -82,11 +83,7 @@ class Reader {
   explicit Reader(const fs::path& folder) : folder_(folder) {}
 
   RunFolder read() {
-    std::vector<std::string> names = trace::names_in(folder_);
-    std::ranges::sort(names);
-    for (const std::string& name : names) {
-      if (name.ends_with(".sqlite") && !name.starts_with('.')) add(folder_ / name);
-    }
+    for (const std::string& name : traces_in(folder_)) add(folder_ / name);
     if (run_.ranks.empty() && run_.others.empty() && run_.problems.empty())
       throw Error(folder_, "has no traces", "record into it with streamscope record --run");
     leave_launchers_out();
@@ -104,7 +101,7 @@ class Reader {
       for (RankIdentity& identity : identities_of(file))
         (identity.rank < 0 ? run_.others : run_.ranks).push_back(std::move(identity));
       for (std::string& text : contradictions_in(file)) run_.problems.push_back(std::move(text));
-      if (trace::is_unfinished(file)) run_.problems.push_back(name + " is unfinished");
+      if (trace::is_unfinished(file)) run_.unfinished.push_back(name);
     } catch (const Error& error) {
       run_.problems.push_back(fmt::format("{} cannot be read: {}", name, error.cause()));
     }
@@ -171,6 +168,16 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::string> traces_in(const fs::path& folder) {
+  std::vector<std::string> names = trace::names_in(folder);
+  std::erase_if(names, [&](const std::string& name) {
+    return !name.ends_with(".sqlite") || name.starts_with('.') ||
+           trace::holds_memory_tables(folder / name);
+  });
+  std::ranges::sort(names);
+  return names;
+}
 
 RunFolder read_run_folder(const fs::path& folder) {
   std::error_code error;

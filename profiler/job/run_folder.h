@@ -18,10 +18,14 @@ struct RunFolder {
   int32_t world_size = -1;           ///< -1: not known
   std::vector<RankIdentity> ranks;   ///< by rank; one for each trace and rank in it
   std::vector<RankIdentity> others;  ///< traces without a rank of the job, such as of a launcher
-  /// What is missing, doubled, contradictory or unfinished, in sentences: "rank 3 of 8 has no
-  /// trace". Empty if nothing is.
+  /// What is missing, doubled or contradictory, in sentences: "rank 3 of 8 has no trace". Empty if
+  /// nothing is.
   std::vector<std::string> problems;
+  std::vector<std::string> unfinished;  ///< file names of traces
 };
+
+/// The names of the traces in a folder, sorted.
+std::vector<std::string> traces_in(const std::filesystem::path& folder);
 
 /// Throws Error if there is no such folder or it has no trace.
 RunFolder read_run_folder(const std::filesystem::path& folder);

@@ -220,7 +220,7 @@ void StepReader::add(const RankSummary& summary) {
   }
   if (steps_.ranks.empty()) {
     reserve_for(summary);
-    origin_ns_ = summary.clock_start_ns;
+    steps_.origin_ns = summary.clock_start_ns;
   }
   communicators_.clear();
   for (size_t i = 0; i < summary.communicators.size(); ++i) {
@@ -239,7 +239,7 @@ void StepReader::add(const RankSummary& summary) {
   RankRow rank{.identity = summary.identity,
                .incomplete = summary.incomplete,
                .on_clock_of_host = summary.clock_start_ns != 0,
-               .shift_ns = summary.clock_start_ns == 0 ? 0 : summary.clock_start_ns - origin_ns_,
+               .shift_ns = summary.clock_start_ns == 0 ? 0 : summary.clock_start_ns - steps_.origin_ns,
                .first_call_ns = first_call_ns(summary),
                .first_row = static_cast<uint32_t>(steps_.iterations.size()),
                .row_count = static_cast<uint32_t>(summary.iterations.size())};

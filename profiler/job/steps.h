@@ -48,6 +48,7 @@ struct Communicator {
 /// By step, in the order in which the rank issues its collectives (by start where that is not
 /// known). All times are of the clock of the rank's host, from an instant in the run.
 struct Steps {
+  Ns origin_ns = 0;            ///< Unix time of 0; 0: not known
   std::vector<RankRow> ranks;  ///< in the order of their numbers once all are added
   std::vector<IterationRow> iterations;
   std::vector<Communicator> communicators;
@@ -118,7 +119,6 @@ class StepReader {
   void order_groups();
 
   Steps steps_;
-  Ns origin_ns_ = 0;  // the clock start of the first summary
   std::unordered_map<std::string, uint32_t> communicator_ids_, place_ids_;
   std::vector<uint32_t> communicators_, places_;  // of the summary being added
   std::unordered_map<uint64_t, uint32_t> collective_groups_;

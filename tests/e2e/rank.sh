@@ -30,6 +30,16 @@ for format in markdown html json; do
 done
 "$bin/streamscope" report --quiet job --what-if graph 2>said && fail "a what-if of a job was accepted"
 "$bin/streamscope" hang --quiet job >hang.txt || fail "hang of a folder exited $?: $(cat hang.txt)"
+# Other commands take the folder as they take a trace.
+echo 'largest-delay <= 0 %' >limits.txt
+"$bin/streamscope" check --quiet job --fail-on warning --budget limits.txt >check.txt || fail "check of a folder exited $?: $(cat check.txt)"
+"$bin/streamscope" diff --quiet job job >diff.txt || fail "diff of folders exited $?: $(cat diff.txt)"
+grep -q 'no regression' diff.txt || fail "$(cat diff.txt)"
+"$bin/streamscope" info job | grep -q '^2 ranks of 2 on 1 host' || fail "info: $("$bin/streamscope" info job)"
+"$bin/streamscope" export --quiet job --to perfetto -o job.pftrace || fail "export of a folder exited $?"
+for rank in 0 1; do grep -aq "rank $rank (" job.pftrace || fail "rank $rank is not in the export"; done
+"$bin/streamscope" merge --quiet job -o merged.sqlite || fail "merge of a folder exited $?"
+[[ $(sql merged.sqlite "select count(distinct rank) from process") == 2 ]] || fail "a merged folder lacks a rank"
 # The summaries of a run are made by any number of processes.
 rm job/*.summary
 "$bin/streamscope" analyze --quiet job || fail "analyze of a folder exited $?"
@@ -44,4 +54,6 @@ if command -v mpirun >/dev/null; then
 fi
 rm job/rank-00001.*
 "$bin/streamscope" report --quiet job | grep -q 'rank 1 of 2 has no trace' || fail "a missing rank is not named"
+"$bin/streamscope" check --quiet job >check.txt && fail "a missing rank passed the check"
+grep -q 'SS403 incomplete-run' check.txt || fail "$(cat check.txt)"
 expect_nobody

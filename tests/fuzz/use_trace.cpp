@@ -123,8 +123,8 @@ void check_it(const trace::Trace& trace, unsigned) {
   const report::Check check =
       report::check(trace, {.assertions = kAssertions, .show_possible = true});
   for (const report::CheckFormat& format : report::check_formats())
-    expect_document(format.name, format.write(trace, check, {.width = 80}));
-  report::write_baseline(trace, check);
+    expect_document(format.name, format.write(check, {.width = 80}));
+  report::write_baseline(check);
 }
 
 void predict_it(const trace::Trace& trace, unsigned) {

@@ -59,14 +59,7 @@ TEST(Clocks, OfOneHostAreOne) {
     summary.identity.host = "node0";
     const Ns later = 700 * static_cast<Ns>(rank);
     summary.clock_start_ns = 1'790'000'000'000'000'000 + later;
-    for (RankIteration& iteration : summary.iterations) {
-      iteration.start_ns -= later;
-      iteration.end_ns -= later;
-      for (Collective& collective : iteration.collectives) {
-        collective.start_ns -= later;
-        collective.end_ns -= later;
-      }
-    }
+    shift(summary, -later);
   }
   const Steps steps = SmallJob::steps_of(summaries);
   EXPECT_EQ(steps.ranks[2].shift_ns, 1'400);

@@ -18,6 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
 
 class RunFolderTest : public testing::Test {
@@ -141,8 +142,9 @@ TEST_F(RunFolderTest, NamesUnfinishedAndUnreadableTraces) {
   trace::Writer writer = begin("b.sqlite");
   add_process(writer, 1, 2);
   writer.flush();
-  EXPECT_THAT(read().problems,
-              ElementsAre("b.sqlite is unfinished", HasSubstr("z.sqlite cannot be read: ")));
+  const RunFolder run = read();
+  EXPECT_THAT(run.problems, ElementsAre(HasSubstr("z.sqlite cannot be read: ")));
+  EXPECT_THAT(run.unfinished, ElementsAre("b.sqlite"));
 }
 
 TEST_F(RunFolderTest, RefusesAFolderWithoutTraces) {

@@ -13,6 +13,19 @@
 
 namespace streamscope::job {
 
+/// Adds to all times of a summary.
+inline void shift(RankSummary& summary, Ns by_ns) {
+  for (RankIteration& iteration : summary.iterations) {
+    iteration.start_ns += by_ns;
+    iteration.end_ns += by_ns;
+    for (Collective& collective : iteration.collectives) {
+      collective.issued_ns += by_ns;
+      collective.start_ns += by_ns;
+      collective.end_ns += by_ns;
+    }
+  }
+}
+
 class SmallJob {
  public:
   explicit SmallJob(int ranks) : summaries(ranks), now_(ranks, 0), pending_(ranks) {

@@ -69,22 +69,19 @@ CheckResult result_of(const Trace& trace, const CheckOptions& options = {}) {
   return check(trace, options).result;
 }
 
-json sarif_of(const Trace& trace) {
-  return json::parse(write_check_sarif(trace, check(trace, {}), {}));
-}
+json sarif_of(const Trace& trace) { return json::parse(write_check_sarif(check(trace, {}), {})); }
 
 TEST(CheckGolden, EveryFormatIsAsApproved) {
   const Trace found = wait_for_nothing().trace();
   for (const CheckFormat& format : check_formats()) {
     const std::string extension = format.name == "text" ? "txt" : std::string(format.name);
-    test::expect_golden("check/error." + extension, format.write(found, check(found, {}), {}));
+    test::expect_golden("check/error." + extension, format.write(check(found, {}), {}));
   }
   const std::vector<test::Sample> samples = test::samples();
   const auto lossy = std::find_if(samples.begin(), samples.end(),
                                   [](const auto& s) { return s.name == std::string("losses"); });
   ASSERT_NE(lossy, samples.end());
-  test::expect_golden("check/losses.txt",
-                      write_check_text(lossy->trace, check(lossy->trace, {}), {}));
+  test::expect_golden("check/losses.txt", write_check_text(check(lossy->trace, {}), {}));
 }
 
 TEST(Check, FailsOnCertainFindingsOfTheRequestedSeverity) {
@@ -137,9 +134,9 @@ TEST(Check, NeverFailsOnPossibleFindings) {
     EXPECT_EQ(checked.result, CheckResult::kPassed);
     EXPECT_EQ(checked.failing, 0u);
     EXPECT_EQ(checked.findings.size(), 3u);
-    EXPECT_THAT(write_check_junit(trace, checked, {}),
+    EXPECT_THAT(write_check_junit(checked, {}),
                 testing::AllOf(HasSubstr("failures=\"0\""), Not(HasSubstr("<failure"))));
-    EXPECT_THAT(write_check_github(trace, checked, {}),
+    EXPECT_THAT(write_check_github(checked, {}),
                 testing::AllOf(Not(HasSubstr("::error")), Not(HasSubstr("::warning")),
                                HasSubstr("3 possible findings")));
   }
@@ -153,24 +150,24 @@ TEST(Check, SummarizesPossibleFindingsInOneLine) {
   const Trace trace = possible_races().trace();
   const Check folded = check(trace, {}), listed = check(trace, {.show_possible = true});
   const std::string line = "3 possible findings (3 stream-race)";
-  EXPECT_THAT(write_check_text(trace, folded, {}),
+  EXPECT_THAT(write_check_text(folded, {}),
               testing::AllOf(HasSubstr(line), HasSubstr("--show possible lists them"),
                              Not(HasSubstr("may access")), Not(HasSubstr("error:"))));
-  EXPECT_THAT(write_check_text(trace, listed, {}),
+  EXPECT_THAT(write_check_text(listed, {}),
               testing::AllOf(HasSubstr("possible: first on stream"), HasSubstr("may access"),
                              HasSubstr("never fails a check"), Not(HasSubstr("error:")),
                              Not(HasSubstr("--show possible"))));
   for (const CheckFormat& format : check_formats()) {
     if (format.name == "json" || format.name == "sarif") continue;
-    EXPECT_THAT(format.write(trace, folded, {}), Not(HasSubstr("may access"))) << format.name;
-    EXPECT_THAT(format.write(trace, listed, {}), HasSubstr("may access")) << format.name;
+    EXPECT_THAT(format.write(folded, {}), Not(HasSubstr("may access"))) << format.name;
+    EXPECT_THAT(format.write(listed, {}), HasSubstr("may access")) << format.name;
   }
 }
 
 TEST(Check, KeepsPossibleFindingsInJsonAndSarifAsNotes) {
   const Trace trace = possible_races().trace();
   const Check checked = check(trace, {});
-  const json findings = json::parse(write_check_json(trace, checked, {}))["findings"];
+  const json findings = json::parse(write_check_json(checked, {}))["findings"];
   ASSERT_EQ(findings.size(), 3u);
   for (const json& finding : findings) {
     EXPECT_EQ(finding["confidence"], "possible");
@@ -183,18 +180,18 @@ TEST(Check, KeepsPossibleFindingsInJsonAndSarifAsNotes) {
 
 TEST(Check, LeavesPossibleFindingsOutOfTheBaseline) {
   const Trace trace = possible_races().trace();
-  EXPECT_TRUE(json::parse(write_baseline(trace, check(trace, {})))["findings"].empty());
+  EXPECT_TRUE(json::parse(write_baseline(check(trace, {})))["findings"].empty());
 }
 
 TEST(CheckText, StatesTheResultAndWhatIsMissing) {
   const Trace trace = wait_for_nothing().trace();
-  EXPECT_THAT(write_check_text(trace, check(trace, {}), {}),
+  EXPECT_THAT(write_check_text(check(trace, {}), {}),
               testing::AllOf(HasSubstr("failed: 1 finding of severity error or above"),
                              HasSubstr("SS005 wait-on-unrecorded")));
   test::TraceBuilder lossy = test::pipeline();
   lossy.loss("ring-full");
   const Trace lost = lossy.trace();
-  EXPECT_THAT(write_check_text(lost, check(lost, {}), {}),
+  EXPECT_THAT(write_check_text(check(lost, {}), {}),
               testing::AllOf(HasSubstr("not evaluable:"), HasSubstr("(ring-full)")));
 }
 
@@ -202,7 +199,7 @@ TEST(CheckFingerprint, StaysWhenIdsTimesAndLinesMove) {
   const auto print = [](const test::TraceBuilder& builder) {
     const Trace trace = builder.trace();
     const Check checked = check(trace, {});
-    return checked.findings.empty() ? "none" : fingerprint(trace, checked.findings.front());
+    return checked.findings.empty() ? "none" : checked.findings.front().fingerprint;
   };
   const std::string original = print(wait_for_nothing());
   EXPECT_EQ(original.size(), 16u);

@@ -90,7 +90,7 @@ void use(const Trace& trace) {
   for (const report::Exporter& exporter : report::exporters())
     EXPECT_FALSE(exporter.write(trace, summary, {}).empty());
   const report::Check check = report::check(trace, {.assertions = all_assertions()});
-  EXPECT_FALSE(report::write_check_json(trace, check, {}).empty());
+  EXPECT_FALSE(report::write_check_json(check, {}).empty());
   for (const auto write : {report::export_chrome, report::export_perfetto, report::export_dot,
                            report::export_chakra}) {
     try {
@@ -154,7 +154,7 @@ TEST(HostileValues, MemoryBeyondTheLastAddressLeavesTheCheckWithoutVerdict) {
   trace::add_losses(damage, trace);
   const report::Check check = report::check(trace, {});
   EXPECT_EQ(check.result, report::CheckResult::kNotEvaluable);
-  const std::string text = report::write_check_text(trace, check, {});
+  const std::string text = report::write_check_text(check, {});
   EXPECT_THAT(text, testing::HasSubstr("address = -1")) << text;
   EXPECT_THAT(report::info_text(trace, check.info), testing::HasSubstr("damaged-values"));
 }

@@ -62,6 +62,19 @@ TEST_F(Merge, PutsRanksOnOneTimelineAndKeepsTheirRowsTogether) {
   EXPECT_EQ(trace.kernel_name.size(), 3u) << "one row for each name, of however many ranks";
 }
 
+TEST_F(Merge, TakesTheClocksThatItIsGiven) {
+  const fs::path files[] = {rank("a", "1700000000000001000"), rank("b", "1700000000000000000")};
+  const fs::path out = folder_ / "out.sqlite";
+  merge(files, out,
+        {.clocks = {[](Ns ns) { return ns; }, [](Ns ns) { return 2 * ns + 50; }}, .started_ns = 7});
+  const Trace trace = read(out);
+  EXPECT_EQ(trace.meta.at("trace_start_realtime_ns"), "7");
+  EXPECT_EQ(trace.op.start_ns[0], 100);
+  EXPECT_EQ(trace.op.start_ns[3], 250);
+  EXPECT_EQ(trace.op.end_ns[3], 450);
+  EXPECT_TRUE(trace.loss.empty());
+}
+
 std::vector<std::string> losses_of(const Trace& trace) {
   std::vector<std::string> losses;
   for (Id row = 0; row < trace.loss.size(); ++row) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/call_sites.h"
+#include "analysis/iterations/iteration_series.h"
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "analysis/usage/host_syncs.h"
@@ -59,6 +60,17 @@ ComparedIterations summarize(const IterationModel& model) {
   for (size_t i = 0; i < kShareCount; ++i)
     result.mean_shares_ns[i] = model.shares().total[i] / count;
   return result;
+}
+
+ComparedIterations summarize(const std::vector<Ns>& durations) {
+  const Quartiles usual = quartiles_of(durations);
+  Ns total_ns = 0;
+  for (const Ns duration : durations) trace::add_to(total_ns, duration);
+  return {.count = durations.size(),
+          .median_ns = usual.median_ns,
+          .low_ns = usual.low_ns,
+          .high_ns = usual.high_ns,
+          .mean_ns = total_ns / static_cast<Ns>(durations.size())};
 }
 
 std::vector<Ns> steady_durations(const Iterations& iterations) {
@@ -177,6 +189,14 @@ IterationDiff compare_iterations(Analyses& base, Analyses& now) {
       compare_places(costs_of(base, before.iterations()), costs_of(now, after.iterations()),
                      result.base.count, result.now.count);
   return result;
+}
+
+IterationDiff compare_durations(std::string how, const std::vector<Ns>& base,
+                                const std::vector<Ns>& now) {
+  return {.how = std::move(how),
+          .base = summarize(base),
+          .now = summarize(now),
+          .test = compare_ranks(base, now)};
 }
 
 }  // namespace streamscope::analysis

@@ -60,4 +60,9 @@ struct IterationDiff {
 /// were found in the same way.
 IterationDiff compare_iterations(Analyses& base, Analyses& now);
 
+/// The same of durations alone, without shares and places; of each at least one. `how`: what they
+/// are durations of.
+IterationDiff compare_durations(std::string how, const std::vector<Ns>& base,
+                                const std::vector<Ns>& now);
+
 }  // namespace streamscope::analysis

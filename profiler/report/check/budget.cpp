@@ -14,7 +14,9 @@
 
 #include "analysis/delay/critical_path.h"
 #include "analysis/delay/overlap.h"
+#include "analysis/iterations/iteration_model.h"
 #include "analysis/units.h"
+#include "report/sections/job_document.h"
 #include "trace/error.h"
 #include "vocabulary/time_text.h"
 
@@ -27,11 +29,40 @@ using trace::Trace;
 
 constexpr size_t kMostBytes = 1 << 20;  // a budget file has a few lines
 
-constexpr std::string_view kBudgetNames[] = {"critical-path", "wait", "overlap",
-                                             "waits-per-iteration", "overhead"};  // by Budget::What
+enum class BudgetUnit { kTime, kShare, kNumber };
 
-bool is_time(Budget::What what) { return what == Budget::kCriticalPath || what == Budget::kWait; }
-bool is_share(Budget::What what) { return what == Budget::kOverlap || what == Budget::kOverhead; }
+struct BudgetKind {
+  std::string_view name;
+  BudgetUnit unit;
+  bool of_trace, of_job;  // what can be measured on
+  std::string_view takes = "";
+
+  bool is_for(CheckSubject subject) const {
+    return subject == CheckSubject::kTrace ? of_trace : of_job;
+  }
+};
+
+constexpr BudgetKind kBudgetKinds[] = {
+    {"iteration", BudgetUnit::kTime, true, true},
+    {"critical-path", BudgetUnit::kTime, true, false},
+    {"wait", BudgetUnit::kTime, true, false, " CAUSE"},
+    {"overlap", BudgetUnit::kShare, true, false},
+    {"waits-per-iteration", BudgetUnit::kNumber, true, false},
+    {"overhead", BudgetUnit::kShare, true, false},
+    {"waiting", BudgetUnit::kShare, false, true},
+    {"hidden-communication", BudgetUnit::kShare, false, true},
+    {"largest-delay", BudgetUnit::kShare, false, true},
+};  // by Budget::What
+
+BudgetUnit unit_of(Budget::What what) { return kBudgetKinds[what].unit; }
+
+std::string names_for(CheckSubject subject) {
+  std::string names;
+  for (const BudgetKind& kind : kBudgetKinds) {
+    if (kind.is_for(subject)) names += fmt::format("{}{}, ", kind.name, kind.takes);
+  }
+  return names + "assert EXPR";
+}
 
 // A line up to a # that is not in quotes.
 std::string_view without_comment(std::string_view line) {
@@ -62,8 +93,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 class Parser {
  public:
-  Parser(std::filesystem::path file, std::string iteration)
-      : file_(std::move(file)), iteration_(std::move(iteration)) {}
+  Parser(std::filesystem::path file, std::string iteration, CheckSubject subject)
+      : file_(std::move(file)), iteration_(std::move(iteration)), subject_(subject) {}
 
   void take(std::string_view line) {
     ++line_;
@@ -72,12 +103,7 @@ class Parser {
     if (words.empty()) return;
     if (words[0] == kAssert) return take_assertion(line);
     Budget budget;
-    const auto* name = std::ranges::find(kBudgetNames, words[0]);
-    if (name == std::end(kBudgetNames)) {
-      fail("there is no budget '" + std::string(words[0]) + "'",
-           "use critical-path, wait CAUSE, overlap, waits-per-iteration, overhead or assert");
-    }
-    budget.what = static_cast<Budget::What>(name - std::begin(kBudgetNames));
+    budget.what = kind_of(words[0]);
     words.erase(words.begin());
     if (budget.what == Budget::kWait) {
       if (words.empty()) fail("wait needs a cause", "add one, such as event_wait");
@@ -120,6 +146,19 @@ class Parser {
       fail("the same assertion is already there", "keep one of them");
     read_.assertions.push_back(assertion);
   }
+  Budget::What kind_of(std::string_view word) const {
+    const auto* kind = std::ranges::find(kBudgetKinds, word, &BudgetKind::name);
+    if (kind == std::end(kBudgetKinds)) {
+      fail(fmt::format("there is no budget '{}'", word), "use one of " + names_for(subject_));
+    }
+    if (!kind->is_for(subject_)) {
+      fail(fmt::format("'{}' is measured on {}", word,
+                       kind->of_job ? "the folder of a run of many ranks, not on a trace"
+                                    : "a trace, not on the folder of a run"),
+           "use one of " + names_for(subject_));
+    }
+    return static_cast<Budget::What>(kind - std::begin(kBudgetKinds));
+  }
   std::string place() const { return fmt::format("{}:{}", file_.string(), line_); }
   [[noreturn]] void fail(const std::string& cause, const std::string& remedy) const {
     throw Error(place(), cause, remedy);
@@ -132,26 +171,29 @@ class Parser {
   }
   double value(std::string_view text, Budget::What what) const {
     std::optional<double> number;
-    if (is_time(what)) {
+    const BudgetUnit needed = unit_of(what);
+    const bool is_share = needed == BudgetUnit::kShare;
+    if (needed == BudgetUnit::kTime) {
       if (text.ends_with('s')) number = parse_time_ns(text);  // a unit is required here
     } else {
       double parsed = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
       const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-      if (error == std::errc() && std::isfinite(parsed) && unit == (is_share(what) ? "%" : ""))
-        number = is_share(what) ? parsed / 100 : parsed;
+      if (error == std::errc() && std::isfinite(parsed) && unit == (is_share ? "%" : ""))
+        number = is_share ? parsed / 100 : parsed;
     }
     if (!number || *number < 0) {
       fail("'" + std::string(text) + "' is not a valid limit here",
-           is_time(what)    ? "write a time: 12 ms"
-           : is_share(what) ? "write a share: 40 %"
-                            : "write a number");
+           needed == BudgetUnit::kTime ? "write a time: 12 ms"
+           : is_share                  ? "write a share: 40 %"
+                                       : "write a number");
     }
     return *number;
   }
 
   std::filesystem::path file_;
   std::string iteration_;
+  CheckSubject subject_;
   size_t line_ = 0;
   BudgetFile read_;
 };
@@ -212,6 +254,10 @@ std::optional<double> waits_per_iteration(const Trace& trace, const std::string&
 std::optional<double> measured(analysis::Analyses& analyses, const Info& info,
                                const Budget& budget) {
   switch (budget.what) {
+    case Budget::kIteration:
+      if (const analysis::IterationModel& model = analyses.iteration_model(); model.found())
+        return static_cast<double>(model.iterations().median_ns);
+      break;
     case Budget::kCriticalPath:
       if (const auto& path = analyses.path(); !path.empty())
         return static_cast<double>(path.back().end_ns - path.front().start_ns);
@@ -226,23 +272,63 @@ std::optional<double> measured(analysis::Analyses& analyses, const Info& info,
       if (info.duration_ns > 0)
         return static_cast<double>(info.overhead_ns) / static_cast<double>(info.duration_ns);
       break;
+    default:  // of a job
+      break;
   }
   return std::nullopt;
+}
+
+std::optional<double> measured(const job::Job& job, const Budget& budget) {
+  if (job.steps.iterations.empty()) return std::nullopt;
+  const JobFacts facts = facts_of(job);
+  switch (budget.what) {
+    case Budget::kIteration:
+      return job.iteration_ns;
+    case Budget::kWaiting:
+      return facts.waiting_share;
+    case Budget::kHiddenCommunication:
+      return facts.least_hidden_share;
+    case Budget::kLargestDelay:
+      return job.delays.empty() ? 0 : job.delays.front().cost_ns / job.replayed_ns;
+    default:  // of a trace
+      return std::nullopt;
+  }
+}
+
+template <class Measure>
+std::vector<BudgetResult> results_of(const std::vector<Budget>& budgets, const Measure& measure) {
+  std::vector<BudgetResult> results;
+  for (const Budget& budget : budgets) {
+    BudgetResult result{.budget = budget, .measured = measure(budget)};
+    if (result.measured) {
+      const bool met =
+          budget.at_least ? *result.measured >= budget.limit : *result.measured <= budget.limit;
+      result.outcome = met ? BudgetOutcome::kMet : BudgetOutcome::kExceeded;
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
 }
 
 }  // namespace
 
 std::string Budget::text() const {
-  std::string result(kBudgetNames[what]);
+  std::string result(kBudgetKinds[what].name);
   if (what == kWait) result += " " + std::string(stored_name(cause));
   if (what == kWaitsPerIteration) result += " " + iteration;
   return result;
 }
 
 std::string Budget::value_text(double value) const {
-  if (is_time(what)) return analysis::format_duration(static_cast<Ns>(std::min(value, 9e18)));
-  if (is_share(what)) return fmt::format("{:.1f} %", value * 100);
-  return fmt::format("{:.2f}", value);
+  switch (unit_of(what)) {
+    case BudgetUnit::kTime:
+      return analysis::format_duration(static_cast<Ns>(std::min(value, 9e18)));
+    case BudgetUnit::kShare:
+      return fmt::format("{:.1f} %", value * 100);
+    case BudgetUnit::kNumber:
+      return fmt::format("{:.2f}", value);
+  }
+  return "";
 }
 
 std::string Budget::limit_text() const {
@@ -255,8 +341,8 @@ std::string_view to_string(BudgetOutcome outcome) {
 }
 
 BudgetFile parse_budgets(std::string_view text, const std::filesystem::path& file,
-                         const std::string& iteration) {
-  Parser parser(file, iteration);
+                         const std::string& iteration, CheckSubject subject) {
+  Parser parser(file, iteration, subject);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     parser.take(text.substr(0, end));
@@ -265,7 +351,8 @@ BudgetFile parse_budgets(std::string_view text, const std::filesystem::path& fil
   return parser.done();
 }
 
-BudgetFile read_budgets(const std::filesystem::path& file, const std::string& iteration) {
+BudgetFile read_budgets(const std::filesystem::path& file, const std::string& iteration,
+                        CheckSubject subject) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error(file, "cannot be read", "check path and permissions");
   std::string text(kMostBytes + 1, '\0');
@@ -273,23 +360,21 @@ BudgetFile read_budgets(const std::filesystem::path& file, const std::string& it
   text.resize(static_cast<size_t>(in.gcount()));
   if (text.size() > kMostBytes)
     throw Error(file, "is too large for a budget file", "check the name");
-  return parse_budgets(text, file, iteration);
+  return parse_budgets(text, file, iteration, subject);
 }
 
 std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
                                   const std::vector<Budget>& budgets) {
-  std::vector<BudgetResult> results;
-  for (const Budget& budget : budgets) {
-    BudgetResult result{.budget = budget};
-    if (!info.unfinished) result.measured = measured(analyses, info, budget);
-    if (result.measured) {
-      const bool met =
-          budget.at_least ? *result.measured >= budget.limit : *result.measured <= budget.limit;
-      result.outcome = met ? BudgetOutcome::kMet : BudgetOutcome::kExceeded;
-    }
-    results.push_back(std::move(result));
-  }
-  return results;
+  return results_of(budgets, [&](const Budget& budget) {
+    return info.unfinished ? std::nullopt : measured(analyses, info, budget);
+  });
+}
+
+std::vector<BudgetResult> measure(const job::Job& job, bool unfinished,
+                                  const std::vector<Budget>& budgets) {
+  return results_of(budgets, [&](const Budget& budget) {
+    return unfinished ? std::nullopt : measured(job, budget);
+  });
 }
 
 }  // namespace streamscope::report

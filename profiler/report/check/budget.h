@@ -10,6 +10,8 @@
 //   waits-per-iteration <= 8
 //   overhead <= 5 %
 //   assert may_overlap("*AllGather*", "gemm*")
+//
+// A job of many ranks has limits of its own; docs/ci.md lists all of them.
 #pragma once
 
 #include <filesystem>
@@ -20,12 +22,26 @@
 
 #include "analysis/analyses.h"
 #include "analysis/assertions/assertion.h"
+#include "job/job.h"
 #include "report/sections/info.h"
 
 namespace streamscope::report {
 
+/// What a check examines: one trace, or the folder of a run.
+enum class CheckSubject { kTrace, kJob };
+
 struct Budget {
-  enum What { kCriticalPath, kWait, kOverlap, kWaitsPerIteration, kOverhead } what = kCriticalPath;
+  enum What {
+    kIteration,
+    kCriticalPath,
+    kWait,
+    kOverlap,
+    kWaitsPerIteration,
+    kOverhead,
+    kWaiting,              ///< for other ranks: share of an iteration, mean of all ranks
+    kHiddenCommunication,  ///< share of communication, of the worst rank
+    kLargestDelay,         ///< what it costs: share of an iteration
+  } what = kCriticalPath;
   streamscope::WaitCause cause = streamscope::WaitCause::kUnknown;  ///< kWait
   std::string iteration;  ///< kWaitsPerIteration: NVTX range that is one iteration
   bool at_least = false;
@@ -42,10 +58,11 @@ struct BudgetFile {
   std::vector<analysis::Assertion> assertions;
 };
 /// Throws Error that names file and line.
-BudgetFile read_budgets(const std::filesystem::path& file, const std::string& iteration);
+BudgetFile read_budgets(const std::filesystem::path& file, const std::string& iteration,
+                        CheckSubject subject = CheckSubject::kTrace);
 /// The same for a text; error messages name `file`.
 BudgetFile parse_budgets(std::string_view text, const std::filesystem::path& file,
-                         const std::string& iteration);
+                         const std::string& iteration, CheckSubject subject = CheckSubject::kTrace);
 
 enum class BudgetOutcome { kMet, kExceeded, kNotMeasurable };
 std::string_view to_string(BudgetOutcome outcome);  // "met", "exceeded", "not measurable"
@@ -59,6 +76,8 @@ struct BudgetResult {
 };
 
 std::vector<BudgetResult> measure(analysis::Analyses& analyses, const Info& info,
+                                  const std::vector<Budget>& budgets);
+std::vector<BudgetResult> measure(const job::Job& job, bool unfinished,
                                   const std::vector<Budget>& budgets);
 
 }  // namespace streamscope::report

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "check.h"
+#include "conclude.h"
 
 #include <fmt/format.h>
 
@@ -19,10 +19,86 @@ namespace streamscope::report {
 namespace {
 
 using analysis::Confidence;
+using analysis::FindingSeverity;
 using analysis::Outcome;
 using trace::Trace;
 
-// "train.py:41 step" without the line number.
+// 16 hexadecimal digits.
+std::string hash_of(const std::vector<std::string>& parts) {
+  uint64_t hash = kFnv1aStart;
+  for (const std::string& part : parts)
+    hash = fnv1a_step(0, fnv1a(part, hash));  // the 0 keeps parts apart
+  return fmt::format("{:016x}", hash);
+}
+
+// True for as many findings with a fingerprint as the baseline has; each call uses up one.
+bool is_known(const Advice& advice, std::map<std::string, uint64_t>& baseline) {
+  if (baseline.empty() || advice.is_possible()) return false;
+  const auto entry = baseline.find(advice.fingerprint);
+  if (entry == baseline.end() || entry->second == 0) return false;
+  --entry->second;
+  return true;
+}
+
+std::vector<std::string> identity_in(const Trace& trace, const Advice& advice) {
+  const analysis::Finding& finding = advice.finding;
+  std::vector<std::string> parts{std::string(advice.detector->id)};
+  for (Id op : {finding.first_op, finding.second_op}) {
+    if (op >= trace.op.size()) continue;
+    parts.push_back(analysis::op_label(trace, op));
+    parts.push_back(analysis::lasting_stream_name(trace, trace.op.stream_id[op]));
+  }
+  const auto add_event = [&](Id event, Id stream) {
+    if (event < trace.event.size()) parts.emplace_back(trace.text(trace.event.name_id[event]));
+    parts.push_back(analysis::lasting_stream_name(trace, stream));
+  };
+  if (finding.event_record < trace.event_record.size())
+    add_event(trace.event_record.event_id[finding.event_record],
+              trace.event_record.stream_id[finding.event_record]);
+  if (finding.event_wait < trace.event_wait.size())
+    add_event(trace.event_wait.event_id[finding.event_wait],
+              trace.event_wait.stream_id[finding.event_wait]);
+  if (finding.host_sync < trace.host_sync.size()) {
+    parts.emplace_back(trace.text(trace.host_sync.name_id[finding.host_sync]));
+    parts.push_back(
+        analysis::lasting_stream_name(trace, trace.host_sync.stream_id[finding.host_sync]));
+  }
+  parts.push_back(without_line(finding.place.call_site));
+  parts.push_back(finding.place.ranges);
+  return parts;
+}
+
+// Counts the findings of a detector that fail the check; adds the detector if it has no verdict.
+void judge(Check& check, const analysis::Verdict& verdict, const IdentityOf& identity_of,
+           std::map<std::string, uint64_t>& baseline) {
+  const FindingSeverity fail_on = check.options.fail_on;
+  const bool required =
+      std::ranges::find(check.options.required, verdict.detector) != check.options.required.end();
+  if (verdict.detector->severity < fail_on && !required) return;
+  bool suspects = false, only_possible = true;
+  for (const analysis::Finding& finding : verdict.findings) {
+    const bool can_fail = severity_of(*verdict.detector, finding) >= fail_on;
+    only_possible &= finding.confidence == Confidence::kPossible;
+    if (!baseline.empty()) {
+      Advice advice{.detector = verdict.detector, .finding = finding};
+      advice.fingerprint = hash_of(identity_of(advice));
+      if (is_known(advice, baseline)) continue;
+    }
+    suspects |= finding.confidence == Confidence::kSuspected && (required || can_fail);
+    check.failing += finding.confidence == Confidence::kCertain && can_fail;
+  }
+  // If evidence is missing, a possible finding is not a verdict.
+  const bool lacks_evidence =
+      only_possible && verdict.outcome == Outcome::kFound && !verdict.reason.empty();
+  if (verdict.outcome == Outcome::kNotEvaluable || suspects || lacks_evidence ||
+      (verdict.outcome == Outcome::kNotAtThisTier && required)) {
+    check.open.push_back({verdict.detector, verdict.reason.empty() ? "its finding is only suspected"
+                                                                   : verdict.reason});
+  }
+}
+
+}  // namespace
+
 std::string without_line(const std::string& call_site) {
   const size_t colon = call_site.find(':');
   if (colon == call_site.npos) return call_site;
@@ -30,96 +106,69 @@ std::string without_line(const std::string& call_site) {
   return call_site.substr(0, colon) + (end == call_site.npos ? "" : call_site.substr(end));
 }
 
-// True for as many findings with a fingerprint as the baseline has; each call uses up one.
-bool is_known(const Trace& trace, const analysis::Detector& detector,
-              const analysis::Finding& finding, std::map<std::string, uint64_t>& baseline) {
-  if (baseline.empty() || finding.confidence == Confidence::kPossible) return false;
-  const auto entry = baseline.find(fingerprint(trace, {&detector, finding}));
-  if (entry == baseline.end() || entry->second == 0) return false;
-  --entry->second;
-  return true;
-}
-
-}  // namespace
-
 std::string_view to_string(CheckResult result) {
   constexpr std::string_view kNames[] = {"passed", "failed", "not-evaluable"};
   return kNames[static_cast<size_t>(result)];
 }
 
-Check check(const Trace& trace, const CheckOptions& options) {
-  Check result{.info = info_of(trace), .options = options};
-  analysis::Analyses analyses(trace, options.iteration);
-  std::vector<analysis::Verdict> verdicts = analysis::verdicts(analyses);
-  auto baseline = options.baseline;
+Check conclude(Check check, std::vector<analysis::Verdict> verdicts,
+               const IdentityOf& identity_of) {
+  auto baseline = check.options.baseline;
   for (const analysis::Verdict& verdict : verdicts) {
-    const bool fails = verdict.detector->severity >= options.fail_on;
-    const auto can_fail = [&](const analysis::Finding& finding) {
-      return severity_of(*verdict.detector, finding) >= options.fail_on;
-    };
-    const bool required =
-        std::ranges::find(options.required, verdict.detector) != options.required.end();
-    if (!fails && !required) continue;
-    bool suspects = false, only_possible = true;
-    for (const analysis::Finding& finding : verdict.findings) {
-      only_possible &= finding.confidence == Confidence::kPossible;
-      if (is_known(trace, *verdict.detector, finding, baseline)) continue;
-      suspects |= finding.confidence == Confidence::kSuspected && (required || can_fail(finding));
-      result.failing += finding.confidence == Confidence::kCertain && can_fail(finding);
-    }
-    // If evidence is missing, a possible finding is not a verdict.
-    const bool lacks_evidence =
-        only_possible && verdict.outcome == Outcome::kFound && !verdict.reason.empty();
-    if (verdict.outcome == Outcome::kNotEvaluable || suspects || lacks_evidence ||
-        (verdict.outcome == Outcome::kNotAtThisTier && required)) {
-      result.open.push_back({verdict.detector, verdict.reason.empty()
-                                                   ? "its finding is only suspected"
-                                                   : verdict.reason});
-    }
-  }
-  for (analysis::Verdict& verdict : verdicts) {
-    result.verdicts.push_back(
+    judge(check, verdict, identity_of, baseline);
+    check.verdicts.push_back(
         {.detector = verdict.detector, .outcome = verdict.outcome, .reason = verdict.reason});
   }
-  result.findings = by_weight(std::move(verdicts), {});
-  baseline = options.baseline;
-  for (Advice& advice : result.findings)
-    advice.known = is_known(trace, *advice.detector, advice.finding, baseline);
-  result.budgets = measure(analyses, result.info, options.budgets);
-  bool unmeasured = result.info.unfinished;
-  for (const BudgetResult& budget : result.budgets) {
-    result.over_budget += budget.outcome == BudgetOutcome::kExceeded;
+  check.findings = by_weight(std::move(verdicts), {});
+  baseline = check.options.baseline;
+  for (Advice& advice : check.findings) {
+    advice.fingerprint = hash_of(identity_of(advice));
+    advice.known = is_known(advice, baseline);
+  }
+  bool unmeasured = check.info.unfinished;
+  for (const BudgetResult& budget : check.budgets) {
+    check.over_budget += budget.outcome == BudgetOutcome::kExceeded;
     unmeasured |= budget.outcome == BudgetOutcome::kNotMeasurable;
   }
-  result.assertions = analysis::evaluate(analyses, options.assertions);
-  for (const analysis::AssertionResult& assertion : result.assertions) {
-    result.broken += assertion.outcome == analysis::AssertionOutcome::kFails;
+  for (const analysis::AssertionResult& assertion : check.assertions) {
+    check.broken += assertion.outcome == analysis::AssertionOutcome::kFails;
     unmeasured |= assertion.outcome == analysis::AssertionOutcome::kNotEvaluable;
   }
-  const uint64_t failures = result.failing + result.over_budget + result.broken;
-  result.result = failures > 0                         ? CheckResult::kFailed
-                  : !result.open.empty() || unmeasured ? CheckResult::kNotEvaluable
-                                                       : CheckResult::kPassed;
-  return result;
+  const uint64_t failures = check.failing + check.over_budget + check.broken;
+  check.result = failures > 0                        ? CheckResult::kFailed
+                 : !check.open.empty() || unmeasured ? CheckResult::kNotEvaluable
+                                                     : CheckResult::kPassed;
+  return check;
+}
+
+Check check(const Trace& trace, const CheckOptions& options) {
+  Check result{.name = trace.file.filename().string(), .info = info_of(trace), .options = options};
+  result.headline = headline(trace, result.info);
+  result.notices = notices_of(trace, result.info);
+  analysis::Analyses analyses(trace, options.iteration);
+  std::vector<analysis::Verdict> verdicts = analysis::verdicts(analyses);
+  result.budgets = measure(analyses, result.info, options.budgets);
+  result.assertions = analysis::evaluate(analyses, options.assertions);
+  return conclude(std::move(result), std::move(verdicts),
+                  [&](const Advice& advice) { return identity_in(trace, advice); });
 }
 
 std::string shown_text(const analysis::AssertionResult& result) {
   return analysis::printable(result.assertion.text());
 }
 
-std::string write_baseline(const Trace& trace, const Check& check) {
+std::string write_baseline(const Check& check) {
   std::map<std::string, uint64_t> counts;
   for (const Advice& advice : check.findings) {
-    if (!advice.is_possible()) ++counts[fingerprint(trace, advice)];
+    if (!advice.is_possible()) ++counts[advice.fingerprint];
   }
   Json findings = Json::array();
   for (const Advice& advice : check.findings) {
     if (advice.is_possible()) continue;  // must not hide the same finding when it becomes certain
-    const std::string print = fingerprint(trace, advice);
-    const auto count = counts.find(print);
+    const auto count = counts.find(advice.fingerprint);
     if (count == counts.end()) continue;
     // The title helps people who review changes of a baseline.
-    findings.push_back({{"fingerprint", print},
+    findings.push_back({{"fingerprint", advice.fingerprint},
                         {"count", count->second},
                         {"detector", advice.detector->id},
                         {"title", advice.finding.title}});
@@ -149,37 +198,6 @@ std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file)
     counts[finding["fingerprint"].get<std::string>()] += count.get<uint64_t>();
   }
   return counts;
-}
-
-std::string fingerprint(const Trace& trace, const Advice& advice) {
-  const analysis::Finding& finding = advice.finding;
-  uint64_t hash = kFnv1aStart;
-  const auto add = [&](std::string_view part) {
-    hash = fnv1a_step(0, fnv1a(part, hash));  // the 0 keeps parts apart
-  };
-  add(advice.detector->id);
-  for (Id op : {finding.first_op, finding.second_op}) {
-    if (op >= trace.op.size()) continue;
-    add(analysis::op_label(trace, op));
-    add(analysis::lasting_stream_name(trace, trace.op.stream_id[op]));
-  }
-  const auto add_event = [&](Id event, Id stream) {
-    if (event < trace.event.size()) add(trace.text(trace.event.name_id[event]));
-    add(analysis::lasting_stream_name(trace, stream));
-  };
-  if (finding.event_record < trace.event_record.size())
-    add_event(trace.event_record.event_id[finding.event_record],
-              trace.event_record.stream_id[finding.event_record]);
-  if (finding.event_wait < trace.event_wait.size())
-    add_event(trace.event_wait.event_id[finding.event_wait],
-              trace.event_wait.stream_id[finding.event_wait]);
-  if (finding.host_sync < trace.host_sync.size()) {
-    add(trace.text(trace.host_sync.name_id[finding.host_sync]));
-    add(analysis::lasting_stream_name(trace, trace.host_sync.stream_id[finding.host_sync]));
-  }
-  add(without_line(finding.place.call_site));
-  add(finding.place.ranges);
-  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace streamscope::report

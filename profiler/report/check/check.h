@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs all detectors on a trace, and the output formats of the result: `streamscope check`, a gate
-// for builds.
+// Runs all detectors on a trace or a job, and the output formats of the result: `streamscope
+// check`, a gate for builds.
 //
 // The check never guesses. Certain findings fail it. A finding that may be caused by missing
 // evidence, or a detector that cannot confirm "clean", makes it not evaluable. To add a format: add
@@ -19,6 +19,7 @@
 #include "analysis/iterations/iterations.h"
 #include "budget.h"
 #include "report/sections/document.h"
+#include "report/sections/job_document.h"
 
 namespace streamscope::report {
 
@@ -46,9 +47,12 @@ struct OpenQuestion {
 };
 
 struct Check {
+  std::string name;  ///< of the file or folder
+  std::string headline;
+  std::vector<Notice> notices;
   Info info;
   CheckOptions options;
-  std::vector<analysis::Verdict> verdicts;  ///< of all detectors, without findings
+  std::vector<analysis::Verdict> verdicts;  ///< of all detectors, by number, without findings
   std::vector<Advice> findings;             ///< most severe first, possible ones last
   std::vector<OpenQuestion> open;           ///< what makes it not evaluable
   uint64_t failing = 0;                     ///< findings that fail it
@@ -59,6 +63,7 @@ struct Check {
   CheckResult result = CheckResult::kPassed;
 };
 
+/// Runs all detectors on a trace.
 /// kFailed if a certain finding has at least severity `fail_on`, if a budget is exceeded, or if an
 /// assertion fails. Else kNotEvaluable if a detector of at least that severity, or a required one,
 /// cannot be sure or has a suspected finding, if a budget cannot be measured, or if an assertion
@@ -66,20 +71,25 @@ struct Check {
 /// unfinished trace never passes, and no budget or assertion is evaluated on it.
 Check check(const trace::Trace& trace, const CheckOptions& options);
 
-/// Identifies a finding and its place in the program; the same in every run, and when lines move:
-/// a hash of rule, names of ops, streams and events, function or file. 16 hexadecimal digits.
-std::string fingerprint(const trace::Trace& trace, const Advice& advice);
+/// What is wrong with a job, in the form of detectors; check_job() evaluates them.
+std::span<const analysis::Detector> job_detectors();
+/// The same verdict on a job. `assertions` are evaluated on each of its traces; see join().
+Check check_job(const JobReport& report, const CheckOptions& options,
+                std::vector<analysis::AssertionResult> assertions = {});
+/// Adds how assertions were answered on the trace of a rank to the answers of the ranks before: one
+/// that fails on a rank fails, one that holds on all holds.
+void join(std::vector<analysis::AssertionResult>& answers, int32_t rank,
+          std::vector<analysis::AssertionResult> of_rank);
 
 /// Writes the findings of a check, except possible ones, as a baseline for later checks, and reads
 /// such a file. Throws Error, naming `file`, if it is not a baseline.
-std::string write_baseline(const trace::Trace& trace, const Check& check);
+std::string write_baseline(const Check& check);
 std::map<std::string, uint64_t> read_baseline(const std::filesystem::path& file);
 
 /// The text of an assertion, safe for display.
 std::string shown_text(const analysis::AssertionResult& result);
 
-using WriteCheck = std::string(const trace::Trace& trace, const Check& check,
-                               const TextStyle& look);
+using WriteCheck = std::string(const Check& check, const TextStyle& look);
 
 struct CheckFormat {
   std::string_view name;  ///< as in --format

@@ -31,7 +31,7 @@ std::string place_of(const analysis::Location& place) {
 
 }  // namespace
 
-std::string write_check_github(const trace::Trace&, const Check& check, const TextStyle&) {
+std::string write_check_github(const Check& check, const TextStyle&) {
   std::string text;
   size_t count = 0;
   for (const Advice& advice : check.findings) {

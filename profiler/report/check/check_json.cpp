@@ -6,11 +6,11 @@
 
 namespace streamscope::report {
 
-std::string write_check_json(const trace::Trace& trace, const Check& check, const TextStyle&) {
+std::string write_check_json(const Check& check, const TextStyle&) {
   const auto finding_json = [&](const Advice& advice) {
     Json finding = to_json(advice);
     finding["severity"] = analysis::to_string(advice.severity());
-    finding["fingerprint"] = fingerprint(trace, advice);
+    finding["fingerprint"] = advice.fingerprint;
     finding["known"] = advice.known;
     return finding;
   };

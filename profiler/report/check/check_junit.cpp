@@ -32,7 +32,7 @@ struct Suite {
 
 }  // namespace
 
-std::string write_check_junit(const trace::Trace& trace, const Check& check, const TextStyle&) {
+std::string write_check_junit(const Check& check, const TextStyle&) {
   Suite suite;
   for (const analysis::Verdict& verdict : check.verdicts) {
     const analysis::Detector& detector = *verdict.detector;
@@ -98,7 +98,7 @@ std::string write_check_junit(const trace::Trace& trace, const Check& check, con
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"{1}\" "
       "{0} skipped=\"{2}\">\n{3}  </testsuite>\n</testsuites>\n",
-      counts, escape_markup(trace.file.filename().string()), suite.skipped, suite.cases);
+      counts, escape_markup(check.name), suite.skipped, suite.cases);
 }
 
 }  // namespace streamscope::report

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <map>
 
 #include "analysis/call_sites.h"
@@ -15,12 +16,14 @@ using analysis::Detector;
 
 Json message(const std::string& text) { return Json{{"text", without_folders(text)}}; }
 
-size_t index_of(const Detector& detector) {
-  return static_cast<size_t>(&detector - analysis::detectors().data());
+size_t index_of(const Check& check, const Detector& detector) {
+  const auto found = std::ranges::find(check.verdicts, &detector, &analysis::Verdict::detector);
+  return static_cast<size_t>(found - check.verdicts.begin());
 }
 
-Json rules() {
-  return array_of(analysis::detectors(), [](const Detector& detector) {
+Json rules(const Check& check) {
+  return array_of(check.verdicts, [](const analysis::Verdict& verdict) {
+    const Detector& detector = *verdict.detector;
     return Json{{"id", detector.id},
                 {"shortDescription", {{"text", detector.title}}},
                 {"defaultConfiguration", {{"level", analysis::to_string(detector.severity)}}},
@@ -48,16 +51,15 @@ Json location(const analysis::Location& place) {
   return result;
 }
 
-Json result_of(const trace::Trace& trace, const Advice& advice,
-               std::map<std::string, size_t>& seen) {
+Json result_of(const Check& check, const Advice& advice, std::map<std::string, size_t>& seen) {
   const analysis::Finding& finding = advice.finding;
-  const std::string print = fingerprint(trace, advice);
+  const std::string& print = advice.fingerprint;
   Json properties{{"confidence", analysis::to_string(finding.confidence)}};
   if (finding.gain_ns) properties["gain_ns"] = *finding.gain_ns;
   if (!finding.place.thread.empty()) properties["thread"] = finding.place.thread;
   Json result{
       {"ruleId", advice.detector->id},
-      {"ruleIndex", index_of(*advice.detector)},
+      {"ruleIndex", index_of(check, *advice.detector)},
       {"level", analysis::to_string(advice.severity())},
       {"message", message(finding.title + ". " + finding.text)},
       {"occurrenceCount", finding.count},
@@ -75,16 +77,16 @@ Json notification(const char* level, const std::string& text) {
 
 // What limits the verdict: losses of the recording, detectors without a verdict, budgets not met,
 // assertions that do not hold.
-Json notifications(const trace::Trace& trace, const Check& check) {
+Json notifications(const Check& check) {
   Json list = Json::array();
-  for (const Notice& notice : notices_of(trace, check.info)) {
+  for (const Notice& notice : check.notices) {
     list.push_back(notification(notice.severity >= trace::Severity::kDataLoss ? "warning" : "note",
                                 notice.text));
   }
   for (const OpenQuestion& question : check.open) {
     Json open = notification("warning", "not evaluable: " + question.reason);
     open["associatedRule"] = {{"id", question.detector->id},
-                              {"index", index_of(*question.detector)}};
+                              {"index", index_of(check, *question.detector)}};
     list.push_back(std::move(open));
   }
   for (const BudgetResult& result : check.budgets) {
@@ -108,12 +110,12 @@ Json notifications(const trace::Trace& trace, const Check& check) {
 
 }  // namespace
 
-std::string write_check_sarif(const trace::Trace& trace, const Check& check, const TextStyle&) {
+std::string write_check_sarif(const Check& check, const TextStyle&) {
   std::map<std::string, size_t> seen;
-  const auto result = [&](const Advice& advice) { return result_of(trace, advice, seen); };
-  const Json driver{{"name", "streamscope"}, {"rules", rules()}};
+  const auto result = [&](const Advice& advice) { return result_of(check, advice, seen); };
+  const Json driver{{"name", "streamscope"}, {"rules", rules(check)}};
   const Json invocation{{"executionSuccessful", check.result != CheckResult::kNotEvaluable},
-                        {"toolExecutionNotifications", notifications(trace, check)}};
+                        {"toolExecutionNotifications", notifications(check)}};
   return dump(Json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                    {"version", "2.1.0"},
                    {"runs", Json::array({Json{{"tool", {{"driver", driver}}},

@@ -120,8 +120,8 @@ Section result_section(const Check& check) {
     if (check.open.empty()) {
       const bool is_budget = std::ranges::find(check.budgets, BudgetOutcome::kNotMeasurable,
                                                &BudgetResult::outcome) != check.budgets.end();
-      text = is_budget ? "not evaluable: a budget cannot be measured on this trace"
-                       : "not evaluable: an assertion cannot be evaluated on this trace";
+      text = is_budget ? "not evaluable: a budget cannot be measured"
+                       : "not evaluable: an assertion cannot be evaluated";
     }
   }
   std::vector<std::string_view> absent;
@@ -138,9 +138,8 @@ Section result_section(const Check& check) {
   return section;
 }
 
-Document check_document(const trace::Trace& trace, const Check& check) {
-  Document document{.headline = headline(trace, check.info),
-                    .notices = notices_of(trace, check.info)};
+Document check_document(const Check& check) {
+  Document document{.headline = check.headline, .notices = check.notices};
   const bool show_possible = check.options.show_possible;
   size_t left_out = 0;
   for (const Advice& advice : check.findings) {
@@ -167,12 +166,12 @@ Document check_document(const trace::Trace& trace, const Check& check) {
 
 }  // namespace
 
-std::string write_check_text(const trace::Trace& trace, const Check& check, const TextStyle& look) {
-  return to_text(check_document(trace, check), look);
+std::string write_check_text(const Check& check, const TextStyle& look) {
+  return to_text(check_document(check), look);
 }
 
-std::string write_check_markdown(const trace::Trace& trace, const Check& check, const TextStyle&) {
-  return to_markdown(check_document(trace, check));
+std::string write_check_markdown(const Check& check, const TextStyle&) {
+  return to_markdown(check_document(check));
 }
 
 }  // namespace streamscope::report

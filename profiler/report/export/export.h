@@ -25,11 +25,16 @@ struct ExportOptions {
   trace::Id around = trace::kNoId;  ///< dot: only this op and the ops nearest to it
 };
 
+struct JobReport;
+
 struct ExportFormat {
   std::string_view name;  ///< as in --to
   std::string_view summary;
   /// Throws Error if there is nothing to export, or too much for the format.
   std::string (*write)(const trace::Trace& trace, const ExportOptions& options);
+  bool takes_ranks = false;  ///< one by one; see export_job.h
+  /// The same of a job as a whole; nullptr if the format does not support it.
+  std::string (*write_job)(const JobReport& report) = nullptr;
 };
 
 std::span<const ExportFormat> export_formats();
@@ -39,11 +44,13 @@ std::string export_chrome(const trace::Trace& trace, const ExportOptions& option
 std::string export_perfetto(const trace::Trace& trace, const ExportOptions& options);
 std::string export_dot(const trace::Trace& trace, const ExportOptions& options);
 std::string export_csv(const trace::Trace& trace, const ExportOptions& options);
+/// Throws Error: a trace is such a file already.
+std::string export_sqlite(const trace::Trace& trace, const ExportOptions& options);
 
 /// True if [start, end) is known and overlaps the requested range.
 bool is_wanted(const ExportOptions& options, trace::Ns start_ns, trace::Ns end_ns);
 /// Throws the Error for an export without content.
-[[noreturn]] void refuse_empty(const trace::Trace& trace, const ExportOptions& options);
+[[noreturn]] void refuse_empty(const std::filesystem::path& origin, const ExportOptions& options);
 
 /// The number of a process or thread in other formats. Two without a number must not become one.
 int32_t exported_pid(const trace::Trace& trace, trace::Id process);

@@ -78,7 +78,7 @@ class ChakraWriter {
       if (item.kind() == analysis::Issued::kOp) add_op(item.id());
       if (item.kind() == analysis::Issued::kSync) add_sync(item.id());
     }
-    if (op_nodes_.empty()) refuse_empty(trace_, options_);
+    if (op_nodes_.empty()) refuse_empty(trace_.file, options_);
     return std::move(bytes_);
   }
 

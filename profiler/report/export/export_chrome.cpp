@@ -46,7 +46,7 @@ class ChromeWriter {
     write_calls();
     write_ops();
     write_ranges();
-    if (events_ == 0) refuse_empty(trace_, options_);
+    if (events_ == 0) refuse_empty(trace_.file, options_);
     write_edges();
     write_names();
     return text_ + "\n]}\n";

@@ -105,7 +105,7 @@ std::string export_dot(const Trace& trace, const ExportOptions& options) {
                   "select a part with --range FROM:TO or --around OP");
     }
   }
-  if (nodes.empty()) refuse_empty(trace, options);
+  if (nodes.empty()) refuse_empty(trace.file, options);
 
   std::string text =
       "digraph trace {\n  rankdir=LR;\n  node [shape=box style=filled fillcolor=\"#e8f0fe\" "

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "export.h"
+#include "job_tables.h"
 #include "trace/error.h"
 
 namespace streamscope::report {
@@ -16,9 +17,12 @@ constexpr ExportFormat kFormats[] = {
     {"chakra",
      "execution trace for simulators of training: host, ops, collectives, what each needs",
      export_chakra},
-    {"perfetto", "protobuf for ui.perfetto.dev, with what each op waited for", export_perfetto},
+    {"perfetto", "protobuf for ui.perfetto.dev, with what each op waited for", export_perfetto,
+     true},
     {"dot", "ops and their dependencies as a graph, for graphviz", export_dot},
     {"csv", "the rows of a view", export_csv},
+    {"sqlite", "of a folder, the analysis of the job as tables", export_sqlite, false,
+     export_job_tables},
 };
 
 }  // namespace
@@ -42,8 +46,8 @@ int32_t exported_tid(const trace::Trace& trace, trace::Id thread) {
   return tid == trace::kNoSmall ? kWithoutNumber + static_cast<int32_t>(thread) : tid;
 }
 
-void refuse_empty(const trace::Trace& trace, const ExportOptions& options) {
-  throw Error(trace.file,
+void refuse_empty(const std::filesystem::path& origin, const ExportOptions& options) {
+  throw Error(origin,
               options.range ? "contains nothing in that range" : "contains nothing to export",
               options.range ? "see streamscope info for its duration" : "record the program again");
 }

@@ -20,6 +20,7 @@ struct Options {
 };
 
 struct DiffVerdict;
+struct JobDiff;
 struct JobReport;
 
 using Write = std::string(const trace::Trace& trace, const Summary& summary,
@@ -32,6 +33,8 @@ struct Exporter {
   /// nullptr if the format does not support comparisons.
   std::string (*write_diff)(const DiffVerdict& verdict, const TextStyle& look);
   std::string (*write_job)(const JobReport& report, const TextStyle& look);
+  /// nullptr where write_diff is.
+  std::string (*write_job_diff)(const JobDiff& diff, const TextStyle& look);
 };
 
 std::span<const Exporter> exporters();

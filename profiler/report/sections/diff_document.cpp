@@ -35,14 +35,33 @@ void note_rest(Section& section, size_t all) {
 
 }  // namespace
 
+CheckResult comparison_result(bool regressed, bool base_unfinished, bool new_unfinished) {
+  if (base_unfinished) return CheckResult::kNotEvaluable;
+  if (regressed) return CheckResult::kFailed;
+  return new_unfinished ? CheckResult::kNotEvaluable : CheckResult::kPassed;
+}
+
+std::string_view comparison_name(CheckResult result) {
+  return result == CheckResult::kPassed   ? "no-regression"
+         : result == CheckResult::kFailed ? "regression"
+                                          : to_string(result);
+}
+
+std::string unfinished_sentence(bool of_base) {
+  return fmt::format("not evaluable: {} unfinished",
+                     of_base ? "a baseline trace is" : "the new trace is");
+}
+
+std::string instead(Ns now, Ns before) {
+  return fmt::format("{} instead of {} ({:+.1f} %)", format_duration(now), format_duration(before),
+                     analysis::TraceDiff::growth(before, now) * 100);
+}
+
 DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown) {
   DiffVerdict verdict{
       .diff = std::move(diff), .base_runs = std::move(base_runs), .max_slowdown = max_slowdown};
-  const auto& runs = verdict.base_runs;
   const auto exceeds = [&](auto now, auto value_of) {
-    return std::ranges::all_of(runs, [&](const BaseRun& run) {
-      return static_cast<double>(now) > static_cast<double>(value_of(run)) * (1 + max_slowdown);
-    });
+    return exceeds_all(verdict.base_runs, max_slowdown, now, value_of);
   };
   if (const auto& steady = verdict.diff.steady) {
     verdict.slower =
@@ -57,11 +76,6 @@ DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, doub
 }
 
 namespace {
-
-std::string instead(Ns now, Ns before) {
-  return fmt::format("{} instead of {} ({:+.1f} %)", format_duration(now), format_duration(before),
-                     analysis::TraceDiff::growth(before, now) * 100);
-}
 
 // One sentence about what is compared.
 std::string compared(const analysis::TraceDiff& diff) {
@@ -90,10 +104,8 @@ std::string result_of(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
   const char* base = verdict.base_runs.size() > 1 ? "the slowest baseline run" : "the baseline";
   const double percent = verdict.max_slowdown * 100;
-  if (verdict.result() == CheckResult::kNotEvaluable) {
-    return fmt::format("not evaluable: {} unfinished",
-                       verdict.base_unfinished ? "a baseline trace is" : "the new trace is");
-  }
+  if (verdict.result() == CheckResult::kNotEvaluable)
+    return unfinished_sentence(verdict.base_unfinished);
   if (verdict.slower && steady) {
     return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %", base,
                        percent);
@@ -173,12 +185,6 @@ Document diff_document(const DiffVerdict& verdict) {
 
 namespace {
 
-std::string_view name_of(CheckResult result) {
-  return result == CheckResult::kPassed   ? "no-regression"
-         : result == CheckResult::kFailed ? "regression"
-                                          : to_string(result);
-}
-
 // One repetition of each run, or the whole runs.
 Json compared_json(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
@@ -223,7 +229,7 @@ std::string diff_json(const DiffVerdict& verdict) {
     waits[std::string(stored_name(cause))] = {{"base_ns", times.first}, {"new_ns", times.second}};
   }
   return dump(Json{{"schema", 1},
-                   {"result", name_of(verdict.result())},
+                   {"result", comparison_name(verdict.result())},
                    {"max_slowdown", verdict.max_slowdown},
                    {"iteration", iteration_json(diff.iterations)},
                    {"compared", compared_json(verdict)},

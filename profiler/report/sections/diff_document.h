@@ -4,6 +4,8 @@
 // The comparison of two traces as a document and as JSON: `streamscope diff`.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,25 @@
 #include "report/check/check.h"
 
 namespace streamscope::report {
+
+/// The rest of an unfinished run also takes time: a new run that is already too slow stays too
+/// slow, any other may become too slow.
+CheckResult comparison_result(bool regressed, bool base_unfinished, bool new_unfinished);
+/// "no-regression", "regression", "not-evaluable"
+std::string_view comparison_name(CheckResult result);
+/// "not evaluable: the new trace is unfinished"
+std::string unfinished_sentence(bool of_base);
+/// "41.2 ms instead of 49.5 ms (-16.8 %)"
+std::string instead(trace::Ns now, trace::Ns before);
+
+/// True if a value exceeds those of all runs of the base by more than this share.
+template <class Runs, class ValueOf = std::identity>
+bool exceeds_all(const Runs& runs, double max_slowdown, auto now, ValueOf value_of = {}) {
+  return std::ranges::all_of(runs, [&](const auto& run) {
+    return static_cast<double>(now) >
+           static_cast<double>(std::invoke(value_of, run)) * (1 + max_slowdown);
+  });
+}
 
 /// A run of the base: its duration and, if a repeating part is compared, its repetitions.
 struct BaseRun {
@@ -28,12 +49,8 @@ struct DiffVerdict {
   bool base_unfinished = false;    ///< of any of these runs
   bool new_unfinished = false;
   bool regressed() const { return slower || more_often; }
-  /// The rest of an unfinished run also takes time: a new run that is already too slow stays too
-  /// slow, any other may become too slow.
   CheckResult result() const {
-    if (base_unfinished) return CheckResult::kNotEvaluable;
-    if (regressed()) return CheckResult::kFailed;
-    return new_unfinished ? CheckResult::kNotEvaluable : CheckResult::kPassed;
+    return comparison_result(regressed(), base_unfinished, new_unfinished);
   }
 };
 

@@ -32,9 +32,9 @@ const char* name_of(PlaceChange::Kind kind) {
 }
 
 std::string quartiles(const ComparedIterations& run) {
-  return fmt::format("{} ({} to {}, {} iterations)", format_duration(run.median_ns),
+  return fmt::format("{} ({} to {}, {})", format_duration(run.median_ns),
                      format_duration(run.low_ns), format_duration(run.high_ns),
-                     format_count(run.count));
+                     format_count(run.count, "iteration"));
 }
 
 std::string duration_sentence(const IterationDiff& diff) {
@@ -84,7 +84,7 @@ std::string growth_sentence(const IterationDiff& diff) {
 Section share_section(const IterationDiff& diff) {
   Section section{
       .title = kIterationTitle,
-      .remarks = {duration_sentence(diff), test_sentence(diff)},
+      .remarks = duration_sentences(diff),
       .columns = {{"change", true}, {"baseline", true}, {"new", true}, {"spent on"}},
       .footnotes = {"means over the steady iterations along the critical path; the test "
                     "compares the iterations of these two runs, not other runs"}};
@@ -138,6 +138,23 @@ Section place_section(const IterationDiff& diff) {
 
 }  // namespace
 
+std::vector<std::string> duration_sentences(const IterationDiff& diff) {
+  return {duration_sentence(diff), test_sentence(diff)};
+}
+
+Json durations_json(const ComparedIterations& run) {
+  return Json{{"steady_count", run.count},
+              {"median_ns", run.median_ns},
+              {"quartiles_ns", {run.low_ns, run.high_ns}},
+              {"mean_ns", run.mean_ns}};
+}
+
+Json test_json(const IterationDiff& diff) {
+  return Json{{"p_value", diff.test.p_value},
+              {"new_is_longer", diff.test.longer},
+              {"significant", diff.is_significant()}};
+}
+
 std::string signed_duration(Ns ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
 
 std::vector<Section> iteration_sections(const IterationDiff& diff) {
@@ -153,11 +170,9 @@ Json iteration_json(const IterationDiff& diff) {
     Json shares = Json::object();
     for (size_t i = 0; i < analysis::kShareCount; ++i)
       shares[names_of(static_cast<TimeShare>(i)).id] = run.mean_shares_ns[i];
-    return Json{{"steady_count", run.count},
-                {"median_ns", run.median_ns},
-                {"quartiles_ns", {run.low_ns, run.high_ns}},
-                {"mean_ns", run.mean_ns},
-                {"mean_shares_ns", shares}};
+    Json json = durations_json(run);
+    json["mean_shares_ns"] = std::move(shares);
+    return json;
   };
   const auto place_json = [](const PlaceChange& place) {
     return Json{
@@ -170,15 +185,14 @@ Json iteration_json(const IterationDiff& diff) {
         {"new_count", place.new_count}};
   };
   const bool grew = diff.growth_ns(diff.most_grown()) > 0;
-  return Json{{"comparable", true},
-              {"how", diff.how},
-              {"base", run_json(diff.base)},
-              {"new", run_json(diff.now)},
-              {"p_value", diff.test.p_value},
-              {"new_is_longer", diff.test.longer},
-              {"significant", diff.is_significant()},
-              {"grew_most", grew ? Json(names_of(diff.most_grown()).id) : Json()},
-              {"places", array_of(diff.places, place_json)}};
+  Json json{{"comparable", true},
+            {"how", diff.how},
+            {"base", run_json(diff.base)},
+            {"new", run_json(diff.now)}};
+  json.update(test_json(diff));
+  json["grew_most"] = grew ? Json(names_of(diff.most_grown()).id) : Json();
+  json["places"] = array_of(diff.places, place_json);
+  return json;
 }
 
 }  // namespace streamscope::report

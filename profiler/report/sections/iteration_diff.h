@@ -19,6 +19,12 @@ std::vector<Section> iteration_sections(const analysis::IterationDiff& diff);
 /// The same for programs, with all shares; `comparable` is false if iterations are not compared.
 Json iteration_json(const analysis::IterationDiff& diff);
 
+/// How long an iteration takes in both runs, and whether chance explains the difference.
+std::vector<std::string> duration_sentences(const analysis::IterationDiff& diff);
+/// The same for programs: of one run, and of both.
+Json durations_json(const analysis::ComparedIterations& run);
+Json test_json(const analysis::IterationDiff& diff);
+
 /// "+1.20 ms"
 std::string signed_duration(trace::Ns ns);
 

@@ -13,7 +13,6 @@
 #include "analysis/units.h"
 #include "job/rank_words.h"
 #include "lists.h"
-#include "report/formats/json.h"
 
 namespace streamscope::report {
 namespace {
@@ -23,49 +22,10 @@ using analysis::format_duration;
 using job::Job;
 using trace::Ns;
 
-std::string duration(double ns) { return format_duration(static_cast<Ns>(std::llround(ns))); }
+Ns rounded(double ns) { return static_cast<Ns>(std::llround(ns)); }
+std::string duration(double ns) { return format_duration(rounded(ns)); }
 // To the microsecond.
 std::string precise(double ns) { return fmt::format("{:.3f} ms", ns / 1e6); }
-
-// Of one rank, means per iteration.
-struct RankFacts {
-  double iteration_ns = 0;
-  double caused_ns = 0;  // waiting of all others, because of its own work
-};
-
-std::vector<RankFacts> facts_of(const Job& job) {
-  std::vector<RankFacts> facts(job.steps.ranks.size());
-  for (size_t row = 0; row < job.steps.iterations.size(); ++row) {
-    const job::IterationRow& iteration = job.steps.iterations[row];
-    const double count = job.steps.ranks[iteration.rank].row_count;
-    facts[iteration.rank].iteration_ns +=
-        static_cast<double>(iteration.end_ns - iteration.start_ns) / count;
-    facts[iteration.rank].caused_ns += job.waiting.caused_ns[row] / count;
-  }
-  return facts;
-}
-
-size_t iteration_count(const Job& job) {
-  size_t most = 0;
-  for (const job::RankRow& rank : job.steps.ranks) most = std::max<size_t>(most, rank.row_count);
-  return most;
-}
-
-std::string headline_of(const Job& job) {
-  std::set<std::string> hosts;
-  for (const job::RankRow& rank : job.steps.ranks) hosts.insert(rank.identity.host);
-  const std::vector<RankFacts> facts = facts_of(job);
-  const auto [shortest, longest] = std::ranges::minmax(facts, {}, &RankFacts::iteration_ns);
-  std::string text = fmt::format("{} on {}: ", format_count(job.steps.ranks.size(), "rank"),
-                                 format_count(hosts.size(), "host"));
-  text += fmt::format("{} an iteration ({}", duration(job.iteration_ns),
-                      format_count(iteration_count(job), "iteration"));
-  if (longest.iteration_ns > shortest.iteration_ns * 1.01)
-    text += fmt::format("; ranks take {} to {}", duration(shortest.iteration_ns),
-                        duration(longest.iteration_ns));
-  text += ")";
-  return text;
-}
 
 Section costs_section(const Job& job) {
   Section section{.title = "What costs the job most"};
@@ -115,18 +75,17 @@ Section ranks_section(const Job& job) {
       .title = "Ranks",
       .columns = {right("rank"), left("host"), right("iteration"), right("makes others wait"),
                   right("waits"), right("communication"), right("hidden"), left("trace")}};
-  const std::vector<RankFacts> facts = facts_of(job);
-  const double others = std::max<double>(1, static_cast<double>(job.steps.ranks.size()) - 1);
+  const std::vector<RankFacts> facts = facts_of(job).ranks;
   const std::vector<uint32_t> order = by_lateness(job, facts);
   for (const uint32_t row :
        first_of(order, kRanksShown, "ranks that make others wait less", section)) {
     const job::RankIdentity& identity = job.steps.ranks[row].identity;
     const job::Overlap& overlap = job.overlap[row];
-    section.rows.push_back(
-        {fmt::format("{}", identity.rank), analysis::printable(identity.host),
-         duration(facts[row].iteration_ns), duration(facts[row].caused_ns / others),
-         duration(overlap.waited_ns), duration(overlap.communication_ns),
-         fmt::format("{:.0f} %", 100 * overlap.share()), analysis::printable(identity.trace)});
+    section.rows.push_back({fmt::format("{}", identity.rank), analysis::printable(identity.host),
+                            duration(facts[row].iteration_ns), duration(facts[row].makes_wait_ns),
+                            duration(overlap.waited_ns), duration(overlap.communication_ns),
+                            fmt::format("{:.0f} %", 100 * overlap.share()),
+                            analysis::printable(identity.trace)});
   }
   section.footnotes.emplace_back(
       "means per iteration; makes others wait: each of them, because of work of its own; hidden: "
@@ -143,7 +102,48 @@ Section mismatch_section(const Job& job) {
   return section;
 }
 
-// One line for each other host, whose ranks share a clock.
+}  // namespace
+
+JobFacts facts_of(const Job& job) {
+  JobFacts facts;
+  facts.ranks.resize(job.steps.ranks.size());
+  for (size_t row = 0; row < job.steps.iterations.size(); ++row) {
+    const job::IterationRow& iteration = job.steps.iterations[row];
+    const double count = job.steps.ranks[iteration.rank].row_count;
+    RankFacts& rank = facts.ranks[iteration.rank];
+    rank.iteration_ns += static_cast<double>(iteration.end_ns - iteration.start_ns) / count;
+    rank.caused_ns += job.waiting.caused_ns[row] / count;
+  }
+  const double others = std::max<double>(1, static_cast<double>(facts.ranks.size()) - 1);
+  double iterations_ns = 0, waited_ns = 0;
+  for (size_t row = 0; row < facts.ranks.size(); ++row) {
+    const job::Overlap& overlap = job.overlap[row];
+    facts.iteration_count = std::max<size_t>(facts.iteration_count, job.steps.ranks[row].row_count);
+    facts.least_hidden_share = std::min(facts.least_hidden_share, overlap.share());
+    facts.ranks[row].makes_wait_ns = facts.ranks[row].caused_ns / others;
+    iterations_ns += facts.ranks[row].iteration_ns;
+    waited_ns += overlap.waited_ns;
+  }
+  if (iterations_ns > 0) facts.waiting_share = waited_ns / iterations_ns;
+  return facts;
+}
+
+std::string headline(const Job& job) {
+  std::set<std::string> hosts;
+  for (const job::RankRow& rank : job.steps.ranks) hosts.insert(rank.identity.host);
+  const JobFacts facts = facts_of(job);
+  const auto [shortest, longest] = std::ranges::minmax(facts.ranks, {}, &RankFacts::iteration_ns);
+  std::string text = fmt::format("{} on {}: ", format_count(job.steps.ranks.size(), "rank"),
+                                 format_count(hosts.size(), "host"));
+  text += fmt::format("{} an iteration ({}", duration(job.iteration_ns),
+                      format_count(facts.iteration_count, "iteration"));
+  if (longest.iteration_ns > shortest.iteration_ns * 1.01)
+    text += fmt::format("; ranks take {} to {}", duration(shortest.iteration_ns),
+                        duration(longest.iteration_ns));
+  text += ")";
+  return text;
+}
+
 Section clock_section(const Job& job) {
   Section section{.title = "Clocks",
                   .columns = {left("host"), right("ahead"), right("by at least"),
@@ -172,20 +172,26 @@ Section clock_section(const Job& job) {
   return section;
 }
 
-}  // namespace
-
-Document job_document(const JobReport& report) {
-  const Job& job = report.job;
-  Document document{.headline = headline_of(job)};
+std::vector<Notice> notices_of(const JobReport& report) {
+  std::vector<Notice> notices;
+  notices.reserve(report.problems.size() + report.unfinished.size());
   for (const std::string& problem : report.problems)
-    document.notices.push_back({trace::Severity::kDataLoss, problem, ""});
+    notices.push_back({trace::Severity::kDataLoss, problem, ""});
+  for (const std::string& trace : report.unfinished)
+    notices.push_back({trace::Severity::kDataLoss, trace + " is unfinished", ""});
   std::map<std::string, std::vector<int32_t>> incomplete;
-  for (const job::RankRow& rank : job.steps.ranks) {
+  for (const job::RankRow& rank : report.job.steps.ranks) {
     if (!rank.incomplete.empty()) incomplete[rank.incomplete].push_back(rank.identity.rank);
   }
   for (const auto& [why, ranks] : incomplete)
-    document.notices.push_back(
+    notices.push_back(
         {trace::Severity::kNotice, fmt::format("{}: {}", job::ranks_text(ranks), why), ""});
+  return notices;
+}
+
+Document job_document(const JobReport& report) {
+  const Job& job = report.job;
+  Document document{.headline = headline(job), .notices = notices_of(report)};
   document.sections.push_back(costs_section(job));
   if (Section what_ifs = what_if_section(job); !what_ifs.rows.empty() || !what_ifs.remarks.empty())
     document.sections.push_back(std::move(what_ifs));
@@ -196,15 +202,23 @@ Document job_document(const JobReport& report) {
   return document;
 }
 
+Json clock_json(const job::RankClock& clock) {
+  if (!clock.known()) return Json{{"refused", clock.refused}};
+  const job::ClockKnot& knot = clock.knots.front();
+  return Json{{"offset_ns", rounded(knot.offset_ns)},
+              {"lower_ns", rounded(knot.lower_ns)},
+              {"upper_ns", rounded(knot.upper_ns)}};
+}
+
 std::string job_json(const JobReport& report) {
   const Job& job = report.job;
-  const auto rounded = [](double ns) { return static_cast<Ns>(std::llround(ns)); };
-  const std::vector<RankFacts> facts = facts_of(job);
+  const JobFacts facts = facts_of(job);
   Json result{{"schema", 1},
               {"iteration_ns", rounded(job.iteration_ns)},
               {"replayed_ns", rounded(job.replayed_ns)},
-              {"iterations", iteration_count(job)},
-              {"problems", report.problems}};
+              {"iterations", facts.iteration_count},
+              {"problems", report.problems},
+              {"unfinished", report.unfinished}};
   result["delays"] = Json::array();
   for (size_t i = 0; i < job.delays.size(); ++i) {
     const job::Delay& delay = job.delays[i];
@@ -228,22 +242,15 @@ std::string job_json(const JobReport& report) {
   for (size_t row = 0; row < job.steps.ranks.size(); ++row) {
     const job::RankIdentity& identity = job.steps.ranks[row].identity;
     const job::Overlap& overlap = job.overlap[row];
-    const job::RankClock& clock = job.clocks[row];
     Json rank{{"rank", identity.rank},
               {"host", identity.host},
               {"trace", identity.trace},
-              {"iteration_ns", rounded(facts[row].iteration_ns)},
-              {"caused_ns", rounded(facts[row].caused_ns)},
+              {"iteration_ns", rounded(facts.ranks[row].iteration_ns)},
+              {"caused_ns", rounded(facts.ranks[row].caused_ns)},
               {"waited_ns", rounded(overlap.waited_ns)},
               {"communication_ns", rounded(overlap.communication_ns)},
-              {"exposed_ns", rounded(overlap.exposed_ns)}};
-    if (clock.known()) {
-      rank["clock"] = {{"offset_ns", rounded(clock.knots.front().offset_ns)},
-                       {"lower_ns", rounded(clock.knots.front().lower_ns)},
-                       {"upper_ns", rounded(clock.knots.front().upper_ns)}};
-    } else {
-      rank["clock"] = {{"refused", clock.refused}};
-    }
+              {"exposed_ns", rounded(overlap.exposed_ns)},
+              {"clock", clock_json(job.clocks[row])}};
     result["ranks"].push_back(std::move(rank));
   }
   return dump(result);

@@ -358,17 +358,24 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts,
 }
 
 std::string possible_line(const std::vector<Advice>& findings) {
-  std::map<std::string_view, uint64_t> by_number;
+  struct Group {
+    std::string_view id;
+    uint64_t count = 0;
+  };
+  std::map<std::string_view, Group> by_number;
   for (const Advice& advice : findings) {
-    if (advice.is_possible()) ++by_number[advice.detector->number];
+    if (!advice.is_possible()) continue;
+    Group& group = by_number[advice.detector->number];
+    group.id = advice.detector->id;
+    ++group.count;
   }
   if (by_number.empty()) return "";
   uint64_t count = 0;
   std::string parts;
-  for (const auto& [number, of_detector] : by_number) {
-    count += of_detector;
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", analysis::format_count(of_detector),
-                         analysis::find_detector(number)->id);
+  for (const auto& [number, group] : by_number) {
+    count += group.count;
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", analysis::format_count(group.count),
+                         group.id);
   }
   return fmt::format(
       "{} ({}), from indirect evidence such as kernel parameters; --show possible lists them.",

@@ -88,7 +88,8 @@ struct Advice {
 
   const analysis::Detector* detector = nullptr;
   analysis::Finding finding;
-  bool known = false;    ///< in the baseline of a check
+  bool known = false;            ///< in the baseline of a check
+  std::string fingerprint = {};  ///< of a check: identifies it in every run
   bool repeats = false;  ///< about synchronizations that a finding before it is about as well
 };
 

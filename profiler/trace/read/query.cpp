@@ -10,6 +10,7 @@
 #include "trace/schema/own_schema.h"
 #include "trace/sqlite/open.h"
 #include "trace/sqlite/sqlite.h"
+#include "trace/write/memory_tables_impl.h"
 
 namespace streamscope::trace {
 namespace {
@@ -94,31 +95,46 @@ struct Query::Impl {
     }
     database->fail(code);
   }
+  void prepare(std::string_view sql);
 };
 
 Query::Query(const std::filesystem::path& file, std::string_view sql)
     : impl_(std::make_unique<Impl>()) {
-  impl_->database = open_trace(file);
-  if (names_own_view(sql)) make_own_views(*impl_->database);
-  sqlite3* connection = impl_->database->get();
-  sqlite3_set_authorizer(connection, authorize, &impl_->denied);
+  if (holds_memory_tables(file)) {
+    impl_->database = open_database(file);
+  } else {
+    impl_->database = open_trace(file);
+    if (names_own_view(sql)) make_own_views(*impl_->database);
+  }
+  impl_->prepare(sql);
+}
+
+Query::Query(MemoryTables tables, std::string_view sql) : impl_(std::make_unique<Impl>()) {
+  tables.impl_->inserts.clear();
+  impl_->database = std::move(tables.impl_->database);
+  impl_->prepare(sql);
+}
+
+void Query::Impl::prepare(std::string_view sql) {
+  sqlite3* connection = database->get();
+  sqlite3_set_authorizer(connection, authorize, &denied);
   sqlite3_progress_handler(
       connection, kStepsPerLook,
       [](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load() ? 1 : 0; },
-      &impl_->interrupted);
-  sqlite3_stmt* statement = nullptr;
+      &interrupted);
+  sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;
-  int code = sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()), 0, &statement,
-                                &tail);
-  if (code != SQLITE_OK) impl_->fail(code);
-  impl_->statement = Statement(*impl_->database, statement);
-  if (statement == nullptr) throw Error("query", "is empty", "give one SELECT statement");
+  int code =
+      sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()), 0, &prepared, &tail);
+  if (code != SQLITE_OK) fail(code);
+  statement = Statement(*database, prepared);
+  if (prepared == nullptr) throw Error("query", "is empty", "give one SELECT statement");
   if (!only_space_or_comments(sql.substr(static_cast<size_t>(tail - sql.data())))) {
     throw Error("query", "has more than one statement", "give one SELECT statement");
   }
-  if (sqlite3_stmt_readonly(statement) == 0) impl_->fail(SQLITE_AUTH);
-  for (int i = 0; i < sqlite3_column_count(statement); i++) {
-    impl_->columns.emplace_back(sqlite3_column_name(statement, i));
+  if (sqlite3_stmt_readonly(prepared) == 0) fail(SQLITE_AUTH);
+  for (int i = 0; i < sqlite3_column_count(prepared); i++) {
+    columns.emplace_back(sqlite3_column_name(prepared, i));
   }
 }
 

@@ -20,6 +20,8 @@
 
 namespace streamscope::trace {
 
+class MemoryTables;
+
 struct Blob {
   std::span<const std::byte> bytes;
 };
@@ -30,9 +32,11 @@ using Cell = std::variant<std::monostate, int64_t, double, std::string_view, Blo
 /// One statement and its rows. Thread-compatible, except for interrupt(), which is thread-safe.
 class Query {
  public:
-  /// Opens the trace and prepares `sql`. Throws Error: unusable file, wrong SQL, more than one
-  /// statement, not reading.
+  /// Opens the trace, or a file of MemoryTables, and prepares `sql`. Throws Error: unusable file,
+  /// wrong SQL, more than one statement, not reading.
   Query(const std::filesystem::path& file, std::string_view sql);
+  /// The same for tables in memory.
+  Query(MemoryTables tables, std::string_view sql);
   Query(Query&&) noexcept;
   Query& operator=(Query&&) noexcept;
   ~Query();

@@ -71,13 +71,14 @@ constexpr bool is_derived(TableIndex table) {
          table == TableIndex::kFinding || table == TableIndex::kLod;
 }
 
-// Appends the rows of one trace: ids increase by the number of existing rows, times by the shift.
+// Appends the rows of one trace: ids increase by the number of existing rows, times are those of
+// the clock.
 class Copy {
  public:
-  Copy(const Trace& trace, Writer& writer, Ns shift_ns, bool redact)
+  Copy(const Trace& trace, Writer& writer, const std::function<Ns(Ns)>& clock, bool redact)
       : trace_(trace),
         writer_(writer),
-        shift_ns_(shift_ns),
+        clock_(clock),
         redact_(redact),
         texts_(trace.strings.size(), kNoId) {
 #define STREAMSCOPE_BASE(sql_name, Row, COLUMNS) \
@@ -106,10 +107,10 @@ class Copy {
   }
 
  private:
-  // Times are shifted; durations, addresses and numbers are not.
+  // Times are moved; durations, addresses and numbers are not.
   Int moved(const char*, std::string_view, Int value, Id, bool is_instant) {
     if (value == kNoInt || !is_instant) return value;
-    return sum_of(value, shift_ns_);
+    return clock_(value);
   }
   Small moved(const char*, std::string_view, Small value, Id, bool) { return value; }
   Id moved(const char* table, std::string_view column, Id value, Id row, bool) {
@@ -134,7 +135,7 @@ class Copy {
 
   const Trace& trace_;
   Writer& writer_;
-  Ns shift_ns_;
+  const std::function<Ns(Ns)>& clock_;
   bool redact_;
   std::array<Id, kTableCount> bases_{};
   std::vector<Id> texts_;  // of the trace, by id; kNoId: not written yet
@@ -167,11 +168,13 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
     };
     for (size_t i = 0; i < files.size(); ++i) {
       const Trace trace = read(files[i]);
-      const bool placed = starts[i] && !is_simulated(trace);
+      const bool placed = !options.clocks.empty() || (starts[i] && !is_simulated(trace));
       if (!placed) note("merge-no-clock", name_of(i));
-      const Ns shift_ns = placed ? difference_of(*starts[i], *first) : 0;
-      Copy(trace, writer, shift_ns, options.redact).run();
-      if (placed) spans.push_back({shift_ns, sum_of(shift_ns, trace.end_ns()), i});
+      const Ns shift_ns = placed && starts[i] ? difference_of(*starts[i], *first) : 0;
+      const std::function<Ns(Ns)> clock =
+          options.clocks.empty() ? [=](Ns ns) { return sum_of(ns, shift_ns); } : options.clocks[i];
+      Copy(trace, writer, clock, options.redact).run();
+      if (placed) spans.push_back({clock(0), clock(trace.end_ns()), i});
       complete &= trace.complete();
       if (is_unfinished(trace)) note(kEndedEarly, name_of(i));
       if (const auto tier = trace.meta.find("tier"); tier != trace.meta.end())
@@ -182,6 +185,8 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
     }
     for (const auto& [file, after] : apart(spans))
       note("merge-no-overlap", name_of(file) + " after " + name_of(after));
+    if (!options.clocks.empty()) first.reset();
+    if (options.started_ns != kUnknownNs) first = options.started_ns;
     if (first) writer.set_meta("trace_start_realtime_ns", *first);
     // The minimum that all of them guarantee.
     const auto tier =
