@@ -21,6 +21,8 @@ constexpr Origin kOrigins[] = {
     {"nsys", "nsys profile --sample=process-tree --cpuctxsw=process-tree",
      "nsys profile --cudabacktrace=sync"},
     {"kineto", "PyTorch's profiler cannot; use streamscope record", "profile with with_stack=True"},
+    {"otf2", "use streamscope record",
+     "with Score-P, mark or instrument the functions of the program"},
     {"chrome", "use streamscope record", ""},
 };
 

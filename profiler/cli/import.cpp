@@ -38,13 +38,14 @@ struct Options {
   bool force = false, quiet = false;
 };
 
-RankClaim import_one(const Options& options, const fs::path& file, const fs::path& trace,
-                     bool overwrite) {
+const import::Importer& importer_of(const Options& options, const fs::path& file) {
   const import::Importer& sniffed = import::importer_of(file);
-  const import::Importer& importer =
-      options.from == "auto" ? sniffed : *import::find_importer(options.from);
+  return options.from == "auto" ? sniffed : *import::find_importer(options.from);
+}
+
+void import_one(const Options& options, const fs::path& file, const fs::path& trace) {
   const Progress progress("importing " + file.string(), options.quiet);
-  return import::import_file(importer, file, trace, overwrite);
+  import::import_file(importer_of(options, file), file, trace, options.force);
 }
 
 // The files, and the profiles in the folders, by name.
@@ -75,23 +76,29 @@ void import_run(const Options& options) {
   std::map<int32_t, fs::path> imported;  // by rank
   for (const fs::path& file : profiles) {
     const fs::path part = run / ".importing.sqlite";
-    const RankClaim claim = import_one(options, file, part, true);
-    std::error_code ignored;
-    if (!claim.is_known()) {
-      fs::remove(part, ignored);
-      throw Error(file, "does not say which rank it is about",
-                  "name it by its rank, such as rank3_" + file.filename().string());
+    std::vector<fs::path> traces;
+    const auto keep = [&](const RankClaim& claim) {
+      std::error_code ignored;
+      if (!claim.is_known()) {
+        fs::remove(part, ignored);
+        throw Error(file, "does not say which rank it is about",
+                    "name it by its rank, such as rank3_" + file.filename().string());
+      }
+      const auto [earlier, is_new] = imported.emplace(claim.rank, file);
+      if (!is_new) {
+        fs::remove(part, ignored);
+        throw Error(file,
+                    fmt::format("is about rank {}, as is {}", claim.rank, earlier->second.string()),
+                    "import one profile of each rank");
+      }
+      traces.push_back(record::trace_names(run, claim, 0).front());
+      fs::rename(part, traces.back());
+    };
+    {
+      const Progress progress("importing " + file.string(), options.quiet);
+      import::import_processes(importer_of(options, file), file, part, keep);
     }
-    const auto [earlier, is_new] = imported.emplace(claim.rank, file);
-    if (!is_new) {
-      fs::remove(part, ignored);
-      throw Error(file,
-                  fmt::format("is about rank {}, as is {}", claim.rank, earlier->second.string()),
-                  "import one profile of each rank");
-    }
-    const fs::path trace = record::trace_names(run, claim, 0).front();
-    fs::rename(part, trace);
-    finish_trace(trace, options.quiet);
+    for (const fs::path& trace : traces) finish_trace(trace, options.quiet);
   }
 }
 
@@ -131,7 +138,7 @@ std::function<int()> define_import(CommandLine& line, ProgramArguments&) {
                   "import them one by one, or merge their traces with streamscope merge");
     for (const std::string& file : options->files) {
       const fs::path trace = options->output.empty() ? trace_name(file) : fs::path(options->output);
-      import_one(*options, file, trace, options->force);
+      import_one(*options, file, trace);
       finish_trace(trace, options->quiet);
     }
     return kDone;

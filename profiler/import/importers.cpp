@@ -20,6 +20,10 @@ constexpr Importer kImporters[] = {
     {"nsys", "SQLite export of Nsight Systems", sniff_nsys, read_nsys},
     {"kineto", "JSON of the PyTorch profiler or any Chrome trace, gzip too", sniff_kineto,
      read_kineto},
+#if STREAMSCOPE_OTF2
+    {"otf2", "archive of Score-P or others in Open Trace Format 2, FILE.otf2", sniff_otf2, nullptr,
+     open_otf2},
+#endif
 };
 
 // Why no importer accepts a file, for the formats that people try.
@@ -29,7 +33,41 @@ std::string what_it_is(const fs::path& file, std::string_view head) {
     return "is a Git LFS pointer, not the file itself; fetch it with `git lfs pull`";
   if (file.extension() == ".nsys-rep" || file.extension() == ".qdrep")
     return "is a report of Nsight Systems; convert it with `nsys export --type sqlite`";
-  return "is neither a SQLite export of Nsight Systems nor JSON of a profiler; check the name";
+  if (sniff_otf2(std::as_bytes(std::span(head))))
+    return "is an OTF2 archive, which this program was built without; build it with the package "
+           "libopen-trace-format2-dev";
+  return "is neither a SQLite export of Nsight Systems, JSON of a profiler nor an OTF2 archive; "
+         "check the name";
+}
+
+// Writes a trace from what `read` adds; returns its rank, or the one that the name of `file` says.
+template <class Read>
+RankClaim write_trace(const fs::path& file, const fs::path& trace, bool overwrite,
+                      const Read& read) {
+  std::error_code ignored;
+  if (fs::equivalent(file, trace, ignored))
+    throw Error(trace, "is the file to import itself", "name another output with -o");
+  // Written under another name, so that an unusable file does not destroy an older trace.
+  if (!overwrite && fs::exists(fs::symlink_status(trace, ignored)))
+    throw Error(trace, "exists already", "choose another name or overwrite it with --force");
+  const fs::path part = trace.string() + ".part";
+  try {
+    trace::Writer writer =
+        trace::Writer::create(part, {.overwrite = true, .read_meanwhile = false});
+    Assembly assembly(writer);
+    read(assembly);
+    if (const int32_t rank = rank_in_name(file.filename().string());
+        rank >= 0 && !assembly.rank().is_known())
+      assembly.set_rank({rank, -1, -1, "file name"});
+    assembly.finish();
+    writer.finish(true);
+    fs::rename(part, trace);
+    return assembly.rank();
+  } catch (...) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+      fs::remove(part.string() + suffix, ignored);
+    throw;
+  }
 }
 
 }  // namespace
@@ -83,30 +121,32 @@ int32_t rank_in_name(std::string_view name) {
 
 RankClaim import_file(const Importer& importer, const fs::path& file, const fs::path& trace,
                       bool overwrite) {
-  std::error_code ignored;
-  if (fs::equivalent(file, trace, ignored))
-    throw Error(trace, "is the file to import itself", "name another output with -o");
-  // Written under another name, so that an unusable file does not destroy an older trace.
-  if (!overwrite && fs::exists(fs::symlink_status(trace, ignored)))
-    throw Error(trace, "exists already", "choose another name or overwrite it with --force");
-  const fs::path part = trace.string() + ".part";
-  try {
-    trace::Writer writer =
-        trace::Writer::create(part, {.overwrite = true, .read_meanwhile = false});
-    Assembly assembly(writer);
-    importer.read(file, assembly);
-    if (const int32_t rank = rank_in_name(file.filename().string());
-        rank >= 0 && !assembly.rank().is_known())
-      assembly.set_rank({rank, -1, -1, "file name"});
-    assembly.finish();
-    writer.finish(true);
-    fs::rename(part, trace);
-    return assembly.rank();
-  } catch (...) {
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-      fs::remove(part.string() + suffix, ignored);
-    throw;
+  return write_trace(file, trace, overwrite, [&](Assembly& assembly) {
+    if (!importer.open) return importer.read(file, assembly);
+    const std::unique_ptr<ProcessesOfFile> processes = importer.open(file);
+    if (processes->count() > 1) {
+      throw Error(file, "has " + std::to_string(processes->count()) + " processes",
+                  "use --run DIR, which makes a trace of each");
+    }
+    processes->read(0, assembly);
+  });
+}
+
+void import_processes(const Importer& importer, const fs::path& file, const fs::path& trace,
+                      const std::function<void(const RankClaim&)>& done) {
+  if (!importer.open) return done(import_file(importer, file, trace, true));
+  const std::unique_ptr<ProcessesOfFile> processes = importer.open(file);
+  for (size_t process = 0; process < processes->count(); ++process) {
+    done(write_trace(file, trace, true,
+                     [&](Assembly& assembly) { processes->read(process, assembly); }));
   }
+}
+
+bool sniff_otf2(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  // Begins a chunk, of big or little endian.
+  return text.size() > 6 && text[0] == 3 && (text[1] == 'B' || text[1] == 'L') &&
+         text.substr(2, 4) == "OTF2";
 }
 
 }  // namespace streamscope::import

@@ -38,9 +38,10 @@ struct Collective {
   uint32_t sequence = 0;  ///< in its communicator, from 0, in the order in which the rank issues;
                           ///< sends and receives are counted apart
   CollectiveKind kind = CollectiveKind::kOther;
-  uint64_t bytes = 0;                ///< that this rank contributes; 0: not known
-  int32_t peer = -1;                 ///< of a send or receive: rank of the job; -1: not known
-  uint32_t stream = 0;               ///< equal numbers run in order
+  uint64_t bytes = 0;   ///< that this rank contributes; 0: not known
+  int32_t peer = -1;    ///< of a send or receive: rank of the job; -1: not known
+  uint32_t stream = 0;  ///< equal numbers run in order; trace::kNoId: on the host, where
+                        ///< messages may wait for each other
   Ns issued_ns = trace::kUnknownNs;  ///< when the host called it
   Ns start_ns = trace::kUnknownNs;   ///< when it began on the device; unknown: it never did
   Ns end_ns = trace::kUnknownNs;     ///< when it ended there; unknown: it never did

@@ -21,6 +21,8 @@ namespace {
 // A longer wait for something that is unknown has another cause.
 constexpr Ns kJustBeforeNs = 60'000;
 
+constexpr size_t kAll = SIZE_MAX;  // collectives are before this number
+
 bool has_unknown_waits(const trace::Trace& trace) {
   for (Id loss = 0; loss < trace.loss.size(); ++loss) {
     if (trace.text(trace.loss.name_id[loss]) == "import-unknown-object") return true;
@@ -65,12 +67,70 @@ SegmentCutter::SegmentCutter(analysis::Analyses& analyses, const analysis::Itera
     std::ranges::stable_sort(all, {}, [&](Id sync) { return syncs.end_ns[sync]; });
 }
 
-void SegmentCutter::ends_at(const analysis::Collective& collective) {
-  if (collective.last_op < ends_of_.size()) ends_of_[collective.last_op] = true;
+void SegmentCutter::end_at(const std::vector<analysis::Collective>& collectives) {
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    const analysis::Collective& one = collectives[i];
+    if (one.last_op < ends_of_.size()) {
+      ends_of_[one.last_op] = true;
+      collective_of_op_[one.last_op] = i;
+    } else if (one.end_ns != kUnknownNs) {
+      on_host_[one.thread].push_back({i, one.end_ns});
+    }
+  }
+  if (on_host_.empty()) return;
+  host_places_.emplace(trace_);
+  for (auto& [thread, ends] : on_host_) std::ranges::stable_sort(ends, {}, &Beginning::ended_ns);
 }
 
-SegmentCutter::Path SegmentCutter::path_to(Id op, Ns from) const {
-  Path path = analyses_.path_part({.last_op = op, .from_ns = from, .ends_of = &ends_of_});
+// The last collective of a thread on the host that had ended; nullptr without one. `before`: the
+// number of a later one.
+const SegmentCutter::Beginning* SegmentCutter::last_on_host(Id thread, Ns until,
+                                                            size_t before) const {
+  const auto known = on_host_.find(thread);
+  if (known == on_host_.end()) return nullptr;
+  auto next = std::ranges::upper_bound(known->second, until, {}, &Beginning::ended_ns);
+  while (next != known->second.begin()) {
+    if ((--next)->collective < before) return &*next;
+  }
+  return nullptr;
+}
+
+SegmentCutter::Path SegmentCutter::path_to_host(Id thread, Ns at, size_t before, Ns from) const {
+  // A shorter way to what the thread did last: there may be thousands of messages.
+  const Beginning* const last = last_on_host(thread, at, before);
+  const analysis::HostBounds::Bound* const bound = analyses_.host_bounds().last(thread, at);
+  const Ns begins =
+      last && (!bound || bound->end_ns <= last->ended_ns) ? std::max(from, last->ended_ns) : from;
+  return path_to({.thread = thread, .until_ns = at, .from_ns = begins, .ends_of = &ends_of_});
+}
+
+// Removes what precedes the last collective of the path; `before`: what it leads to.
+std::optional<SegmentCutter::Beginning> SegmentCutter::begin(Path& path, size_t before) const {
+  for (size_t i = path.size(); i-- > 0;) {
+    PathStep& step = path[i];
+    if (step.kind != trace::kLaunchStep) continue;
+    Ns until = step.end_ns;
+    if (step.op != kNoId) {
+      const analysis::Issue issue = analyses_.order().issue(step.op);
+      if (issue.thread_id == step.thread && issue.start_ns != kUnknownNs)
+        until = std::min(until, issue.start_ns);
+    }
+    const Beginning* last = last_on_host(step.thread, until, before);
+    if (!last || last->ended_ns < step.start_ns) continue;
+    step.start_ns = last->ended_ns;
+    path.erase(path.begin(), path.begin() + static_cast<ptrdiff_t>(i));
+    return *last;
+  }
+  if (path.empty() || path.front().kind != trace::kOpStep ||
+      path.front().start_ns != path.front().end_ns)
+    return std::nullopt;
+  const auto known = collective_of_op_.find(path.front().op);
+  if (known == collective_of_op_.end()) return std::nullopt;
+  return Beginning{known->second, trace_.op.end_ns[known->first]};
+}
+
+SegmentCutter::Path SegmentCutter::path_to(const analysis::PathPart& part) const {
+  Path path = analyses_.path_part(part);
   for (size_t i = path.size(); i-- > 0;) {
     const Detour found = detour(path[i]);
     if (found.cause == kNoId) continue;
@@ -80,7 +140,7 @@ SegmentCutter::Path SegmentCutter::path_to(Id op, Ns from) const {
       longer.push_back(
           {.kind = trace::kOpStep, .op = found.cause, .start_ns = ended, .end_ns = ended});
     } else {
-      longer = path_to(found.cause, from);
+      longer = path_to({.last_op = found.cause, .from_ns = part.from_ns, .ends_of = &ends_of_});
     }
     longer.insert(longer.end(), found.steps.begin(), found.steps.end());
     longer.insert(longer.end(), path.begin() + static_cast<ptrdiff_t>(i) + 1, path.end());
@@ -90,10 +150,9 @@ SegmentCutter::Path SegmentCutter::path_to(Id op, Ns from) const {
 }
 
 SegmentCutter::Detour SegmentCutter::detour(const PathStep& step) const {
-  if (by_end_.empty() || step.op == kNoId ||
-      (step.kind != trace::kLaunchStep && step.kind != trace::kGapStep))
+  if (by_end_.empty() || (step.kind != trace::kLaunchStep && step.kind != trace::kGapStep))
     return {};
-  Detour found = detour_of_op(step);
+  Detour found = step.op == kNoId ? Detour{} : detour_of_op(step);
   return found.cause == kNoId && step.kind == trace::kLaunchStep ? detour_of_host(step) : found;
 }
 
@@ -150,40 +209,46 @@ SegmentCutter::Detour SegmentCutter::detour_of_host(const PathStep& step) const 
   return {};
 }
 
-Segment SegmentCutter::before(const analysis::Collective& collective, const Iteration& iteration,
-                              const IndexOf& index_of) {
+Segment SegmentCutter::before(const analysis::Collective& collective, size_t number,
+                              const Iteration& iteration, const IndexOf& index_of) {
   if (collective.start_ns == kUnknownNs || collective.start_ns <= iteration.start_ns) return {};
-  Path path = path_to(collective.op, iteration.start_ns);
-  if (!path.empty() && path.back().kind == trace::kOpStep && path.back().op == collective.op)
-    path.pop_back();
-  return cut(std::move(path), collective.start_ns, iteration, index_of);
+  Path path;
+  if (collective.op == kNoId) {
+    path = path_to_host(collective.thread, collective.start_ns, number, iteration.start_ns);
+  } else {
+    path = path_to({.last_op = collective.op, .from_ns = iteration.start_ns, .ends_of = &ends_of_});
+    if (!path.empty() && path.back().kind == trace::kOpStep && path.back().op == collective.op)
+      path.pop_back();
+  }
+  return cut(std::move(path), collective.start_ns, number, iteration, index_of);
 }
 
 Segment SegmentCutter::before_end(const Iteration& iteration, const IndexOf& index_of) {
   const Id last = iteration.last_op;
-  if (last == kNoId) return cut({}, iteration.end_ns, iteration, index_of);
+  const Ns ended = last == kNoId ? iteration.start_ns : trace_.op.end_ns[last];
+  const Beginning* const on_host = last_on_host(iterations_.thread_id, iteration.end_ns, kAll);
   Path path;
-  if (ends_of_[last]) {
-    const Ns end = trace_.op.end_ns[last];
-    path.push_back({.kind = trace::kOpStep, .op = last, .start_ns = end, .end_ns = end});
-  } else {
-    path = path_to(last, iteration.start_ns);
+  if (on_host && on_host->ended_ns > ended) {
+    path = path_to_host(iterations_.thread_id, iteration.end_ns, kAll, iteration.start_ns);
+  } else if (last != kNoId && ends_of_[last]) {
+    path.push_back({.kind = trace::kOpStep, .op = last, .start_ns = ended, .end_ns = ended});
+  } else if (last != kNoId) {
+    path = path_to({.last_op = last, .from_ns = iteration.start_ns, .ends_of = &ends_of_});
   }
-  return cut(std::move(path), iteration.end_ns, iteration, index_of);
+  return cut(std::move(path), iteration.end_ns, kAll, iteration, index_of);
 }
 
 // `path` leads to `to`, or ends earlier if the host is the rest of the way.
-Segment SegmentCutter::cut(Path path, Ns to, const Iteration& iteration, const IndexOf& index_of) {
+Segment SegmentCutter::cut(Path path, Ns to, size_t before, const Iteration& iteration,
+                           const IndexOf& index_of) {
   Segment segment;
   at_place_.clear();
   at_host_place_.clear();
   Ns from = iteration.start_ns;
-  const bool begins_at_end = !path.empty() && path.front().kind == trace::kOpStep &&
-                             path.front().start_ns == path.front().end_ns;
-  if (begins_at_end) {
-    const Id op = path.front().op;
-    const Ns ended = trace_.op.end_ns[op];
-    if (const auto known = index_of.find(op); known != index_of.end() && ended > from) {
+  if (const std::optional<Beginning> beginning = begin(path, before)) {
+    const Ns ended = beginning->ended_ns;
+    if (const auto known = index_of.find(beginning->collective);
+        known != index_of.end() && ended > from) {
       segment.after = known->second;
       from = ended;
     } else if (ended > from) {  // of the iteration before, which had not ended
@@ -227,9 +292,11 @@ void SegmentCutter::charge(uint32_t place, Ns duration, bool host) {
   if (host) at_host_place_[place] += duration;
 }
 
-// Where samples saw the host; without samples at the launch to which it was on its way.
+// Where samples saw the host; without samples where ranges say it was, or at the launch to which it
+// was on its way.
 void SegmentCutter::charge_launch(const PathStep& step, Ns from, Ns to) {
   const auto samples = samples_.of(step.thread, from, to);
+  if (samples.empty() && host_places_) return charge_ranges(step, from, to);
   if (samples.empty()) return charge(place_of_op(step.op), to - from, true);
   const Ns each = (to - from) / static_cast<Ns>(samples.size());
   for (const Id sample : samples) {
@@ -237,6 +304,18 @@ void SegmentCutter::charge_launch(const PathStep& step, Ns from, Ns to) {
     const std::string site = stack == kNoId ? "" : analyses_.places().call_site(stack);
     charge(site.empty() ? place_of_op(step.op) : place(site), each, true);
   }
+}
+
+// A range that had ended before the launch says more than the call site of the launch.
+void SegmentCutter::charge_ranges(const PathStep& step, Ns from, Ns to) {
+  const uint32_t launch = place_of_op(step.op);
+  Ns rest = to - from;
+  host_places_->each(step.thread, from, to, [&](std::string_view name, Ns ended, Ns begin, Ns end) {
+    if (launch != 0 && (ended == kUnknownNs || ended > to)) return;
+    charge(place(analysis::printable(name)), end - begin, true);
+    rest -= end - begin;
+  });
+  if (rest > 0) charge(launch, rest, true);
 }
 
 uint32_t SegmentCutter::place_of(const PathStep& step) {

@@ -8,9 +8,13 @@
 // trace starts late for no known reason, just after a collective on another stream ended, it
 // depends on that collective; a collective depends on the op that ended just before it, and the
 // host on the op that ended just before a synchronization returned.
+//
+// A collective on the host (MPI, gloo) waits for its thread, and what the thread does next waits
+// for the collective. Where such a trace has no samples, its ranges say where the thread was.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +22,7 @@
 #include "analysis/iterations/host_samples.h"
 #include "analysis/iterations/step_shares.h"
 #include "analysis/usage/collectives.h"
+#include "host_places.h"
 #include "rank_summary.h"
 
 namespace streamscope::job {
@@ -27,13 +32,15 @@ class SegmentCutter {
  public:
   SegmentCutter(analysis::Analyses& analyses, const analysis::Iterations& iterations);
 
-  /// Paths may begin at the end of this collective. Call it for all of them first.
-  void ends_at(const analysis::Collective& collective);
+  /// Paths may begin at the ends of these collectives, which are in the order of issue. Call it
+  /// first.
+  void end_at(const std::vector<analysis::Collective>& collectives);
 
-  using IndexOf = std::unordered_map<trace::Id, int32_t>;
-  /// `index_of`: the collectives of the iteration, by the op that ends them.
-  Segment before(const analysis::Collective& collective, const analysis::Iteration& iteration,
-                 const IndexOf& index_of);
+  using IndexOf = std::unordered_map<size_t, int32_t>;
+  /// `number`: of the collective in the order of issue. `index_of`: by these numbers the indices of
+  /// the iteration's own.
+  Segment before(const analysis::Collective& collective, size_t number,
+                 const analysis::Iteration& iteration, const IndexOf& index_of);
   Segment before_end(const analysis::Iteration& iteration, const IndexOf& index_of);
 
   /// What Segment::place refers to.
@@ -41,7 +48,15 @@ class SegmentCutter {
 
  private:
   using Path = std::vector<analysis::PathStep>;
-  Path path_to(trace::Id op, trace::Ns from) const;
+  /// The end of a collective at which a path begins.
+  struct Beginning {
+    size_t collective;
+    trace::Ns ended_ns;
+  };
+  Path path_to(const analysis::PathPart& part) const;
+  Path path_to_host(trace::Id thread, trace::Ns at, size_t before, trace::Ns from) const;
+  const Beginning* last_on_host(trace::Id thread, trace::Ns until, size_t before) const;
+  std::optional<Beginning> begin(Path& path, size_t before) const;
   /// The end of a step that is replaced by steps from another op, which comes before them.
   struct Detour {
     trace::Id cause = trace::kNoId;
@@ -52,11 +67,12 @@ class SegmentCutter {
   Detour detour(const analysis::PathStep& step) const;
   Detour detour_of_op(const analysis::PathStep& step) const;
   Detour detour_of_host(const analysis::PathStep& step) const;
-  Segment cut(Path path, trace::Ns to, const analysis::Iteration& iteration,
+  Segment cut(Path path, trace::Ns to, size_t before, const analysis::Iteration& iteration,
               const IndexOf& index_of);
   void add(const analysis::PathStep& step, trace::Ns from, trace::Ns to, Segment& segment);
   void charge(uint32_t place, trace::Ns duration, bool host);
   void charge_launch(const analysis::PathStep& step, trace::Ns from, trace::Ns to);
+  void charge_ranges(const analysis::PathStep& step, trace::Ns from, trace::Ns to);
   uint32_t place_of(const analysis::PathStep& step);
   uint32_t place_of_op(trace::Id op);
   uint32_t place(const std::string& text);
@@ -66,7 +82,10 @@ class SegmentCutter {
   const analysis::Iterations& iterations_;
   analysis::StepShares steps_;
   analysis::SamplesByThread samples_;
-  std::vector<bool> ends_of_;
+  std::vector<bool> ends_of_;                                      // by op
+  std::unordered_map<trace::Id, size_t> collective_of_op_;         // those that end at an op
+  std::unordered_map<trace::Id, std::vector<Beginning>> on_host_;  // by thread, by end
+  std::optional<HostPlaces> host_places_;                          // if there are such
   // If it is unknown what some waited for:
   std::vector<trace::Id> by_end_;                                        // ops of the process
   std::unordered_map<trace::Id, std::vector<trace::Id>> unknown_syncs_;  // by thread, by return

@@ -146,8 +146,9 @@ void StepReader::add_iteration(const RankSummary& summary, const RankIteration& 
     return segment.after < 0 ? before : step_of[segment.after];
   };
   // What ran before on the stream is a matter of starts, which is the order of the summary.
-  std::vector<uint32_t> queued_after(order.size());
+  std::vector<uint32_t> queued_after(order.size(), kNone);
   for (uint32_t i = 0; i < order.size(); ++i) {
+    if (iteration.collectives[i].stream == trace::kNoId) continue;
     uint32_t& last = streams.try_emplace(iteration.collectives[i].stream, kNone).first->second;
     queued_after[i] = last;
     last = step_of[i];

@@ -104,6 +104,7 @@ class Summarizer {
       return std::move(summary_);
     }
     name_communicators();
+    cutter_.end_at(all_);
     find_threads();
     summary_.first_iteration = static_cast<uint32_t>(iterations_.steady_from);
     for (size_t i = iterations_.steady_from; i < iterations_.steady_to; ++i) add_iteration(i);
@@ -123,7 +124,6 @@ class Summarizer {
         summary_.communicator_sizes.push_back(one.communicator_size);
       }
       communicator_.push_back(known->second);
-      cutter_.ends_at(one);
     }
   }
 
@@ -144,36 +144,38 @@ class Summarizer {
     for (auto& [thread, blocked] : blocked_launches_) std::ranges::sort(blocked);
   }
 
-  // By the time of issue: work of an iteration may begin before the one before it has ended.
-  std::pair<size_t, size_t> issued_in(size_t iteration) const {
-    const auto first_from = [&](Ns at) {
+  // By the time of issue: work of an iteration may begin before the one before it has ended. What
+  // the host does once the iteration has ended is part of the next one.
+  size_t first_of(size_t iteration) const {
+    const auto issued_from = [&](Ns at) {
       return static_cast<size_t>(
           std::ranges::lower_bound(all_, at, {}, &analysis::Collective::issued_ns) - all_.begin());
     };
-    const size_t first = first_from(iterations_.all[iteration].issued_ns);
-    const size_t last = iteration + 1 == iterations_.all.size()
-                            ? all_.size()
-                            : first_from(iterations_.all[iteration + 1].issued_ns);
-    return {first, last};
+    size_t first = iteration == iterations_.all.size()
+                       ? all_.size()
+                       : issued_from(iterations_.all[iteration].issued_ns);
+    while (iteration > 0 && first > 0 && all_[first - 1].op == kNoId &&
+           all_[first - 1].start_ns >= iterations_.all[iteration - 1].end_ns)
+      --first;
+    return first;
   }
 
   void add_iteration(size_t number) {
     const Iteration& iteration = iterations_.all[number];
-    const auto [first, last] = issued_in(number);
+    const size_t first = first_of(number), last = first_of(number + 1);
     std::vector<size_t> order(last - first);
     std::iota(order.begin(), order.end(), first);
     std::ranges::stable_sort(order, {}, [&](size_t i) {
       return std::tuple{all_[i].start_ns == kUnknownNs, all_[i].start_ns, all_[i].end_ns};
     });
     RankIteration result{.start_ns = iteration.start_ns, .end_ns = iteration.end_ns};
-    std::unordered_map<Id, int32_t> index_of;  // by the op that ends a collective
+    SegmentCutter::IndexOf index_of;
     for (const size_t i : order) {
-      if (all_[i].last_op != kNoId)
-        index_of[all_[i].last_op] = static_cast<int32_t>(result.collectives.size());
+      index_of[i] = static_cast<int32_t>(result.collectives.size());
       result.collectives.push_back(collective(i));
     }
     for (const size_t i : order) {
-      result.segments.push_back(cutter_.before(all_[i], iteration, index_of));
+      result.segments.push_back(cutter_.before(all_[i], i, iteration, index_of));
       result.segments.back().host_ns =
           host_ns(i == first ? iteration.issued_ns : left_by_host(i - 1), all_[i].issued_ns);
     }

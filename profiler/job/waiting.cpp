@@ -48,8 +48,10 @@ class Blame {
       step = steps_.after[step];  // also across the end of an iteration
       if (step == kNone) break;
       const Wait& earlier = waiting_.waits[steps_.group[step]];
-      if (earlier.late == step) continue;  // not kept waiting there: what came before it?
-      rest = pass(rest, static_cast<double>(waited_ns(steps_, earlier, step)), per_ns);
+      // Not kept waiting there, or only for the smaller part: what came before it?
+      const auto waited = static_cast<double>(waited_ns(steps_, earlier, step));
+      if (earlier.late == step || waited < rest / 2) continue;
+      rest = pass(rest, waited, per_ns);
       step = earlier.late;
       if (step == kNone) break;
     }

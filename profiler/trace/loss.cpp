@@ -158,13 +158,15 @@ constexpr LossInfo kKinds[] = {
      "Profile again with CUDA tracing switched on."},
     {"import-op-without-call", Severity::kDataLoss, kCallEvidence | kEventEvidence,
      "The imported file lacks the calls that issued some work.",
-     "Profile the whole run, or import a file that is not truncated."},
+     "Profile the whole run, with SCOREP_CUDA_ENABLE=default,references if by Score-P, or import a "
+     "file that is not truncated."},
     {"import-sync-without-call", Severity::kNotice, kEventEvidence,
      "The imported file contains synchronizations without their calls; they were left out.",
      "Profile the whole run, or import a file that is not truncated."},
     {"import-unknown-object", Severity::kDataLoss, kEventEvidence,
      "The imported file does not say which event or stream some calls act on.",
-     "Profile with event tracing (nsys --cuda-event-trace, Kineto's enable_cuda_sync_events), or "
+     "Profile with event tracing (nsys --cuda-event-trace, Kineto's enable_cuda_sync_events, "
+     "SCOREP_CUDA_ENABLE=default,references), or "
      "record with streamscope."},
     {"import-no-waits", Severity::kNotice, kNoEvidence,
      "The imported file has samples of the host only while its threads ran; they were left out, "

@@ -48,7 +48,8 @@ constexpr bool is_message(CollectiveKind kind) {
 }
 
 /// What a kernel, a call or an annotation with this name does: "ncclDevKernel_AllReduce_Sum_f32",
-/// "ncclAllReduce", "nccl:_all_gather_base", "allreduce_coalesced". Allocates nothing.
+/// "ncclAllReduce", "nccl:_all_gather_base", "allreduce_coalesced", "MPI_Bcast". Allocates
+/// nothing.
 constexpr CollectiveKind collective_kind(std::string_view name) {
   struct Row {
     std::string_view letters;
@@ -59,9 +60,10 @@ constexpr CollectiveKind collective_kind(std::string_view name) {
       {"sendrecv", CollectiveKind::kOther},      {"allreduce", CollectiveKind::kAllReduce},
       {"allgather", CollectiveKind::kAllGather}, {"reducescatter", CollectiveKind::kReduceScatter},
       {"alltoall", CollectiveKind::kAllToAll},   {"barrier", CollectiveKind::kBarrier},
-      {"broadcast", CollectiveKind::kBroadcast}, {"reduce", CollectiveKind::kReduce},
-      {"scatter", CollectiveKind::kScatter},     {"gather", CollectiveKind::kGather},
-      {"send", CollectiveKind::kSend},           {"recv", CollectiveKind::kReceive},
+      {"broadcast", CollectiveKind::kBroadcast}, {"bcast", CollectiveKind::kBroadcast},
+      {"reduce", CollectiveKind::kReduce},       {"scatter", CollectiveKind::kScatter},
+      {"gather", CollectiveKind::kGather},       {"send", CollectiveKind::kSend},
+      {"recv", CollectiveKind::kReceive},
   };
   name = name.substr(0, name.find('('));
   for (const Row& row : kRows) {

@@ -56,6 +56,8 @@ TEST_F(HelpGolden, OverviewAndCommandsAreAsApproved) {
     if (command == "view") continue;  // the viewer has its own
     const Result help = streamscope({command, "--help"});
     EXPECT_EQ(help.code, 0) << command << help.err;
+    if (command == "import" && help.out.find("otf2:") == std::string::npos)
+      continue;  // built without the library
     expect_golden("help/" + command + ".txt", help.out);
   }
 }

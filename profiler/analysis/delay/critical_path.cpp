@@ -23,6 +23,113 @@ Id last_ended(const Trace& trace) {
   return last;
 }
 
+// Goes backwards.
+class PathFinder {
+ public:
+  PathFinder(const IssueOrder& order, WaitExplainer& explainer, const HostBounds& bounds,
+             const HostPauses& pauses, const PathPart& part)
+      : order_(order),
+        trace_(order.trace()),
+        explainer_(explainer),
+        bounds_(bounds),
+        pauses_(pauses),
+        part_(part) {}
+
+  std::vector<PathStep> run() {
+    bool goes_on = true;
+    if (part_.thread != kNoId) {
+      until_ = part_.until_ns;
+      goes_on = pass_host(part_.thread, until_, until_);
+    } else {
+      op_ = target_ = part_.last_op == kNoId ? last_ended(trace_) : part_.last_op;
+      if (op_ == kNoId) return {};
+      until_ = trace_.op.end_ns[op_];
+    }
+    while (goes_on && is_within()) goes_on = pass_op();
+    std::ranges::reverse(path_);
+    return std::move(path_);
+  }
+
+ private:
+  bool is_within() const { return part_.from_ns == kUnknownNs || until_ > part_.from_ns; }
+
+  void step(PathStep next) {
+    if (next.start_ns >= until_) return;
+    next.end_ns = until_;
+    until_ = next.start_ns;
+    path_.push_back(next);
+  }
+  void launch_step(Id thread, Ns from) {
+    step({.kind = trace::kLaunchStep, .op = op_, .start_ns = from, .thread = thread});
+  }
+
+  // False where the path begins.
+  bool pass_op() {
+    if (part_.ends_of && op_ != target_ && (*part_.ends_of)[op_] &&
+        trace_.op.end_ns[op_] <= until_) {
+      path_.push_back({.kind = trace::kOpStep, .op = op_, .start_ns = until_, .end_ns = until_});
+      return false;
+    }
+    const Ns start = trace_.op.start_ns[op_];
+    step({.kind = trace::kOpStep, .op = op_, .start_ns = start});
+    // The last condition that delayed it; conditions without times of their own are gaps.
+    const WaitExplainer::Condition* binding = nullptr;
+    for (const auto& condition : explainer_.conditions(op_)) {
+      const bool launch = condition.cause == WaitCause::kLaunch;
+      const Id by = condition.because_op;
+      if (launch ||
+          (by < trace_.op.size() && is_timed(trace_, by) && trace_.op.start_ns[by] < start)) {
+        binding = &condition;
+      }
+    }
+    if (!binding) return false;
+    if (binding->cause == WaitCause::kLaunch) {
+      const Issue issue = order_.issue(op_);
+      return pass_host(issue.thread_id, issue.start_ns, start);
+    }
+    const Id by = binding->because_op;
+    const Ns ended = binding->resource ? binding->met_ns : trace_.op.end_ns[by];
+    step({.kind = trace::kGapStep, .op = op_, .start_ns = std::max(ended, trace_.op.start_ns[by])});
+    op_ = by;
+    return true;
+  }
+
+  // From where a thread is at an instant, on its way to what starts at `start`.
+  bool pass_host(Id thread, Ns at, Ns start) {
+    const HostBounds::Bound* bound = bounds_.last(thread, at);
+    // Back through the threads that handed over to each other since the host last waited.
+    while (const HostPause* pause = pauses_.last_handed_over(thread, at)) {
+      if ((bound && bound->end_ns >= pause->handed_over_ns) || !is_within()) break;
+      launch_step(thread, pause->handed_over_ns);
+      thread = pause->by_thread;
+      at = pause->handed_over_ns;
+      bound = bounds_.last(thread, at);
+    }
+    if (!bound || trace_.op.start_ns[bound->op] >= start) {
+      Ns began = thread < trace_.thread.size() ? bounds_.first_issue_ns(thread) : at;
+      if (began == kUnknownNs) began = part_.from_ns;
+      if (began != kUnknownNs) launch_step(thread, began);
+      return false;
+    }
+    launch_step(thread, bound->end_ns);
+    step({.kind = trace::kHostSyncStep,
+          .host_sync = bound->sync,
+          .start_ns = std::max(trace_.op.end_ns[bound->op], trace_.op.start_ns[bound->op])});
+    op_ = bound->op;
+    return true;
+  }
+
+  const IssueOrder& order_;
+  const Trace& trace_;
+  WaitExplainer& explainer_;
+  const HostBounds& bounds_;
+  const HostPauses& pauses_;
+  const PathPart& part_;
+  std::vector<PathStep> path_;
+  Id op_ = kNoId, target_ = kNoId;
+  Ns until_ = 0;
+};
+
 }  // namespace
 
 HostBounds::HostBounds(const IssueOrder& order, const Edges& edges)
@@ -73,73 +180,7 @@ const HostBounds::Bound* HostBounds::last(Id thread, Ns until) const {
 std::vector<PathStep> critical_path(const IssueOrder& order, WaitExplainer& explainer,
                                     const HostBounds& bounds, const HostPauses& pauses,
                                     const PathPart& part) {
-  const Trace& trace = order.trace();
-  std::vector<PathStep> path;  // backwards
-  Id op = part.last_op == kNoId ? last_ended(trace) : part.last_op;
-  if (op == kNoId) return path;
-  const Id target = op;
-  Ns until = trace.op.end_ns[op];
-  const auto step = [&](PathStep next) {
-    if (next.start_ns >= until) return;
-    next.end_ns = until;
-    until = next.start_ns;
-    path.push_back(next);
-  };
-  const auto launch_step = [&](Id thread, Ns from) {
-    step({.kind = trace::kLaunchStep, .op = op, .start_ns = from, .thread = thread});
-  };
-  while (part.from_ns == kUnknownNs || until > part.from_ns) {
-    if (part.ends_of && op != target && (*part.ends_of)[op] && trace.op.end_ns[op] <= until) {
-      path.push_back({.kind = trace::kOpStep, .op = op, .start_ns = until, .end_ns = until});
-      break;
-    }
-    const Ns start = trace.op.start_ns[op];
-    step({.kind = trace::kOpStep, .op = op, .start_ns = start});
-    // The last condition that delayed it; conditions without times of their own are gaps.
-    const WaitExplainer::Condition* binding = nullptr;
-    for (const auto& condition : explainer.conditions(op)) {
-      const bool launch = condition.cause == WaitCause::kLaunch;
-      const Id by = condition.because_op;
-      if (launch ||
-          (by < trace.op.size() && is_timed(trace, by) && trace.op.start_ns[by] < start)) {
-        binding = &condition;
-      }
-    }
-    if (!binding) break;
-    if (binding->cause != WaitCause::kLaunch) {
-      const Id by = binding->because_op;
-      const Ns ended = binding->resource ? binding->met_ns : trace.op.end_ns[by];
-      step({.kind = trace::kGapStep, .op = op, .start_ns = std::max(ended, trace.op.start_ns[by])});
-      op = by;
-      continue;
-    }
-    const Issue issue = order.issue(op);
-    Id thread = issue.thread_id;
-    Ns at = issue.start_ns;
-    const HostBounds::Bound* bound = bounds.last(thread, at);
-    // Back through the threads that handed over to each other since the host last waited.
-    while (const HostPause* pause = pauses.last_handed_over(thread, at)) {
-      if (bound && bound->end_ns >= pause->handed_over_ns) break;
-      if (part.from_ns != kUnknownNs && until <= part.from_ns) break;
-      launch_step(thread, pause->handed_over_ns);
-      thread = pause->by_thread;
-      at = pause->handed_over_ns;
-      bound = bounds.last(thread, at);
-    }
-    if (!bound || trace.op.start_ns[bound->op] >= start) {
-      const Ns began =
-          thread < trace.thread.size() ? bounds.first_issue_ns(thread) : issue.start_ns;
-      if (began != kUnknownNs) launch_step(thread, began);
-      break;
-    }
-    launch_step(thread, bound->end_ns);
-    step({.kind = trace::kHostSyncStep,
-          .host_sync = bound->sync,
-          .start_ns = std::max(trace.op.end_ns[bound->op], trace.op.start_ns[bound->op])});
-    op = bound->op;
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
+  return PathFinder(order, explainer, bounds, pauses, part).run();
 }
 
 std::vector<Ns> slack(const IssueOrder& order, WaitExplainer& explainer, const HostBounds& bounds,

@@ -18,7 +18,8 @@ namespace streamscope::analysis {
 
 struct PathStep {
   trace::PathStepKind kind = trace::kOpStep;
-  Id op = kNoId;         ///< kOpStep: itself; kLaunchStep and kGapStep: the op waited for
+  Id op = kNoId;         ///< kOpStep: itself; kLaunchStep and kGapStep: the op waited for; kNoId:
+                         ///< the path leads to the thread
   Id host_sync = kNoId;  ///< kHostSyncStep
   Ns start_ns = 0;
   Ns end_ns = 0;
@@ -51,8 +52,10 @@ class HostBounds {
 
 /// Which part of the path to find.
 struct PathPart {
-  Id last_op = kNoId;       ///< the op that the path leads to; kNoId: the one that ends last
-  Ns from_ns = kUnknownNs;  ///< where it may begin; unknown: at the first launch
+  Id last_op = kNoId;        ///< the op that the path leads to; kNoId: the one that ends last
+  Id thread = kNoId;         ///< known: it leads to this thread instead
+  Ns until_ns = kUnknownNs;  ///< at this time
+  Ns from_ns = kUnknownNs;   ///< where it may begin; unknown: at the first launch
   /// By op: at whose end it may begin too. It then begins with a step of that op that takes no
   /// time.
   const std::vector<bool>* ends_of = nullptr;

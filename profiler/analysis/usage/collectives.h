@@ -9,7 +9,7 @@
 // are one collective; but sends and receives that are no all-to-all stay apart. A captured call has
 // kernels at each launch of the graph. Kernels of no known call are collectives of their own. Calls
 // that launch nothing, such as those of a communicator with one rank, are none, unless they have
-// not returned or run on the host (gloo).
+// not returned or run on the host (MPI, gloo).
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ CREATE TABLE process (
   rank INTEGER,                                        -- its number in its job, from 0; NULL if it has none
   world_size INTEGER,                                  -- how many ranks the job has
   local_rank INTEGER,                                  -- its number among the ranks of its host, from 0
-  rank_source_id INTEGER REFERENCES string(id)         -- where the rank is from: a variable, e.g. RANK; kineto, file name
+  rank_source_id INTEGER REFERENCES string(id)         -- where the rank is from: a variable, e.g. RANK; kineto, MPI, file name
 );
 
 CREATE TABLE thread (
@@ -539,14 +539,14 @@ CREATE TABLE collective_call (
   -- thread launched meanwhile, or at the end of NCCL's group of calls.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- thread that called it
-  name_id INTEGER REFERENCES string(id),               -- its name there: ncclAllReduce, nccl:all_reduce, allreduce
+  name_id INTEGER REFERENCES string(id),               -- its name there: ncclAllReduce, nccl:all_reduce, MPI_Bcast
   communicator_id INTEGER REFERENCES string(id),       -- name of its communicator, equal on all ranks; NULL unknown
   rank_count INTEGER,                                  -- ranks of the communicator; NULL unknown
   sequence INTEGER,                                    -- its number in the communicator, if its source gives one
   bytes INTEGER,                                       -- that this rank contributes; NULL unknown
   peer INTEGER,                                        -- send, receive: rank of the other side in the communicator; NULL unknown
   start_ns INTEGER,                                    -- entered
-  end_ns INTEGER                                       -- returned; of gloo, done; NULL: not during the recording
+  end_ns INTEGER                                       -- returned; of gloo and MPI, done; NULL: not during the recording
 );
 
 CREATE TABLE stack (
