@@ -9,7 +9,7 @@
 
 #include "analysis/labels.h"
 #include "command.h"
-#include "jobs.h"
+#include "hang_of_job.h"
 #include "record/run/remote.h"
 #include "trace/error.h"
 #include "traces.h"

@@ -12,8 +12,6 @@
 #include "analysis/analyses.h"
 #include "analysis/labels.h"
 #include "command.h"
-#include "job/hang_state.h"
-#include "job/job_hang.h"
 #include "job/rank_words.h"
 #include "job/run_folder.h"
 #include "job/steps.h"
@@ -183,23 +181,6 @@ report::JobInfo read_job_info(const fs::path& folder) {
   if (job::Steps steps = reader.take(); !steps.ranks.empty())
     info.job = job::analyze(std::move(steps));
   return info;
-}
-
-int report_job_hang(const fs::path& folder, bool quiet) {
-  std::vector<job::RankHang> ranks;
-  for (const job::RankIdentity& identity : read_run(folder).ranks) {
-    const trace::Trace trace = load(folder / identity.trace, quiet);
-    analysis::Analyses analyses(trace);
-    ranks.push_back(job::hang_state(analyses, identity));
-  }
-  const job::JobHang hang = job::explain(ranks);
-  if (hang.kind == job::JobHangKind::kNone) {
-    fmt::print("no rank of the job was hung when its trace ended\n");
-    return kDone;
-  }
-  fmt::print("{}\n", analysis::printable(hang.headline));
-  for (const std::string& line : hang.lines) fmt::print("  {}\n", analysis::printable(line));
-  return kFound;
 }
 
 }  // namespace streamscope::cli

@@ -45,7 +45,4 @@ std::vector<analysis::AssertionResult> evaluate_on_ranks(
 /// each with the ranks that are its own by number; returns how many it has made.
 size_t summarize_run(const std::filesystem::path& folder, bool quiet);
 
-/// Explains which rank keeps the job from going on, if any does; an exit code.
-int report_job_hang(const std::filesystem::path& folder, bool quiet);
-
 }  // namespace streamscope::cli

@@ -9,6 +9,7 @@
 #include "analysis/hang/hang.h"
 #include "analysis/units.h"
 #include "command.h"
+#include "rank_follower.h"
 #include "record/run/rings_folder.h"
 #include "report/sections/info.h"
 #include "terminal.h"
@@ -121,6 +122,9 @@ void watch_for_hangs(record::Options& options, double timeout_s) {
   };
   if (!(timeout_s > 0)) return;
   options.hangs.timeout_s = timeout_s;
+  options.hangs.follow = [timeout_s](const std::filesystem::path& trace) {
+    return follow_rank(trace, timeout_s);
+  };
   options.hangs.reported = [](uint32_t pid, const trace::HangReport& report) {
     if (report.alarm)
       write_message(fmt::format("streamscope: process {} hangs: {}", pid, report.text));

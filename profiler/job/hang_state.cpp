@@ -7,21 +7,24 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "analysis/hang/hang.h"
 #include "analysis/usage/collectives.h"
+#include "vocabulary/tier.h"
 
 namespace streamscope::job {
 namespace {
 
 using trace::Id;
+using trace::kNoId;
 using trace::Trace;
 
 // The process of the rank: the one that says so, or else the one with most collectives.
 Id process_of(const Trace& trace, int32_t rank, const std::vector<analysis::Collective>& all) {
   std::map<Id, size_t> counts;
   for (const analysis::Collective& collective : all) ++counts[collective.process];
-  Id found = trace.process.size() > 0 ? 0 : trace::kNoId;
+  Id found = trace.process.size() > 0 ? 0 : kNoId;
   size_t most = 0;
   bool named = false;
   for (Id process = 0; process < trace.process.size(); ++process) {
@@ -35,18 +38,22 @@ Id process_of(const Trace& trace, int32_t rank, const std::vector<analysis::Coll
   return found;
 }
 
-void find_state(analysis::Analyses& analyses, Id process, RankHang& hang) {
-  const Trace& trace = analyses.trace();
-  if (trace.process.end_ns[process] != trace::kUnknownNs) {
-    const auto signal = trace.process.exit_signal[process], code = trace.process.exit_code[process];
-    const bool signaled = signal != trace::kNoSmall && signal != 0;
-    const bool failed = code != trace::kNoSmall && code != 0;
-    hang.state = signaled || failed ? RankState::kDied : RankState::kEnded;
-    hang.reason = signaled ? fmt::format("was ended by signal {} ({})", signal, strsignal(signal))
-                  : failed ? fmt::format("ended with exit code {}", code)
-                           : "ended";
-    return;
-  }
+// False if it runs.
+bool find_end(const Trace& trace, Id process, RankHang& hang) {
+  if (trace.process.end_ns[process] == trace::kUnknownNs) return false;
+  const auto signal = trace.process.exit_signal[process], code = trace.process.exit_code[process];
+  const bool signaled = signal != trace::kNoSmall && signal != 0;
+  const bool failed = code != trace::kNoSmall && code != 0;
+  const bool unknown = !signaled && code == trace::kNoSmall && trace.process.complete[process] == 0;
+  hang.state = signaled || failed || unknown ? RankState::kDied : RankState::kEnded;
+  hang.reason = signaled  ? fmt::format("was ended by signal {} ({})", signal, strsignal(signal))
+                : failed  ? fmt::format("ended with exit code {}", code)
+                : unknown ? "ended abruptly, and may have been killed"
+                          : "ended";
+  return true;
+}
+
+void find_hang(analysis::Analyses& analyses, RankHang& hang) {
   for (const trace::HangReport& report : analysis::explain_hangs(analyses)) {
     if (!report.alarm) continue;
     hang.state = RankState::kHangs;
@@ -55,34 +62,128 @@ void find_state(analysis::Analyses& analyses, Id process, RankHang& hang) {
   }
 }
 
-}  // namespace
+// "was at loader.py:12 load when it was sampled last"; "" if it was never sampled.
+std::string last_seen(analysis::Analyses& analyses) {
+  const auto& samples = analyses.trace().host_sample;
+  Id last = kNoId;
+  for (Id sample = 0; sample < samples.size(); ++sample) {
+    if (samples.stack_id[sample] >= analyses.trace().stack.size()) continue;
+    if (last == kNoId || samples.at_ns[sample] > samples.at_ns[last]) last = sample;
+  }
+  if (last == kNoId) return "";
+  const std::string& site = analyses.places().call_site(samples.stack_id[last]);
+  return site.empty() ? "" : fmt::format(" and was at {} when it was sampled last", site);
+}
 
-RankHang hang_state(analysis::Analyses& analyses, RankIdentity identity) {
-  const Trace& trace = analyses.trace();
-  const std::vector<analysis::Collective> all = analysis::collectives(trace);
-  RankHang hang{.identity = std::move(identity)};
-  const Id process = process_of(trace, hang.identity.rank, all);
-  if (process == trace::kNoId) return hang;
-  find_state(analyses, process, hang);
+void find_quiet(analysis::Analyses& analyses, Id process, RankHang& hang) {
+  const trace::HangReport report = analysis::explain_hang(analyses, process);
+  hang.state = RankState::kQuiet;
+  hang.reason = report.alarm ? "makes no progress: " + report.headline
+                             : "is outside CUDA" + last_seen(analyses);
+}
+
+// How far the streams of a trace came, as far as device times tell.
+class Reached {
+ public:
+  explicit Reached(analysis::Analyses& analyses)
+      : trace_(analyses.trace()), ops_(analyses.stream_ops()), graph_(analyses.wait_for()) {
+    const auto tier = trace_.meta.find("tier");
+    has_times_ = tier == trace_.meta.end() || tier->second != to_string(Tier::kStructure);
+    place_.resize(trace_.op.size());
+    last_timed_.resize(ops_.stream_count());
+    for (Id stream = 0; stream < ops_.stream_count(); ++stream) {
+      size_t place = 0;
+      for (const Id op : ops_.ops(stream)) {
+        place_[op] = ++place;
+        if (analysis::is_timed(trace_, op)) last_timed_[stream] = place;
+      }
+    }
+    for (WaitFor::Index node = 0; node < graph_.size(); ++node) {
+      if (graph_.node(node).kind == WaitFor::Kind::kOp && !graph_.links(node).empty())
+        waiting_.insert(graph_.node(node).id);
+    }
+  }
+
+  // Its own report may be lost; then a later one on its stream shows that it ended.
+  bool has_ended(const analysis::Collective& one) const {
+    return one.end_ns != trace::kUnknownNs || (has_place(one.last_op) && is_passed(one.last_op));
+  }
+  // CUPTI reports a kernel when it has ended, so one that runs is known by what it does not wait
+  // for. A call that does not return and has launched nothing waits for the others on the host.
+  bool has_begun(const analysis::Collective& one) const {
+    if (one.start_ns != trace::kUnknownNs || has_ended(one) || one.op == kNoId) return true;
+    if (!has_times_ || !has_place(one.op)) return false;
+    const Id before = ops_.predecessor(one.op);
+    const bool is_first =
+        before == kNoId || is_passed(before) || trace_.op.end_ns[before] != trace::kUnknownNs;
+    return is_first && !waiting_.contains(one.op);
+  }
+
+ private:
+  using WaitFor = analysis::WaitFor;
+  bool has_place(Id op) const {
+    return op < place_.size() && trace_.op.stream_id[op] < last_timed_.size();
+  }
+  bool is_passed(Id op) const { return place_[op] <= last_timed_[trace_.op.stream_id[op]]; }
+
+  const Trace& trace_;
+  const analysis::StreamOps& ops_;
+  const WaitFor& graph_;
+  std::vector<size_t> place_;       // by op: in its stream, from 1
+  std::vector<size_t> last_timed_;  // by stream: the last place whose times are known; 0: none
+  std::set<Id> waiting_;            // ops
+  bool has_times_ = false;
+};
+
+void find_positions(analysis::Analyses& analyses, Id process,
+                    const std::vector<analysis::Collective>& all, RankHang& hang) {
+  const Reached reached(analyses);
   std::map<std::string, LastCall> calls;
   for (const analysis::Collective& collective : all) {
     if (collective.process != process) continue;
+    const bool started = reached.has_begun(collective), ended = reached.has_ended(collective);
+    if (is_message(collective.kind)) {
+      hang.in_message |= started && !ended;
+      continue;
+    }
     const auto [at, is_new] = calls.try_emplace(collective.communicator);
     LastCall& call = at->second;
-    call.issued = collective.sequence;
+    call.issued = std::max(call.issued, collective.sequence);
     call.size = std::max(call.size, collective.communicator_size);
     if (!is_new && !call.ended) continue;  // it has not left that one
     call.sequence = collective.sequence;
     call.kind = collective.kind;
     call.bytes = static_cast<uint64_t>(std::max<trace::Int>(collective.bytes, 0));
-    call.started = collective.start_ns != trace::kUnknownNs;
-    call.ended = collective.end_ns != trace::kUnknownNs;
+    call.started = started;
+    call.ended = ended;
   }
   for (auto& [name, call] : calls) {
     call.communicator = name;
     hang.calls.push_back(std::move(call));
   }
+}
+
+template <class Find>
+RankHang state_of(analysis::Analyses& analyses, RankIdentity identity, const Find& find) {
+  const std::vector<analysis::Collective> all = analysis::collectives(analyses.trace());
+  RankHang hang{.identity = std::move(identity)};
+  const Id process = process_of(analyses.trace(), hang.identity.rank, all);
+  if (process == kNoId) return hang;
+  if (!find_end(analyses.trace(), process, hang)) find(process, hang);
+  find_positions(analyses, process, all, hang);
   return hang;
+}
+
+}  // namespace
+
+RankHang hang_state(analysis::Analyses& analyses, RankIdentity identity) {
+  return state_of(analyses, std::move(identity),
+                  [&](Id, RankHang& hang) { find_hang(analyses, hang); });
+}
+
+RankHang present_state(analysis::Analyses& analyses, RankIdentity identity) {
+  return state_of(analyses, std::move(identity),
+                  [&](Id process, RankHang& hang) { find_quiet(analyses, process, hang); });
 }
 
 }  // namespace streamscope::job

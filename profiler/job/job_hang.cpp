@@ -38,7 +38,8 @@ bool is_gone(RankState state) {
 class Explainer {
  public:
   explicit Explainer(const std::vector<RankHang>& ranks) : ranks_(ranks) {
-    add_lost_ranks();
+    add_lost_ranks(ranks_, "has no trace");
+    leave_what_others_left();
     find_places();
   }
 
@@ -59,21 +60,21 @@ class Explainer {
     return result;
   }
 
-  void add_lost_ranks() {
-    int32_t size = 0;
-    for (const RankHang& rank : ranks_) size = std::max(size, rank.identity.world_size);
-    std::vector<bool> known(static_cast<size_t>(size));
+  // A rank may leave a collective of all ranks once another one has left it; that it did may not be
+  // reported yet.
+  void leave_what_others_left() {
+    std::map<std::string_view, uint32_t> entered;  // the newest that a rank has entered or left
     for (const RankHang& rank : ranks_) {
-      if (rank.identity.rank >= 0 && rank.identity.rank < size)
-        known[static_cast<size_t>(rank.identity.rank)] = true;
+      for (const LastCall& call : rank.calls) {
+        uint32_t& newest = entered[call.communicator];
+        newest = std::max(newest, call.sequence + (call.ended ? 1 : 0));
+      }
     }
-    for (int32_t rank = 0; rank < size; ++rank) {
-      if (known[static_cast<size_t>(rank)]) continue;
-      RankHang lost;
-      lost.identity.rank = rank;
-      lost.state = RankState::kLost;
-      lost.reason = "has no trace";
-      ranks_.push_back(std::move(lost));
+    for (RankHang& rank : ranks_) {
+      for (LastCall& call : rank.calls) {
+        if (!call.started || !needs_all_ranks(call.kind)) continue;
+        call.ended |= call.sequence < entered[call.communicator];
+      }
     }
   }
 
@@ -96,6 +97,7 @@ class Explainer {
     }
     for (Place& place : places_) {
       if (place.is_waited_in && place.absent > 0) find_absent(place);
+      if (place.is_waited_in && place.size < 0 && place.behind.empty()) find_silent(place);
     }
   }
 
@@ -126,7 +128,7 @@ class Explainer {
     for (const auto& [rank, call] : place.members) calls[rank] = true;
     std::vector<size_t> gone, odd, idle, others;
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (calls[rank]) continue;
+      if (calls[rank] || ranks_[rank].calls_are_missing) continue;
       const Place* const in = waits_in(rank);
       (is_gone(ranks_[rank].state)       ? gone
        : in == nullptr                   ? idle
@@ -138,6 +140,13 @@ class Explainer {
       if (ranks->empty() || ranks->size() > place.absent) continue;
       place.behind.insert(place.behind.end(), ranks->begin(), ranks->end());
       place.absent -= ranks->size();
+    }
+  }
+  // Where nobody knows how many ranks a communicator has: those that never called anything.
+  void find_silent(Place& place) const {
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (ranks_[rank].calls.empty() && !ranks_[rank].calls_are_missing)
+        place.behind.push_back(rank);
     }
   }
   uint64_t usual_begun(const Place& place) const {
@@ -239,18 +248,26 @@ class Explainer {
       }
     }
     if (of == nullptr) return false;
+    // One that waits for a message may wait for another one of these.
+    const auto in_message = [&](size_t rank) { return ranks_[rank].in_message; };
+    if (!std::ranges::all_of(culprits, in_message)) std::erase_if(culprits, in_message);
     const bool dead =
         std::ranges::any_of(culprits, [&](size_t rank) { return is_gone(ranks_[rank].state); });
     if (dead) std::erase_if(culprits, [&](size_t rank) { return !is_gone(ranks_[rank].state); });
     hang_.kind = dead ? JobHangKind::kDeadRank : JobHangKind::kMissing;
     hang_.culprits = numbers(culprits);
     const size_t first = culprits.front();
+    of = &*std::ranges::find_if(places_, [&](const Place& place) {
+      return std::ranges::find(place.behind, first) != place.behind.end();
+    });
     const bool one = culprits.size() == 1;
-    hang_.headline =
-        fmt::format("{} {} {}", ranks_text(hang_.culprits),
-                    has_called(*of, first) ? (one ? "has not begun" : "have not begun")
-                                           : (one ? "has not called" : "have not called"),
-                    calls_that_miss(first));
+    const bool is_lost = ranks_[first].state == RankState::kLost;
+    const std::string_view what = is_lost                  ? "missing in"
+                                  : has_called(*of, first) ? "not begun"
+                                                           : "not called";
+    hang_.headline = fmt::format("{} {} {} {}", ranks_text(hang_.culprits),
+                                 is_lost ? (one ? "is" : "are") : (one ? "has" : "have"), what,
+                                 calls_that_miss(first));
     if (!ranks_[first].reason.empty()) {
       hang_.headline += one ? ": it " + ranks_[first].reason
                             : fmt::format(": rank {} {}", number(first), ranks_[first].reason);
@@ -373,6 +390,23 @@ class Explainer {
 };
 
 }  // namespace
+
+void add_lost_ranks(std::vector<RankHang>& ranks, std::string_view reason) {
+  int32_t size = 0;
+  for (const RankHang& rank : ranks) size = std::max(size, rank.identity.world_size);
+  std::vector<bool> known(static_cast<size_t>(size));
+  for (const RankHang& rank : ranks) {
+    if (rank.identity.rank >= 0 && rank.identity.rank < size)
+      known[static_cast<size_t>(rank.identity.rank)] = true;
+  }
+  for (int32_t rank = 0; rank < size; ++rank) {
+    if (known[static_cast<size_t>(rank)]) continue;
+    RankHang& lost = ranks.emplace_back();
+    lost.identity.rank = rank;
+    lost.state = RankState::kLost;
+    lost.reason = reason;
+  }
+}
 
 JobHang explain(const std::vector<RankHang>& ranks) { return Explainer(ranks).explain(); }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rank_summary.h"
@@ -24,10 +25,13 @@ struct LastCall {
   uint64_t bytes = 0;    ///< 0: not known
   bool started = false;  ///< on the device
   bool ended = false;    ///< the rank has left it
+
+  bool operator==(const LastCall&) const = default;
 };
 
 enum class RankState : uint8_t {
   kRuns,   ///< nothing indicates that it will not continue
+  kQuiet,  ///< it makes no progress, and may yet
   kHangs,  ///< it waits for what may never come
   kEnded,  ///< by itself
   kDied,   ///< of a signal, or with an exit code that is not 0
@@ -38,7 +42,11 @@ struct RankHang {
   RankIdentity identity;
   RankState state = RankState::kRuns;
   std::string reason;           ///< what it waits for, or how it ended: a clause without its name
-  std::vector<LastCall> calls;  ///< one of each communicator
+  std::vector<LastCall> calls;  ///< one of each communicator; sends and receives are left out
+  bool in_message = false;      ///< it is in a send or receive
+  bool calls_are_missing = false;  ///< it may be in more communicators
+
+  bool operator==(const RankHang&) const = default;
 };
 
 enum class JobHangKind : uint8_t {
@@ -58,8 +66,10 @@ struct JobHang {
   std::vector<std::string> lines;  ///< who waits where, one each
 };
 
-/// Ranks by their number, each once; those of the job that are not among them are lost.
-/// O(calls log calls).
+/// Adds the ranks of the job that are not among these. `reason`: why they are lost.
+void add_lost_ranks(std::vector<RankHang>& ranks, std::string_view reason);
+
+/// Ranks each once; those of the job that are not among them are lost. O(calls log calls).
 JobHang explain(const std::vector<RankHang>& ranks);
 
 }  // namespace streamscope::job

@@ -74,10 +74,6 @@ std::vector<std::string> contradictions_in(const fs::path& file) {
   return texts;
 }
 
-bool is_from_slurm(const RankIdentity& identity) {
-  return identity.told_by == std::rbegin(kRankVariables)->rank;
-}
-
 class Reader {
  public:
   explicit Reader(const fs::path& folder) : folder_(folder) {}
@@ -107,8 +103,6 @@ class Reader {
     }
   }
 
-  // All processes that a task of Slurm starts share its number, so a launcher in it that uses a
-  // device seems to be a rank.
   void leave_launchers_out() {
     if (std::ranges::all_of(run_.ranks, is_from_slurm)) return;
     const auto launchers = std::ranges::stable_partition(
@@ -177,6 +171,10 @@ std::vector<std::string> traces_in(const fs::path& folder) {
   });
   std::ranges::sort(names);
   return names;
+}
+
+bool is_from_slurm(const RankIdentity& identity) {
+  return identity.told_by == std::rbegin(kRankVariables)->rank;
 }
 
 RunFolder read_run_folder(const fs::path& folder) {

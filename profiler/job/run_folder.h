@@ -27,6 +27,10 @@ struct RunFolder {
 /// The names of the traces in a folder, sorted.
 std::vector<std::string> traces_in(const std::filesystem::path& folder);
 
+/// All processes that a task of Slurm starts share its number, so where ranks have other numbers a
+/// process with this one is no rank but a launcher.
+bool is_from_slurm(const RankIdentity& identity);
+
 /// Throws Error if there is no such folder or it has no trace.
 RunFolder read_run_folder(const std::filesystem::path& folder);
 

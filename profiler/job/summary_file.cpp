@@ -4,15 +4,11 @@
 #include "job/summary_file.h"
 
 #include <bit>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
+#include "packed_file.h"
 #include "packed_summary.pb.h"
-#include "trace/error.h"
-#include "vocabulary/fnv1a.h"
 
 namespace streamscope::job {
 namespace {
@@ -20,14 +16,8 @@ namespace {
 using analysis::kShareCount;
 using trace::kUnknownNs;
 
-// What comes before the message.
-struct Header {
-  char magic[4];
-  uint32_t version;
-  uint64_t checksum;  // of the message
-};
-static_assert(sizeof(Header) == 16 && std::endian::native == std::endian::little);
-constexpr char kMagic[4] = {'S', 'S', 'R', 'k'};
+constexpr PackedKind kSummary{
+    {'S', 'S', 'R', 'k'}, kSummaryVersion, "summary of a rank", "make it again from the trace"};
 constexpr Ns kLatestNs = Ns{1} << 61;
 constexpr auto kKindCount = static_cast<uint32_t>(std::size(kCollectiveKinds));
 
@@ -94,8 +84,7 @@ class Unpacker {
 
  private:
   void require(bool holds) const {
-    if (!holds)
-      throw Error(origin_, "is a damaged summary of a rank", "make it again from the trace");
+    if (!holds) throw_damaged(kSummary, origin_);
   }
 
   Ns time(Ns relative, Ns base) const {
@@ -192,56 +181,23 @@ std::string pack(const RankSummary& summary) {
   rank.set_incomplete(summary.incomplete);
   rank.set_clock_start_ns(summary.clock_start_ns);
 
-  std::string bytes(sizeof(Header), '\0');
-  rank.AppendToString(&bytes);
-  Header header{.magic = {},
-                .version = kSummaryVersion,
-                .checksum = fnv1a(std::string_view(bytes).substr(sizeof(Header)))};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  std::memcpy(bytes.data(), &header, sizeof header);
-  return bytes;
+  return with_header(kSummary, rank.SerializeAsString());
 }
 
 RankSummary unpack(std::string_view bytes, const std::filesystem::path& origin) {
-  Header header{};
-  if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
-    throw Error(origin, "is not a summary of a rank", "check the name");
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kSummaryVersion) {
-    throw Error(origin,
-                "is a summary of version " + std::to_string(header.version) + ", not " +
-                    std::to_string(kSummaryVersion),
-                "make it again from the trace with this version of streamscope");
-  }
-  bytes.remove_prefix(sizeof header);
+  bytes = without_header(kSummary, bytes, origin);
   packed::Rank rank;
-  if (fnv1a(bytes) != header.checksum ||
-      !rank.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error(origin, "is a damaged summary of a rank", "make it again from the trace");
+  if (!rank.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw_damaged(kSummary, origin);
   return Unpacker(rank, origin).run();
 }
 
 void write_summary(const RankSummary& summary, const std::filesystem::path& file) {
-  std::filesystem::path part = file;
-  part += ".part";
-  const std::string bytes = pack(summary);
-  std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  std::error_code error;
-  if (stream) std::filesystem::rename(part, file, error);
-  if (!stream || error) {
-    std::filesystem::remove(part, error);
-    throw Error(file, "cannot be written", "check the folder, its rights and the free space");
-  }
+  replace_file(file, pack(summary));
 }
 
 RankSummary read_summary(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream bytes;
-  if (stream) bytes << stream.rdbuf();
-  if (!stream || stream.bad()) throw Error(file, "cannot be read", "check the name and its rights");
-  return unpack(bytes.view(), file);
+  return unpack(read_file(file), file);
 }
 
 }  // namespace streamscope::job

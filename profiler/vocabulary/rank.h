@@ -16,6 +16,9 @@
 
 namespace streamscope {
 
+/// The trace "rank-00003.sqlite" of a rank has the note "rank-00003.hang" (job/hang_note.h).
+inline constexpr char kHangNoteEnding[] = ".hang";
+
 struct RankVariables {
   std::string_view rank;
   std::string_view world_size;  ///< "": there is no such variable

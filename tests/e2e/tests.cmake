@@ -29,6 +29,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
       set_target_properties(e2e_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
     endforeach()
     target_link_libraries(e2e_rank PRIVATE streamscope::coord streamscope::cuda_headers ${CMAKE_DL_LIBS})
+    target_include_directories(e2e_rank PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(e2e_rank_check PRIVATE streamscope::job)
   endif()
 
@@ -43,6 +44,8 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   set_tests_properties(e2e.unfinished e2e.causes e2e.explored e2e.kills PROPERTIES TIMEOUT 1800)
   # Dozens of recordings, one after the other.
   set_tests_properties(e2e.limits e2e.samples PROPERTIES TIMEOUT 600)
-  # It runs several programs at a time, and checks how soon each is explained.
-  set_tests_properties(e2e.hangs PROPERTIES PROCESSORS 2)
+  # A time limit of Slurm passes.
+  set_tests_properties(e2e.slurm PROPERTIES TIMEOUT 300)
+  # They run several programs at a time, and check how soon each is explained.
+  set_tests_properties(e2e.hangs e2e.job_hangs PROPERTIES PROCESSORS 2)
 endif()

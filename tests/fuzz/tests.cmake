@@ -6,7 +6,7 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(SQLite3 REQUIRED)
-  foreach(target nsys kineto reader budget ring summary trace)
+  foreach(target nsys kineto reader budget ring summary hang_note nccl_dump trace)
     add_executable(${target}_fuzz ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${target}_fuzz.cpp)
     streamscope_flags(${target}_fuzz)
     target_include_directories(${target}_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -19,6 +19,8 @@ if(STREAMSCOPE_SANITIZE MATCHES fuzzer)
   target_link_libraries(budget_fuzz PRIVATE streamscope::report)
   target_link_libraries(ring_fuzz PRIVATE streamscope::record)
   target_link_libraries(summary_fuzz PRIVATE streamscope::job)
+  target_link_libraries(hang_note_fuzz PRIVATE streamscope::job)
+  target_link_libraries(nccl_dump_fuzz PRIVATE streamscope::job)
 
   # What is made of a trace, the viewer's model included: that needs no display, nor what draws.
   add_library(streamscope_trace_uses STATIC ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/use_trace.cpp

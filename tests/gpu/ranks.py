@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of several processes recorded into one folder: a trace of each rank, and one answer for the job."""
 
+import concurrent.futures
 import json
+import re
 import sqlite3
 
 from harness import REPOSITORY
@@ -24,6 +26,11 @@ FAULTS = {
     "overlap": (4096, ["collectives"]),
 }
 HEALTHY = [1024, 1024, 4096]  # where the host is the slower part, and where the device is
+
+HANG_S = 25  # how long a job may hang before it is killed
+# What rank 1 does at the end, and what the recorder of rank 0 must say.
+HANGS = {"missing": "rank 1 has not called all-reduce", "spins": "rank 1 has not begun all-reduce", "stops": "rank 1 .*it is stopped",
+         "kind": "rank 1 calls all-gather", "dies": "rank 1 has not called all-reduce"}
 
 
 def torchrun(harness, ranks, *options):
@@ -82,6 +89,32 @@ def judge(harness, name, ranks, width, fault="", causes=()):
         harness.check(f"{name}: cause", answer["delays"][0]["cause"] in causes, f"{answer['delays']}")
 
 
+def hung(harness, number, fault):
+    name = f"ranks_hang_{fault}"
+    folder, dumps = harness.work / name, harness.work / f"{name}_dumps"
+    dumps.mkdir()
+
+    def rank(which):
+        environment = {"RANK": str(which), "LOCAL_RANK": str(which), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                       "MASTER_PORT": str(29611 + number), "STREAMSCOPE_JOB": name, "TORCH_NCCL_TRACE_BUFFER_SIZE": "2000"}
+        return harness.run([harness.streamscope, "record", "--run", folder, "--quiet", "--", "timeout", "-s", "KILL", HANG_S,
+                            harness.python, PROGRAM, "--fault", fault, "--dump", dumps], HANG_S + 60, environment)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        finished = list(pool.map(rank, range(2)))
+    said = "\n".join(line for line in finished[0].err.splitlines() if "the job " in line)
+    harness.check(f"{name}: verdict", re.search(HANGS[fault], said), f"{said or finished[0].why()}")
+    notes = [path.stat().st_size for path in folder.glob("*.hang")]
+    harness.check(f"{name}: notes", len(notes) == 2 and max(notes) <= 4096, f"{notes}")
+    after = harness.run([harness.streamscope, "hang", "--quiet", folder], 60)
+    harness.check(f"{name}: verdict after the end", re.search(HANGS[fault], after.out), after.why())
+    harness.log(f"  {name}: {said}")
+    if fault in ("missing", "kind"):  # PyTorch does not say whether a collective that was called has begun
+        by_dumps = harness.run([harness.streamscope, "hang", "--quiet", dumps], 60)
+        harness.check(f"{name}: dumps", "rank 1" in by_dumps.out.split(":")[0], by_dumps.why())
+        harness.log(f"  {name}, by dumps: {by_dumps.out}")
+
+
 def run(harness):
     devices = harness.run(["nvidia-smi", "--list-gpus"], 30).out.count("GPU ")
     mpi = harness.run(["mpirun", "--version"], 30).code == 0
@@ -104,3 +137,5 @@ def run(harness):
         judge(harness, f"ranks_healthy_{number}", 2 + number % (devices - 1), width)
     for number, (fault, (width, causes)) in enumerate(FAULTS.items()):
         judge(harness, f"ranks_{fault}", 2 + number % (devices - 1), width, fault, causes)
+    for number, fault in enumerate(HANGS):
+        hung(harness, number, fault)

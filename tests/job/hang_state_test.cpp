@@ -52,6 +52,63 @@ TEST(HangState, IsInTheOldestCollectiveThatHasNotEnded) {
   EXPECT_FALSE(hang.calls[0].ended);
 }
 
+// As the driver reports: a kernel has times once it has ended.
+TraceBuilder reported(std::initializer_list<bool> ended, bool held = false) {
+  TraceBuilder builder;
+  trace::Ns at = 10;
+  for (const bool has_ended : ended) {
+    const trace::Ns start = has_ended ? 10 * at : trace::kUnknownNs;
+    if (held && !has_ended)
+      builder.stream("comm").memory_wait(0x1000, 1, trace::kUnknownNs, trace::kUnknownNs);
+    builder.at(at + 2).stream("comm").kernel(kKernel, start, has_ended ? start + 5 : start);
+    trace::CollectiveCall call{.thread_id = 0,
+                               .name_id = builder.intern("ncclAllReduce"),
+                               .communicator_id = builder.intern("tp0")};
+    call.start_ns = at;
+    call.end_ns = at + 9;
+    builder.add(call);
+    at += 10;
+  }
+  builder.columns().process.end_ns[0] = trace::kUnknownNs;
+  return builder;
+}
+
+TEST(HangState, IsInACollectiveThatItsStreamHasReached) {
+  const LastCall call = state_of(reported({true, false, false})).calls.at(0);
+  EXPECT_EQ(call.sequence, 1u);
+  EXPECT_TRUE(call.started);
+  EXPECT_FALSE(call.ended);
+}
+
+TEST(HangState, HasNotBegunWhatIsHeldUpOnItsStream) {
+  const LastCall call = state_of(reported({true, false, false}, true)).calls.at(0);
+  EXPECT_EQ(call.sequence, 1u);
+  EXPECT_FALSE(call.started);
+}
+
+TEST(HangState, HasLeftACollectiveWhoseReportIsLost) {
+  const LastCall call = state_of(reported({false, true, false})).calls.at(0);
+  EXPECT_EQ(call.sequence, 2u);
+  EXPECT_TRUE(call.started);
+}
+
+TEST(HangState, KnowsNothingOfTheDeviceWithoutItsTimes) {
+  TraceBuilder builder = reported({false, false});
+  builder.meta("tier", "structure");
+  EXPECT_FALSE(state_of(builder).calls.at(0).started);
+}
+
+TEST(HangState, CountsSendsAndReceivesApart) {
+  TraceBuilder builder = reported({true, false});
+  trace::Trace& columns = builder.columns();
+  columns.collective_call.name_id[1] = builder.intern("ncclSend");
+  const RankHang hang = state_of(builder);
+  ASSERT_THAT(hang.calls, SizeIs(1));
+  EXPECT_EQ(hang.calls[0].issued, 0u);
+  EXPECT_TRUE(hang.calls[0].ended);
+  EXPECT_TRUE(hang.in_message);
+}
+
 TEST(HangState, SaysHowARankEnded) {
   TraceBuilder builder = program();
   auto& process = builder.columns().process;
@@ -62,6 +119,8 @@ TEST(HangState, SaysHowARankEnded) {
   EXPECT_EQ(state_of(builder).state, RankState::kDied);
   EXPECT_EQ(state_of(builder).reason, "ended with exit code 3");
   process.exit_code[0] = trace::kNoSmall;
+  process.complete[0] = 0;
+  EXPECT_EQ(state_of(builder).reason, "ended abruptly, and may have been killed");
   process.exit_signal[0] = 11;
   EXPECT_EQ(state_of(builder).state, RankState::kDied);
   EXPECT_EQ(state_of(builder).reason, "was ended by signal 11 (Segmentation fault)");

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "job/hang_note.h"
 #include "job/rank_words.h"
 
 namespace streamscope::job {
@@ -184,7 +185,7 @@ TEST(JobHang, ARankWithoutATraceIsLost) {
     std::erase_if(rank.calls, [](const LastCall& call) { return call.communicator != "world"; });
   const JobHang hang = explain(ranks);
   EXPECT_EQ(hang.headline,
-            "rank 3 has not called all-reduce 0 of communicator world: it has no trace");
+            "rank 3 is missing in all-reduce 0 of communicator world: it has no trace");
 }
 
 TEST(JobHang, SaysWhoCallsAnotherKind) {
@@ -216,6 +217,42 @@ TEST(JobHang, ACollectiveOfAllThatDoesNotEndAccusesNobody) {
             "all ranks are in broadcast 4 of communicator world, and it does not end");
 }
 
+// As the recorders of other ranks read them.
+std::vector<RankHang> through_notes(const std::vector<RankHang>& ranks) {
+  std::vector<FoundNote> notes;
+  for (const RankHang& rank : ranks) {
+    HangNote note;
+    note.rank = rank;
+    note.renewed_within_ms = 3000;
+    note.asked_for_ms = 4000;
+    const std::string bytes = pack(note);
+    EXPECT_LE(bytes.size(), kMostNoteBytes);
+    notes.push_back({unpack_note(bytes, "note"), {}, 0});
+  }
+  return ranks_of(notes);
+}
+
+TEST(JobHang, ARankIsNotInWhatOthersHaveLeft) {
+  std::vector<RankHang> ranks(3);
+  for (int32_t rank = 0; rank < 3; ++rank) {
+    const bool late = rank == 1;
+    ranks[static_cast<size_t>(rank)] = {.identity = {.rank = rank, .world_size = 3},
+                                        .state = RankState::kQuiet,
+                                        .reason = "is outside CUDA",
+                                        .calls = {{.communicator = "world",
+                                                   .size = 3,
+                                                   .sequence = late ? 4u : 5u,
+                                                   .issued = late ? 4u : 5u,
+                                                   .kind = CollectiveKind::kAllReduce,
+                                                   .started = true}}};
+  }
+  EXPECT_EQ(explain(ranks).headline,
+            "rank 1 has not called all-reduce 5 of communicator world: it is outside CUDA");
+  // The root of a reduction waits for the others, which do not wait for each other.
+  for (RankHang& rank : ranks) rank.calls[0].kind = CollectiveKind::kReduce;
+  EXPECT_EQ(explain(ranks).kind, JobHangKind::kCollective);
+}
+
 // One fault in a job; how far the host runs ahead, where and which are random.
 // Two ranks cannot tell which of them calls in the wrong order or another kind: then both are
 // named.
@@ -237,7 +274,7 @@ void plant_faults(int ranks, int columns, int jobs) {
     if (std::ranges::all_of(ends, [](const RankHang& of) { return of.state == RankState::kEnded; }))
       continue;
     ++hung;
-    const JobHang hang = explain(ends);
+    const JobHang hang = explain(through_notes(ends));
     const bool both = ranks == 2 && hang.kind == JobHangKind::kOrder;
     right += both ? hang.culprits.size() == 2
                   : hang.culprits == std::vector<int32_t>{static_cast<int32_t>(rank)};

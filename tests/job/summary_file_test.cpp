@@ -90,7 +90,7 @@ TEST(SummaryFile, RefusesOtherFilesAndVersions) {
   EXPECT_THAT(error_of_bytes("SQLite format 3 and more"), HasSubstr("is not a summary of a rank"));
   std::string other = pack(sample());
   other[4] = 9;
-  EXPECT_THAT(error_of_bytes(other), HasSubstr("is a summary of version 9, not 2"));
+  EXPECT_THAT(error_of_bytes(other), HasSubstr("is a summary of a rank of version 9, not 2"));
 }
 
 TEST(SummaryFile, RefusesDamagedBytes) {

@@ -72,6 +72,8 @@ class Drain {
 
   /// Processes that have not ended.
   std::vector<ProcessDrain*> live_processes();
+  /// All of them, in the order in which they were found.
+  const std::vector<std::unique_ptr<ProcessDrain>>& processes() const { return processes_; }
   /// Like flush(), but also saves the ops that are held back for sorting.
   void flush_all();
   /// Ticks of the latest read of the rings.

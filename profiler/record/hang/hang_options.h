@@ -6,13 +6,29 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "trace/read/reader.h"
 #include "trace/write/hang_report.h"
 
 namespace streamscope::record {
+
+class Drain;
+
+/// Follows the recording of a rank of a job. Thread-compatible; throws nothing.
+class RankFollower {
+ public:
+  virtual ~RankFollower() = default;
+  /// After each read of the rings; nullptr: nothing is recorded yet.
+  virtual void step(Drain* drain) = 0;
+  /// A process that hangs is about to be explained, which may take seconds.
+  virtual void explaining() = 0;
+  /// The trace is finished; nothing follows.
+  virtual void finish(Drain& drain) = 0;
+};
 
 struct HangOptions {
   /// Time without activity that counts as a hang; nothing: only on explain_request.
@@ -22,6 +38,10 @@ struct HangOptions {
   std::function<trace::HangReport(const trace::Trace&, trace::Id process,
                                   const trace::HangReport* coord)>
       explain;
+  /// For a rank with this trace in the folder of a run; may be empty.
+  std::function<std::unique_ptr<RankFollower>(const std::filesystem::path& trace)> follow;
+  /// Before an explanation; may be empty.
+  std::function<void()> explaining;
   /// An alarm, or a requested answer.
   std::function<void(uint32_t pid, const trace::HangReport&)> reported;
 };

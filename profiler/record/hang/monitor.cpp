@@ -122,6 +122,7 @@ void Monitor::ask(ProcessDrain& process, Watch& watch) {
 
 void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
   asking_ = trace::kNoId;
+  if (options_.explaining) options_.explaining();
   const ProcessDrain::Progress progress = process.progress();
   const bool asked_for = std::exchange(watch.on_request, false);
   watch.since = Clock::now();

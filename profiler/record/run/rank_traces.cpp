@@ -32,14 +32,6 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string host_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "host";
-  std::string text = name;
-  std::ranges::replace(text, '/', '_');
-  return text;
-}
-
 pid_t parent_of(pid_t process) {
   if (process == ::getpid()) return ::getppid();
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
@@ -71,10 +63,12 @@ void remove_traces(const fs::path& folder) {
     if (in_use && !RingsFolder::remove_unmade(trace))
       throw Error(trace, "is being recorded", "wait for it, or name another folder with --run",
                   EEXIST);
-    for (const char* suffix : {"", "-wal", "-shm"}) {
+    const fs::path note = fs::path(trace).replace_extension(kHangNoteEnding);
+    for (const fs::path& file :
+         {trace, fs::path(trace.string() + "-wal"), fs::path(trace.string() + "-shm"), note}) {
       std::error_code error;
-      fs::remove(trace.string() + suffix, error);
-      if (error) throw file_error(trace, "removed", error.value());
+      fs::remove(file, error);
+      if (error) throw file_error(file, "removed", error.value());
     }
   }
 }
@@ -87,6 +81,14 @@ std::string read_text(int file) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "host";
+  std::string text = name;
+  std::ranges::replace(text, '/', '_');
+  return text;
+}
 
 RankClaim own_rank() {
   return read_rank([](std::string_view name) -> std::string_view {

@@ -33,6 +33,9 @@ Job job_of(pid_t process, const RankClaim& claim);
 void join_job(const std::filesystem::path& folder, const Job& job, const RankClaim& claim,
               bool force);
 
+/// Of this host, as a part of file names.
+std::string host_name();
+
 /// The rank of this process, by its environment.
 RankClaim own_rank();
 

@@ -113,6 +113,13 @@ Session::Session(const fs::path& trace, const Options& options)
 
 void Session::watch() {
   Options watched = options_;
+  // The newest records alone do not say how many collectives there have been.
+  if (options_.hangs.follow && !options_.run.empty() && !options_.flight_recorder_mib) {
+    follower_ = options_.hangs.follow(trace_);
+    watched.hangs.explaining = [this] {
+      if (follower_) follower_->explaining();
+    };
+  }
   if (options_.hangs.explain) {
     watched.hangs.reported = [this](uint32_t pid, const trace::HangReport& report) {
       if (options_.hangs.reported) options_.hangs.reported(pid, report);
@@ -167,6 +174,7 @@ std::chrono::microseconds Session::step() {
     if (flight_) return flight_->step() > 0 ? kShortestPause : kLongestPause;
     if (!drain_) {
       if (!folder_.has_rings()) {
+        if (follower_) follower_->step(nullptr);
         pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
         return pause_;
       }
@@ -180,6 +188,7 @@ std::chrono::microseconds Session::step() {
     const size_t read = drain_->cycle();
     if (sampler_) sampler_->watch(drain_->issuing_threads());
     if (monitor_) monitor_->step(*drain_);
+    if (follower_) follower_->step(drain_.get());
     if (read > kBusy) return 0us;
     pause_ =
         read > 0 ? kShortestPause : std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
@@ -194,6 +203,7 @@ void Session::set_exit(uint32_t pid, int wait_status) {
   if (!drain_ || failure_) return;
   try {
     drain_->set_exit(pid, wait_status);
+    if (follower_) follower_->step(drain_.get());
   } catch (const std::exception& error) {
     fail(error);
   }
@@ -210,6 +220,7 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
         if (sampler_) drain_->end_samples(options_.sample_hz, *sampler_);
         sampler_.reset();
         outcome->complete = drain_->finish();
+        if (follower_) follower_->finish(*drain_);
         outcome->trace_written = true;
         outcome->records = drain_->records();
         outcome->dropped = static_cast<uint64_t>(drain_->dropped());

@@ -73,6 +73,7 @@ class Session {
   std::unique_ptr<FlightSession> flight_;  // instead of the drain
   std::optional<Monitor> monitor_;
   std::optional<Sampler> sampler_;
+  std::unique_ptr<RankFollower> follower_;
   std::optional<uint32_t> hung_;
   std::optional<Error> failure_;
   std::chrono::microseconds pause_{1000};

@@ -6,12 +6,17 @@
 
 Faults: loader and log (the host sleeps, or writes to a disk), interpreter (Python computes), kernel and batch (more to compute), tiny (many
 small kernels), sync (a value is read for each parameter), copy (pageable memory), memory (it is given back and allocated again), overlap
-(each reduction is waited for at once), missing (a collective is not called).
+(each reduction is waited for at once). At the end it may make the others hang: missing, dies, stops, spins, kind.
+
+With --dump FOLDER, each rank writes PyTorch's flight recorder into FOLDER after some seconds, if TORCH_NCCL_TRACE_BUFFER_SIZE is set.
 """
 
 import argparse
 import os
+import pathlib
+import signal
 import tempfile
+import threading
 import time
 
 import torch
@@ -88,6 +93,29 @@ def train(options, rank, log):
     torch.cuda.synchronize()
 
 
+def dump(folder, rank):
+    time.sleep(8)
+    (pathlib.Path(folder) / f"nccl_trace_rank_{rank}").write_bytes(torch._C._distributed_c10d._dump_nccl_trace())
+    (pathlib.Path(folder) / f"nccl_trace_rank_{rank}.json").write_bytes(torch._C._distributed_c10d._dump_nccl_trace_json())
+
+
+def hang(options, faulty, device):
+    if options.dump:
+        threading.Thread(target=dump, args=(options.dump, int(os.environ["RANK"])), daemon=True).start()
+    torch.cuda.synchronize()
+    if faulty and options.fault == "missing":
+        time.sleep(600)
+    if faulty and options.fault in ("dies", "stops"):
+        os.kill(os.getpid(), signal.SIGKILL if options.fault == "dies" else signal.SIGSTOP)
+    if faulty and options.fault == "spins":
+        torch.cuda._sleep(1 << 42)
+    if faulty and options.fault == "kind":
+        dist.all_gather_into_tensor(torch.empty(2 * dist.get_world_size(), device=device), torch.ones(2, device=device))
+    else:
+        dist.all_reduce(torch.ones(2, device=device))
+    torch.cuda.synchronize()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--backend", default="nccl")
@@ -95,17 +123,15 @@ def main():
     parser.add_argument("--rank", type=int, default=1)
     parser.add_argument("--iterations", type=int, default=30)
     parser.add_argument("--width", type=int, default=1024)
+    parser.add_argument("--dump", default="")
     options = parser.parse_args()
     rank, local_rank = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank % torch.cuda.device_count())
     dist.init_process_group(options.backend)
     with tempfile.NamedTemporaryFile() as log:
         train(options, rank, log)
-    if options.fault == "missing" and rank != options.rank:
-        dist.all_reduce(torch.ones(1, device="cuda" if options.backend == "nccl" else "cpu"))
-        torch.cuda.synchronize()
-    if options.fault == "missing" and rank == options.rank:
-        time.sleep(600)
+    if options.fault in ("missing", "dies", "stops", "spins", "kind"):
+        hang(options, rank == options.rank, "cuda" if options.backend == "nccl" else "cpu")
     dist.destroy_process_group()
 
 
