@@ -12,6 +12,7 @@
 #include "analysis/usage/lod.h"
 #include "counts.h"
 #include "labels.h"
+#include "trace/tables.h"
 #include "trace/write/writer.h"
 
 namespace streamscope::analysis {
@@ -227,6 +228,14 @@ DerivedCounts write_derived_tables(Analyses& analyses) {
   writer.set_meta(kVersionKey, kAnalysisVersion);
   writer.finish(trace.complete());
   return counts;
+}
+
+trace::ReadOptions options_to_analyze() {
+  trace::ReadOptions options;
+  for (const trace::TableInfo& table : trace::tables()) options.only.push_back(table.name);
+  for (const char* derived : {"edge", "wait_cause", "critical_path"})
+    std::erase(options.only, derived);
+  return options;
 }
 
 bool has_derived_tables(const Trace& trace) {

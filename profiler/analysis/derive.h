@@ -27,6 +27,10 @@ struct DerivedCounts {
 /// nothing. Throws Error if the file cannot be written; the file is then unchanged.
 DerivedCounts write_derived_tables(Analyses& analyses);
 
+/// Reads what the analyses need of a trace: all but the derived tables that they recompute, such as
+/// edges; findings are read.
+trace::ReadOptions options_to_analyze();
+
 /// True if the trace contains derived tables of this version and all of their rows are complete.
 bool has_derived_tables(const Trace& trace);
 

@@ -29,7 +29,7 @@ constexpr Command kCommands[] = {
     {"query", "TRACE SQL [--format F]", "query a trace with SQL", define_query},
     {"analyze", "TRACE", "recompute the derived tables of a trace", define_analyze},
     {"detectors", "[--json]", "list the problems that StreamScope detects", define_detectors},
-    {"view", "TRACE [OPTIONS]", "open a trace in the viewer", define_view,
+    {"view", "TRACE [OPTIONS]", "open a trace, or a run of many ranks, in the viewer", define_view,
      Command::kPassesEverythingOn},
     {"doctor", "[--json]", "check whether this machine can record and view traces", define_doctor},
     {"completion", "bash|zsh|fish", "print a shell completion script", define_completion},

@@ -10,6 +10,7 @@
 #include "analysis/labels.h"
 #include "command.h"
 #include "hang_of_job.h"
+#include "jobs.h"
 #include "record/run/remote.h"
 #include "trace/error.h"
 #include "traces.h"

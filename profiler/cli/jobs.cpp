@@ -14,9 +14,8 @@
 #include "command.h"
 #include "job/rank_words.h"
 #include "job/run_folder.h"
+#include "job/run_summaries.h"
 #include "job/steps.h"
-#include "job/summarize.h"
-#include "job/summary_file.h"
 #include "record/run/rank_traces.h"
 #include "terminal.h"
 #include "trace/error.h"
@@ -27,59 +26,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path summary_of(const fs::path& trace) { return fs::path(trace).replace_extension(".summary"); }
-
-// The summary that lies beside the trace, if it is of this trace and this reader.
-bool read_stored(const fs::path& trace, job::RankSummary& summary) {
-  const fs::path file = summary_of(trace);
-  std::error_code error;
-  if (!fs::exists(file, error) ||
-      fs::last_write_time(file, error) < fs::last_write_time(trace, error))
-    return false;
-  try {
-    summary = job::read_summary(file);
-    return true;
-  } catch (const Error&) {
-    return false;  // of another version, or damaged
-  }
-}
-
-job::RankSummary summary_from(const trace::Trace& trace, const job::RankIdentity& identity,
-                              const analysis::IterationRequest& request) {
-  analysis::Analyses analyses(trace, request);
-  return job::summarize(analyses, identity);
-}
-
-// A folder that is not ours to write to is read as well.
-void store(const job::RankSummary& summary, const fs::path& trace) {
-  try {
-    job::write_summary(summary, summary_of(trace));
-  } catch (const Error&) {
-  }
-}
-
-void add(job::RankSummary& summary, const job::RankIdentity& identity,
-         job::StepReader& reader) {
-  summary.identity = identity;
-  reader.add(summary);
-}
-
 // Also of "run/".
 std::string folder_name(const fs::path& folder) {
   return fs::absolute(folder / "").lexically_normal().parent_path().filename().string();
+}
+
+job::ReadTrace reading(bool quiet) {
+  return [quiet](const fs::path& file) { return load_to_analyze(file, quiet); };
 }
 
 }  // namespace
 
 job::RunFolder read_run(const fs::path& folder) {
   job::RunFolder run = job::read_run_folder(folder);
-  const auto doubled = std::ranges::unique(run.ranks, {}, &job::RankIdentity::rank);
-  run.ranks.erase(doubled.begin(), doubled.end());
-  if (run.ranks.empty()) {
-    throw Error(folder, "has no trace of a rank",
-                "record with streamscope record --run; streamscope report TRACE explains a single "
-                "trace");
-  }
+  run.ranks = job::first_traces(run, folder);
   return run;
 }
 
@@ -117,13 +77,8 @@ size_t summarize_run(const fs::path& folder, bool quiet) {
   const size_t first = shared ? static_cast<size_t>(own.rank) : 0,
                step = shared ? static_cast<size_t>(own.world_size) : 1;
   size_t made = 0;
-  for (size_t i = first; i < ranks.size(); i += step) {
-    job::RankSummary summary;
-    if (read_stored(folder / ranks[i].trace, summary)) continue;
-    const trace::Trace trace = load_to_analyze(folder / ranks[i].trace, quiet);
-    job::write_summary(summary_from(trace, ranks[i], {}), summary_of(folder / ranks[i].trace));
-    ++made;
-  }
+  for (size_t i = first; i < ranks.size(); i += step)
+    made += job::make_summary(folder, ranks[i], reading(quiet)) ? 1 : 0;
   return made;
 }
 
@@ -135,21 +90,8 @@ report::JobReport load_job(const fs::path& folder, const job::RunFolder& run,
                            const std::string& iteration, bool quiet) {
   report::JobReport report{
       .problems = run.problems, .unfinished = run.unfinished, .name = folder_name(folder)};
-  const analysis::IterationRequest request = iteration_request(iteration);
-  const bool usual = request == analysis::IterationRequest{};
-  job::StepReader reader;
-  for (const job::RankIdentity& identity : run.ranks) {
-    const fs::path file = folder / identity.trace;
-    job::RankSummary summary;
-    if (!usual || !read_stored(file, summary)) {
-      const trace::Trace trace = load_to_analyze(file, quiet);
-      summary = summary_from(trace, identity, request);
-      // A trace that grows has no summary yet.
-      if (usual && !trace::is_unfinished(trace)) store(summary, file);
-    }
-    add(summary, identity, reader);
-  }
-  report.job = job::analyze(reader.take());
+  report.job = job::analyze(
+      job::read_steps(folder, run.ranks, iteration_request(iteration), reading(quiet)));
   return report;
 }
 
@@ -174,9 +116,10 @@ report::JobInfo read_job_info(const fs::path& folder) {
     std::error_code error;
     if (const auto bytes = fs::file_size(file, error); !error) rank.bytes = bytes;
     job::RankSummary summary;
-    if (!read_stored(file, summary)) continue;
+    if (!job::read_stored(file, summary)) continue;
     rank.iteration_count = summary.iterations.size();
-    add(summary, identity, reader);
+    summary.identity = identity;
+    reader.add(summary);
   }
   if (job::Steps steps = reader.take(); !steps.ranks.empty())
     info.job = job::analyze(std::move(steps));

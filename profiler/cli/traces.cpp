@@ -11,13 +11,13 @@
 #include <fstream>
 #include <thread>
 
+#include "analysis/derive.h"
 #include "command.h"
 #include "record/run/session.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "trace/sqlite/open.h"
-#include "trace/tables.h"
 
 namespace streamscope::cli {
 
@@ -46,11 +46,7 @@ trace::Trace load(const fs::path& file, bool quiet, trace::ReadOptions options) 
 }
 
 trace::Trace load_to_analyze(const fs::path& file, bool quiet) {
-  trace::ReadOptions options;
-  for (const trace::TableInfo& table : trace::tables()) options.only.push_back(table.name);
-  for (const char* derived : {"edge", "wait_cause", "critical_path"})
-    std::erase(options.only, derived);
-  return load(file, quiet, options);
+  return load(file, quiet, analysis::options_to_analyze());
 }
 
 void add_wait_option(CommandLine& line, double& seconds) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "command.h"
+#include "job/run_summaries.h"
 #include "trace/error.h"
 #include "trace/read/query.h"
 #include "traces.h"
@@ -19,6 +20,12 @@ std::function<int()> define_view(CommandLine&, ProgramArguments& arguments) {
     // Traces come first. Reject an unreadable one here, not in a window.
     for (const std::string& argument : arguments) {
       if (argument.starts_with('-')) break;
+      if (std::filesystem::is_directory(argument)) {
+        for (const job::RankIdentity& rank :
+             job::first_traces(job::read_run_folder(argument), argument))
+          recover(std::filesystem::path(argument) / rank.trace);
+        continue;
+      }
       recover(argument);
       trace::Query(argument, "SELECT 1");
     }

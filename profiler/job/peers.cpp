@@ -30,19 +30,6 @@ Value lower_quartile(std::vector<Value>& values) {
   return *quarter;
 }
 
-/// How many calls an iteration has and a hash of them, by kind and by the size of their
-/// communicators; names of communicators and peers differ between ranks that do the same.
-std::pair<uint32_t, uint64_t> program_of(const Steps& steps, const IterationRow& row) {
-  uint64_t hash = kFnv1aStart;
-  for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
-    const uint32_t communicator = steps.communicator[step];
-    hash = fnv1a_step(static_cast<uint64_t>(steps.kind[step]), hash);
-    const int32_t size = communicator == kNone ? -2 : steps.communicators[communicator].size;
-    hash = fnv1a_step(static_cast<uint64_t>(size), hash);
-  }
-  return {row.step_count, hash};
-}
-
 /// Iterations of equal programs: all, and in parts of one iteration number each.
 struct Program {
   std::vector<uint32_t> rows;   ///< by number, then by rank
@@ -285,6 +272,17 @@ void limit_host(float most_ns, Excess& excess) {
 }
 
 }  // namespace
+
+std::pair<uint32_t, uint64_t> program_of(const Steps& steps, const IterationRow& row) {
+  uint64_t hash = kFnv1aStart;
+  for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
+    const uint32_t communicator = steps.communicator[step];
+    hash = fnv1a_step(static_cast<uint64_t>(steps.kind[step]), hash);
+    const int32_t size = communicator == kNone ? -2 : steps.communicators[communicator].size;
+    hash = fnv1a_step(static_cast<uint64_t>(size), hash);
+  }
+  return {row.step_count, hash};
+}
 
 Peers peers_of(const Steps& steps) {
   const Programs programs = programs_of(steps);

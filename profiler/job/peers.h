@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "steps.h"
 
@@ -22,6 +23,10 @@ struct Usual {
   float start_noise_ns = 0;  ///< of the start since that of the iteration
   float host_noise_ns = 0;   ///< of what the host takes since the start of the iteration
 };
+
+/// How many calls an iteration has and a hash of them, by kind and by the size of their
+/// communicators; names of communicators and peers differ between ranks that do the same.
+std::pair<uint32_t, uint64_t> program_of(const Steps& steps, const IterationRow& row);
 
 struct Peers {
   std::vector<uint32_t> first_usual;  ///< by row of Steps::iterations; of its first step

@@ -3,7 +3,7 @@
 
 // The cost of the viewer on a trace of 10⁷ operations, drawn by software (llvmpipe) at 1920x1080:
 // time to the first picture, frame times through every zoom level, memory; and that a frame costs
-// pixels, compared with a trace of 10⁴.
+// pixels, compared with a trace of 10⁴. Then the frame times of a run of 1,000 ranks.
 //
 // The trace is written to TMPDIR (about 2 GB) and removed, or kept in the folder that
 // STREAMSCOPE_BENCH_TRACES names and taken from there by the next run.
@@ -148,6 +148,57 @@ Journey travel(viewer::Offscreen& surface, viewer::Workspace& workspace,
   return {bench::median(frames), frames[p99], bench::median(cpu), cpu[p99]};
 }
 
+// Ranks that wait the less the higher their number is.
+std::shared_ptr<const viewer::JobModel> job_of(int ranks, int collectives) {
+  job::StepReader reader;
+  for (int rank = 0; rank < ranks; ++rank) {
+    job::RankSummary summary;
+    summary.identity.rank = rank;
+    summary.identity.world_size = ranks;
+    summary.communicators = {"dp"};
+    summary.communicator_sizes = {ranks};
+    summary.places = {"", "train.py:1"};
+    job::RankIteration& iteration = summary.iterations.emplace_back();
+    job::Ns now = 0;
+    for (int i = 0; i < collectives; ++i) {
+      job::Segment segment{.after = i - 1, .place = 1};
+      segment.shares[0] = 1000 + rank * 8000 / ranks;
+      iteration.segments.push_back(segment);
+      iteration.collectives.push_back({.sequence = static_cast<uint32_t>(i),
+                                       .kind = CollectiveKind::kAllReduce,
+                                       .issued_ns = now,
+                                       .start_ns = now + segment.shares[0],
+                                       .end_ns = now + 10'000});
+      now += 10'000;
+    }
+    iteration.segments.push_back({.after = collectives - 1});
+    iteration.end_ns = now;
+    reader.add(summary);
+  }
+  return std::make_shared<const viewer::JobModel>(
+      report::JobReport{job::analyze(reader.take()), {}}, "run");
+}
+
+// Zooms in from the whole run and pans.
+double job_frame_ms(viewer::Offscreen& surface, std::shared_ptr<const viewer::JobModel> job) {
+  viewer::Workspace workspace(arguments_for("run"));
+  workspace.set_job(job);
+  workspace.state().look.drawer = {};
+  for (uint32_t group = 0; group < job->groups().size(); ++group)
+    toggle_fold(*job, workspace.state(), group);
+  surface.draw(workspace);
+  fit(*job, workspace.state());
+  std::vector<double> frames;
+  for (int i = 0; i < repetitions(40); ++i) {
+    const auto begin = Clock::now();
+    surface.draw(workspace);
+    frames.push_back(ms_since(begin));
+    zoom(*job, workspace.state(), kWidth * 0.4, 1.25);
+    pan(*job, workspace.state(), 20);
+  }
+  return bench::median(frames);
+}
+
 }  // namespace
 
 int main() try {
@@ -184,6 +235,9 @@ int main() try {
   bench::rival("viewer_10m_frame_cpu_p99_ms", bench::median(cpu_p99), "ms");
   bench::budget("viewer_frame_10m_over_10k", bench::median(ratio), "x", 1.2, bench::Better::kLess);
   bench::budget("viewer_10m_gib", resident_gib(), "GiB", 1.5, bench::Better::kLess);
+  const int ranks = static_cast<int>(std::max<size_t>(bench::scaled(1'000), 8));
+  bench::budget("viewer_1000_ranks_frame_ms", job_frame_ms(surface, job_of(ranks, 1'000)), "ms",
+                1000.0 / 60, bench::Better::kLess);
 } catch (const Error& error) {
   std::fprintf(stderr, "viewer_bench: %s\n", error.what());
   return 1;

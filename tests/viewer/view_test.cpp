@@ -157,7 +157,7 @@ TEST(Commands, RunOnAnyTraceInAnyState) {
       for (const Command& command : commands()) {
         ViewState state = state_of(model);
         state.selection.item = item;
-        command.run(model, state);
+        command.action.on_trace(model, state);
         EXPECT_GT(state.nav.window.ns_per_px, 0) << command.name;
       }
     }
@@ -209,7 +209,7 @@ TEST(Commands, HaveAnEffectOrReportWhyNot) {
         ViewState state = state_of(model);
         state.selection.item = item;
         const auto before = changeable(model, state);
-        command.run(model, state);
+        command.action.on_trace(model, state);
         EXPECT_TRUE(changeable(model, state) != before || !state.status.empty())
             << command.name << " with " << to_string(item.kind) << " " << item.id << " of document "
             << &model - documents.data();
@@ -224,7 +224,7 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
     if (entry.path().extension() != ".sqlite") continue;
     const TraceModel model(trace::read(entry.path()));
     ViewState state = state_of(model);
-    find_command("L")->run(model, state);
+    find_command("L")->action.on_trace(model, state);
     if (model.waits().groups().empty()) {
       EXPECT_EQ(state.status, "no waits in this trace") << entry.path();
       continue;
@@ -249,11 +249,11 @@ TEST(LongestWait, IsThatOfTheInspectorOnEveryRecording) {
 TEST(WhatIf, UsesTheFirstFindingThatCanBeReplayed) {
   const TraceModel model(test::needless_sync_trace(6).trace());
   ViewState state = state_of(model);
-  find_command("X")->run(model, state);
+  find_command("X")->action.on_trace(model, state);
   ASSERT_TRUE(state.selection.finding);
   EXPECT_EQ(state.repaired, std::vector<size_t>{*state.selection.finding});
   EXPECT_EQ(state.look.drawer, "findings");
-  find_command("X")->run(model, state);
+  find_command("X")->action.on_trace(model, state);
   EXPECT_TRUE(state.repaired.empty());
 }
 
@@ -261,7 +261,7 @@ TEST(WhatIf, ReportsWhyItCannotReplay) {
   const TraceModel clean = sample();
   ASSERT_TRUE(clean.insights().findings.empty());
   ViewState state = state_of(clean);
-  find_command("X")->run(clean, state);
+  find_command("X")->action.on_trace(clean, state);
   EXPECT_EQ(state.status, "no findings in this trace");
 }
 
@@ -363,7 +363,7 @@ TEST(StepIteration, ReportsTheEnds) {
     other.status.clear();
     const Command* command = find_command(key);
     ASSERT_NE(command, nullptr) << key;
-    command->run(without, other);
+    command->action.on_trace(without, other);
     EXPECT_NE(other.status, "") << key;
   }
 }

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "job/simulated_job.h"
 #include "support/mistakes.h"
 #include "viewer_e2e/picture_fixture.h"
 #include "viewer_e2e/sample_traces.h"
@@ -80,7 +81,10 @@ class GoldenPicture : public PictureFixture {
       const std::string& name, const trace::Trace& trace, Arguments arguments,
       const std::function<void(Workspace&)>& change = [](Workspace&) {}) {
     arguments.screenshot = name;  // selects what a picture should show
-    const Image image = draw(std::make_shared<const TraceModel>(trace), arguments, change);
+    expect_as_approved(name, draw(std::make_shared<const TraceModel>(trace), arguments, change));
+  }
+
+  void expect_as_approved(const std::string& name, const Image& image) {
     const std::filesystem::path file = folder_ / (name + ".png");
     if (std::getenv("STREAMSCOPE_UPDATE_GOLDEN") != nullptr) return write_png(image, file);
     const std::optional<Image> approved = read_png(file);
@@ -110,7 +114,8 @@ class GoldenPicture : public PictureFixture {
 TEST_F(GoldenPicture, OfEveryPanel) {
   const trace::Trace pipeline = test::pipeline_trace(6).trace();
   for (const std::string_view name : view_names()) {
-    if (name == "sql" || name == "compare") continue;  // one needs a file, the other two traces
+    // One needs a file, another two traces, and the third a run of many ranks.
+    if (name == "sql" || name == "compare" || name == "job") continue;
     const bool hangs = name == "deadlocks" || name == "findings";
     expect_as_approved(std::string(name), hangs ? test::deadlock_trace().trace() : pipeline,
                        panel(name), [&](Workspace& workspace) {
@@ -277,6 +282,37 @@ TEST_F(GoldenPicture, OfAnUnfinishedTrace) {
   arguments.width = 1100;
   expect_as_approved("unfinished", unfinished.trace(), arguments,
                      [](Workspace& workspace) { workspace.press("X"); });
+}
+
+// One of 32 ranks on 4 hosts, four of which share a tensor each, loads its data slowly.
+TEST_F(GoldenPicture, OfARunOfManyRanks) {
+  job::StepReader reader;
+  const job::SimulatedJob simulated = job::simulate({.ranks = 32,
+                                                     .tensor = 4,
+                                                     .iterations = 12,
+                                                     .layers = 3,
+                                                     .fault = job::Fault::kSlowLoader,
+                                                     .seed = 11});
+  for (const job::RankSummary& summary : simulated.summaries) reader.add(summary);
+  const auto job =
+      std::make_shared<const JobModel>(report::JobReport{job::analyze(reader.take()), {}}, "run");
+  Arguments arguments = panel("");
+  arguments.width = 1440;
+  arguments.height = 860;
+  arguments.screenshot = "job";
+  const auto picture = [&](std::string_view only, ThemeKind theme) {
+    arguments.panel = only;
+    arguments.theme = theme;
+    Offscreen surface(arguments.width, arguments.height);
+    Workspace workspace(arguments);
+    workspace.set_job(job);
+    return settled(surface, workspace);
+  };
+  expect_as_approved("job-run", picture("", ThemeKind::kDark));
+  expect_as_approved("job-run-light", picture("", ThemeKind::kLight));
+  arguments.width = 1000;
+  arguments.height = 360;
+  expect_as_approved("job", picture("job", ThemeKind::kDark));
 }
 
 TEST_F(GoldenPicture, OfDenseLanes) {

@@ -113,7 +113,7 @@ TEST_F(Picture, SurvivesEveryCommandOnEverySample) {
     workspace.set_model(model);
     surface.render(workspace, 1);
     for (const Command& command : commands()) {
-      command.run(*model, workspace.state());
+      command.action.on_trace(*model, workspace.state());
       workspace.state().look.scale = 1;  // fonts are rebuilt for every scale, which takes time
       surface.render(workspace, 1);
     }
@@ -134,7 +134,7 @@ TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
   frame();
   size_t count = 0;
   for (const Command& command : commands()) {
-    command.run(*model, workspace.state());
+    command.action.on_trace(*model, workspace.state());
     workspace.state().look.scale = 1;
     const auto in_parts = frame();
     if (count++ % 6 != 0) continue;

@@ -3,10 +3,11 @@
 
 # What is drawn (without a display), and the real window under Xvfb driven by xdotool.
 if(STREAMSCOPE_HAVE_VIEWER)
+  find_package(fmt REQUIRED)
   streamscope_test(viewer_e2e LABELS e2e
     SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/process.cpp ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/sample_traces.cpp
-      ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/sanitizer_options.cpp
-    LINK streamscope::viewer streamscope_test_support)
+      ${CMAKE_CURRENT_SOURCE_DIR}/viewer_e2e/sanitizer_options.cpp job/simulated_job.cpp
+    LINK streamscope::viewer streamscope_test_support fmt::fmt)
   target_compile_definitions(viewer_e2e_test PRIVATE STREAMSCOPE_VIEWER_PROGRAM="$<TARGET_FILE:streamscope-viewer>"
     STREAMSCOPE_TRACES="${PROJECT_SOURCE_DIR}/traces")
   target_include_directories(viewer_e2e_test SYSTEM PRIVATE ${STREAMSCOPE_STB_INCLUDE_DIR})

@@ -5,6 +5,8 @@
 
 #include <exception>
 
+#include "analysis/derive.h"
+#include "job/run_summaries.h"
 #include "sketch.h"
 #include "trace/error.h"
 
@@ -31,6 +33,22 @@ std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
   return std::make_shared<const TraceModel>(trace::read(file, options), false, derive_up_to);
 }
 
+std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
+                                         const Progress& progress) {
+  const job::RunFolder run = job::read_run_folder(folder);
+  job::Steps steps = job::read_steps(
+      folder, job::first_traces(run, folder), {},
+      [](const std::filesystem::path& file) {
+        return trace::read(file, analysis::options_to_analyze());
+      },
+      progress);
+  return std::make_shared<const JobModel>(
+      report::JobReport{.job = job::analyze(std::move(steps)),
+                        .problems = run.problems,
+                        .unfinished = run.unfinished},
+      (std::filesystem::absolute(folder) / "").lexically_normal().parent_path());
+}
+
 bool has_log(const std::filesystem::path& file) {
   std::error_code absent;
   const uintmax_t bytes = std::filesystem::file_size(file.string() + "-wal", absent);
@@ -55,21 +73,26 @@ Loader::~Loader() {
 }
 
 void Loader::load(const std::filesystem::path& file, int width_px) {
+  const auto report = [this](double fraction) { return this->report(fraction); };
+  if (std::filesystem::is_directory(file)) return publish(job_, read_job(file, report));
   if (std::optional<trace::Trace> sketch = read_sketch(file, width_px))
-    publish(std::make_shared<const TraceModel>(std::move(*sketch), true));
-  publish(read_model(file, [this](double fraction) {
-    if (fraction - progress_ >= 0.01) {
-      progress_ = fraction;
-      on_change_();
-    }
-    return !cancelled_;
-  }));
+    publish(model_, std::make_shared<const TraceModel>(std::move(*sketch), true));
+  publish(model_, read_model(file, report));
 }
 
-void Loader::publish(std::shared_ptr<const TraceModel> model) {
+bool Loader::report(double fraction) {
+  if (fraction - progress_ >= 0.01) {
+    progress_ = fraction;
+    on_change_();
+  }
+  return !cancelled_;
+}
+
+template <class Model>
+void Loader::publish(std::shared_ptr<const Model>& as, std::shared_ptr<const Model> model) {
   {
     const std::lock_guard lock(mutex_);
-    model_ = std::move(model);
+    as = std::move(model);
   }
   on_change_();
 }
@@ -77,6 +100,11 @@ void Loader::publish(std::shared_ptr<const TraceModel> model) {
 std::shared_ptr<const TraceModel> Loader::model() const {
   const std::lock_guard lock(mutex_);
   return model_;
+}
+
+std::shared_ptr<const JobModel> Loader::job() const {
+  const std::lock_guard lock(mutex_);
+  return job_;
 }
 
 std::string Loader::error() const {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loads a trace on a separate thread so that the window stays responsive: first a sketch of a large
-// one, then all of it.
+// Loads a trace, or a run of many ranks, on a separate thread so that the window stays responsive:
+// first a sketch of a large trace, then all of it.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "job_model.h"
 #include "trace_model.h"
 
 namespace streamscope::viewer {
@@ -26,30 +27,41 @@ std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
                                              const Progress& progress = {},
                                              size_t derive_up_to = kDeriveUpTo);
 
+/// Reads the folder of a run; summaries that ranks have not yet are made. Throws Error.
+std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
+                                         const Progress& progress = {});
+
 /// Whether a trace file has a write-ahead log beside it, as while it is being written.
 bool has_log(const std::filesystem::path& file);
 
 /// UI thread only, except `on_change`, which is called from the worker.
 class Loader {
  public:
+  /// `file`: a trace, or the folder of a run.
   Loader(std::filesystem::path file, int width_px, std::function<void()> on_change);
   ~Loader();
 
   double progress() const { return progress_; }
   /// What is loaded so far: nothing, a sketch, or the model.
   std::shared_ptr<const TraceModel> model() const;
+  /// The run, once it is loaded.
+  std::shared_ptr<const JobModel> job() const;
   /// Why loading failed, in the reader's words; empty while loading or after success.
   std::string error() const;
   void wait();
 
  private:
   void load(const std::filesystem::path& file, int width_px);
-  void publish(std::shared_ptr<const TraceModel> model);
+  /// Takes note of the progress; false to cancel.
+  bool report(double fraction);
+  template <class Model>
+  void publish(std::shared_ptr<const Model>& as, std::shared_ptr<const Model> model);
 
   std::atomic<double> progress_ = 0;
   std::atomic<bool> cancelled_ = false;
   mutable std::mutex mutex_;
   std::shared_ptr<const TraceModel> model_;
+  std::shared_ptr<const JobModel> job_;
   std::string error_;
   std::function<void()> on_change_;
   std::thread worker_;

@@ -99,6 +99,7 @@ void draw_trace(Sheet& sheet) {
 }  // namespace
 
 void InspectorView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
+  if (state.job.is_shown) return draw_job(state, theme);
   Sheet sheet{model, state, theme};
   if (state.selection.item) {
     draw_item(sheet);

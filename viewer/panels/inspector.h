@@ -22,6 +22,7 @@ class InspectorView : public View {
 
  private:
   void draw_item(Sheet& sheet);
+  static void draw_job(ViewState& state, const Theme& theme);  // inspector_job.cpp
   void draw_elsewhere(Sheet& sheet, Item item);
   void draw_sums(Sheet& sheet, TimeRange range);
 

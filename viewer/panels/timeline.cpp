@@ -11,12 +11,7 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kGutter = 236, kLeastGutter = 140;
-constexpr float kAxis = 28;
-constexpr float kOverview = 46;
-constexpr float kIterations = 20;
 constexpr double kLeastBand = 4;  // pixels; narrower iterations are merged
-constexpr float kDragThreshold = 4;
 
 }  // namespace
 
@@ -96,20 +91,20 @@ void TimelineView::reveal(const Pane& pane) {
 
 void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& theme) {
   const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  // In a narrow timeline the names take less, so that some plot is left.
-  const float gutter =
-      std::clamp(std::round(size.x * 0.44f), theme.px(kLeastGutter), theme.px(kGutter));
-  const float overview = state.look.minimap ? theme.px(kOverview) : 0, axis = theme.px(kAxis);
-  iterations_height_ = model.diagnosis().has_iterations() ? theme.px(kIterations) : 0;
+  const float gutter = gutter_width(theme, size.x);
+  const float overview = state.look.minimap ? theme.px(kOverviewHeight) : 0,
+              axis = theme.px(kAxisHeight);
+  iterations_height_ = model.diagnosis().has_iterations() ? theme.px(kIterationsHeight) : 0;
   const float above = overview + iterations_height_;
-  Pane pane{.draw = *ImGui::GetWindowDrawList(),
-            .model = model,
-            .state = state,
-            .theme = theme,
-            .min = {origin.x + gutter, origin.y + above + axis},
-            .max = {origin.x + size.x, origin.y + size.y},
-            .gutter_x = origin.x,
-            .mouse = ImGui::GetIO().MousePos};
+  Pane pane{Plot{.draw = *ImGui::GetWindowDrawList(),
+                 .background = state.drawn.background,
+                 .theme = theme,
+                 .window = state.nav.window,
+                 .min = {origin.x + gutter, origin.y + above + axis},
+                 .max = {origin.x + size.x, origin.y + size.y},
+                 .gutter_x = origin.x,
+                 .mouse = ImGui::GetIO().MousePos},
+            model, state};
   const float width = std::max(pane.max.x - pane.min.x, 16.0f);
   if (state.nav.window.width_px <= 1) first_fit(model, state, width);
   state.nav.window.resize(width);
@@ -154,7 +149,7 @@ void TimelineView::draw(const TraceModel& model, ViewState& state, const Theme& 
   Pane names = pane.into(*ImGui::GetWindowDrawList());
   draw_gutter(names);
   ImGui::EndChild();
-  draw_axis(pane, origin.y + above);
+  draw_time_axis(pane, origin.y + above);
   draw_bookmarks(pane, origin.y + above);
   if (iterations_height_ > 0) draw_iterations(pane, origin.y + overview);
   draw_findings(pane);
@@ -195,7 +190,10 @@ void TimelineView::draw_plot(Pane& pane) {
 
 void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
   const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
-  if (hovered) handle_wheel(pane, gutter_hovered);
+  if (hovered)
+    handle_wheel(
+        pane, gutter_hovered, scroll_, [&](float px) { pan(pane.model, pane.state, px); },
+        [&](float at, double factor) { zoom(pane.model, pane.state, at, factor); });
   if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) begin_drag(pane, gutter_hovered);
   if (drag_ == Drag::kName && std::fabs(pane.mouse.y - drag_from_.y) >= pane.px(kDragThreshold))
     drag_ = Drag::kLane;
@@ -217,22 +215,6 @@ void TimelineView::handle_input(Pane& pane, bool gutter_hovered) {
   if (!active && drag_ != Drag::kNone) end_drag(pane);
 }
 
-void TimelineView::handle_wheel(Pane& pane, bool gutter_hovered) {
-  const ImGuiIO& io = ImGui::GetIO();
-  ViewState& state = pane.state;
-  if (io.MouseWheel != 0) {
-    if (gutter_hovered || io.KeyCtrl) {
-      scroll_ -= io.MouseWheel * pane.px(60);
-    } else if (io.KeyShift) {
-      pan(pane.model, state, io.MouseWheel * pane.px(80));
-    } else {
-      zoom(pane.model, state, std::max(pane.mouse.x - pane.min.x, 0.0f),
-           std::pow(kZoomStep, io.MouseWheel));
-    }
-  }
-  if (io.MouseWheelH != 0) pan(pane.model, state, io.MouseWheelH * pane.px(80));
-}
-
 void TimelineView::begin_drag(Pane& pane, bool gutter_hovered) {
   ViewState& state = pane.state;
   state.focus.view = kTimeline;
@@ -241,7 +223,7 @@ void TimelineView::begin_drag(Pane& pane, bool gutter_hovered) {
   drag_scroll_ = scroll_;
   drag_marks_ = ImGui::GetIO().KeyShift;
   drag_iteration_ = hovered_iteration_;
-  const float axis = pane.min.y - pane.px(kAxis);
+  const float axis = pane.min.y - pane.px(kAxisHeight);
   drag_ = state.look.minimap && pane.mouse.y < axis - iterations_height_ ? Drag::kOverview
           : pane.mouse.x < pane.min.x                                    ? Drag::kNone
           : pane.mouse.y < axis                                          ? Drag::kIteration
@@ -325,14 +307,7 @@ void TimelineView::draw_overlays(Pane& pane) {
     const float x = std::floor(at_x) + 0.5f;
     pane.draw.AddLine({x, pane.min.y}, {x, pane.max.y}, pane.color(Color::kHover));
   }
-  // A thin scroll bar, only if there is something to scroll.
-  const float page = pane.max.y - pane.min.y;
-  if (content_height_ > page) {
-    const float height = std::max(page * page / content_height_, pane.px(24));
-    const float top = pane.min.y + scroll_ / (content_height_ - page) * (page - height);
-    pane.draw.AddRectFilled({pane.max.x - pane.px(5), top}, {pane.max.x - pane.px(1), top + height},
-                            pane.color(Color::kTextFaint));
-  }
+  draw_scroll_bar(pane, scroll_, content_height_);
 }
 
 }  // namespace streamscope::viewer

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "plot.h"
 #include "timeline/counter_pixels.h"
 #include "timeline/folded_rows.h"
 #include "timeline/iteration_bands.h"
@@ -22,45 +23,12 @@
 namespace streamscope::viewer {
 
 /// Everything that drawing one frame needs; rebuilt each frame.
-struct Pane {
-  ImDrawList& draw;
+struct Pane : Plot {
   const TraceModel& model;
   ViewState& state;
-  const Theme& theme;
-  ImVec2 min, max;     ///< plot area, in screen pixels
-  float gutter_x = 0;  ///< left edge of the names
-  ImVec2 mouse;
-  bool mouse_in_plot = false;
 
   /// The same with another draw list.
-  Pane into(ImDrawList& other) const {
-    return {other, model, state, theme, min, max, gutter_x, mouse, mouse_in_plot};
-  }
-  float x(Ns at) const { return min.x + static_cast<float>(state.nav.window.to_px(at)); }
-  ImU32 color(Color meaning) const { return theme.color(meaning); }
-  float px(float length) const { return theme.px(length); }
-};
-
-/// A line of pixels repeated from `top` to `bottom`: the bars of one band on the grid, where later
-/// bars cover earlier ones.
-class Strip {
- public:
-  /// `grid` is the line of an empty strip.
-  Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid);
-
-  float top() const { return top_; }
-  float bottom() const { return bottom_; }
-  /// From x0 to x1 from the left end of the plot.
-  void fill(float x0, float x1, ImU32 color) { fill(x0, x1, color, color); }
-  /// With another color in the lowest two pixels.
-  void fill(float x0, float x1, ImU32 color, ImU32 foot);
-  /// Puts it on the ground. Call once, after the last fill.
-  void finish() const;
-
- private:
-  const Pane& pane_;
-  float top_, bottom_;
-  std::vector<ImU32> line_, foot_;
+  Pane into(ImDrawList& other) const { return {Plot::into(other), model, state}; }
 };
 
 /// Distance from band to band, before scaling: bands that frame work are lower than the work.
@@ -123,7 +91,6 @@ class TimelineView : public View {
   void reveal(const Pane& pane);
   void draw_plot(Pane& pane);
   void handle_input(Pane& pane, bool gutter_hovered);
-  void handle_wheel(Pane& pane, bool gutter_hovered);
   void begin_drag(Pane& pane, bool gutter_hovered);
   void follow_drag(Pane& pane);
   void end_drag(Pane& pane);
@@ -168,7 +135,6 @@ class TimelineView : public View {
   void draw_repair_names(Pane& pane);
 
   // timeline_chrome.cpp
-  void draw_axis(Pane& pane, float top);
   void draw_findings(Pane& pane);
   void draw_bookmarks(Pane& pane, float top);
   void draw_prediction(Pane& pane);

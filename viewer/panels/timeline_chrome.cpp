@@ -13,7 +13,6 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kTickSpacing = 130;
 constexpr float kIndent = 14;
 constexpr float kOverviewColumn = 2;  // pixels
 constexpr size_t kMostSigns = 200;    // of findings
@@ -24,66 +23,7 @@ void TimelineView::draw_grid(Pane& pane) {
   grid_.assign(static_cast<size_t>(std::max(pane.max.x - pane.min.x, 0.0f)),
                pane.color(Color::kBackground));
   tint_grid(pane);
-  const auto line = [&](float x, Color color) {
-    const float at = std::floor(x) - pane.min.x;
-    if (at >= 0 && at < static_cast<float>(grid_.size()))
-      grid_[static_cast<size_t>(at)] = pane.color(color);
-  };
-  const Ticks marks = ticks(pane.state.nav.window, pane.px(kTickSpacing));
-  const float step = static_cast<float>(static_cast<double>(marks.minor_step_ns) /
-                                        pane.state.nav.window.ns_per_px);
-  if (!marks.at.empty() && step >= pane.px(8)) {
-    // Minor lines around the first tick in both directions, in whole minor steps from it, so never
-    // beside a major line.
-    const float first = pane.x(marks.at.front());
-    const float begin = first - std::ceil((first - pane.min.x) / step) * step;
-    for (float x = begin; x < pane.max.x; x += step) line(x, Color::kGridMinor);
-  }
-  for (const Ns at : marks.at) line(pane.x(at), Color::kGrid);
-  pane.state.drawn.background.repeat(pane.min.x, pane.min.y, pane.max.y, grid_);
-}
-
-void TimelineView::draw_axis(Pane& pane, float top) {
-  const Theme& theme = pane.theme;
-  const TimeWindow& window = pane.state.nav.window;
-  PixelBackground& background = pane.state.drawn.background;
-  background.begin_section({pane.gutter_x, top}, {pane.max.x, pane.min.y});
-  background.fill({pane.gutter_x, top}, {pane.max.x, pane.min.y}, pane.color(Color::kPanel));
-  background.fill({pane.gutter_x, pane.min.y - 1}, {pane.max.x, pane.min.y},
-                  pane.color(Color::kBorder));
-  const Ticks marks = ticks(window, pane.px(kTickSpacing));
-  const TimeRange shown = window.range();
-  const Ns largest = std::max(std::abs(std::max(shown.begin_ns, -std::numeric_limits<Ns>::max())),
-                              std::abs(std::max(shown.end_ns, -std::numeric_limits<Ns>::max())));
-  // Deep in a trace the labels are offsets from a base, which is shown at the left.
-  const bool relative = !marks.at.empty() && largest / marks.step_ns >= 10'000;
-  const Ns base = relative ? marks.at.front() : 0;
-  const float y = std::round((top + pane.min.y - theme.text(Face::kMonoSmall).size) / 2);
-  const ImVec2 cell{pane.gutter_x + pane.px(12), y};
-  widgets::fit_text(
-      pane.draw, theme, Face::kMonoSmall, cell, pane.min.x - cell.x, pane.color(Color::kTextDim),
-      relative ? format_exact(base) + " +"
-               : format_duration(distance_ns(shown.begin_ns, shown.end_ns)) + " in view");
-  pane.draw.PushClipRect({pane.min.x, top}, {pane.max.x, pane.min.y}, true);
-  for (const Ns at : marks.at) {
-    const float x = std::floor(pane.x(at)) + 0.5f;
-    pane.draw.AddLine({x, pane.min.y - pane.px(6)}, {x, pane.min.y}, pane.color(Color::kTextFaint));
-    const std::string text = relative ? format_tick(at - base, marks.step_ns, marks.step_ns * 10)
-                                      : format_tick(at, marks.step_ns, largest);
-    if (x + pane.px(8) + theme.width(Face::kMonoSmall, text) > pane.max.x) continue;
-    widgets::text(pane.draw, theme, Face::kMonoSmall, {x + pane.px(5), y},
-                  pane.color(Color::kTextDim), text);
-  }
-  // The instant under the mouse, to the nanosecond.
-  if (pane.mouse_in_plot) {
-    const std::string text = format_exact(window.to_ns(pane.mouse.x - pane.min.x));
-    const ImVec2 size = widgets::chip(nullptr, theme, Face::kMonoSmall, {}, 0, 0, text);
-    const float x = std::clamp(pane.mouse.x - size.x / 2, pane.min.x,
-                               std::max(pane.max.x - size.x, pane.min.x));
-    widgets::chip(&pane.draw, theme, Face::kMonoSmall, {x, top + (pane.min.y - top - size.y) / 2},
-                  pane.color(Color::kAccent), theme.on(pane.color(Color::kAccent)), text);
-  }
-  pane.draw.PopClipRect();
+  draw_ticks(pane, grid_);
 }
 
 void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
@@ -138,25 +78,7 @@ void TimelineView::draw_overview(Pane& pane, ImVec2 min, ImVec2 max) {
   };
   draw_columns(kernels, top - middle, theme.color(Category::kKernel));
   draw_columns(copies, bottom - middle, theme.color(Category::kCopyToDevice));
-  // The range in view stays bright.
-  const TimeRange extent = model.extent();
-  const double per_px = extent.span_ns() / width;
-  const TimeRange shown = pane.state.nav.window.range();
-  const auto to_x = [&](Ns at) {
-    return pane.min.x + static_cast<float>(std::clamp(
-                            TimeRange{extent.begin_ns, at}.span_ns() / per_px, 0.0, double{width}));
-  };
-  float from = to_x(shown.begin_ns), to = to_x(shown.end_ns);
-  if (to - from < pane.px(3)) {
-    const float center = (from + to) / 2;
-    from = center - pane.px(1.5f);
-    to = center + pane.px(1.5f);
-  }
-  const ImU32 veil = Theme::fade(pane.color(Color::kPanel), 0.62f);
-  pane.draw.AddRectFilled({pane.min.x, min.y}, {from, max.y}, veil);
-  pane.draw.AddRectFilled({to, min.y}, {pane.max.x, max.y}, veil);
-  pane.draw.AddRect({from, min.y + 1}, {to, max.y - 1}, pane.color(Color::kAccent), 0, 0, 1);
-  pane.draw.AddLine({min.x, max.y - 0.5f}, {max.x, max.y - 0.5f}, pane.color(Color::kBorder));
+  draw_overview_window(pane, model.extent(), min.y, max.y);
 }
 
 void TimelineView::draw_gutter(Pane& pane) {

@@ -17,16 +17,11 @@
 namespace streamscope::viewer {
 namespace {
 
-constexpr float kMinPx = 1;          // narrower bars are folded
-constexpr float kGapFromPx = 4;      // wider bars leave a gap of a pixel to the next
-constexpr float kLabelFromPx = 26;   // wider bars have a label
 constexpr float kLeastLabeled = 10;  // lower bars have none
 constexpr float kGrabPx = 3;         // how close the mouse must be to a narrow bar
 constexpr float kGlyphSpacing = 12;  // glyphs closer than this become a line
 constexpr float kNotFound = 0.22f;   // dims what a search did not find
 constexpr float kPredicted = 0.5f;   // color strength of predicted bars
-constexpr float kFaintest = 0.2f;    // color strength if almost none of a pixel was busy
-constexpr float kFoot = 2;           // pixels at the lower edge that show waiting
 
 // A label that fits: the common prefix of CUDA calls is dropped first.
 std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
@@ -38,18 +33,6 @@ std::string_view shortened(const Pane& pane, Item item, std::string_view label, 
   }
   return label;
 }
-
-// The pixels from x0 to x1: those whose center is in between, at least one.
-struct Pixels {
-  float first, end;
-};
-Pixels pixels_of(float x0, float x1) {
-  const float first = std::floor(x0 + 0.5f);
-  return {first, std::max(std::floor(x1 + 0.5f), first + 1)};
-}
-
-// Where a bar ends as drawn.
-float drawn_end(const DrawItem& bar) { return bar.x1 - bar.x0 >= kGapFromPx ? bar.x1 - 1 : bar.x1; }
 
 // Whether the bars leave no free space in this width.
 bool cover(std::span<const DrawItem> bars, float width) {
@@ -63,26 +46,6 @@ bool cover(std::span<const DrawItem> bars, float width) {
 }
 
 }  // namespace
-
-Strip::Strip(const Pane& pane, float top, float bottom, const std::vector<ImU32>& grid)
-    : pane_(pane), top_(top), bottom_(bottom), line_(grid), foot_(grid) {}
-
-void Strip::fill(float x0, float x1, ImU32 color, ImU32 foot) {
-  if (line_.empty()) return;
-  const Pixels pixels = pixels_of(x0, x1);
-  const float first = std::max(pixels.first, 0.0f);
-  const float last = std::min(std::max(pixels.end, first + 1), static_cast<float>(line_.size()));
-  for (auto i = static_cast<size_t>(first); static_cast<float>(i) < last; ++i) {
-    line_[i] = color;
-    foot_[i] = foot;
-  }
-}
-
-void Strip::finish() const {
-  const float foot = bottom_ - pane_.px(kFoot);
-  pane_.state.drawn.background.repeat(pane_.min.x, top_, foot, line_);
-  pane_.state.drawn.background.repeat(pane_.min.x, foot, bottom_, foot_);
-}
 
 ImU32 TimelineView::fill_of(const Pane& pane, const Band& band, const DrawItem& bar) const {
   const auto category = static_cast<Category>(bar.kind);

@@ -77,6 +77,8 @@ struct TimeWindow {
 /// Narrowest and widest scales a window may take: a nanosecond is at most 64 pixels wide.
 inline constexpr double kMinNsPerPx = 1.0 / 64;
 inline constexpr double kMaxNsPerPx = 1e17;
+/// Zoom factor per step of the wheel or a key.
+inline constexpr double kZoomStep = 1.25;
 
 struct Ticks {
   Ns step_ns = 1;        ///< 1, 2 or 5 times a power of ten

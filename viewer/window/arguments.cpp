@@ -94,8 +94,9 @@ class CommandLine {
     option("--range", "FROM:TO", "time to show, in ns, us, ms, s or % of the trace (default all)",
            parse_range);
     option("--select", "op:ID",
-           "what to select; a picture selects the longest wait by default:\n" + rows() +
-               "\nfinding:NUMBER or none",
+           "what to select; a picture selects the longest wait by default, or what costs a run\n"
+           "of many ranks most:\n" +
+               rows() + "\nfinding:NUMBER or none",
            parse_select);
     app_.add_flag("--what-if", arguments.what_if,
                   "show the run with the selected finding fixed, below the recorded run; without "
@@ -164,6 +165,18 @@ Ns RangeEnd::resolve(TimeRange extent) const {
   return add_ns(extent.begin_ns, percent / 100 * extent.span_ns());
 }
 
+TimeRange resolve(const std::pair<RangeEnd, RangeEnd>& range, TimeRange extent) {
+  const TimeRange resolved{range.first.resolve(extent), range.second.resolve(extent)};
+  if (resolved.end_ns <= resolved.begin_ns)
+    throw Error("--range", "the range ends before it begins", "write FROM:TO with FROM before TO");
+  if (resolved.end_ns <= extent.begin_ns || resolved.begin_ns >= extent.end_ns) {
+    throw Error("--range", "the range is outside the trace",
+                "the trace runs from " + std::to_string(extent.begin_ns) + "ns to " +
+                    std::to_string(extent.end_ns) + "ns");
+  }
+  return resolved;
+}
+
 RangeEnd parse_range_end(std::string_view text) {
   if (text.ends_with('%')) {
     const auto percent = parse_number<double>(text.substr(0, text.size() - 1));
@@ -188,6 +201,7 @@ std::string usage() {
   Arguments none;
   return "usage: streamscope-viewer [OPTIONS] [TRACE [OTHER]]\n\n"
          "Shows a trace of CUDA streams: what ran when, and who waited for whom.\n"
+         "Given the folder of a run of many ranks, it shows the ranks as lanes.\n"
          "Given two traces, the compare panel shows what differs.\n" +
          CommandLine(none).options() + "\nPress F1 in the window to list the keys.\n";
 }

@@ -25,8 +25,11 @@ struct RangeEnd {
   Ns resolve(TimeRange extent) const;
 };
 
+/// A range of time within an extent. Throws Error if it is empty or outside.
+TimeRange resolve(const std::pair<RangeEnd, RangeEnd>& range, TimeRange extent);
+
 struct Arguments {
-  std::filesystem::path trace;       ///< empty: none
+  std::filesystem::path trace;       ///< or the folder of a run; empty: none
   std::filesystem::path compared;    ///< a second trace to compare with; empty: none
   std::filesystem::path screenshot;  ///< empty: open a window
   std::filesystem::path

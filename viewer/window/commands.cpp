@@ -42,7 +42,9 @@ void pan_step(const TraceModel& model, ViewState& state, int direction) {
 }
 
 void page(ViewState& state, float by) {
-  (is_on_graph(state) ? state.focus.steps.pan_y : state.nav.scroll_pages) += by;
+  (state.job.is_shown   ? state.job.scroll_pages
+   : is_on_graph(state) ? state.focus.steps.pan_y
+                        : state.nav.scroll_pages) += by;
 }
 
 // Arrow keys move in the focused canvas, or among what the timeline shows.
@@ -82,12 +84,21 @@ void toggle_critical_path(const TraceModel& model, ViewState& state) {
   if (model.insights().path.empty()) state.status = "no critical path in this trace";
 }
 
-void escape(const TraceModel&, ViewState& state) {
+// From what is over the lanes back to them; false if nothing is.
+bool return_to_lanes(ViewState& state) {
   if (state.overlay != Overlay::kNone) {
     state.overlay = Overlay::kNone;
   } else if (state.focus.view != kTimeline) {
     state.focus.view = kTimeline;
-  } else if (state.selection.lane) {
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void escape(const TraceModel&, ViewState& state) {
+  if (return_to_lanes(state)) return;
+  if (state.selection.lane) {
     state.selection.lane.reset();
   } else if (!state.selection.searched.empty()) {
     state.selection.searched.clear();
@@ -99,34 +110,63 @@ void escape(const TraceModel&, ViewState& state) {
   }
 }
 
+void show_all(const JobModel& job, ViewState& state) { fit(job, state); }
+
+void zoom_step(const JobModel& job, ViewState& state, int by) {
+  zoom(job, state, state.job.window.width_px / 2, by > 0 ? kZoomStep : 1 / kZoomStep);
+}
+
+void pan_step(const JobModel& job, ViewState& state, int direction) {
+  pan(job, state, direction * kPanStep * state.job.window.width_px);
+}
+
+void go_to(const JobModel& job, ViewState& state, Ns at) {
+  pan(job, state, state.job.window.width_px / 2 - state.job.window.to_px(at));
+}
+
+void escape_on_job(const JobModel&, ViewState& state) {
+  if (!return_to_lanes(state)) state.job.selection = {};
+}
+
+void no_ranks(const TraceModel&, ViewState& state) {
+  state.status = "these are the lanes of one trace, not of ranks";
+}
+
 using D = const TraceModel&;
+using J = const JobModel&;
 using S = ViewState&;
 
 constexpr auto kCommands = std::to_array<Command>({
-    {"Move", "Show everything", "F", show_all},
-    {"Move", "Zoom to selection", "Z Enter", [](D d, S s) { zoom_to_selection(d, s); }},
-    {"Move", "Zoom in", "W +", [](D d, S s) { zoom_step(d, s, 1); }},
-    {"Move", "Zoom out", "S -", [](D d, S s) { zoom_step(d, s, -1); }},
-    {"Move", "Pan left", "A", [](D d, S s) { pan_step(d, s, 1); }},
-    {"Move", "Pan right", "D", [](D d, S s) { pan_step(d, s, -1); }},
-    {"Move", "Go to the start", "Home", [](D d, S s) { go_to(d, s, d.extent().begin_ns); }},
-    {"Move", "Go to the end", "End", [](D d, S s) { go_to(d, s, d.extent().end_ns); }},
-    {"Move", "Next iteration", "J", [](D d, S s) { step_iteration(d, s, 1); }},
-    {"Move", "Previous iteration", "Shift+J", [](D d, S s) { step_iteration(d, s, -1); }},
-    {"Move", "Median iteration", "Ctrl+J", go_to_median_iteration},
-    {"Move", "Scroll lanes up", "PageUp", [](D, S s) { page(s, -0.8f); }},
-    {"Move", "Scroll lanes down", "PageDown", [](D, S s) { page(s, 0.8f); }},
+    {"Move", "Show everything", "F", [](auto& m, S s) { show_all(m, s); }},
+    {"Move", "Zoom to selection", "Z Enter", [](auto& m, S s) { zoom_to_selection(m, s); }},
+    {"Move", "Zoom in", "W +", [](auto& m, S s) { zoom_step(m, s, 1); }},
+    {"Move", "Zoom out", "S -", [](auto& m, S s) { zoom_step(m, s, -1); }},
+    {"Move", "Pan left", "A", [](auto& m, S s) { pan_step(m, s, 1); }},
+    {"Move", "Pan right", "D", [](auto& m, S s) { pan_step(m, s, -1); }},
+    {"Move", "Go to the start", "Home", [](auto& m, S s) { go_to(m, s, m.extent().begin_ns); }},
+    {"Move", "Go to the end", "End", [](auto& m, S s) { go_to(m, s, m.extent().end_ns); }},
+    {"Move", "Next iteration", "J", [](auto& m, S s) { step_iteration(m, s, 1); }},
+    {"Move", "Previous iteration", "Shift+J", [](auto& m, S s) { step_iteration(m, s, -1); }},
+    {"Move", "Median iteration", "Ctrl+J", [](auto& m, S s) { go_to_median_iteration(m, s); }},
+    {"Move", "Scroll lanes up", "PageUp", [](S s) { page(s, -0.8f); }},
+    {"Move", "Scroll lanes down", "PageDown", [](S s) { page(s, 0.8f); }},
 
-    {"Select", "Next in the lane", "Right .", [](D d, S s) { step_across(d, s, 1); }},
-    {"Select", "Previous in the lane", "Left ,", [](D d, S s) { step_across(d, s, -1); }},
-    {"Select", "Nearest in the lane below", "Down", [](D d, S s) { step_down(d, s, 1); }},
-    {"Select", "Nearest in the lane above", "Up", [](D d, S s) { step_down(d, s, -1); }},
-    {"Select", "Follow edge back: what it waited for", "[ B", [](D d, S s) { follow_edge(d, s, true); }},
-    {"Select", "Follow edge forward: who waited for it", "] N", [](D d, S s) { follow_edge(d, s, false); }},
+    {"Select", "Next in the lane", "Right .",
+     {[](D d, S s) { step_across(d, s, 1); }, [](J j, S s) { step_in_row(j, s, 1); }}},
+    {"Select", "Previous in the lane", "Left ,",
+     {[](D d, S s) { step_across(d, s, -1); }, [](J j, S s) { step_in_row(j, s, -1); }}},
+    {"Select", "Nearest in the lane below", "Down",
+     {[](D d, S s) { step_down(d, s, 1); }, [](J j, S s) { step_to_row(j, s, 1); }}},
+    {"Select", "Nearest in the lane above", "Up",
+     {[](D d, S s) { step_down(d, s, -1); }, [](J j, S s) { step_to_row(j, s, -1); }}},
+    {"Select", "Follow edge back: what it waited for", "[ B",
+     {[](D d, S s) { follow_edge(d, s, true); }, [](J j, S s) { follow_path(j, s, true); }}},
+    {"Select", "Follow edge forward: who waited for it", "] N",
+     {[](D d, S s) { follow_edge(d, s, false); }, [](J j, S s) { follow_path(j, s, false); }}},
     {"Select", "Next edge of the same operation", "}", [](D d, S s) { step_edge(d, s, 1); }},
     {"Select", "Previous edge of the same operation", "{", [](D d, S s) { step_edge(d, s, -1); }},
     {"Select", "From an operation to its call, or back", "G", [](D d, S s) { jump_to_cause(d, s); }},
-    {"Select", "The longest wait", "L", select_longest_wait},
+    {"Select", "The longest wait; of ranks, the longest delay", "L", {select_longest_wait, select_latest}},
     {"Select", "Search names", "Ctrl+F /", [](D, S s) { s.overlay = Overlay::kSearch; }},
     {"Select", "Next search hit", "F3", [](D d, S s) { step_to_hit(d, s, 1); }},
     {"Select", "Previous search hit", "Shift+F3", [](D d, S s) { step_to_hit(d, s, -1); }},
@@ -138,13 +178,14 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Select", "Measure: extend the mark to the selection", "Shift+M", [](D d, S s) { mark(d, s, true); }},
     {"Select", "Bookmark this time", "Ctrl+B", [](D, S s) { s.overlay = Overlay::kNote; }},
     {"Select", "Bookmarks", "Shift+B", [](D, S s) { s.overlay = Overlay::kBookmarks; }},
-    {"Select", "Clear", "Escape", escape},
+    {"Select", "Clear", "Escape", {escape, escape_on_job}},
 
     {"Lanes", "Select the lane below", "Shift+Down", [](D d, S s) { choose_lane(d, s, 1); }},
     {"Lanes", "Select the lane above", "Shift+Up", [](D d, S s) { choose_lane(d, s, -1); }},
     {"Lanes", "Move the lane down", "Ctrl+Down", [](D d, S s) { move_lane(d, s, 1); }},
     {"Lanes", "Move the lane up", "Ctrl+Up", [](D d, S s) { move_lane(d, s, -1); }},
-    {"Lanes", "Collapse or open the lane", "C", toggle_current_lane},
+    {"Lanes", "Collapse or open the lane or alike ranks", "C",
+     {toggle_current_lane, toggle_current_fold}},
     {"Lanes", "Pin the lane on top", "Shift+P", toggle_pinned},
     {"Lanes", "Collapse or open all streams", "Shift+S",
      [](D d, S s) { collapse_all(d, s, LaneKind::kStream); }},
@@ -152,6 +193,9 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D d, S s) { collapse_all(d, s, LaneKind::kThread); }},
     {"Lanes", "Collapse or open all task queues", "Shift+T",
      [](D d, S s) { collapse_all(d, s, LaneKind::kTaskQueue); }},
+    {"Lanes", "Order of ranks: late first, or by number", "R", {no_ranks, toggle_order}},
+    {"Lanes", "From a rank to its trace, or back to the ranks", "U",
+     {[](D, S s) { show_ranks(s); }, open_selected_rank}},
     {"Lanes", "Filter lanes by name", "Shift+F", [](D, S s) { s.overlay = Overlay::kFilter; }},
 
     {"Show", "Graph of one operation group", "Shift+G",
@@ -163,14 +207,14 @@ constexpr auto kCommands = std::to_array<Command>({
      [](D, S s) {
        s.look.color_by = static_cast<ColorBy>((static_cast<size_t>(s.look.color_by) + 1) % kColorByCount);
      }},
-    {"Show", "Critical path", "P", toggle_critical_path},
+    {"Show", "Critical path", "P", {toggle_critical_path, [](J, S s) { s.look.critical_path = !s.look.critical_path; }}},
     {"Show", "Arrows: one step or the whole chain", "H", [](D, S s) { s.look.whole_chain = !s.look.whole_chain; }},
-    {"Show", "Inspector", "I", [](D, S s) { s.look.inspector = !s.look.inspector; }},
-    {"Show", "Overview strip", "O", [](D, S s) { s.look.minimap = !s.look.minimap; }},
+    {"Show", "Inspector", "I", [](S s) { s.look.inspector = !s.look.inspector; }},
+    {"Show", "Overview strip", "O", [](S s) { s.look.minimap = !s.look.minimap; }},
     {"Show", "Dark or light theme", "T",
-     [](D, S s) { s.look.theme = s.look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark; }},
-    {"Show", "Larger", "Ctrl+= Ctrl++", [](D, S s) { set_scale(s, s.look.scale * 1.1f); }},
-    {"Show", "Smaller", "Ctrl+-", [](D, S s) { set_scale(s, s.look.scale / 1.1f); }},
+     [](S s) { s.look.theme = s.look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark; }},
+    {"Show", "Larger", "Ctrl+= Ctrl++", [](S s) { set_scale(s, s.look.scale * 1.1f); }},
+    {"Show", "Smaller", "Ctrl+-", [](S s) { set_scale(s, s.look.scale / 1.1f); }},
 
     {"Panels", "Diagnosis", "1", [](D, S s) { toggle_drawer(s, "diagnosis"); }},
     {"Panels", "Findings", "2", [](D, S s) { toggle_drawer(s, "findings"); }},
@@ -180,17 +224,18 @@ constexpr auto kCommands = std::to_array<Command>({
     {"Panels", "Statistics", "6", [](D, S s) { toggle_drawer(s, "statistics"); }},
     {"Panels", "SQL", "7", [](D, S s) { toggle_drawer(s, "sql"); }},
     {"Panels", "Compare two traces", "8", [](D, S s) { toggle_drawer(s, "compare"); }},
-    {"Panels", "Move focus to the next panel", "F6", [](D, S s) { step_focus(s, 1); }},
-    {"Panels", "Move focus to the previous panel", "Shift+F6", [](D, S s) { step_focus(s, -1); }},
-    {"Panels", "Next control in the panel", "Tab", [](D, S s) { step_stop(s, 1); }},
-    {"Panels", "Previous control in the panel", "Shift+Tab", [](D, S s) { step_stop(s, -1); }},
+    {"Panels", "Job of many ranks", "9", [](S s) { toggle_drawer(s, "job"); }},
+    {"Panels", "Move focus to the next panel", "F6", [](S s) { step_focus(s, 1); }},
+    {"Panels", "Move focus to the previous panel", "Shift+F6", [](S s) { step_focus(s, -1); }},
+    {"Panels", "Next control in the panel", "Tab", [](S s) { step_stop(s, 1); }},
+    {"Panels", "Previous control in the panel", "Shift+Tab", [](S s) { step_stop(s, -1); }},
 
-    {"Program", "Open a trace", "Ctrl+O", [](D, S s) { s.overlay = Overlay::kOpen; }},
+    {"Program", "Open a trace", "Ctrl+O", [](S s) { s.overlay = Overlay::kOpen; }},
     {"Program", "Compare with another trace", "Shift+C", [](D, S s) { s.overlay = Overlay::kCompare; }},
-    {"Program", "Commands", "Ctrl+P", [](D, S s) { s.overlay = Overlay::kPalette; }},
+    {"Program", "Commands", "Ctrl+P", [](S s) { s.overlay = Overlay::kPalette; }},
     {"Program", "Help", "F1 ?",
-     [](D, S s) { s.overlay = s.overlay == Overlay::kHelp ? Overlay::kNone : Overlay::kHelp; }},
-    {"Program", "Quit", "Ctrl+Q", [](D, S s) { s.wanted.quit = true; }},
+     [](S s) { s.overlay = s.overlay == Overlay::kHelp ? Overlay::kNone : Overlay::kHelp; }},
+    {"Program", "Quit", "Ctrl+Q", [](S s) { s.wanted.quit = true; }},
 });
 
 // Calls `each` with the words of a text; stops when it returns false.

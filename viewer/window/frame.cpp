@@ -15,6 +15,11 @@
 #include "workspace.h"
 
 namespace streamscope::viewer {
+namespace {
+
+constexpr float kLegendBox = 10;  // before scaling
+
+}  // namespace
 
 void Workspace::draw_header(float width, float height) {
   widgets::begin_panel("header", {0, 0}, {width, height}, ImGuiWindowFlags_NoInputs);
@@ -41,14 +46,22 @@ void Workspace::draw_header(float width, float height) {
   const std::string hint = "Ctrl+P commands    F1 help";
   float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
   put(Face::kSmall, right, color(Color::kTextFaint), hint);
-  if (model_ && state_.prediction) {
+  if (!shows_job() && model_ && state_.prediction) {
     const std::string text = describe(*state_.prediction);
     const ImVec2 size = widgets::chip(nullptr, theme_, Face::kBold, {}, 0, 0, text);
     right -= size.x + theme_.px(20);
     widgets::chip(&draw, theme_, Face::kBold, {right, std::round(middle - size.y / 2)},
                   color(Color::kAccent), theme_.on(color(Color::kAccent)), text);
   }
-  if (model_) {
+  const auto fit = [&](Face face, Color ink, std::string_view text) {
+    x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),
+                           color(ink), text);
+  };
+  if (shows_job()) {
+    fit(Face::kBody, Color::kText, ellipsize(state_.job.model->folder().filename().string(), 60));
+    x += theme_.px(18);
+    fit(Face::kSmall, Color::kTextDim, with_units_kept(state_.job.model->document().headline));
+  } else if (model_) {
     std::string facts;
     const auto add = [&](const std::string& fact) {
       facts += (facts.empty() ? "" : "  \u00b7  ") + fact;
@@ -60,10 +73,6 @@ void Workspace::draw_header(float width, float height) {
     }
     for (const std::string& fact : header_facts(*model_, state_.is_live)) add(fact);
     if (model_->is_sketch()) add("loading: " + format_percent(progress_));
-    const auto fit = [&](Face face, Color ink, std::string_view text) {
-      x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),
-                             color(ink), text);
-    };
     fit(Face::kBody, Color::kText, ellipsize(model_->trace().file.filename().string(), 60));
     x += theme_.px(18);
     fit(Face::kSmall, Color::kTextDim, facts);
@@ -74,7 +83,9 @@ void Workspace::draw_header(float width, float height) {
 
 float Workspace::draw_banner(float top, float width) {
   std::string text = notice_;
-  if (const std::string warned = warning(*model_, state_.is_live); !warned.empty())
+  if (const std::string warned =
+          shows_job() ? state_.job.model->warning() : warning(*model_, state_.is_live);
+      !warned.empty())
     text += (text.empty() ? "" : "  ") + warned;
   if (text.empty()) return top;
   const float height = theme_.px(28);
@@ -99,7 +110,7 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   widgets::begin_panel("tabs", at, size, 0);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddLine({at.x, at.y + 0.5f}, {at.x + size.x, at.y + 0.5f}, theme_.color(Color::kBorder));
-  const Insights& insights = model_->insights();
+  const Insights& insights = subject().insights();
   struct Tab {
     std::string_view name;
     std::string text;
@@ -107,7 +118,9 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   std::vector<Tab> tabs;
   for (const auto& view : views_) {
     const std::string_view name = view->name();
-    if (name == "timeline" || name == "inspector") continue;
+    if (name == kTimeline || name == "inspector") continue;
+    // A job is about many traces; everything else is about one.
+    if (name == "job" ? state_.job.model == nullptr : shows_job()) continue;
     tabs.push_back({name, std::string(view->title())});
     if (const size_t count = insights.firm_findings(); name == "findings" && count > 0)
       tabs.back().text += "  " + std::to_string(count);
@@ -152,6 +165,88 @@ void Workspace::draw_tabs(ImVec2 at, ImVec2 size) {
   ImGui::End();
 }
 
+// Of a legend: draws at its x.
+auto Workspace::square(ImDrawList& draw, float middle, ImU32 color) const {
+  return [&draw, middle, color, box = theme_.px(kLegendBox)](float at) {
+    draw.AddRectFilled({at, std::round(middle - box / 2)},
+                       {at + box, std::round(middle - box / 2) + box}, color);
+  };
+}
+
+auto Workspace::critical_line(ImDrawList& draw, float middle) const {
+  return [&draw, middle, this](float at) {
+    draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
+                       {at + theme_.px(kLegendBox), std::round(middle + theme_.px(1.5f))},
+                       theme_.color(Color::kCritical));
+  };
+}
+
+// What the trace contains, in the current colors.
+template <class Entry>
+void Workspace::trace_legend(ImDrawList& draw, float middle, Entry entry) {
+  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.look.color_by))
+    entry(each.text, square(draw, middle, each.color));
+  const float glyph = theme_.px(9), box = theme_.px(kLegendBox);
+  if (model_->lanes().has(Category::kRecordCall)) {
+    entry("event record", [&](float at) {
+      widgets::record_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
+                            theme_.color(Category::kRecordCall));
+    });
+  }
+  if (model_->lanes().has(Category::kWaitCall)) {
+    entry("stream wait", [&](float at) {
+      widgets::wait_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
+                          theme_.color(Category::kWaitCall));
+    });
+  }
+  if (state_.look.critical_path && !model_->insights().path.empty()) {
+    entry("critical path", critical_line(draw, middle));
+  }
+  if (std::ranges::any_of(model_->lanes(), [](const Lane& lane) {
+        return lane.kind == LaneKind::kCounter && !lane.counter.is_share();
+      })) {
+    entry("mean and maximum", [&](float at) {
+      std::vector<Counter::Column> columns(static_cast<size_t>(box), {.mean = 1, .most = 1});
+      std::fill(columns.begin() + 2, columns.end() - 2, Counter::Column{.mean = 1, .most = 3});
+      draw_counter_columns(
+          columns, 3, at, std::round(middle + box / 2), box,
+          CounterLook(theme_, theme_.color(Color::kCounter)),
+          [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
+    });
+  }
+  if (model_->lanes().has_waits()) {
+    entry("waiting", [&](float at) {
+      draw.AddRectFilled({at, std::round(middle - box / 2)},
+                         {at + box, std::round(middle + box / 2)},
+                         theme_.dim(theme_.color(Color::kWaiting), 0.13f));
+      draw.AddRectFilled({at, std::round(middle + box / 2) - theme_.px(2)},
+                         {at + box, std::round(middle + box / 2)}, theme_.color(Color::kWaiting));
+    });
+  }
+}
+
+template <class Entry>
+void Workspace::job_legend(ImDrawList& draw, float middle, Entry entry) {
+  const JobModel& job = *state_.job.model;
+  entry("waiting for others", [&](float at) {
+    const float box = theme_.px(kLegendBox), top = std::round(middle - box / 2);
+    const ImU32 waiting = theme_.color(Color::kWaiting);
+    draw.AddRectFilled({at, top}, {at + box, top + box}, theme_.dim(waiting, 0.2f));
+    draw.PushClipRect({at, top}, {at + box, top + box}, true);
+    for (float x = at - box; x < at + box; x += theme_.px(5))
+      draw.AddLine({x, top + box}, {x + box, top}, theme_.dim(waiting, 0.62f), theme_.px(1.5f));
+    draw.PopClipRect();
+  });
+  entry("collective", square(draw, middle, theme_.color(analysis::TimeShare::kCollectives)));
+  if (state_.look.critical_path && !job.path().empty())
+    entry("critical path", critical_line(draw, middle));
+  for (size_t i = 0; i < analysis::kShareCount; ++i) {
+    const auto share = static_cast<analysis::TimeShare>(i);
+    if (share != analysis::TimeShare::kCollectives && job.has(share))
+      entry(analysis::names_of(share).shown, square(draw, middle, theme_.color(share)));
+  }
+}
+
 void Workspace::draw_footer(float top, float width, float height) {
   widgets::begin_panel("footer", {0, top}, {width, height}, ImGuiWindowFlags_NoInputs);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -179,55 +274,10 @@ void Workspace::draw_footer(float top, float width, float height) {
     widgets::text(draw, theme_, Face::kSmall, {x + theme_.px(16), text_y}, dim, text);
     x += needed + theme_.px(18);
   };
-  const float box = theme_.px(10);
-  const auto square = [&](ImU32 color) {
-    return [&, color](float at) {
-      draw.AddRectFilled({at, std::round(middle - box / 2)},
-                         {at + box, std::round(middle - box / 2) + box}, color);
-    };
-  };
-  for (const LegendEntry& each : bar_legend(*model_, theme_, state_.look.color_by))
-    entry(each.text, square(each.color));
-  const float glyph = theme_.px(9);
-  if (model_->lanes().has(Category::kRecordCall)) {
-    entry("event record", [&](float at) {
-      widgets::record_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
-                            theme_.color(Category::kRecordCall));
-    });
-  }
-  if (model_->lanes().has(Category::kWaitCall)) {
-    entry("stream wait", [&](float at) {
-      widgets::wait_glyph(draw, theme_, at + box / 2, std::round(middle + glyph / 2), glyph,
-                          theme_.color(Category::kWaitCall));
-    });
-  }
-  if (state_.look.critical_path && !model_->insights().path.empty()) {
-    entry("critical path", [&](float at) {
-      draw.AddRectFilled({at, std::round(middle - theme_.px(1.5f))},
-                         {at + box, std::round(middle + theme_.px(1.5f))},
-                         theme_.color(Color::kCritical));
-    });
-  }
-  if (std::ranges::any_of(model_->lanes(), [](const Lane& lane) {
-        return lane.kind == LaneKind::kCounter && !lane.counter.is_share();
-      })) {
-    entry("mean and maximum", [&](float at) {
-      std::vector<Counter::Column> columns(static_cast<size_t>(box), {.mean = 1, .most = 1});
-      std::fill(columns.begin() + 2, columns.end() - 2, Counter::Column{.mean = 1, .most = 3});
-      draw_counter_columns(
-          columns, 3, at, std::round(middle + box / 2), box,
-          CounterLook(theme_, theme_.color(Color::kCounter)),
-          [&](ImVec2 min, ImVec2 max, ImU32 color) { draw.AddRectFilled(min, max, color); });
-    });
-  }
-  if (model_->lanes().has_waits()) {
-    entry("waiting", [&](float at) {
-      draw.AddRectFilled({at, std::round(middle - box / 2)},
-                         {at + box, std::round(middle + box / 2)},
-                         theme_.dim(theme_.color(Color::kWaiting), 0.13f));
-      draw.AddRectFilled({at, std::round(middle + box / 2) - theme_.px(2)},
-                         {at + box, std::round(middle + box / 2)}, theme_.color(Color::kWaiting));
-    });
+  if (shows_job()) {
+    job_legend(draw, middle, entry);
+  } else {
+    trace_legend(draw, middle, entry);
   }
   ImGui::End();
 }

@@ -118,13 +118,23 @@ Image Offscreen::render(Workspace& workspace, int frames) {
 }
 
 void run_screenshot(const Arguments& arguments) {
+  std::shared_ptr<const JobModel> job;
+  std::shared_ptr<const TraceModel> model;
   const bool is_written = has_log(arguments.trace);
-  auto model = read_model(arguments.trace);
+  if (std::filesystem::is_directory(arguments.trace)) {
+    job = read_job(arguments.trace);
+  } else {
+    model = read_model(arguments.trace);
+  }
   Offscreen surface(arguments.width, arguments.height);
   Workspace workspace(arguments);
-  if (!arguments.compared.empty()) workspace.set_compared(read_model(arguments.compared));
-  workspace.set_live(is_written && is_unfinished(*model));
-  workspace.set_model(std::move(model));
+  if (job) {
+    workspace.set_job(std::move(job));
+  } else {
+    if (!arguments.compared.empty()) workspace.set_compared(read_model(arguments.compared));
+    workspace.set_live(is_written && is_unfinished(*model));
+    workspace.set_model(std::move(model));
+  }
   surface.render(workspace);
   while (workspace.state().drawn.busy) {  // a query
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

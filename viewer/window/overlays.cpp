@@ -37,10 +37,11 @@ struct HelpLine {
 };
 
 // Groups of commands, then the mouse actions.
-std::vector<HelpLine> help_lines() {
+std::vector<HelpLine> help_lines(bool of_job) {
   std::vector<HelpLine> lines;
   std::string_view group;
   for (const Command& command : commands()) {
+    if (of_job && command.action.on_job == nullptr) continue;
     if (command.group != group) {
       group = command.group;
       lines.push_back({group, "", true});
@@ -80,8 +81,10 @@ size_t arrange(std::vector<HelpLine>& lines, size_t columns) {
 std::vector<Workspace::PaletteRow> Workspace::palette_rows() const {
   std::vector<PaletteRow> rows;
   if (state_.overlay == Overlay::kPalette) {
-    for (const Command* command : matching_commands(palette_text_))
-      rows.push_back({std::string(command->name), std::string(command->keys), command});
+    for (const Command* command : matching_commands(palette_text_)) {
+      if (!shows_job() || command->action.on_job != nullptr)
+        rows.push_back({std::string(command->name), std::string(command->keys), command});
+    }
   } else if (state_.overlay == Overlay::kSearch && model_) {
     for (const Item item : std::span(state_.selection.hits)
                                .first(std::min(state_.selection.hits.size(), kListedHits))) {
@@ -137,7 +140,7 @@ void Workspace::run_palette_row(size_t index) {
     if (!state_.nav.bookmarks.error().empty()) notice_ = state_.nav.bookmarks.error();
   }
   if (index >= rows.size()) return;
-  if (rows[index].command != nullptr) return rows[index].command->run(subject(), state_);
+  if (rows[index].command != nullptr) return run(*rows[index].command);
   if (overlay == Overlay::kBookmarks)
     return show(*model_, state_, state_.nav.bookmarks.all()[rows[index].bookmark].range);
   if (overlay == Overlay::kGroups) {
@@ -152,7 +155,7 @@ void Workspace::draw_help(float width, float height) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({0, 0}, {width, height}, theme_.color(Color::kShade));
 
-  std::vector<HelpLine> lines = help_lines();
+  std::vector<HelpLine> lines = help_lines(shows_job());
   const float row = theme_.px(22), column = theme_.px(376), key_column = theme_.px(104),
               pad = theme_.px(24), title = theme_.px(34);
   const float fitting = std::clamp(std::floor((width - pad) / column), 1.0f, 3.0f);

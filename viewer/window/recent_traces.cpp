@@ -40,7 +40,8 @@ std::vector<RecentTrace> read_recent_traces(const std::filesystem::path& file) {
     if (recent.panel == kNoPanel) recent.panel.clear();
     recent.trace = trace;
     std::error_code unknown;
-    if (std::filesystem::is_regular_file(recent.trace, unknown))
+    if (std::filesystem::is_regular_file(recent.trace, unknown) ||
+        std::filesystem::is_directory(recent.trace, unknown))
       recent_traces.push_back(std::move(recent));
   }
   return recent_traces;

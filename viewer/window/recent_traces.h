@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Recent traces and what was in view in each, kept between runs of the program in
-// $XDG_STATE_HOME/streamscope/sessions (~/.local/state if unset): one line "BEGIN_NS END_NS PANEL
-// FILE" each, the newest first.
+// Recent traces, or folders of runs, and what was in view in each, kept between runs of the program
+// in $XDG_STATE_HOME/streamscope/sessions (~/.local/state if unset): one line "BEGIN_NS END_NS
+// PANEL FILE" each, the newest first.
 #pragma once
 
 #include <filesystem>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bookmarks.h"
+#include "job_state.h"
 #include "model/comparison.h"
 #include "model/prediction.h"
 #include "model/repair_schedule.h"
@@ -125,7 +126,8 @@ struct Drawn {
 
 /// What the user requested of the window.
 struct Wanted {
-  std::filesystem::path open;          ///< a trace to open
+  std::filesystem::path open;          ///< a trace, or the folder of a run, to open
+  std::optional<TimeRange> shown;      ///< what to show of it; none: what was shown last
   std::filesystem::path compare_with;  ///< another to compare the first with
   bool quit = false;
 };
@@ -138,6 +140,7 @@ struct ViewState {
   Focus focus;
   Drawn drawn;
   Wanted wanted;
+  JobState job;
   std::shared_ptr<const TraceModel> compared;    ///< a second trace to compare the first with
   std::shared_ptr<const Comparison> comparison;  ///< of both, once computed
   std::vector<size_t> repaired;  ///< findings that the prediction assumes fixed, ascending
@@ -164,14 +167,13 @@ class View {
 
 /// All panels, in order; views.cpp has the only list.
 std::vector<std::unique_ptr<View>> make_views();
-/// Their names.
+/// The ranks of a run as lanes, instead of the timeline.
+std::unique_ptr<View> make_ranks_view();
+/// The names of all panels.
 std::vector<std::string_view> view_names();
 
 // Actions. All keep the window near the trace, or near a compared trace, and the state consistent.
 // An action without effect reports the reason in `status`.
-
-/// Zoom factor per step of the wheel or a key.
-inline constexpr double kZoomStep = 1.25;
 
 void fit(const TraceModel& model, ViewState& state);
 /// show_opening() in a window that had no width before.

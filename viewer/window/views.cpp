@@ -7,7 +7,9 @@
 #include "panels/findings.h"
 #include "panels/graph.h"
 #include "panels/inspector.h"
+#include "panels/job.h"
 #include "panels/pools.h"
+#include "panels/ranks.h"
 #include "panels/sql.h"
 #include "panels/statistics.h"
 #include "panels/timeline.h"
@@ -27,8 +29,11 @@ std::vector<std::unique_ptr<View>> make_views() {
   views.push_back(std::make_unique<StatisticsView>());
   views.push_back(std::make_unique<SqlView>());
   views.push_back(std::make_unique<CompareView>());
+  views.push_back(std::make_unique<JobView>());
   return views;
 }
+
+std::unique_ptr<View> make_ranks_view() { return std::make_unique<RanksView>(); }
 
 std::vector<std::string_view> view_names() {
   static const std::vector<std::unique_ptr<View>> kViews = make_views();

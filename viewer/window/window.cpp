@@ -99,7 +99,8 @@ class Window {
   static Window& self(GLFWwindow* window) {
     return *static_cast<Window*>(glfwGetWindowUserPointer(window));
   }
-  void open(const std::filesystem::path& trace);
+  /// A trace, or the folder of a run; `shown`: not what was shown of it last.
+  void open(const std::filesystem::path& trace, std::optional<TimeRange> shown = {});
   /// Compares the open trace with a second one.
   void compare_with(const std::filesystem::path& trace);
   /// Opens dropped files: a trace, or two to compare.
@@ -114,6 +115,7 @@ class Window {
   /// True if ImGui should receive it.
   bool press(const Typed& typed);
   void take_model();
+  void take_job(std::shared_ptr<const JobModel> job);
   void take_compared();
   /// Reloads a trace that is being recorded if it has grown.
   void follow();
@@ -128,6 +130,7 @@ class Window {
   std::filesystem::path trace_;  // shown or being loaded
   FileState read_state_;         // of the trace when it was read last
   bool is_live_ = false;
+  std::string title_;
   std::string written_state_;
   int frames_ = kSettleFrames;  // frames left to draw before waiting for the next event
   std::deque<Typed> typed_;     // not yet handled
@@ -205,19 +208,20 @@ Window::~Window() {
   glfwTerminate();
 }
 
-void Window::open(const std::filesystem::path& trace) {
+void Window::open(const std::filesystem::path& trace, std::optional<TimeRange> shown) {
   if (trace != trace_) {
     keep_recent_trace();
     const std::filesystem::path absolute = std::filesystem::absolute(trace);
     for (const RecentTrace& each : read_recent_traces(recent_traces_file())) {
       if (each.trace == absolute) workspace_->restore(each);
     }
+    if (shown)
+      workspace_->restore({absolute, *shown, std::string(workspace_->state().look.drawer)});
     workspace_->set_notice("");
     workspace_->set_recent(read_recent_traces(recent_traces_file()));
   }
   trace_ = trace;
   workspace_->set_reading(trace);
-  show_title();
   read_state_ = state_of(trace);
   loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
 }
@@ -259,7 +263,12 @@ void Window::take_typed() {
 }
 
 void Window::show_title() {
-  glfwSetWindowTitle(window_, (trace_.filename().string() + " \u2013 StreamScope").c_str());
+  const std::filesystem::path& shown =
+      workspace_->shows_job() ? workspace_->state().job.model->folder() : trace_;
+  std::string title = shown.filename().string() + " \u2013 StreamScope";
+  if (title == title_) return;
+  title_ = std::move(title);
+  glfwSetWindowTitle(window_, title_.c_str());
 }
 
 void Window::compare_with(const std::filesystem::path& trace) {
@@ -284,7 +293,7 @@ void Window::keep_recent_trace() const {
 }
 
 void Window::follow() {
-  if (!is_live_ || loader_) return;
+  if (!is_live_ || loader_ || workspace_->shows_job()) return;
   if (state_of(trace_) != read_state_) open(trace_);
 }
 
@@ -307,20 +316,32 @@ void Window::take_model() {
   workspace_->set_progress(loader_->progress());
   const std::string error = loader_->error();
   auto model = loader_->model();
-  if (!error.empty() || (model && !model->is_sketch())) loader_.reset();
+  auto job = loader_->job();
+  if (!error.empty() || job || (model && !model->is_sketch())) loader_.reset();
+  if (job) return take_job(std::move(job));
+  if (!error.empty() && workspace_->shows_job()) return workspace_->set_notice(error);
   if (!error.empty() && workspace_->model() == nullptr) return workspace_->set_error(error);
   if (!error.empty()) {  // the open trace stays open
     workspace_->set_notice(error);
     trace_ = workspace_->model()->trace().file;
     read_state_ = state_of(trace_);
     if (workspace_->model()->is_sketch()) open(trace_);  // its details were being loaded
-    return show_title();
+    return;
   }
   if (!model || model.get() == workspace_->model()) return;
   is_live_ = is_unfinished(*model) && is_written(read_state_);
   workspace_->set_live(is_live_);
   try {
     workspace_->set_model(std::move(model));
+  } catch (const Error& refused) {
+    workspace_->set_notice(refused.what());
+  }
+}
+
+void Window::take_job(std::shared_ptr<const JobModel> job) {
+  is_live_ = false;
+  try {
+    workspace_->set_job(std::move(job));
   } catch (const Error& refused) {
     workspace_->set_notice(refused.what());
   }
@@ -356,12 +377,13 @@ void Window::run() {
     follow();
     if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.open, {});
         !asked.empty())
-      open(asked);
+      open(asked, std::exchange(workspace_->state().wanted.shown, {}));
     if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.compare_with, {});
         !asked.empty())
       compare_with(asked);
     take_model();
     take_compared();
+    show_title();
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_, &width, &height);
     if (width == 0 || height == 0) continue;  // minimized

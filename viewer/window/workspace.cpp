@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "model/job_facts.h"
 #include "model/labels.h"
 #include "panels/bar_colors.h"
 #include "panels/widgets.h"
@@ -36,12 +37,35 @@ Json name_or_null(const Item& item) {
   return item ? Json(std::string(to_string(item.kind)) + ":" + std::to_string(item.id)) : Json();
 }
 
+// Names that no other part of the state has.
+Json json_of(const JobState& job) {
+  const JobModel& model = *job.model;
+  const StepPart part = job.selection, hovered = job.hovered;
+  const auto rank_of = [&](StepPart of) {
+    return of ? Json(model.steps().rank_number(of.step)) : Json();
+  };
+  const auto hop = part ? model.hop_of(part.step) : std::nullopt;
+  return {
+      {"folder", model.folder().filename().string()},
+      {"ranks", model.steps().ranks.size()},
+      {"rank_rows", job.rows.size()},
+      {"rank_order", job.by_number ? "number" : "late"},
+      {"first_rank",
+       job.rows.empty() ? Json() : Json(model.steps().ranks[job.rows.front().rank].identity.rank)},
+      {"selected_rank", rank_of(part)},
+      {"selected_step", part ? Json(title_of(model, part)) : Json()},
+      {"selected_hop", hop ? Json(*hop + 1) : Json()},
+      {"hovered_rank", rank_of(hovered)},
+      {"hovered_step", hovered ? Json(title_of(model, hovered)) : Json()}};
+}
+
 }  // namespace
 
 Workspace::Workspace(Arguments arguments)
     : arguments_(std::move(arguments)),
       theme_(arguments_.theme, arguments_.scale.value_or(1)),
-      views_(make_views()) {
+      views_(make_views()),
+      ranks_(make_ranks_view()) {
   state_.look.theme = arguments_.theme;
   state_.look.scale = arguments_.scale.value_or(1);
 }
@@ -50,12 +74,17 @@ Workspace::~Workspace() = default;
 
 void Workspace::set_model(std::shared_ptr<const TraceModel> model) {
   // When the full model replaces a sketch, the view stays where the user moved it.
-  const bool stay = model_ && model_->is_sketch() && !is_fitted();
-  if (model_ && !model_->is_sketch() && !model->is_sketch() && !model->trace().file.empty() &&
-      model_->trace().file == model->trace().file)
+  const bool opened = std::exchange(state_.job.is_shown, false);
+  const bool stay = !opened && model_ && model_->is_sketch() && !is_fitted();
+  if (!opened && model_ && !model_->is_sketch() && !model->is_sketch() &&
+      !model->trace().file.empty() && model_->trace().file == model->trace().file)
     return take_news(std::move(model));
   model_ = std::move(model);
   error_.clear();
+  // The trace of another rank keeps the run at hand.
+  if (state_.job.model && state_.job.model->folder() != model_->trace().file.parent_path())
+    state_.job = {};
+  if (!has_content(state_.look.drawer)) state_.look.drawer = {};
   state_.nav.bookmarks.open(model_->trace().file);
   state_.nav.collapsed = collapsed_at_first(model_->lanes());
   if (stay) return;
@@ -108,6 +137,9 @@ void Workspace::take_news(std::shared_ptr<const TraceModel> model) {
 }
 
 RecentTrace Workspace::recent() const {
+  if (shows_job())
+    return {std::filesystem::absolute(state_.job.model->folder()), state_.job.window.range(),
+            std::string(state_.look.drawer)};
   if (!model_ || model_->trace().file.empty()) return {};
   return {std::filesystem::absolute(model_->trace().file), state_.nav.window.range(),
           std::string(state_.look.drawer)};
@@ -167,18 +199,7 @@ void Workspace::apply_arguments() {
   // The timeline fits the window to its own width when it is first drawn; a range given here is
   // kept.
   if (arguments_.range) {
-    const TimeRange extent = model_->extent();
-    const TimeRange range{arguments_.range->first.resolve(extent),
-                          arguments_.range->second.resolve(extent)};
-    if (range.end_ns <= range.begin_ns) {
-      throw Error("--range", "the range ends before it begins",
-                  "write FROM:TO with FROM before TO");
-    }
-    if (range.end_ns <= extent.begin_ns || range.begin_ns >= extent.end_ns) {
-      throw Error("--range", "the range is outside the trace",
-                  "the trace runs from " + std::to_string(extent.begin_ns) + "ns to " +
-                      std::to_string(extent.end_ns) + "ns");
-    }
+    const TimeRange range = resolve(*arguments_.range, model_->extent());
     state_.nav.window.width_px = static_cast<double>(arguments_.width);
     state_.nav.window.show(range);
   }
@@ -257,12 +278,12 @@ bool Workspace::press(const Key& key) {
     return false;
   const Command* command = find_command(key);
   if (command == nullptr) return false;
-  if (model_ && model_->is_sketch() && command->group == "Select") {
+  if (!shows_job() && model_ && model_->is_sketch() && command->group == "Select") {
     state_.status = "the details of this trace are still loading";
     return true;
   }
   const bool help_was_open = state_.overlay == Overlay::kHelp;
-  command->run(subject(), state_);
+  run(*command);
   if (help_was_open && state_.overlay == Overlay::kHelp) state_.overlay = Overlay::kNone;
   if (takes_text()) {
     palette_text_.clear();
@@ -272,13 +293,20 @@ bool Workspace::press(const Key& key) {
   return true;
 }
 
+void Workspace::run(const Command& command) {
+  if (!shows_job()) return command.action.on_trace(subject(), state_);
+  if (command.action.on_job != nullptr) return command.action.on_job(*state_.job.model, state_);
+  state_.status = "this is for the trace of one rank: click the name of a rank";
+}
+
 const TraceModel& Workspace::subject() const {
   static const TraceModel nothing{trace::Trace{}};
   return model_ ? *model_ : nothing;
 }
 
 bool Workspace::is_in_panel() const {
-  return state_.overlay == Overlay::kNone && (!model_ || state_.focus.view != kTimeline);
+  return state_.overlay == Overlay::kNone &&
+         ((!model_ && !shows_job()) || state_.focus.view != kTimeline);
 }
 
 void Workspace::apply_focus() {
@@ -344,13 +372,8 @@ void Workspace::draw(float width, float height) {
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.status.clear();
   draw_header(width, header);
   apply_focus();
-  if (model_ && error_.empty()) {
-    state_.prediction = predictor_.ask(model_, state_.repaired);
-    state_.schedules = scheduler_.ask(model_, state_.repair_lanes);
-    const bool diagnoses = arguments_.panel == "diagnosis" || state_.look.drawer == "diagnosis";
-    state_.summary = diagnoser_.ask(model_, diagnoses);
-    const bool compares = arguments_.panel == "compare" || state_.look.drawer == "compare";
-    state_.comparison = comparer_.ask(model_, compares ? state_.compared : nullptr);
+  if ((model_ || shows_job()) && error_.empty()) {
+    if (!shows_job()) ask_workers();
     const float top = draw_banner(header, width);
     draw_panels(top, width, height - footer - top);
     if (has_legend) draw_footer(height - footer, width, footer);
@@ -363,9 +386,19 @@ void Workspace::draw(float width, float height) {
   ImGui::PopStyleVar();
 }
 
+// What a trace's views show once it is computed.
+void Workspace::ask_workers() {
+  state_.prediction = predictor_.ask(model_, state_.repaired);
+  state_.schedules = scheduler_.ask(model_, state_.repair_lanes);
+  const bool diagnoses = arguments_.panel == "diagnosis" || state_.look.drawer == "diagnosis";
+  state_.summary = diagnoser_.ask(model_, diagnoses);
+  const bool compares = arguments_.panel == "compare" || state_.look.drawer == "compare";
+  state_.comparison = comparer_.ask(model_, compares ? state_.compared : nullptr);
+}
+
 void Workspace::draw_panels(float top, float width, float height) {
-  state_.drawn.busy =
-      predictor_.is_busy() || scheduler_.is_busy() || comparer_.is_busy() || diagnoser_.is_busy();
+  state_.drawn.busy = !shows_job() && (predictor_.is_busy() || scheduler_.is_busy() ||
+                                       comparer_.is_busy() || diagnoser_.is_busy());
   state_.drawn.holders.reset();
   if (!arguments_.panel.empty()) {
     if (state_.focus.view != kTimeline) state_.focus.view = arguments_.panel;
@@ -390,13 +423,14 @@ void Workspace::draw_panels(float top, float width, float height) {
 }
 
 void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
-  const auto view = std::ranges::find(views_, name, [](const auto& each) { return each->name(); });
-  if (view == views_.end()) return;
+  const auto found = std::ranges::find(views_, name, [](const auto& each) { return each->name(); });
+  if (found == views_.end()) return;
+  View& view = name == kTimeline && shows_job() ? *ranks_ : **found;
   const std::string id(name);
-  if (name == "timeline") {
+  if (name == kTimeline) {
     widgets::begin_panel(id.c_str(), at, size,
                          ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
-    (*view)->draw(*model_, state_, theme_);
+    view.draw(subject(), state_, theme_);
   } else {
     widgets::begin_panel(id.c_str(), at, size, 0);
     if (at.x > 0) {
@@ -408,11 +442,11 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
     ImGui::BeginChild("content", {size.x - 2 * pad.x, size.y - pad.y - theme_.px(4)});
     const bool has_focus = is_in_panel() && state_.focus.view == name;
     if (has_focus) state_.focus.stops.begin();
-    if (model_->is_sketch()) {
+    if (!shows_job() && model_->is_sketch()) {
       widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
                        "Loading the details of this large trace: " + format_percent(progress_));
     } else {
-      (*view)->draw(*model_, state_, theme_);
+      view.draw(subject(), state_, theme_);
     }
     if (has_focus) state_.focus.stops.end();
     ImGui::EndChild();
@@ -432,18 +466,21 @@ std::string Workspace::state_json() const {
   std::string order;
   for (size_t i = 0; i < std::min(shown.lanes.size(), kReportedLanes); ++i)
     order += (i > 0 ? " " : "") + std::to_string(shown.lanes[i]);
-  const auto iteration = model_ ? current_iteration(*model_, state_) : std::nullopt;
+  const auto iteration = shows_job() ? current_iteration(*state_.job.model, state_)
+                         : model_    ? current_iteration(*model_, state_)
+                                     : std::nullopt;
+  const TimeWindow& window = shows_job() ? state_.job.window : state_.nav.window;
   const Json state{
       {"schema", 1},
-      {"loaded", model_ != nullptr},
+      {"loaded", model_ != nullptr || shows_job()},
       {"error", error_},
       {"notice", notice_},
       {"status", state_.status},
       {"window",
-       {{"begin_ns", state_.nav.window.begin_ns},
-        {"end_ns", state_.nav.window.range().end_ns},
-        {"ns_per_px", state_.nav.window.ns_per_px},
-        {"width_px", state_.nav.window.width_px}}},
+       {{"begin_ns", window.begin_ns},
+        {"end_ns", window.range().end_ns},
+        {"ns_per_px", window.ns_per_px},
+        {"width_px", window.width_px}}},
       {"selection", name_or_null(state_.selection.item)},
       {"hovered", name_or_null(state_.selection.hovered)},
       {"hovered_value", number_or_null(state_.drawn.counter_value)},
@@ -473,6 +510,7 @@ std::string Workspace::state_json() const {
       {"operations", model_ ? model_->trace().op.size() : 0},
       {"drawer", state_.look.drawer},
       {"compared", state_.compared != nullptr},
+      {"job", shows_job() ? json_of(state_.job) : Json()},
       {"theme", state_.look.theme == ThemeKind::kDark ? "dark" : "light"},
       {"overlay", kOverlays[static_cast<size_t>(state_.overlay)]},
       {"pressed", ImGui::GetIO().MouseDown[0]},

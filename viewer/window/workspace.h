@@ -33,6 +33,10 @@ class Workspace {
   /// Shows a model; without one, a message or the progress of loading. The first model throws
   /// Error if the arguments request what it does not have; it is shown all the same.
   void set_model(std::shared_ptr<const TraceModel> model);
+  /// Shows the ranks of a run, also in front of an open trace. Throws like set_model().
+  void set_job(std::shared_ptr<const JobModel> job);
+  /// True while the ranks of a run are shown.
+  bool shows_job() const { return state_.job.is_shown; }
   /// A second trace to compare the first with; null to stop comparing. A window that showed all of
   /// the first then shows all of both.
   void set_compared(std::shared_ptr<const TraceModel> model);
@@ -71,6 +75,13 @@ class Workspace {
   void draw_header(float width, float height);
   float draw_banner(float top, float width);
   void draw_footer(float top, float width, float height);
+  // Of a legend: `entry` takes a text and a function that draws at its x.
+  auto square(ImDrawList& draw, float middle, ImU32 color) const;
+  auto critical_line(ImDrawList& draw, float middle) const;
+  template <class Entry>
+  void trace_legend(ImDrawList& draw, float middle, Entry entry);
+  template <class Entry>
+  void job_legend(ImDrawList& draw, float middle, Entry entry);
   void draw_panels(float top, float width, float height);
   void draw_view(std::string_view name, ImVec2 at, ImVec2 size);
   void draw_tabs(ImVec2 at, ImVec2 size);
@@ -80,6 +91,7 @@ class Workspace {
   bool is_in_panel() const;
   /// What commands act on: the model, or an empty one while there is none.
   const TraceModel& subject() const;
+  void run(const Command& command);
   /// Gives ImGui's focus to the panel that has the focus.
   void apply_focus();
   void draw_message(float width, float height);
@@ -105,7 +117,11 @@ class Workspace {
   bool takes_text() const;
   bool asks_for_file() const;
   void text_changed();
+  void ask_workers();
   void apply_arguments();
+  void apply_job_arguments();
+  /// True if the panel has something to show: of a trace, or of a run.
+  bool has_content(std::string_view panel) const;
   void take_news(std::shared_ptr<const TraceModel> model);
   /// True if the timeline shows its initial range.
   bool is_fitted() const;
@@ -117,6 +133,7 @@ class Workspace {
   Theme theme_;
   bool themed_ = false;
   std::vector<std::unique_ptr<View>> views_;
+  std::unique_ptr<View> ranks_;  // where the timeline is for a trace
   std::shared_ptr<const TraceModel> model_;
   std::filesystem::path reading_;
   std::string error_;

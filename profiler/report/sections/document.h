@@ -26,6 +26,8 @@ struct Column {
 enum class SectionKind {
   kOther,
   kFindings,  ///< the HTML page shows them with pictures instead
+  kAnswer,    ///< of a job: what costs most, what would help
+  kRanks,     ///< of a job, one row each, which begins with the number
 };
 
 struct Section {
@@ -34,6 +36,8 @@ struct Section {
   std::vector<std::string> remarks;  ///< sentences above the table
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<double>>
+      keys;                  ///< what cells of `rows` are sorted by; empty: their texts
   std::vector<size_t> pale;  ///< indexes of rows that come second
   std::vector<std::string> footnotes;
 };

@@ -28,7 +28,7 @@ std::string duration(double ns) { return format_duration(rounded(ns)); }
 std::string precise(double ns) { return fmt::format("{:.3f} ms", ns / 1e6); }
 
 Section costs_section(const Job& job) {
-  Section section{.title = "What costs the job most"};
+  Section section{.title = "What costs the job most", .kind = SectionKind::kAnswer};
   for (size_t i = 0; i < job.delay_sentences.size(); ++i)
     section.remarks.push_back(fmt::format("{}. {}", i + 1, job.delay_sentences[i]));
   if (section.remarks.empty())
@@ -42,6 +42,7 @@ constexpr double kMostReplayError = 0.15;
 
 Section what_if_section(const Job& job) {
   Section section{.title = "What would help",
+                  .kind = SectionKind::kAnswer,
                   .columns = {left("if"), right("iteration"), right("change")}};
   if (std::abs(job.replayed_ns - job.iteration_ns) > kMostReplayError * job.iteration_ns) {
     section.columns.clear();
@@ -69,16 +70,15 @@ std::vector<uint32_t> by_lateness(const Job& job, const std::vector<RankFacts>& 
   return order;
 }
 
-Section ranks_section(const Job& job) {
-  constexpr size_t kRanksShown = 16;
+Section ranks_section(const Job& job, size_t most) {
   Section section{
       .title = "Ranks",
+      .kind = SectionKind::kRanks,
       .columns = {right("rank"), left("host"), right("iteration"), right("makes others wait"),
                   right("waits"), right("communication"), right("hidden"), left("trace")}};
   const std::vector<RankFacts> facts = facts_of(job).ranks;
   const std::vector<uint32_t> order = by_lateness(job, facts);
-  for (const uint32_t row :
-       first_of(order, kRanksShown, "ranks that make others wait less", section)) {
+  for (const uint32_t row : first_of(order, most, "ranks that make others wait less", section)) {
     const job::RankIdentity& identity = job.steps.ranks[row].identity;
     const job::Overlap& overlap = job.overlap[row];
     section.rows.push_back({fmt::format("{}", identity.rank), analysis::printable(identity.host),
@@ -86,6 +86,9 @@ Section ranks_section(const Job& job) {
                             duration(overlap.waited_ns), duration(overlap.communication_ns),
                             fmt::format("{:.0f} %", 100 * overlap.share()),
                             analysis::printable(identity.trace)});
+    section.keys.push_back({static_cast<double>(identity.rank), 0, facts[row].iteration_ns,
+                            facts[row].makes_wait_ns, overlap.waited_ns, overlap.communication_ns,
+                            overlap.share(), 0});
   }
   section.footnotes.emplace_back(
       "means per iteration; makes others wait: each of them, because of work of its own; hidden: "
@@ -189,14 +192,14 @@ std::vector<Notice> notices_of(const JobReport& report) {
   return notices;
 }
 
-Document job_document(const JobReport& report) {
+Document job_document(const JobReport& report, size_t ranks_shown) {
   const Job& job = report.job;
   Document document{.headline = headline(job), .notices = notices_of(report)};
   document.sections.push_back(costs_section(job));
   if (Section what_ifs = what_if_section(job); !what_ifs.rows.empty() || !what_ifs.remarks.empty())
     document.sections.push_back(std::move(what_ifs));
   if (!job.matching.mismatches.empty()) document.sections.push_back(mismatch_section(job));
-  document.sections.push_back(ranks_section(job));
+  document.sections.push_back(ranks_section(job, ranks_shown));
   if (Section clocks = clock_section(job); !clocks.rows.empty())
     document.sections.push_back(std::move(clocks));
   return document;

@@ -43,7 +43,10 @@ std::vector<Notice> notices_of(const JobReport& report);
 Section clock_section(const job::Job& job);
 Json clock_json(const job::RankClock& clock);
 
-Document job_document(const JobReport& report);
+inline constexpr size_t kRanksShown = 16;
+
+/// Its table of ranks has those that make others wait most.
+Document job_document(const JobReport& report, size_t ranks_shown = kRanksShown);
 std::string job_json(const JobReport& report);
 
 }  // namespace streamscope::report
