@@ -32,16 +32,11 @@ std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting) {
     const double count = steps.ranks[row.rank].row_count;
     Overlap& overlap = result[row.rank];
     overlap.communication_ns += communication_ns(steps, row) / count;
-    // Back from the end of the iteration, over the collectives that it had to wait for.
-    uint32_t step = row.first_step + row.step_count - 1;
-    while (true) {
-      step = steps.after[step];
-      if (step == kNone || step < row.first_step) break;
-      if (!steps.ran(step)) continue;
+    for_each_exposed(steps, row, [&](uint32_t step) {
       overlap.exposed_ns += static_cast<double>(steps.end_ns[step] - steps.start_ns[step]) / count;
       overlap.waited_ns +=
           static_cast<double>(waited_ns(steps, waiting.waits[steps.group[step]], step)) / count;
-    }
+    });
   }
   return result;
 }

@@ -237,13 +237,14 @@ void StepReader::add(const RankSummary& summary) {
     steps_.places.resize(place_ids_.size());
     steps_.places[places_.back()] = place;
   }
-  RankRow rank{.identity = summary.identity,
-               .incomplete = summary.incomplete,
-               .on_clock_of_host = summary.clock_start_ns != 0,
-               .shift_ns = summary.clock_start_ns == 0 ? 0 : summary.clock_start_ns - steps_.origin_ns,
-               .first_call_ns = first_call_ns(summary),
-               .first_row = static_cast<uint32_t>(steps_.iterations.size()),
-               .row_count = static_cast<uint32_t>(summary.iterations.size())};
+  RankRow rank{
+      .identity = summary.identity,
+      .incomplete = summary.incomplete,
+      .on_clock_of_host = summary.clock_start_ns != 0,
+      .shift_ns = summary.clock_start_ns == 0 ? 0 : summary.clock_start_ns - steps_.origin_ns,
+      .first_call_ns = first_call_ns(summary),
+      .first_row = static_cast<uint32_t>(steps_.iterations.size()),
+      .row_count = static_cast<uint32_t>(summary.iterations.size())};
   uint32_t number = summary.first_iteration, before = kNone;
   Streams streams;
   for (const RankIteration& iteration : summary.iterations) {

@@ -12,18 +12,25 @@ namespace {
 std::vector<Wait> waits_of(const Steps& steps, const Peers& peers) {
   std::vector<Wait> waits(steps.group_count);
   std::vector<uint32_t> counts(steps.group_count);
+  std::vector<Ns> all_ns(steps.group_count);  // waiting that work hides included
   for (uint32_t step = 0; step < steps.count(); ++step) {
     if (!steps.ran(step)) continue;
     Wait& wait = waits[steps.group[step]];
     const Ns duration = steps.end_ns[step] - steps.start_ns[step];
     wait.own_ns = peers.own_ns[steps.group[step]];
     if (wait.late == kNone && duration == wait.own_ns) wait.late = step;
-    wait.total_ns += duration - wait.own_ns;
+    all_ns[steps.group[step]] += duration - wait.own_ns;
     ++counts[steps.group[step]];
   }
   for (uint32_t group = 0; group < steps.group_count; ++group) {
     Wait& wait = waits[group];
-    if (counts[group] > 1) wait.late_ns = wait.total_ns / (counts[group] - 1);
+    if (counts[group] > 1) wait.late_ns = all_ns[group] / (counts[group] - 1);
+  }
+  for (const IterationRow& row : steps.iterations) {
+    for_each_exposed(steps, row, [&](uint32_t step) {
+      Wait& wait = waits[steps.group[step]];
+      wait.total_ns += waited_ns(steps, wait, step);
+    });
   }
   return waits;
 }

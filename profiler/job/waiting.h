@@ -13,9 +13,19 @@ namespace streamscope::job {
 struct Wait {
   uint32_t late = kNone;  ///< the step that arrived last; kNone: nobody took part to the end
   Ns own_ns = 0;          ///< from its arrival to its end: the collective's own duration
-  Ns total_ns = 0;        ///< that all others waited together
+  Ns total_ns = 0;        ///< that all others waited together while they had nothing else to do
   Ns late_ns = 0;         ///< that each of the others waited in the mean
 };
+
+/// Calls `act(step)` for the collectives of an iteration that its end had to wait for, last first;
+/// what a rank waits in the others is hidden by its work.
+template <class Act>
+void for_each_exposed(const Steps& steps, const IterationRow& row, const Act& act) {
+  uint32_t step = steps.after[row.first_step + row.step_count - 1];
+  for (; step != kNone && step >= row.first_step; step = steps.after[step]) {
+    if (steps.ran(step)) act(step);
+  }
+}
 
 /// What the late rank's own work has to answer for.
 struct Waiting {
