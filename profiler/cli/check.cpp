@@ -17,7 +17,7 @@
 namespace streamscope::cli {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::string file, output, format = "text", fail_on = "error", show;
   std::string baseline, write_baseline, budget, iteration = "auto";
   std::vector<std::string> required, assertions;
@@ -52,7 +52,7 @@ void add_assertions(const std::vector<std::string>& texts,
   }
 }
 
-report::CheckOptions wanted_of(const Options& options, report::CheckSubject subject) {
+report::CheckOptions wanted_of(const CheckArguments& options, report::CheckSubject subject) {
   report::CheckOptions wanted{
       .required = named_detectors(options.required, subject == report::CheckSubject::kJob)};
   if (const auto severity = number_named(kFindingSeverities, options.fail_on))
@@ -70,13 +70,13 @@ report::CheckOptions wanted_of(const Options& options, report::CheckSubject subj
   return wanted;
 }
 
-report::Check check_trace(const Options& options) {
+report::Check check_trace(const CheckArguments& options) {
   const report::CheckOptions wanted = wanted_of(options, report::CheckSubject::kTrace);
   wait_for_end(options.file, options.wait_s);
   return report::check(load_to_analyze(options.file, options.quiet), wanted);
 }
 
-report::Check check_run(const Options& options) {
+report::Check check_run(const CheckArguments& options) {
   const report::CheckOptions wanted = wanted_of(options, report::CheckSubject::kJob);
   wait_for_run(options.file, options.wait_s);
   const report::JobReport job = load_job(options.file, options.iteration, options.quiet);
@@ -88,7 +88,7 @@ report::Check check_run(const Options& options) {
 }  // namespace
 
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
   line.option(
       "--fail-on", &options->fail_on,

@@ -17,14 +17,14 @@ namespace streamscope::cli {
 
 namespace {
 
-struct Options {
+struct DiffArguments {
   std::string base, now, output, iteration = "auto", format = "text";
   std::vector<std::string> runs;
   double max_slowdown = 5, wait_s = kDefaultWaitS;
   bool quiet = false;
 };
 
-trace::Trace load_timed(const std::string& file, const Options& options) {
+trace::Trace load_timed(const std::string& file, const DiffArguments& options) {
   wait_for_end(file, options.wait_s);
   trace::Trace trace = load_to_analyze(file, options.quiet);
   if (analysis::makespan_ns(trace) > 0) return trace;
@@ -34,7 +34,7 @@ trace::Trace load_timed(const std::string& file, const Options& options) {
 
 // Compares the new run with all runs of the base.
 report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
-                           bool base_unfinished, const Options& options) {
+                           bool base_unfinished, const DiffArguments& options) {
   std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
   if (diff.steady) runs[0].steady = diff.steady->base;
   for (const std::string& file : options.runs) {
@@ -57,7 +57,7 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
   return verdict;
 }
 
-int compare(const Options& options) {
+int compare(const DiffArguments& options) {
   const analysis::IterationRequest iteration = iteration_request(options.iteration);
   const trace::Trace base = load_timed(options.base, options),
                      now = load_timed(options.now, options);
@@ -76,7 +76,7 @@ int compare(const Options& options) {
   return exit_code(verdict.result());
 }
 
-report::JobReport load_run(const std::string& folder, const Options& options) {
+report::JobReport load_run(const std::string& folder, const DiffArguments& options) {
   if (!is_run(folder))
     throw Error(folder, "is a trace, and the other run is a folder of ranks",
                 "compare two traces or two folders");
@@ -84,7 +84,7 @@ report::JobReport load_run(const std::string& folder, const Options& options) {
   return load_job(folder, options.iteration, options.quiet);
 }
 
-int compare_runs(const Options& options) {
+int compare_runs(const DiffArguments& options) {
   const report::JobReport base = load_run(options.base, options),
                           now = load_run(options.now, options);
   std::vector<report::JobReport> further;
@@ -100,7 +100,7 @@ int compare_runs(const Options& options) {
 }  // namespace
 
 std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffArguments>();
   std::vector<std::string> formats;
   for (const report::Exporter& each : report::exporters()) {
     if (each.write_diff != nullptr) formats.emplace_back(each.name);

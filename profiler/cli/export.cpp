@@ -31,13 +31,13 @@ std::pair<Ns, Ns> parse_range(const std::string& text) {
   throw Error("--range", "'" + text + "' is not a range", "write FROM:TO, such as 1.5ms:20ms");
 }
 
-struct Options {
+struct ExportArguments {
   std::string file, output, to, range, view;
   int64_t around = -1;
   bool no_redact = false, quiet = false;
 };
 
-void export_run(const Options& options, const report::ExportOptions& wanted) {
+void export_run(const ExportArguments& options, const report::ExportOptions& wanted) {
   const std::filesystem::path folder = options.file;
   const job::RunFolder run = read_run(folder);
   const report::JobReport report = load_job(folder, run, "auto", options.quiet);
@@ -59,7 +59,7 @@ void export_run(const Options& options, const report::ExportOptions& wanted) {
 }  // namespace
 
 std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportArguments>();
   line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
   line.option("--to", &options->to, "output format; " + described(report::export_formats()),
               {.one_of = names_of(report::export_formats()), .required = true});

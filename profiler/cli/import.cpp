@@ -32,24 +32,24 @@ fs::path trace_name(const fs::path& file) {
   return name.string() + (is_sqlite ? ".streamscope.sqlite" : ".sqlite");
 }
 
-struct Options {
+struct ImportArguments {
   std::vector<std::string> files;
   std::string output, run, from = "auto";
   bool force = false, quiet = false;
 };
 
-const import::Importer& importer_of(const Options& options, const fs::path& file) {
+const import::Importer& importer_of(const ImportArguments& options, const fs::path& file) {
   const import::Importer& sniffed = import::importer_of(file);
   return options.from == "auto" ? sniffed : *import::find_importer(options.from);
 }
 
-void import_one(const Options& options, const fs::path& file, const fs::path& trace) {
+void import_one(const ImportArguments& options, const fs::path& file, const fs::path& trace) {
   const Progress progress("importing " + file.string(), options.quiet);
   import::import_file(importer_of(options, file), file, trace, options.force);
 }
 
 // The files, and the profiles in the folders, by name.
-std::vector<fs::path> profiles_of(const Options& options) {
+std::vector<fs::path> profiles_of(const ImportArguments& options) {
   std::vector<fs::path> profiles;
   for (const fs::path file : options.files) {
     std::error_code error;
@@ -69,7 +69,7 @@ std::vector<fs::path> profiles_of(const Options& options) {
 }
 
 // One trace for each rank. Its name is known only after the import.
-void import_run(const Options& options) {
+void import_run(const ImportArguments& options) {
   const fs::path run = options.run;
   const std::vector<fs::path> profiles = profiles_of(options);
   record::join_job(run, {"import " + std::to_string(::getpid()), true}, {}, options.force);
@@ -105,7 +105,7 @@ void import_run(const Options& options) {
 }  // namespace
 
 std::function<int()> define_import(CommandLine& line, ProgramArguments&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportArguments>();
   std::vector<std::string> formats = names_of(import::importers());
   formats.insert(formats.begin(), "auto");
   line.option("FILE", &options->files,

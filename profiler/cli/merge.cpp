@@ -18,14 +18,14 @@
 namespace streamscope::cli {
 namespace {
 
-struct Options {
+struct MergeArguments {
   std::vector<std::filesystem::path> files;
   std::string output;
   double wait_s = kDefaultWaitS;
   bool force = false, no_redact = false, quiet = false;
 };
 
-void merge_traces(const Options& options, std::span<const std::filesystem::path> files,
+void merge_traces(const MergeArguments& options, std::span<const std::filesystem::path> files,
                   trace::MergeOptions wanted) {
   const Progress progress("merging into " + options.output, options.quiet);
   wanted.overwrite = options.force;
@@ -34,7 +34,7 @@ void merge_traces(const Options& options, std::span<const std::filesystem::path>
 }
 
 // All ranks on one clock.
-void merge_run(const Options& options) {
+void merge_run(const MergeArguments& options) {
   const std::filesystem::path& folder = options.files.front();
   wait_for_run(folder, options.wait_s);
   const job::RunFolder run = read_run(folder);
@@ -53,7 +53,7 @@ void merge_run(const Options& options) {
 }  // namespace
 
 std::function<int()> define_merge(CommandLine& line, ProgramArguments&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeArguments>();
   line.option(
       "TRACE", &options->files,
       "traces of ranks, machines or runs; a single trace is copied; or the folder of a run of "
