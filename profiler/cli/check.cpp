@@ -79,10 +79,11 @@ report::Check check_trace(const CheckArguments& options) {
 report::Check check_run(const CheckArguments& options) {
   const report::CheckOptions wanted = wanted_of(options, report::CheckSubject::kJob);
   wait_for_run(options.file, options.wait_s);
-  const report::JobReport job = load_job(options.file, options.iteration, options.quiet);
+  const job::RunFolder run = read_run(options.file);
+  const report::JobReport job = load_job(options.file, run, options.iteration, options.quiet);
   return report::check_job(
       job, wanted,
-      evaluate_on_ranks(options.file, wanted.assertions, wanted.iteration, options.quiet));
+      evaluate_on_ranks(options.file, run, wanted.assertions, wanted.iteration, options.quiet));
 }
 
 }  // namespace

@@ -58,11 +58,12 @@ void wait_for_run(const fs::path& folder, double seconds) {
 }
 
 std::vector<analysis::AssertionResult> evaluate_on_ranks(
-    const fs::path& folder, const std::vector<analysis::Assertion>& assertions,
-    const analysis::IterationRequest& iteration, bool quiet) {
+    const fs::path& folder, const job::RunFolder& run,
+    const std::vector<analysis::Assertion>& assertions, const analysis::IterationRequest& iteration,
+    bool quiet) {
   std::vector<analysis::AssertionResult> answers;
   if (assertions.empty()) return answers;
-  for (const job::RankIdentity& rank : read_run(folder).ranks) {
+  for (const job::RankIdentity& rank : run.ranks) {
     const trace::Trace trace = load_to_analyze(folder / rank.trace, quiet);
     analysis::Analyses analyses(trace, iteration);
     report::join(answers, rank.rank, analysis::evaluate(analyses, assertions));

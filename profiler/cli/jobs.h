@@ -38,8 +38,9 @@ report::JobInfo read_job_info(const std::filesystem::path& folder);
 
 /// Evaluates assertions on the trace of each rank, one after the other.
 std::vector<analysis::AssertionResult> evaluate_on_ranks(
-    const std::filesystem::path& folder, const std::vector<analysis::Assertion>& assertions,
-    const analysis::IterationRequest& iteration, bool quiet);
+    const std::filesystem::path& folder, const job::RunFolder& run,
+    const std::vector<analysis::Assertion>& assertions, const analysis::IterationRequest& iteration,
+    bool quiet);
 
 /// Makes the summaries that are missing or old. Processes that MPI or Slurm started share the work,
 /// each with the ranks that are its own by number; returns how many it has made.

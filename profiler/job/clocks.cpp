@@ -10,6 +10,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "trace/ns_math.h"
+
 namespace streamscope::job {
 namespace {
 
@@ -174,8 +176,8 @@ class ClockAligner {
   /// several, so that drift shows where it is more than the ends differ. None without ends.
   static std::vector<ClockKnot> estimates_of(const std::vector<Constraint>& all) {
     constexpr size_t kLeast = 3, kMost = 8;
-    constexpr Ns kShortestNs =
-        100'000'000;  // at 20 ppm, as much as the ends of a collective differ
+    // In which a clock that is 20 ppm fast gains as much as the ends of a collective differ.
+    constexpr Ns kShortestNs = 100'000'000;
     std::vector<std::pair<Ns, double>> ends;
     for (const Constraint& constraint : all) {
       if (!std::isnan(constraint.offset)) ends.emplace_back(constraint.at_ns, constraint.offset);
@@ -250,6 +252,10 @@ ClockKnot RankClock::at(Ns own_ns) const {
   const auto between = [&](double from, double to) { return from + part * (to - from); };
   return {own_ns, between(before.offset_ns, next->offset_ns),
           between(before.lower_ns, next->lower_ns), between(before.upper_ns, next->upper_ns)};
+}
+
+Ns RankClock::to_first(Ns own_ns) const {
+  return trace::difference_of(own_ns, std::llround(at(own_ns).offset_ns));
 }
 
 std::vector<RankClock> clocks_of(const Steps& steps) { return ClockAligner(steps).align(); }

@@ -27,7 +27,7 @@ struct RankClock {
   /// Interpolated. Requires known().
   ClockKnot at(Ns own_ns) const;
   /// On the first rank's clock. Requires known().
-  double to_first(Ns own_ns) const { return static_cast<double>(own_ns) - at(own_ns).offset_ns; }
+  Ns to_first(Ns own_ns) const;
 };
 
 /// How much faster one clock may run than another: what the kernel's discipline of clocks allows,

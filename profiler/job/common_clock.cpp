@@ -4,7 +4,6 @@
 #include "job/common_clock.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace streamscope::job {
@@ -19,8 +18,7 @@ CommonClock::CommonClock(const Job& job) : job_(job) {
 Ns CommonClock::of(uint32_t rank_row, Ns trace_ns) const {
   const Ns host_ns = trace::sum_of(trace_ns, job_.steps.ranks[rank_row].shift_ns);
   const RankClock& clock = job_.clocks[rank_row];
-  const Ns ahead_ns = clock.known() ? std::llround(clock.at(host_ns).offset_ns) : 0;
-  return trace::difference_of(trace::difference_of(host_ns, ahead_ns), first_ns_);
+  return trace::difference_of(clock.known() ? clock.to_first(host_ns) : host_ns, first_ns_);
 }
 
 Ns CommonClock::started_ns() const {

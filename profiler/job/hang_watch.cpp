@@ -40,7 +40,7 @@ void touch(const fs::path& file) {
   ::close(opened);
 }
 
-// A file of a network is looked at anew where it is opened. 0: there is none.
+// Opened first, as a network file system may otherwise answer from its cache. 0: no such file.
 int64_t touched_ns(const fs::path& file) {
   const int opened = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (opened < 0) return 0;

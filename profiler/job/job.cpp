@@ -39,7 +39,7 @@ std::vector<Ns> starts_of(const Steps& steps, const std::vector<RankClock>& cloc
   std::vector<Ns> starts(steps.ranks.size()), known;
   const auto start_of = [&](size_t rank) {
     const Ns own = steps.iterations[steps.ranks[rank].first_row].start_ns;
-    return static_cast<Ns>(clocks[rank].to_first(own));
+    return clocks[rank].to_first(own);
   };
   const auto has_start = [&](size_t rank) {
     return clocks[rank].known() && steps.ranks[rank].row_count > 0;
@@ -109,9 +109,12 @@ std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scen
 
 }  // namespace
 
+double Job::each_other_ns(double all_ns) const {
+  return all_ns / static_cast<double>(std::max<size_t>(steps.ranks.size(), 2) - 1);
+}
+
 double Job::late_ns(uint32_t iteration_row) const {
-  const size_t others = std::max<size_t>(steps.ranks.size(), 2) - 1;
-  return waiting.caused_ns[iteration_row] / static_cast<double>(others);
+  return each_other_ns(waiting.caused_ns[iteration_row]);
 }
 
 std::string Job::effect_of(const WhatIf& what_if) const {

@@ -40,6 +40,8 @@ struct Job {
   std::vector<Straggler> stragglers;  ///< that caused any waiting, most first
   std::vector<Overlap> overlap;       ///< by rank row
 
+  /// The mean of what all other ranks waited together for one rank.
+  double each_other_ns(double all_ns) const;
   /// For a heat map, by row of Steps::iterations: what each other rank waited in the mean because
   /// of this rank's own work.
   double late_ns(uint32_t iteration_row) const;

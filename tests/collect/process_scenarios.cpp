@@ -23,9 +23,12 @@
 #include <vector>
 
 #include "child.h"
+#include "support/nccl_range.h"
 
 namespace child {
 namespace {
+
+using streamscope::test::push_nccl;
 
 const auto kStreamA = handle<cudaStream_t>(0xa00a);
 const auto kEvent = handle<cudaEvent_t>(0xe00e);
@@ -230,27 +233,6 @@ int nvtx(const Arguments&) {
   nvtxNameCudaEventA(kEvent, "done");
   nvtxNameOsThreadA(static_cast<uint32_t>(gettid()), "the main thread");
   return 0;
-}
-
-// What a newer NCCL reports of a call: domain, and a payload whose layout only its name tells.
-struct NcclPayload {
-  uint64_t communicator, bytes;
-  int32_t number;
-};
-void push_nccl(nvtxDomainHandle_t domain, const char* name, const NcclPayload& payload) {
-  const struct {
-    uint64_t schema;
-    size_t size;
-    const void* bytes;
-  } data = {1, sizeof payload, &payload};
-  nvtxEventAttributes_t attributes{};
-  attributes.version = NVTX_VERSION;
-  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  attributes.payloadType = static_cast<int32_t>(0xDFBD0009);
-  attributes.payload.ullValue = reinterpret_cast<uint64_t>(&data);
-  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  attributes.message.ascii = name;
-  nvtxDomainRangePushEx(domain, &attributes);
 }
 
 int nccl(const Arguments&) {

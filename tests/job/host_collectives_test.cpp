@@ -7,27 +7,17 @@
 #include <gtest/gtest.h>
 
 #include "analysis/threaded_program.h"
-#include "chain.h"
 #include "job/job.h"
-#include "job/summarize.h"
+#include "summary_of.h"
 
 namespace streamscope::job {
 namespace {
 
-using analysis::Analyses;
 using analysis::kUs;
 using analysis::SteppedProgram;
 using analysis::TimeShare;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-RankSummary summary_of(const test::TraceBuilder& builder, RankIdentity identity = {}) {
-  const trace::Trace trace = builder.trace();
-  Analyses analyses(trace);
-  RankSummary summary = summarize(analyses, std::move(identity));
-  expect_sums(summary, "summary");
-  return summary;
-}
 
 void all_reduce(SteppedProgram& program, Ns lasts_us) {
   program.builder.add(

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "analysis/threaded_program.h"
-#include "chain.h"
+#include "summary_of.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::job {
@@ -20,14 +20,6 @@ using analysis::SteppedProgram;
 using analysis::TimeShare;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-RankSummary summary_of(const test::TraceBuilder& builder, RankIdentity identity = {}) {
-  const trace::Trace trace = builder.trace();
-  Analyses analyses(trace);
-  RankSummary summary = summarize(analyses, std::move(identity));
-  expect_sums(summary, "summary");
-  return summary;
-}
 
 Ns share(const Segment& segment, TimeShare which) {
   return segment.shares[static_cast<size_t>(which)];
@@ -88,39 +80,33 @@ TEST(Summarize, NamesTheLineThatHoldsTheHostUp) {
   EXPECT_EQ(summary.places[segment.host_place], "loader.py:12 next_batch");
 }
 
-TEST(Summarize, TellsWhatTheHostTakesFromCallToCall) {
+// Of an iteration with two all-reduces; the host may wait for the device between them.
+std::vector<Segment> segments_around_two_calls(bool waits) {
   SteppedProgram program;
   program.steps(8, [&](int) {
     program.launch(30, 900, "forward");
     program.launch(20, 40, kAllReduce);
+    if (waits) program.synchronize();
     program.launch(50, 900, "backward");
     program.launch(10, 40, kAllReduce);
     program.launch(5, 10, "last");
   });
   const RankSummary summary = summary_of(program.builder);
-  ASSERT_GE(summary.iterations.size(), 4u);
-  const auto& segments = summary.iterations[2].segments;
-  ASSERT_EQ(segments.size(), 3u);
-  EXPECT_EQ(segments[1].host_ns, 70 * kUs);
-  EXPECT_EQ(segments[0].host_ns + segments[1].host_ns + segments[2].host_ns, 115 * kUs);
+  EXPECT_GE(summary.iterations.size(), 4u);
+  EXPECT_EQ(summary.iterations.at(2).segments.size(), 3u);
+  return summary.iterations.at(2).segments;
+}
+
+TEST(Summarize, TellsWhatTheHostTakesFromCallToCall) {
+  const std::vector<Segment> segments = segments_around_two_calls(false);
+  EXPECT_EQ(segments.at(1).host_ns, 70 * kUs);
+  EXPECT_EQ(segments.at(0).host_ns + segments.at(1).host_ns + segments.at(2).host_ns, 115 * kUs);
 }
 
 TEST(Summarize, DoesNotTellItWhereTheHostWaitedForTheDevice) {
-  SteppedProgram program;
-  program.steps(8, [&](int) {
-    program.launch(30, 900, "forward");
-    program.launch(20, 40, kAllReduce);
-    program.synchronize();
-    program.launch(50, 900, "backward");
-    program.launch(10, 40, kAllReduce);
-    program.launch(5, 10, "last");
-  });
-  const RankSummary summary = summary_of(program.builder);
-  ASSERT_GE(summary.iterations.size(), 4u);
-  const auto& segments = summary.iterations[2].segments;
-  ASSERT_EQ(segments.size(), 3u);
-  EXPECT_NE(segments[0].host_ns, trace::kUnknownNs);
-  EXPECT_EQ(segments[1].host_ns, trace::kUnknownNs);
+  const std::vector<Segment> segments = segments_around_two_calls(true);
+  EXPECT_NE(segments.at(0).host_ns, trace::kUnknownNs);
+  EXPECT_EQ(segments.at(1).host_ns, trace::kUnknownNs);
 }
 
 TEST(Summarize, LeavesWorkBesideTheCriticalPathOutOfASegment) {

@@ -11,24 +11,33 @@
 
 namespace streamscope::test {
 
-/// As a newer NCCL describes an all-reduce: communicator, bytes, reduction.
+/// What a newer NCCL reports of a call: domain, and a payload whose layout only its name tells.
+struct NcclPayload {
+  uint64_t communicator, bytes;
+  int32_t number;  ///< peer, root or reduction
+};
+inline void push_nccl(nvtxDomainHandle_t domain, const char* name, const NcclPayload& payload) {
+  const struct {
+    uint64_t schema;
+    size_t size;
+    const void* bytes;
+  } data = {1, sizeof payload, &payload};
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.payloadType = static_cast<int32_t>(0xDFBD0009);
+  attributes.payload.ullValue = reinterpret_cast<uint64_t>(&data);
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = name;
+  nvtxDomainRangePushEx(domain, &attributes);
+}
+
+/// A call, as long as it lives.
 class NcclRange {
  public:
   NcclRange(nvtxDomainHandle_t domain, const char* call, uint64_t communicator, uint64_t bytes)
-      : domain_(domain), words_{communicator, bytes, 0} {
-    const struct {
-      uint64_t schema;
-      size_t size;
-      const void* bytes;
-    } payload = {1, sizeof words_, words_};
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    attributes.payloadType = static_cast<int32_t>(0xDFBD0009);
-    attributes.payload.ullValue = reinterpret_cast<uint64_t>(&payload);
-    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-    attributes.message.ascii = call;
-    nvtxDomainRangePushEx(domain_, &attributes);
+      : domain_(domain) {
+    push_nccl(domain, call, {communicator, bytes, 0});
   }
   ~NcclRange() { nvtxDomainRangePop(domain_); }
   NcclRange(const NcclRange&) = delete;
@@ -36,7 +45,6 @@ class NcclRange {
 
  private:
   nvtxDomainHandle_t domain_;
-  uint64_t words_[3];
 };
 
 }  // namespace streamscope::test

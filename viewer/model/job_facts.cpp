@@ -114,8 +114,7 @@ std::string name_of_row(const JobModel& job, const ShownRank& row) {
 }
 
 Ns late_ns(const JobModel& job, uint32_t rank_row) {
-  const size_t others = std::max<size_t>(job.steps().ranks.size(), 2) - 1;
-  return std::llround(job.caused_ns()[rank_row] / static_cast<double>(others));
+  return std::llround(job.job().each_other_ns(job.caused_ns()[rank_row]));
 }
 
 bool is_late(const JobModel& job, const ShownRank& row) {

@@ -4,7 +4,6 @@
 #include "job_model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 
@@ -34,7 +33,7 @@ std::string warning_of(const report::Document& document, const job::Job& job) {
   }
   if (!without_clock.empty())
     add("The clock of " + job::ranks_text(std::move(without_clock)) +
-        " is not known: shown in own time, from the same first iteration.");
+        " is not known. Each is shown in its own time, from the same first iteration.");
   return text;
 }
 
@@ -71,7 +70,7 @@ JobModel::JobModel(report::JobReport report, std::filesystem::path folder)
 
 Ns JobModel::at(uint32_t rank_row, Ns own_ns) const {
   const job::RankClock& clock = job().clocks[rank_row];
-  return clock.known() ? own_ns - std::llround(clock.at(own_ns).offset_ns)
+  return clock.known() ? clock.to_first(own_ns)
                        : add_ns(own_ns, static_cast<double>(moved_ns_[rank_row]));
 }
 

@@ -117,13 +117,12 @@ JobFacts facts_of(const Job& job) {
     rank.iteration_ns += static_cast<double>(iteration.end_ns - iteration.start_ns) / count;
     rank.caused_ns += job.waiting.caused_ns[row] / count;
   }
-  const double others = std::max<double>(1, static_cast<double>(facts.ranks.size()) - 1);
   double iterations_ns = 0, waited_ns = 0;
   for (size_t row = 0; row < facts.ranks.size(); ++row) {
     const job::Overlap& overlap = job.overlap[row];
     facts.iteration_count = std::max<size_t>(facts.iteration_count, job.steps.ranks[row].row_count);
     facts.least_hidden_share = std::min(facts.least_hidden_share, overlap.share());
-    facts.ranks[row].makes_wait_ns = facts.ranks[row].caused_ns / others;
+    facts.ranks[row].makes_wait_ns = job.each_other_ns(facts.ranks[row].caused_ns);
     iterations_ns += facts.ranks[row].iteration_ns;
     waited_ns += overlap.waited_ns;
   }
