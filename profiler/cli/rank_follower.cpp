@@ -13,6 +13,7 @@
 #include "job/hang_state.h"
 #include "job/hang_watch.h"
 #include "record/drain/drain.h"
+#include "record/hang/monitor.h"
 #include "record/run/rank_traces.h"
 #include "terminal.h"
 #include "trace/read/reader.h"
@@ -49,27 +50,33 @@ class Follower : public record::RankFollower {
       : trace_(trace),
         identity_(identity),
         watch_(std::filesystem::path(trace).replace_extension(kHangNoteEnding), std::move(identity),
-               {.look = [this](bool quiet) { return look(quiet); },
+               {.ask =
+                    [this] {
+                      if (drain_ != nullptr) monitor_->ask_devices(*drain_);
+                    },
+                .look = [this](bool quiet) { return look(quiet); },
                 .report =
                     [](const std::string& text) {
                       write_message("streamscope: " + analysis::printable(text, true));
                     }},
                times_for(timeout_s)) {}
 
-  void step(record::Drain* drain) override {
+  void step(record::Drain* drain, record::Monitor* monitor) override {
     drain_ = drain;
+    monitor_ = monitor;
     watch_.step(status());
   }
   void explaining() override { watch_.pause(); }
   void finish(record::Drain& drain) override {
     is_finished_ = true;
-    step(&drain);
+    step(&drain, monitor_);
   }
 
  private:
   job::RankStatus status() const {
     job::RankStatus status;
     if (drain_ == nullptr) return status;
+    status.is_asking = monitor_->is_asking_devices();
     status.has_ended = is_finished_ || (!drain_->processes().empty() && drain_->all_finished());
     status.is_watched = !status.has_ended;
     for (const auto& process : drain_->processes()) {
@@ -138,6 +145,7 @@ class Follower : public record::RankFollower {
   job::RankIdentity identity_;
   job::HangWatch watch_;
   record::Drain* drain_ = nullptr;
+  record::Monitor* monitor_ = nullptr;  // as long as there is a drain
   bool is_finished_ = false;
 };
 

@@ -53,6 +53,22 @@ bool find_end(const Trace& trace, Id process, RankHang& hang) {
   return true;
 }
 
+// "at loader.py:12 load"; "" if it was never sampled.
+std::string last_seen(analysis::Analyses& analyses, Id process) {
+  const Trace& trace = analyses.trace();
+  const auto& samples = trace.host_sample;
+  Id last = kNoId;
+  for (Id sample = 0; sample < samples.size(); ++sample) {
+    if (samples.stack_id[sample] >= trace.stack.size() ||
+        trace.process_of_thread(samples.thread_id[sample]) != process)
+      continue;
+    if (last == kNoId || samples.at_ns[sample] > samples.at_ns[last]) last = sample;
+  }
+  if (last == kNoId) return "";
+  const std::string& site = analyses.places().call_site(samples.stack_id[last]);
+  return site.empty() ? "" : "at " + site;
+}
+
 void find_hang(analysis::Analyses& analyses, RankHang& hang) {
   for (const trace::HangReport& report : analysis::explain_hangs(analyses)) {
     if (!report.alarm) continue;
@@ -62,24 +78,13 @@ void find_hang(analysis::Analyses& analyses, RankHang& hang) {
   }
 }
 
-// "was at loader.py:12 load when it was sampled last"; "" if it was never sampled.
-std::string last_seen(analysis::Analyses& analyses) {
-  const auto& samples = analyses.trace().host_sample;
-  Id last = kNoId;
-  for (Id sample = 0; sample < samples.size(); ++sample) {
-    if (samples.stack_id[sample] >= analyses.trace().stack.size()) continue;
-    if (last == kNoId || samples.at_ns[sample] > samples.at_ns[last]) last = sample;
-  }
-  if (last == kNoId) return "";
-  const std::string& site = analyses.places().call_site(samples.stack_id[last]);
-  return site.empty() ? "" : fmt::format(" and was at {} when it was sampled last", site);
-}
-
 void find_quiet(analysis::Analyses& analyses, Id process, RankHang& hang) {
   const trace::HangReport report = analysis::explain_hang(analyses, process);
   hang.state = RankState::kQuiet;
-  hang.reason = report.alarm ? "makes no progress: " + report.headline
-                             : "is outside CUDA" + last_seen(analyses);
+  hang.reason = report.alarm ? "makes no progress: " + report.headline : "is outside CUDA";
+  const std::string seen = last_seen(analyses, process);
+  if (!report.alarm && !seen.empty())
+    hang.reason += " and was " + seen + " when it was sampled last";
 }
 
 // How far the streams of a trace came, as far as device times tell.
@@ -99,24 +104,25 @@ class Reached {
       }
     }
     for (WaitFor::Index node = 0; node < graph_.size(); ++node) {
-      if (graph_.node(node).kind == WaitFor::Kind::kOp && !graph_.links(node).empty())
-        waiting_.insert(graph_.node(node).id);
+      if (graph_.node(node).kind != WaitFor::Kind::kOp) continue;
+      pending_.insert(graph_.node(node).id);
+    }
+    for (const WaitFor::Index node : graph_.running()) {
+      if (graph_.node(node).kind == WaitFor::Kind::kOp) running_.insert(graph_.node(node).id);
     }
   }
 
-  // Its own report may be lost; then a later one on its stream shows that it ended.
   bool has_ended(const analysis::Collective& one) const {
-    return one.end_ns != trace::kUnknownNs || (has_place(one.last_op) && is_passed(one.last_op));
+    return one.end_ns != trace::kUnknownNs || has_ended(one.last_op);
   }
   // CUPTI reports a kernel when it has ended, so one that runs is known by what it does not wait
   // for. A call that does not return and has launched nothing waits for the others on the host.
   bool has_begun(const analysis::Collective& one) const {
     if (one.start_ns != trace::kUnknownNs || has_ended(one) || one.op == kNoId) return true;
     if (!has_times_ || !has_place(one.op)) return false;
+    if (pending_.contains(one.op)) return running_.contains(one.op);
     const Id before = ops_.predecessor(one.op);
-    const bool is_first =
-        before == kNoId || is_passed(before) || trace_.op.end_ns[before] != trace::kUnknownNs;
-    return is_first && !waiting_.contains(one.op);
+    return before == kNoId || has_ended(before);
   }
 
  private:
@@ -124,14 +130,23 @@ class Reached {
   bool has_place(Id op) const {
     return op < place_.size() && trace_.op.stream_id[op] < last_timed_.size();
   }
-  bool is_passed(Id op) const { return place_[op] <= last_timed_[trace_.op.stream_id[op]]; }
+  // Its own report may be lost, or not be delivered as long as later work runs; then a report of a
+  // later one on its stream shows that it ended, or what the host or an answer of the device says.
+  bool has_ended(Id op) const {
+    if (op >= trace_.op.size()) return false;
+    if (trace_.op.end_ns[op] != trace::kUnknownNs) return true;
+    if (!has_place(op)) return false;
+    return place_[op] <= last_timed_[trace_.op.stream_id[op]] ||
+           (graph_.covers(trace_.process_of_stream(trace_.op.stream_id[op])) &&
+            trace_.op.api_call_id[op] < trace_.api_call.size() && !pending_.contains(op));
+  }
 
   const Trace& trace_;
   const analysis::StreamOps& ops_;
   const WaitFor& graph_;
   std::vector<size_t> place_;       // by op: in its stream, from 1
   std::vector<size_t> last_timed_;  // by stream: the last place whose times are known; 0: none
-  std::set<Id> waiting_;            // ops
+  std::set<Id> pending_, running_;  // ops, as far as the graph has them
   bool has_times_ = false;
 };
 
@@ -169,7 +184,12 @@ RankHang state_of(analysis::Analyses& analyses, RankIdentity identity, const Fin
   RankHang hang{.identity = std::move(identity)};
   const Id process = process_of(analyses.trace(), hang.identity.rank, all);
   if (process == kNoId) return hang;
-  if (!find_end(analyses.trace(), process, hang)) find(process, hang);
+  if (!find_end(analyses.trace(), process, hang)) {
+    find(process, hang);
+  } else if (const std::string seen = last_seen(analyses, process);
+             hang.state == RankState::kDied && !seen.empty()) {
+    hang.reason += ", and was " + seen + " when it was sampled last";
+  }
   find_positions(analyses, process, all, hang);
   return hang;
 }

@@ -91,9 +91,13 @@ bool HangWatch::is_asked(Clock::time_point now) {
 void HangWatch::step(const RankStatus& status) {
   const auto now = Clock::now();
   if (status.moved != status_.moved) {
-    moved_at_ = now;
     is_fresh_ = false;
-    if (std::exchange(reported_, false)) patience_ = std::min(2 * patience_, kMostVerdictPatience);
+    // What arrives with an answer is older than the question.
+    if (!status.is_asking && !status_.is_asking) {
+      moved_at_ = now;
+      if (std::exchange(reported_, false))
+        patience_ = std::min(2 * patience_, kMostVerdictPatience);
+    }
   }
   status_ = status;
   const bool asks = status.is_watched && !status.has_ended && now - moved_at_ >= times_.quiet_s;
@@ -102,12 +106,15 @@ void HangWatch::step(const RankStatus& status) {
   if (begins) {
     asks_since_ = now;
     is_fresh_ = false;  // the explanation of a hang needs some time without progress
+    work_.ask();
+    status_.is_asking = true;  // until the next step says so
   }
   const bool is_due = now - written_at_ >= times_.between_notes;
   // What is known about the end arrives within a moment.
   const bool is_over = status.has_ended && (status.is_final || now - moved_at_ >= kEndSettles);
   const bool may_look =
-      is_over || now >= next_look_ || (asks && now - moved_at_ >= times_.verdict_s);
+      is_over ||
+      (!status_.is_asking && (now >= next_look_ || (asks && now - moved_at_ >= times_.verdict_s)));
   try {
     if (status.has_ended ? !is_over || is_fresh_ : !is_asked(now) && !asks && !stops) return;
     if (!is_fresh_ && may_look && (asks || is_over || is_due)) {

@@ -21,7 +21,8 @@ namespace streamscope::job {
 struct RankStatus {
   bool is_watched = false;  ///< it is being recorded; false: not yet, not now, or not any more
   bool has_ended = false;
-  bool is_final = false;  ///< the trace is finished; nothing follows
+  bool is_final = false;   ///< the trace is finished; nothing follows
+  bool is_asking = false;  ///< its device is being asked how far it is, and has not answered
   int32_t pid = -1;
   uint64_t moved = 0;  ///< changes with its progress, its end, and what is known about that
 };
@@ -39,6 +40,8 @@ class HangWatch {
  public:
   using Clock = std::chrono::steady_clock;
   struct Work {
+    /// Asks the device of the rank, which is about to be looked at, how far it is. Does not wait.
+    std::function<void()> ask;
     /// Reads how the rank is from its trace, which may take long. `quiet`: it makes no progress.
     std::function<RankHang(bool quiet)> look;
     /// A verdict on the job, several lines. Once, until the rank makes progress again.

@@ -408,6 +408,21 @@ void add_lost_ranks(std::vector<RankHang>& ranks, std::string_view reason) {
   }
 }
 
-JobHang explain(const std::vector<RankHang>& ranks) { return Explainer(ranks).explain(); }
+JobHang explain(const std::vector<RankHang>& ranks) {
+  if (!std::ranges::all_of(ranks, [](const RankHang& rank) { return is_gone(rank.state); }) ||
+      std::ranges::all_of(ranks,
+                          [](const RankHang& rank) { return rank.state == RankState::kEnded; }))
+    return Explainer(ranks).explain();
+  // The whole job was ended: as it was before, when those that wait were still there.
+  std::vector<RankHang> before = ranks;
+  for (RankHang& rank : before) {
+    if (rank.state == RankState::kDied) rank.state = RankState::kQuiet;
+  }
+  JobHang hang = Explainer(before).explain();
+  if (hang.kind == JobHangKind::kNone || hang.kind == JobHangKind::kOnOneRank)
+    return Explainer(ranks).explain();
+  hang.lines.insert(hang.lines.begin(), "so it was when the ranks were ended");
+  return hang;
+}
 
 }  // namespace streamscope::job

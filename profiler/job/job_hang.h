@@ -69,7 +69,8 @@ struct JobHang {
 /// Adds the ranks of the job that are not among these. `reason`: why they are lost.
 void add_lost_ranks(std::vector<RankHang>& ranks, std::string_view reason);
 
-/// Ranks each once; those of the job that are not among them are lost. O(calls log calls).
+/// Ranks each once; those of the job that are not among them are lost. Where all have ended, and
+/// not all by themselves, what they waited for before. O(calls log calls).
 JobHang explain(const std::vector<RankHang>& ranks);
 
 }  // namespace streamscope::job

@@ -111,6 +111,8 @@ struct Control {
   std::atomic<uint32_t> question_round;
   uint32_t questioned_pid;
   uint32_t question_count;
+  // 1: the round ends with a forced flush, after which unfinished work never gets its times.
+  uint32_t question_flush;
   Question questions[kMaxQuestions];
 
   // Requests from other programs to the writer (streamscope hang --pid, dump --pid): they raise the

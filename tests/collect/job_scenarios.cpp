@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A rank of a job: `job FOLDER FAULT RANK` with the variables of torchrun. Each iteration calls an
-// all-reduce of each of two communicators and waits for them; a collective ends once every rank has
-// made a file for it in FOLDER. After some iterations RANK does something wrong, and the others
-// wait. FOLDER/progress.N is touched by each iteration. Ends by itself after a minute.
+// A rank of a job: `job FOLDER FAULT RANK` with the variables of torchrun. Each iteration fills a
+// buffer, calls an all-reduce of each of two communicators, whose stream waits for that, and waits
+// for them; a collective ends once every rank has made a file for it in FOLDER. After some
+// iterations RANK does something wrong, and the others wait; then the times of their last fill are
+// not delivered, as they are in a buffer with those of a kernel that runs. FOLDER/progress.N is
+// touched by each iteration. Ends by itself after a minute.
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
 #include <unistd.h>
@@ -26,7 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const auto kNetwork = handle<cudaStream_t>(0xc00c);
+const auto kNetwork = handle<cudaStream_t>(0xc00c), kCompute = handle<cudaStream_t>(0xc00b);
+const auto kFilled = handle<cudaEvent_t>(0xe00e);
 constexpr int kIterations = 30, kFaultyIteration = 12;
 
 int number_of(const char* variable) {
@@ -46,6 +49,8 @@ class Rank {
     cuInit(0);
     create_context();
     create_stream(kNetwork, cudaStreamNonBlocking);
+    create_stream(kCompute, cudaStreamNonBlocking);
+    create_event(kFilled, cudaEventDisableTiming);
     fake_set_pending(kNetwork, true);
     nccl_ = nvtxDomainCreateA("NCCL");
   }
@@ -56,6 +61,7 @@ class Rank {
       if (now) misbehave();
       const bool swapped = now && fault_ == "order";
       const bool other = now && fault_ == "kind";
+      fill(!now);
       call(swapped ? 0xe1 : 0xd0, other ? "AllGather" : "AllReduce",
            now && fault_ == "size" ? 4096 : 1024);
       call(swapped ? 0xd0 : 0xe1, "AllReduce", 1024);
@@ -82,6 +88,20 @@ class Rank {
                                               0};
     driver(DRIVER_ID(cuStreamWaitValue32_v2), never);
     is_held_ = true;
+  }
+
+  void fill(bool is_delivered) {
+    streamscope::collect::KernelActivity kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.correlation_id = launch(kCompute, "fill");
+    kernel.context = 1;
+    kernel.stream = 0xc00b;
+    kernel.start = fake_timestamp();
+    kernel.end = kernel.start + 1'000;
+    kernel.name = "fill";
+    if (is_delivered) fake_activity(&kernel, sizeof kernel, false);
+    record(kFilled, kCompute);
+    wait(kNetwork, kFilled);
   }
 
   void call(uint64_t communicator, const std::string& what, uint64_t bytes) {

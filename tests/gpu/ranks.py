@@ -27,7 +27,7 @@ FAULTS = {
 }
 HEALTHY = [1024, 1024, 4096]  # where the host is the slower part, and where the device is
 
-HANG_S = 25  # how long a job may hang before it is killed
+HANG_S = 45  # after which a job is killed; it hangs after about 10
 # What rank 1 does at the end, and what the recorder of rank 0 must say.
 HANGS = {"missing": "rank 1 has not called all-reduce", "spins": "rank 1 has not begun all-reduce", "stops": "rank 1 .*it is stopped",
          "kind": "rank 1 calls all-gather", "dies": "rank 1 has not called all-reduce"}

@@ -43,6 +43,7 @@ class Job {
                        .told_by = "RANK",
                        .trace = {}},
           HangWatch::Work{
+              .ask = [rank = rank.get()] { rank->status.is_asking = rank->device_answers_late; },
               .look =
                   [rank = rank.get()](bool) {
                     ++rank->looks;
@@ -60,7 +61,7 @@ class Job {
     std::unique_ptr<HangWatch> watch;
     RankHang hang;
     RankStatus status;
-    bool recorder_runs = true, moves = false;
+    bool recorder_runs = true, moves = false, device_answers_late = false;
     int looks = 0;
     std::vector<std::string> reports;
   };
@@ -112,6 +113,21 @@ TEST(HangWatch, ReportsTheRankThatOthersWaitForOnEachRank) {
                 HasSubstr("rank 1 is process 101 on node1; its last progress"));
   }
   EXPECT_THAT(read_notes(job.folder())[0].note.verdict, HasSubstr("rank 1 has not begun"));
+}
+
+TEST(HangWatch, LooksOnceTheDeviceHasAnswered) {
+  Job job(2);
+  job[1].hang.calls[0].started = false;
+  job[0].device_answers_late = true;
+  job.run(450ms);
+  EXPECT_EQ(job[0].looks, 0);
+  EXPECT_EQ(job[1].looks, 1);
+  // What the answer brings is not progress.
+  job[0].status.moved += 3;
+  job[0].status.is_asking = false;
+  job.run(100ms);
+  EXPECT_EQ(job[0].looks, 1);
+  EXPECT_THAT(job[0].reports, SizeIs(1));
 }
 
 TEST(HangWatch, ReportsADeadRankAsSoonAsAllHaveAnswered) {

@@ -167,6 +167,36 @@ TEST(JobHang, SaysWhichRankIsMissingAndWhy) {
   EXPECT_THAT(hang.lines, testing::Contains("rank 3 waits in all-reduce 5 of communicator tp1"));
 }
 
+TEST(JobHang, AJobThatWasKilledIsExplainedAsItWasBefore) {
+  const auto killed = [](int32_t rank, uint32_t sequence) {
+    RankHang hang{.identity = {.rank = rank, .world_size = 3}, .state = RankState::kDied};
+    hang.reason = "ended abruptly, and may have been killed";
+    hang.calls = {{.communicator = "world", .size = 3, .sequence = sequence, .issued = sequence}};
+    return hang;
+  };
+  std::vector<RankHang> ranks{killed(0, 7), killed(1, 6), killed(2, 7)};
+  for (const size_t waiting : {0, 2}) ranks[waiting].calls[0].started = true;
+  ranks[1].calls[0].started = ranks[1].calls[0].ended = true;
+  ranks[1].reason += ", and was at loader.py:12 load when it was sampled last";
+  const JobHang hang = explain(ranks);
+  EXPECT_EQ(hang.kind, JobHangKind::kMissing);
+  EXPECT_THAT(hang.culprits, ElementsAre(1));
+  EXPECT_THAT(hang.headline,
+              HasSubstr("rank 1 has not called collective 7 of communicator world: it ended "
+                        "abruptly, and may have been killed, and was at loader.py:12 load"));
+  EXPECT_THAT(hang.lines, ElementsAre("so it was when the ranks were ended",
+                                      "ranks 0 and 2 wait in collective 7 of communicator world"));
+  // With one that still waits it is the dead rank.
+  ranks[2].state = RankState::kQuiet;
+  EXPECT_EQ(explain(ranks).kind, JobHangKind::kDeadRank);
+  // Where nobody was in a collective, nothing else is known than that they ended.
+  for (RankHang& rank : ranks) {
+    rank.state = RankState::kDied;
+    rank.calls.clear();
+  }
+  EXPECT_EQ(explain(ranks).kind, JobHangKind::kOnOneRank);
+}
+
 TEST(JobHang, SaysWhichRankDied) {
   Job job(4, 2, 4);
   job.plant(Fault::kDies, 1, 4);

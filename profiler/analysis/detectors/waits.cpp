@@ -8,6 +8,7 @@
 //   synchronization of the issuing thread. The wait costs a call (0.2 µs and more), hides the order
 //   that matters and occupies a hardware queue. Evidence: calls, exact records. No false alarms
 //   under the guaranteed relation; a wait may still be needed on a path that this run did not take.
+//   Waits of NCCL in its own calls, by its NVTX ranges, are not reported.
 // wait-on-unrecorded (SS005): CUDA treats an event that nobody recorded as done. A wait for it, a
 //   synchronization or a query does nothing, so the intended order does not exist. Waits and
 //   synchronizations are reported. Evidence: calls, the history of events. A program may rely on
@@ -15,10 +16,13 @@
 //   recorded later, or, if the round did not finish, other events that the thread waits for with
 //   the same function are (as in cuBLASXt). The finding says so and is only suspected. Events
 //   that are shared between processes are not reported, because another process may have recorded
-//   them.
+//   them; nor are those that NCCL waits for in its own calls, by its NVTX ranges.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -28,14 +32,50 @@
 #include "steps.h"
 
 namespace streamscope::analysis {
+namespace {
+
+class CallsOfNccl {
+ public:
+  explicit CallsOfNccl(const Trace& trace) {
+    const auto& ranges = trace.range;
+    for (Id range = 0; range < ranges.size(); ++range) {
+      if (ranges.kind[range] != trace::kPushPop || ranges.start_ns[range] == kUnknownNs ||
+          trace.text(ranges.domain_id[range]) != "NCCL")
+        continue;
+      const Ns end = ranges.end_ns[range] == kUnknownNs ? std::numeric_limits<Ns>::max()
+                                                        : ranges.end_ns[range];
+      Ns& known = by_thread_[ranges.thread_id[range]][ranges.start_ns[range]];
+      known = std::max(known, end);
+    }
+    for (auto& [thread, spans] : by_thread_) {
+      Ns end = std::numeric_limits<Ns>::min();  // of all before
+      for (auto& [start, own_end] : spans) own_end = end = std::max(end, own_end);
+    }
+  }
+  /// True if NCCL made a call of this thread at this time.
+  bool contain(Id thread, Ns at) const {
+    const auto spans = by_thread_.find(thread);
+    if (spans == by_thread_.end()) return false;
+    const auto next = spans->second.upper_bound(at);
+    return next != spans->second.begin() && std::prev(next)->second >= at;
+  }
+
+ private:
+  std::map<Id, std::map<Ns, Ns>> by_thread_;  // start and end; one in another has the outer end
+};
+
+}  // namespace
 
 void find_redundant_waits(Analyses& analyses, Findings& findings) {
   const Trace& trace = analyses.trace();
   const HappensBefore& before = analyses.before();
   const auto& waits = trace.event_wait;
+  const CallsOfNccl nccl(trace);
   std::map<Findings::Key, Change> repairs;
   for (Id wait = 0; wait < waits.size(); ++wait) {
-    if (!before.is_redundant_wait(wait)) continue;
+    if (!before.is_redundant_wait(wait) ||
+        nccl.contain(waits.thread_id[wait], waits.start_ns[wait]))
+      continue;
     const Id record = waits.record_id[wait], stream = waits.stream_id[wait];
     const Id recorded_on = trace.event_record.stream_id[record];
     const bool own = recorded_on == stream;
@@ -91,8 +131,10 @@ void find_waits_on_unrecorded(Analyses& analyses, Findings& findings) {
   };
   std::vector<Unrecorded> found;
   std::set<std::pair<Id, Id>> first_rounds;  // thread and function
+  const CallsOfNccl nccl(trace);
   const auto add = [&](Unrecorded call) {
-    if (is_shared_between_processes(trace, call.event)) return;
+    if (is_shared_between_processes(trace, call.event) || nccl.contain(call.thread, call.at))
+      return;
     call.recorded_later = call.event < first_recorded.size() &&
                           first_recorded[call.event] != kUnknownNs &&
                           first_recorded[call.event] > call.at;

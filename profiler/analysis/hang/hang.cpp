@@ -223,13 +223,19 @@ class Explainer {
         } else if (is_collective(trace_, op)) {
           verdict.name = "collective";
           verdict.headline = op_on_stream(trace_, op) + " waits for the other ranks";
-          verdict.why += ranks_in_collectives();
+          verdict.why += open_collectives("It waits in");
           verdict.remedy =
               "Check that every rank issues the same collectives in the same order on "
               "every communicator, and that two communicators can run at once.";
         } else {
           verdict.name = "stuck-kernel";
-          verdict.headline = op_on_stream(trace_, op) + " does not end";
+          if (is_first_to_end(call, running, node)) {
+            verdict.headline = op_on_stream(trace_, op) + " does not end";
+          } else {
+            verdict.headline = op_on_stream(trace_, op) + " or what waits for it does not end";
+            verdict.why += " The device was not asked how far it is." +
+                           open_collectives("What waits includes");
+          }
           verdict.remedy = before > 0 ? "" : "It may also be slow. ";
           verdict.remedy +=
               "Look for a loop that waits for memory that is never written, or for blocks "
@@ -241,15 +247,25 @@ class Explainer {
     return alive;
   }
 
+  // The times of what ended last may be lost with a process that is killed; then the first of
+  // several ops whose end is not known may have ended, unless its start, or an answer of the
+  // device, says that it runs.
+  bool is_first_to_end(const WaitFor::Blocked& call, const std::vector<Index>& running,
+                       Index node) const {
+    return call.proved || !snapshot_.probes.empty() ||
+           trace_.op.start_ns[graph_.node(node).id] != kUnknownNs ||
+           (running.size() == 1 && graph_.held_by(node) == 0);
+  }
+
   // Which collective each stream is at.
-  std::string ranks_in_collectives() const {
+  std::string open_collectives(std::string_view so) const {
     std::string text;
     std::set<Id> reported;
     for (const Collective& one : collectives(trace_)) {
       if (one.op == kNoId || one.end_ns != kUnknownNs ||
           trace_.process_of_stream(one.stream) != process_ || !reported.insert(one.stream).second)
         continue;
-      text += fmt::format(" It waits in {}.", name_of(trace_, one));
+      text += fmt::format(" {} {}.", so, name_of(trace_, one));
     }
     return text;
   }

@@ -87,8 +87,8 @@ std::vector<WaitFor::Index> WaitFor::lost_signals() const {
   return lost;
 }
 
-std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
-  const std::vector<bool> reached = reachable(links_, {call.node});
+// Threads and ops for which these nodes wait and that wait for no op themselves.
+std::vector<WaitFor::Index> WaitFor::running_among(const std::vector<bool>& reached) const {
   std::vector<bool> waits_for_op(nodes_.size());
   std::vector<Index> found;
   for (const Index node : released_) {
@@ -102,6 +102,14 @@ std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
     if (nodes_[node].kind == Kind::kOp && !waits_for_op[node]) found.push_back(node);
   }
   return found;
+}
+
+std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
+  return running_among(reachable(links_, {call.node}));
+}
+
+std::vector<WaitFor::Index> WaitFor::running() const {
+  return running_among(std::vector<bool>(nodes_.size(), true));
 }
 
 size_t WaitFor::held_by(Index index) const {

@@ -73,6 +73,8 @@ class WaitFor {
 
   WaitFor(const IssueOrder& order, const HappensBefore& guaranteed);
 
+  /// True where ops of the process that have no node are known to have ended.
+  bool covers(Id process) const { return process < covered_.size() && covered_[process]; }
   const Node& node(Index index) const { return nodes_[index]; }
   size_t size() const { return nodes_.size(); }
   std::span<const Link> links(Index index) const { return links_[index]; }
@@ -85,14 +87,18 @@ class WaitFor {
   std::vector<Index> lost_signals() const;
   /// What a blocked call that is not stuck waits for: ops that could run and did not end, threads.
   std::vector<Index> running(const Blocked& call) const;
+  /// The same of everything that is pending.
+  std::vector<Index> running() const;
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
 
  private:
   class Builder;
   void release();
+  std::vector<Index> running_among(const std::vector<bool>& reached) const;
   std::vector<bool> reachable_from_blocked() const;
 
+  std::vector<bool> covered_;  // by process
   std::vector<Node> nodes_;
   std::vector<std::vector<Link>> links_;
   std::vector<Blocked> blocked_;

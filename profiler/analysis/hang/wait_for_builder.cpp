@@ -51,6 +51,7 @@ class WaitFor::Builder : public OrderingConsumer {
     find_blocked();
     if (std::find(in_scope_.begin(), in_scope_.end(), true) == in_scope_.end()) return;
     find_pending();
+    graph_.covered_ = in_scope_;
     OrderingWalk(order_, *this).run();
     link_calls();
     link_threads();

@@ -47,6 +47,7 @@ struct Round {
   std::atomic<uint32_t> number{0};
   std::atomic<int> finished_stage{-1};
   uint32_t count = 0;
+  bool flushes = false;
   Question questions[ring::kMaxQuestions];
   Answer answers[ring::kMaxQuestions];
   bool reported[ring::kMaxQuestions];
@@ -203,6 +204,7 @@ void begin_round(const ring::Control& control, uint32_t number) {
     std::lock_guard lock(round.mutex);
     round.count = std::min(control.question_count, ring::kMaxQuestions);
     std::copy_n(control.questions, round.count, round.questions);
+    round.flushes = control.question_flush != 0;
     std::fill(std::begin(round.reported), std::end(round.reported), false);
     round.number.store(number, std::memory_order_relaxed);
   }
@@ -222,8 +224,8 @@ void answer_questions() {
   const int64_t limit = round.stage == kFlush ? kFlushLimitMs * int64_t{1'000'000} : kLimitNs;
   report_answers();
   if (!finished && monotonic_ns() - round.stage_since < limit) return;
-  if (round.stage == kFlush) {
-    push(ring::AnswerKind::kFlush, 0, nullptr, finished);
+  if (round.stage == kFlush) push(ring::AnswerKind::kFlush, 0, nullptr, finished);
+  if (round.stage == (round.flushes ? kFlush : kStreams)) {
     push(ring::AnswerKind::kAll, 0, nullptr, true);
     round.stage = kDone;
   } else {

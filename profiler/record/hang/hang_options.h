@@ -17,13 +17,15 @@
 namespace streamscope::record {
 
 class Drain;
+class Monitor;
 
 /// Follows the recording of a rank of a job. Thread-compatible; throws nothing.
 class RankFollower {
  public:
   virtual ~RankFollower() = default;
-  /// After each read of the rings; nullptr: nothing is recorded yet.
-  virtual void step(Drain* drain) = 0;
+  /// After each read of the rings, with what may ask the devices of the processes; nullptr: nothing
+  /// is recorded yet.
+  virtual void step(Drain* drain, Monitor* monitor) = 0;
   /// A process that hangs is about to be explained, which may take seconds.
   virtual void explaining() = 0;
   /// The trace is finished; nothing follows.

@@ -32,16 +32,18 @@ bool works_for_us(const ThreadSnapshot& thread) { return thread.name.starts_with
 
 void Monitor::step(Drain& drain) {
   take_request(drain);
-  if (!options_.timeout_s && !requested_) return;
-  bool asking = false, requested = false;
+  if (!options_.timeout_s && !requested_ && !asks_devices_) return;
+  bool asking = false, requested = false, asks_devices = false;
   for (ProcessDrain* process : drain.live_processes()) {
     Watch& watch = watches_[process->row_id()];
     step(drain, *process, watch);
     asking |= watch.phase == Phase::kAsking;
     requested |= watch.on_request;
+    asks_devices |= watch.of_device;
   }
   if (!asking) asking_ = trace::kNoId;
   requested_ = requested;
+  asks_devices_ = asks_devices;
 }
 
 void Monitor::take_request(Drain& drain) {
@@ -63,6 +65,14 @@ void Monitor::ask_all(Drain& drain) {
   }
 }
 
+void Monitor::ask_devices(Drain& drain) {
+  for (ProcessDrain* process : drain.live_processes()) {
+    Watch& watch = watches_[process->row_id()];
+    if (watch.phase == Phase::kReported || is_stopped(static_cast<pid_t>(process->pid()))) continue;
+    asks_devices_ = watch.of_device = true;
+  }
+}
+
 void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
   const ProcessDrain::Progress progress = process.progress();
   const auto now = Clock::now();
@@ -71,13 +81,13 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
     watch.since = now;
     if (watch.phase != Phase::kAsking) {
       watch.asked_again = false;
-    } else if (options_.timeout_s && !std::exchange(watch.asked_again, true)) {
+    } else if (watch.explains && options_.timeout_s && !std::exchange(watch.asked_again, true)) {
       const double limit_s = *options_.timeout_s * watch.patience;
       watch.since -= std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(std::max(0.0, limit_s - kAgainS)));
     }
     if (watch.phase == Phase::kReported) watch.patience = 1;
-    if (watch.phase != Phase::kAsking || !watch.on_request) {
+    if (watch.phase != Phase::kAsking || (!watch.on_request && !watch.of_device)) {
       if (asking_ == process.row_id()) asking_ = trace::kNoId;
       watch.phase = Phase::kMoving;
     }
@@ -87,10 +97,12 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
       const bool still =
           options_.timeout_s && progress.issued && progress.watchable &&
           now - watch.since >= std::chrono::duration<double>(*options_.timeout_s * watch.patience);
-      if ((still || watch.on_request) && asking_ == trace::kNoId) {
+      if ((still || watch.on_request || watch.of_device) && asking_ == trace::kNoId) {
         if (!watch.on_request && is_stopped(static_cast<pid_t>(process.pid()))) {
           watch.since = now;  // a debugger controls it
+          watch.of_device = false;
         } else {
+          watch.explains = still || watch.on_request;
           ask(process, watch);
         }
       }
@@ -99,7 +111,15 @@ void Monitor::step(Drain& drain, ProcessDrain& process, Watch& watch) {
     case Phase::kAsking: {
       const bool answered =
           progress.answered == watch.round && now - watch.asked_at > kThreadWindow;
-      if (answered || now - watch.asked_at > kAnswerLimit) conclude(drain, process, watch);
+      if (!answered && now - watch.asked_at <= kAnswerLimit) break;
+      asking_ = trace::kNoId;
+      watch.of_device = false;
+      if (watch.explains) {
+        conclude(drain, process, watch);
+      } else {
+        process.give_up_answers(drain.now());
+        watch.phase = Phase::kMoving;
+      }
       break;
     }
     case Phase::kReported:
@@ -116,12 +136,12 @@ void Monitor::ask(ProcessDrain& process, Watch& watch) {
   const std::vector<ring::Question> questions = process.questions(watch.round);
   control_.questioned_pid = process.pid();
   control_.question_count = static_cast<uint32_t>(questions.size());
+  control_.question_flush = watch.explains ? 1 : 0;
   std::copy(questions.begin(), questions.end(), control_.questions);
   control_.question_round.store(watch.round, std::memory_order_release);
 }
 
 void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {
-  asking_ = trace::kNoId;
   if (options_.explaining) options_.explaining();
   const ProcessDrain::Progress progress = process.progress();
   const bool asked_for = std::exchange(watch.on_request, false);

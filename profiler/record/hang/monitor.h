@@ -34,6 +34,11 @@ class Monitor {
   void ask_all(Drain& drain);
   /// True until that is done.
   bool is_asked() const { return requested_; }
+  /// Asks how far the device of each live process is, and explains nothing: the answers become rows
+  /// of table probe. Does not ask processes that are stopped, or that were explained just now.
+  void ask_devices(Drain& drain);
+  /// True until they have answered, or had time to.
+  bool is_asking_devices() const { return asks_devices_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -44,6 +49,8 @@ class Monitor {
     Phase phase = Phase::kMoving;
     double patience = 1;  // factor of the time limit
     bool on_request = false;
+    bool of_device = false;    // its device is to be asked, or is being asked
+    bool explains = false;     // ... and the answer is to be explained
     bool asked_again = false;  // soon after activity that the question itself had caused
     uint32_t round = 0;
     std::vector<ThreadSnapshot> threads;  // as they were when the question was asked
@@ -61,6 +68,7 @@ class Monitor {
   std::map<trace::Id, Watch> watches_;  // by process
   uint32_t explain_request_ = 0;
   bool requested_ = false;  // some process is not explained yet
+  bool asks_devices_ = false;
   trace::Id asking_ = trace::kNoId;
 };
 

@@ -114,7 +114,8 @@ Session::Session(const fs::path& trace, const Options& options)
 void Session::watch() {
   Options watched = options_;
   // The newest records alone do not say how many collectives there have been.
-  if (options_.hangs.follow && !options_.run.empty() && !options_.flight_recorder_mib) {
+  if (options_.hangs.follow && options_.hangs.explain && !options_.run.empty() &&
+      !options_.flight_recorder_mib) {
     follower_ = options_.hangs.follow(trace_);
     watched.hangs.explaining = [this] {
       if (follower_) follower_->explaining();
@@ -174,7 +175,7 @@ std::chrono::microseconds Session::step() {
     if (flight_) return flight_->step() > 0 ? kShortestPause : kLongestPause;
     if (!drain_) {
       if (!folder_.has_rings()) {
-        if (follower_) follower_->step(nullptr);
+        if (follower_) follower_->step(nullptr, nullptr);
         pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
         return pause_;
       }
@@ -188,7 +189,7 @@ std::chrono::microseconds Session::step() {
     const size_t read = drain_->cycle();
     if (sampler_) sampler_->watch(drain_->issuing_threads());
     if (monitor_) monitor_->step(*drain_);
-    if (follower_) follower_->step(drain_.get());
+    if (follower_) follower_->step(drain_.get(), &*monitor_);
     if (read > kBusy) return 0us;
     pause_ =
         read > 0 ? kShortestPause : std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
@@ -203,7 +204,7 @@ void Session::set_exit(uint32_t pid, int wait_status) {
   if (!drain_ || failure_) return;
   try {
     drain_->set_exit(pid, wait_status);
-    if (follower_) follower_->step(drain_.get());
+    if (follower_) follower_->step(drain_.get(), &*monitor_);
   } catch (const std::exception& error) {
     fail(error);
   }
