@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "analysis/analyses.h"
@@ -74,16 +75,18 @@ void add_traces(const fs::path& folder, bool are_asked, bool quiet,
   }
 }
 
+// `missing`: why there is no trace, where no rank has a note either.
 std::map<int32_t, RankHang> ranks_in(const fs::path& folder,
-                                     const std::vector<job::FoundNote>& notes, bool quiet) {
+                                     const std::vector<job::FoundNote>& notes, bool quiet,
+                                     std::optional<Error>& missing) {
   std::map<int32_t, RankHang> ranks;
   for (RankHang& rank : job::ranks_in(folder, notes))
     ranks.emplace(rank.identity.rank, std::move(rank));
   if (!notes.empty() && ranks.size() == notes.size()) return ranks;
   try {
     add_traces(folder, is_asked(notes), quiet, ranks);
-  } catch (const Error&) {
-    if (notes.empty()) throw;  // no trace either
+  } catch (const Error& error) {
+    if (notes.empty()) missing = error;
   }
   return ranks;
 }
@@ -96,10 +99,13 @@ int report_job_hang(const fs::path& folder, bool quiet) {
   if (!is_asked(notes))
     std::erase_if(notes, [](const job::FoundNote& found) { return found.note.more_follows; });
   std::vector<RankHang> ranks;
-  for (auto& [number, rank] : ranks_in(folder, notes, quiet)) ranks.push_back(std::move(rank));
+  std::optional<Error> missing;
+  for (auto& [number, rank] : ranks_in(folder, notes, quiet, missing))
+    ranks.push_back(std::move(rank));
   std::vector<std::string> problems;
   job::add_foreign_ranks(folder, ranks, problems);
   for (const std::string& problem : problems) message("{}", problem);
+  if (ranks.empty() && missing) throw *missing;
   if (ranks.empty()) {
     throw Error(folder, "has no trace of a rank",
                 "record with streamscope record --run; streamscope hang TRACE explains a single "

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/hang/hang.h"
+#include "analysis/hang/presumed_ended.h"
 #include "analysis/usage/collectives.h"
 #include "vocabulary/tier.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 using trace::Id;
 using trace::kNoId;
+using trace::Ns;
 using trace::Trace;
 
 // The process of the rank: the one that says so, or else the one with most collectives.
@@ -53,7 +55,8 @@ bool find_end(const Trace& trace, Id process, RankHang& hang) {
   return true;
 }
 
-// "at loader.py:12 load"; "" if it was never sampled.
+// "at loader.py:12 load", of the thread that began the process if that was sampled; "" if nothing
+// was.
 std::string last_seen(analysis::Analyses& analyses, Id process) {
   const Trace& trace = analyses.trace();
   const auto& samples = trace.host_sample;
@@ -62,7 +65,12 @@ std::string last_seen(analysis::Analyses& analyses, Id process) {
     if (samples.stack_id[sample] >= trace.stack.size() ||
         trace.process_of_thread(samples.thread_id[sample]) != process)
       continue;
-    if (last == kNoId || samples.at_ns[sample] > samples.at_ns[last]) last = sample;
+    const auto rank = [&](Id one) {
+      const Id thread = samples.thread_id[one];
+      return std::pair(trace.thread.os_tid[thread] == trace.process.os_pid[process],
+                       samples.at_ns[one]);
+    };
+    if (last == kNoId || rank(sample) > rank(last)) last = sample;
   }
   if (last == kNoId) return "";
   const std::string& site = analyses.places().call_site(samples.stack_id[last]);
@@ -107,7 +115,9 @@ class Reached {
       if (graph_.node(node).kind != WaitFor::Kind::kOp) continue;
       pending_.insert(graph_.node(node).id);
     }
-    for (const WaitFor::Index node : graph_.running()) {
+    Ns waited = 0;
+    for (const WaitFor::Blocked& call : graph_.blocked()) waited = std::max(waited, call.held_ns);
+    for (const WaitFor::Index node : graph_.running(analysis::PresumedEnded(trace_, waited))) {
       if (graph_.node(node).kind == WaitFor::Kind::kOp) running_.insert(graph_.node(node).id);
     }
   }

@@ -61,7 +61,7 @@ class Explainer {
   }
 
   // A rank may leave a collective of all ranks once another one has left it; that it did may not be
-  // reported yet.
+  // reported yet. It may not if it is in another kind of collective of that number.
   void leave_what_others_left() {
     std::map<std::string_view, uint32_t> entered;  // the newest that a rank has entered or left
     for (const RankHang& rank : ranks_) {
@@ -73,9 +73,18 @@ class Explainer {
     for (RankHang& rank : ranks_) {
       for (LastCall& call : rank.calls) {
         if (!call.started || !needs_all_ranks(call.kind)) continue;
-        call.ended |= call.sequence < entered[call.communicator];
+        call.ended |= call.sequence < entered[call.communicator] && !differs_from_others(call);
       }
     }
+  }
+
+  bool differs_from_others(const LastCall& call) const {
+    return std::ranges::any_of(ranks_, [&](const RankHang& rank) {
+      return std::ranges::any_of(rank.calls, [&](const LastCall& other) {
+        return other.communicator == call.communicator && other.sequence == call.sequence &&
+               other.ended && other.kind != call.kind;
+      });
+    });
   }
 
   void find_places() {
@@ -173,13 +182,14 @@ class Explainer {
                        place.waiting.size() == 1 ? "waits" : "wait", call_text(place));
   }
 
-  // Ranks in the same collective that do not agree what it is: those that differ from most.
+  // Ranks in the same collective that do not agree what it is: those that differ from most. One may
+  // have left it, with the data of another collective.
   bool found_mismatch() {
     for (const Place& place : places_) {
       if (!place.is_waited_in) continue;
       std::map<std::pair<CollectiveKind, uint64_t>, std::vector<size_t>> by_call;
       for (const auto& [rank, call] : place.members) {
-        if (call->sequence == place.reached && !call->ended && call->started)
+        if (call->sequence == place.reached && (call->started || call->ended))
           by_call[{call->kind, compares_bytes(call->kind) ? call->bytes : 0}].push_back(rank);
       }
       if (by_call.size() < 2) continue;

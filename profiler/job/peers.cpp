@@ -261,14 +261,20 @@ float host_part(const CompactShares& shares) {
   return sum;
 }
 
+// What is beyond the limit the hosts of the peers do as well, ahead of their devices, where it does
+// not show: they launch.
 void limit_host(float most_ns, Excess& excess) {
+  const float whole_ns = host_part(excess.shares);
+  if (whole_ns <= most_ns) return;
+  excess.total_ns = std::max(excess.total_ns - (whole_ns - most_ns), 0.f);
+  float& launching = excess.shares[static_cast<size_t>(analysis::TimeShare::kLaunching)];
+  launching = std::max(launching - (whole_ns - most_ns), 0.f);
   const float host_ns = host_part(excess.shares);
   if (host_ns <= most_ns) return;
   for (size_t share = 0; share < analysis::kShareCount; ++share) {
     if (is_host_time(static_cast<analysis::TimeShare>(share)))
       excess.shares[share] *= most_ns / host_ns;
   }
-  excess.total_ns = std::max(excess.total_ns - (host_ns - most_ns), 0.f);
 }
 
 }  // namespace

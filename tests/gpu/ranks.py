@@ -4,6 +4,7 @@
 
 import concurrent.futures
 import json
+import queue
 import re
 import sqlite3
 
@@ -27,7 +28,7 @@ FAULTS = {
 }
 HEALTHY = [1024, 1024, 4096]  # where the host is the slower part, and where the device is
 
-HANG_S = 45  # after which a job is killed; it hangs after about 10
+HANG_S = 30  # after which a job is killed; it hangs after about 9
 # What rank 1 does at the end, and what the recorder of rank 0 must say.
 HANGS = {"missing": "rank 1 has not called all-reduce", "spins": "rank 1 has not begun all-reduce", "stops": "rank 1 .*it is stopped",
          "kind": "rank 1 calls all-gather", "dies": "rank 1 has not called all-reduce"}
@@ -89,14 +90,15 @@ def judge(harness, name, ranks, width, fault="", causes=()):
         harness.check(f"{name}: cause", answer["delays"][0]["cause"] in causes, f"{answer['delays']}")
 
 
-def hung(harness, number, fault):
+def hung(harness, number, fault, devices):
     name = f"ranks_hang_{fault}"
     folder, dumps = harness.work / name, harness.work / f"{name}_dumps"
     dumps.mkdir()
 
     def rank(which):
         environment = {"RANK": str(which), "LOCAL_RANK": str(which), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-                       "MASTER_PORT": str(29611 + number), "STREAMSCOPE_JOB": name, "TORCH_NCCL_TRACE_BUFFER_SIZE": "2000"}
+                       "MASTER_PORT": str(29611 + number), "STREAMSCOPE_JOB": name, "TORCH_FR_BUFFER_SIZE": "2000",
+                       "CUDA_VISIBLE_DEVICES": devices}
         return harness.run([harness.streamscope, "record", "--run", folder, "--quiet", "--", "timeout", "-s", "KILL", HANG_S,
                             harness.python, PROGRAM, "--fault", fault, "--dump", dumps], HANG_S + 60, environment)
 
@@ -137,5 +139,17 @@ def run(harness):
         judge(harness, f"ranks_healthy_{number}", 2 + number % (devices - 1), width)
     for number, (fault, (width, causes)) in enumerate(FAULTS.items()):
         judge(harness, f"ranks_{fault}", 2 + number % (devices - 1), width, fault, causes)
-    for number, fault in enumerate(HANGS):
-        hung(harness, number, fault)
+    pairs = queue.SimpleQueue()
+    for first in range(0, devices - 1, 2):
+        pairs.put(f"{first},{first + 1}")
+
+    def hang(number, fault):
+        pair = pairs.get()
+        try:
+            hung(harness, number, fault, pair)
+        finally:
+            pairs.put(pair)
+
+    with concurrent.futures.ThreadPoolExecutor(max(devices // 2, 1)) as pool:
+        for done in [pool.submit(hang, number, fault) for number, fault in enumerate(HANGS)]:
+            done.result()

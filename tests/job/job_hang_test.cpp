@@ -197,6 +197,25 @@ TEST(JobHang, AJobThatWasKilledIsExplainedAsItWasBefore) {
   EXPECT_EQ(explain(ranks).kind, JobHangKind::kOnOneRank);
 }
 
+TEST(JobHang, ARankMayLeaveACollectiveWithTheDataOfAnotherOne) {
+  const auto rank = [](int32_t number, CollectiveKind kind, bool ended) {
+    RankHang hang{.identity = {.rank = number, .world_size = 2}, .state = RankState::kQuiet};
+    hang.calls = {{.communicator = "world", .size = 2, .sequence = 7, .issued = 7}};
+    hang.calls[0].kind = kind;
+    hang.calls[0].started = true;
+    hang.calls[0].ended = ended;
+    return hang;
+  };
+  const JobHang hang = explain(
+      {rank(0, CollectiveKind::kAllReduce, true), rank(1, CollectiveKind::kAllGather, false)});
+  EXPECT_EQ(hang.kind, JobHangKind::kMismatch);
+  EXPECT_THAT(hang.headline, HasSubstr("as collective 7 of communicator world"));
+  EXPECT_EQ(explain({rank(0, CollectiveKind::kAllReduce, true),
+                     rank(1, CollectiveKind::kAllReduce, false)})
+                .kind,
+            JobHangKind::kNone);
+}
+
 TEST(JobHang, SaysWhichRankDied) {
   Job job(4, 2, 4);
   job.plant(Fault::kDies, 1, 4);

@@ -13,6 +13,7 @@
 #include "analysis/units.h"
 #include "analysis/usage/collectives.h"
 #include "hang_snapshot.h"
+#include "presumed_ended.h"
 #include "vocabulary/list_text.h"
 #include "wait_for_words.h"
 
@@ -186,7 +187,7 @@ class Explainer {
     bool alive = false;
     for (const WaitFor::Blocked& call : blocked_) {
       if (graph_.node(call.node).stuck) continue;
-      std::vector<Index> running = graph_.running(call);
+      std::vector<Index> running = running_for(call);
       std::stable_partition(running.begin(), running.end(), [&](Index node) {
         return graph_.node(node).kind == Kind::kOp &&
                trace_.op.start_ns[graph_.node(node).id] != kUnknownNs;
@@ -223,7 +224,7 @@ class Explainer {
         } else if (is_collective(trace_, op)) {
           verdict.name = "collective";
           verdict.headline = op_on_stream(trace_, op) + " waits for the other ranks";
-          verdict.why += open_collectives("It waits in");
+          verdict.why += ranks_in_collectives();
           verdict.remedy =
               "Check that every rank issues the same collectives in the same order on "
               "every communicator, and that two communicators can run at once.";
@@ -233,8 +234,7 @@ class Explainer {
             verdict.headline = op_on_stream(trace_, op) + " does not end";
           } else {
             verdict.headline = op_on_stream(trace_, op) + " or what waits for it does not end";
-            verdict.why += " The device was not asked how far it is." +
-                           open_collectives("What waits includes");
+            verdict.why += " Nothing says which of them runs.";
           }
           verdict.remedy = before > 0 ? "" : "It may also be slow. ";
           verdict.remedy +=
@@ -247,25 +247,39 @@ class Explainer {
     return alive;
   }
 
-  // The times of what ended last may be lost with a process that is killed; then the first of
-  // several ops whose end is not known may have ended, unless its start, or an answer of the
-  // device, says that it runs.
+  // Where nothing says that the first of several ops runs, and a collective is the next of which it
+  // can be said that it waits, that one.
+  std::vector<Index> running_for(const WaitFor::Blocked& call) const {
+    std::vector<Index> running = graph_.running(call);
+    const auto is_op = [&](Index node) { return graph_.node(node).kind == Kind::kOp; };
+    if (call.proved || std::ranges::any_of(running, [&](Index node) {
+          return is_op(node) && trace_.op.start_ns[graph_.node(node).id] != kUnknownNs;
+        }))
+      return running;
+    std::vector<Index> likely = graph_.running(call, PresumedEnded(trace_, call.held_ns));
+    const auto rest = std::ranges::stable_partition(likely, [&](Index node) {
+      return is_op(node) && is_collective(trace_, graph_.node(node).id);
+    });
+    return rest.begin() == likely.begin() ? running : likely;
+  }
+
+  // The times of what ended last may be lost with a process that is killed, or not be delivered
+  // yet; then the first of several ops may have ended, unless its start says that it runs.
   bool is_first_to_end(const WaitFor::Blocked& call, const std::vector<Index>& running,
                        Index node) const {
-    return call.proved || !snapshot_.probes.empty() ||
-           trace_.op.start_ns[graph_.node(node).id] != kUnknownNs ||
+    return call.proved || trace_.op.start_ns[graph_.node(node).id] != kUnknownNs ||
            (running.size() == 1 && graph_.held_by(node) == 0);
   }
 
   // Which collective each stream is at.
-  std::string open_collectives(std::string_view so) const {
+  std::string ranks_in_collectives() const {
     std::string text;
     std::set<Id> reported;
     for (const Collective& one : collectives(trace_)) {
       if (one.op == kNoId || one.end_ns != kUnknownNs ||
           trace_.process_of_stream(one.stream) != process_ || !reported.insert(one.stream).second)
         continue;
-      text += fmt::format(" {} {}.", so, name_of(trace_, one));
+      text += fmt::format(" It waits in {}.", name_of(trace_, one));
     }
     return text;
   }

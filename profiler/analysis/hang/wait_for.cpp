@@ -88,28 +88,37 @@ std::vector<WaitFor::Index> WaitFor::lost_signals() const {
 }
 
 // Threads and ops for which these nodes wait and that wait for no op themselves.
-std::vector<WaitFor::Index> WaitFor::running_among(const std::vector<bool>& reached) const {
+std::vector<WaitFor::Index> WaitFor::running_among(const std::vector<bool>& reached,
+                                                   const HasEnded& has_ended) const {
   std::vector<bool> waits_for_op(nodes_.size());
+  std::vector<bool> ended(nodes_.size());
   std::vector<Index> found;
   for (const Index node : released_) {
     if (!reached[node]) continue;
+    const bool is_op = nodes_[node].kind == Kind::kOp;
     for (const Link& link : links_[node]) {
       const bool on_thread = link.why == Why::kNotIssued && nodes_[link.to].kind == Kind::kThread;
       if (on_thread) found.push_back(link.to);
       waits_for_op[node] = waits_for_op[node] || waits_for_op[link.to] || on_thread ||
-                           nodes_[link.to].kind == Kind::kOp;
+                           (nodes_[link.to].kind == Kind::kOp && !ended[link.to]);
     }
-    if (nodes_[node].kind == Kind::kOp && !waits_for_op[node]) found.push_back(node);
+    if (!is_op || waits_for_op[node]) continue;
+    ended[node] = has_ended(nodes_[node].id);
+    if (!ended[node]) found.push_back(node);
   }
   return found;
 }
 
 std::vector<WaitFor::Index> WaitFor::running(const Blocked& call) const {
-  return running_among(reachable(links_, {call.node}));
+  return running(call, [](Id) { return false; });
 }
 
-std::vector<WaitFor::Index> WaitFor::running() const {
-  return running_among(std::vector<bool>(nodes_.size(), true));
+std::vector<WaitFor::Index> WaitFor::running(const Blocked& call, const HasEnded& has_ended) const {
+  return running_among(reachable(links_, {call.node}), has_ended);
+}
+
+std::vector<WaitFor::Index> WaitFor::running(const HasEnded& has_ended) const {
+  return running_among(std::vector<bool>(nodes_.size(), true), has_ended);
 }
 
 size_t WaitFor::held_by(Index index) const {

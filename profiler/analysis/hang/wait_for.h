@@ -10,6 +10,7 @@
 // synchronizations alone cannot form a cycle: a cycle needs memory waits. See docs/analysis.md.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -87,15 +88,19 @@ class WaitFor {
   std::vector<Index> lost_signals() const;
   /// What a blocked call that is not stuck waits for: ops that could run and did not end, threads.
   std::vector<Index> running(const Blocked& call) const;
-  /// The same of everything that is pending.
-  std::vector<Index> running() const;
+  /// The same as if those ops had ended that a function says.
+  using HasEnded = std::function<bool(Id op)>;
+  std::vector<Index> running(const Blocked& call, const HasEnded& has_ended) const;
+  /// Of everything that is pending.
+  std::vector<Index> running(const HasEnded& has_ended) const;
   /// How many nodes wait for this one, directly or not.
   size_t held_by(Index index) const;
 
  private:
   class Builder;
   void release();
-  std::vector<Index> running_among(const std::vector<bool>& reached) const;
+  std::vector<Index> running_among(const std::vector<bool>& reached,
+                                   const HasEnded& has_ended) const;
   std::vector<bool> reachable_from_blocked() const;
 
   std::vector<bool> covered_;  // by process

@@ -8,7 +8,7 @@ Faults: loader and log (the host sleeps, or writes to a disk), interpreter (Pyth
 small kernels), sync (a value is read for each parameter), copy (pageable memory), memory (it is given back and allocated again), overlap
 (each reduction is waited for at once). At the end it may make the others hang: missing, dies, stops, spins, kind.
 
-With --dump FOLDER, each rank writes PyTorch's flight recorder into FOLDER after some seconds, if TORCH_NCCL_TRACE_BUFFER_SIZE is set.
+With --dump FOLDER, each rank writes PyTorch's flight recorder into FOLDER after some seconds, if TORCH_FR_BUFFER_SIZE is set.
 """
 
 import argparse
@@ -27,8 +27,8 @@ def load(options, fault):
     if fault == "loader":
         time.sleep(0.02)
     if fault == "copy":
-        torch.ones(1 << 24).cuda()
-    return torch.randn(4096 if fault == "batch" else 256, options.width, device="cuda")
+        options.pageable.cuda()
+    return torch.randn(16384 if fault == "batch" else 256, options.width, device="cuda")
 
 
 def compute(fault, spin):
@@ -79,6 +79,7 @@ def train(options, rank, log):
     fault = options.fault if rank == options.rank else ""
     model = torch.nn.Sequential(*(torch.nn.Linear(options.width, options.width) for _ in range(8))).cuda()
     spin = torch.randn(4096, 4096, device="cuda")
+    options.pageable = torch.ones(1 << 24)
     reduction = Reduction(options, fault, model)
     for _ in range(options.iterations):
         torch.cuda.nvtx.range_push("step")
@@ -94,9 +95,10 @@ def train(options, rank, log):
 
 
 def dump(folder, rank):
-    time.sleep(8)
-    (pathlib.Path(folder) / f"nccl_trace_rank_{rank}").write_bytes(torch._C._distributed_c10d._dump_nccl_trace())
-    (pathlib.Path(folder) / f"nccl_trace_rank_{rank}.json").write_bytes(torch._C._distributed_c10d._dump_nccl_trace_json())
+    time.sleep(4)
+    began = time.monotonic()
+    (pathlib.Path(folder) / f"nccl_trace_rank_{rank}").write_bytes(torch._C._distributed_c10d._dump_nccl_trace(True, False, False))
+    print(f"dumped after {time.monotonic() - began:.1f} s", flush=True)
 
 
 def hang(options, faulty, device):
