@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "job/parallel.h"
 
@@ -237,11 +238,11 @@ class DelayFinder {
   }
 
   double loss_in(const IterationRow& row, const Candidate& candidate) const {
-    // Steps that depend on the same one have the work since then in common.
+    // Steps that usually depend on the same one have the work since then in common.
     std::map<uint32_t, double> since;
     for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
       for (const Part& part : parts_of(step, kLikely)) {
-        double& most = since[steps_.after[step]];
+        double& most = since[usual_after(steps_, peers_, step)];
         if (covers(candidate, part.cause, row.rank)) most = std::max(most, part.ns);
       }
     }
@@ -255,14 +256,18 @@ class DelayFinder {
       if (row.row_count == 0) return;
       const uint32_t from = steps_.iterations[row.first_row].first_step;
       const IterationRow& last = steps_.iterations[row.first_row + row.row_count - 1];
-      Ns saved_ns = 0;  // by the host until then
+      const bool of_host = is_host_time(candidate.cause.share);
+      Ns saved_ns = 0;                  // by the host until then
+      std::set<uint32_t> shorter = {};  // work since these steps
       for (uint32_t step = from; step < last.first_step + last.step_count; ++step) {
-        const bool of_host = is_host_time(candidate.cause.share);
-        // Its host is early enough then.
-        if (of_host && steps_.shares[step][static_cast<size_t>(candidate.cause.share)] > 0)
+        // Its host, or its work, is early enough then.
+        if (of_host ? steps_.shares[step][static_cast<size_t>(candidate.cause.share)] > 0
+                    : shorter.contains(steps_.after[step]))
           depend_as_usual(scenario, step);
         for (const Part& part : parts_of(step, sigmas)) {
           if (!covers(candidate, part.cause, static_cast<uint32_t>(rank))) continue;
+          if (!of_host && shorter.insert(steps_.after[step]).second)
+            depend_as_usual(scenario, step);
           remove_part(scenario, step, part);
           if (of_host) saved_ns += host_part_ns(step, part);
         }

@@ -32,11 +32,16 @@ std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting) {
     const double count = steps.ranks[row.rank].row_count;
     Overlap& overlap = result[row.rank];
     overlap.communication_ns += communication_ns(steps, row) / count;
+    Ns exposed = 0, waited = 0;
     for_each_exposed(steps, row, [&](uint32_t step) {
-      overlap.exposed_ns += static_cast<double>(steps.end_ns[step] - steps.start_ns[step]) / count;
-      overlap.waited_ns +=
-          static_cast<double>(waited_ns(steps, waiting.waits[steps.group[step]], step)) / count;
+      exposed += steps.end_ns[step] - steps.start_ns[step];
+      waited += waited_ns(steps, waiting.waits[steps.group[step]], step);
     });
+    // Work may go on beside a collective of the path, and the path may not lead through one that
+    // nothing runs beside.
+    if (row.alone_ns != trace::kUnknownNs) exposed = row.alone_ns;
+    overlap.exposed_ns += static_cast<double>(exposed) / count;
+    overlap.waited_ns += static_cast<double>(std::min(waited, exposed)) / count;
   }
   return result;
 }

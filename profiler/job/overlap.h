@@ -13,7 +13,8 @@ namespace streamscope::job {
 /// Means per iteration of one rank.
 struct Overlap {
   double communication_ns = 0;  ///< a collective ran, waiting included
-  double exposed_ns = 0;        ///< of it, what the rank's critical path went through
+  double exposed_ns = 0;        ///< of it, with no other work of the rank beside it; where only
+                                ///< paths are known, what the rank's path went through
   double waited_ns = 0;         ///< of `exposed_ns`, waiting for other ranks
 
   /// The part of communication that costs nothing; 1 without communication.

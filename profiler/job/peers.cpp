@@ -104,7 +104,8 @@ class PositionMedians {
       Usual result = median_of(rows);
       result.noise_ns = noise >= 0 ? noise : spread_ns(rows, result);
       result.start_noise_ns = std::max(start_noise, result.noise_ns);
-      result.host_ns = host_ns_of(rows);
+      result.host_ns = known_median(steps_.host_ns, rows);
+      result.device_ns = known_median(steps_.device_ns, rows);
       result.host_noise_ns = std::max(host_noise, 0.f);  // alone: add_up_noise() follows
       usual[program_.first_usual + part * program_.positions + position_] = result;
     }
@@ -149,10 +150,10 @@ class PositionMedians {
     return result;
   }
 
-  float host_ns_of(std::span<const uint32_t> rows) const {
+  float known_median(const std::vector<float>& times, std::span<const uint32_t> rows) const {
     std::vector<float> known;
     for (uint32_t row : rows) {
-      if (const float host = steps_.host_ns[step_in(row)]; host >= 0) known.push_back(host);
+      if (const float time = times[step_in(row)]; time >= 0) known.push_back(time);
     }
     return known.empty() ? -1 : lower_median(known);
   }
@@ -277,6 +278,30 @@ void limit_host(float most_ns, Excess& excess) {
   }
 }
 
+// Work on the device that was waited for, and takes no longer than that of the peers in whose path
+// it is not: they do it beside the collective before.
+void find_exposed(const Steps& steps, const Peers& peers, uint32_t step, Excess& excess) {
+  const uint32_t after = steps.after[step];
+  if (excess.exposed != kNone || after == kNone || steps.ends_iteration(after) ||
+      after < steps.iterations[steps.row[step]].first_step)
+    return;
+  float waited_for = 0, longer = 0;
+  for (const auto share : {analysis::TimeShare::kKernels, analysis::TimeShare::kCopies,
+                           analysis::TimeShare::kOtherWork})
+    waited_for += excess.shares[static_cast<size_t>(share)];
+  for (uint32_t at = after + 1; at <= step; ++at) {
+    const float usual = peers.of(steps, at).device_ns;
+    if (steps.device_ns[at] < 0 || usual < 0) return;
+    longer += steps.device_ns[at] - usual;
+  }
+  if (std::max(longer, 0.f) >= waited_for / 2) return;
+  excess.exposed = after;
+  excess.exposed_ns = waited_for - std::max(longer, 0.f);
+  for (const auto share : {analysis::TimeShare::kKernels, analysis::TimeShare::kCopies,
+                           analysis::TimeShare::kOtherWork})
+    excess.shares[static_cast<size_t>(share)] *= std::max(longer, 0.f) / waited_for;
+}
+
 }  // namespace
 
 std::pair<uint32_t, uint64_t> program_of(const Steps& steps, const IterationRow& row) {
@@ -377,6 +402,7 @@ Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
     for (float& share : excess.shares) share *= excess.total_ns / known;
   }
   limit_host(host_limit_ns(steps, peers, step), excess);
+  find_exposed(steps, peers, step, excess);
   return excess;
 }
 

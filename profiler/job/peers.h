@@ -16,8 +16,9 @@ namespace streamscope::job {
 struct Usual {
   CompactShares shares{};
   Ns work_ns = 0;
-  int32_t after = -1;  ///< position in the iteration of the step it depends on; -1: its start
-  float host_ns = -1;  ///< that the host takes since the step before; negative: not known
+  int32_t after = -1;    ///< position in the iteration of the step it depends on; -1: its start
+  float host_ns = -1;    ///< that the host takes since the step before; negative: not known
+  float device_ns = -1;  ///< of the work on devices issued since then; negative: not known
   // Standard deviations of one rank from iteration to iteration.
   float noise_ns = 0;        ///< of the work
   float start_noise_ns = 0;  ///< of the start since that of the iteration
@@ -47,7 +48,8 @@ struct Peers {
 
 /// What a rank's own work took longer than usual, before one step. A host that did not wait for the
 /// device meanwhile cannot have held it up for longer than it was slower than its peers: that it is
-/// behind them, at the same speed, has other reasons.
+/// behind them, at the same speed, has other reasons. Nor does a rank lose time to work on its
+/// device that takes no longer than that of its peers: they do it beside the collective before.
 struct Excess {
   CompactShares shares{};    ///< by what the work was
   float exposed_ns = 0;      ///< in a collective that its peers overlap with work; without

@@ -60,6 +60,9 @@ struct Segment {
   /// to this call, or to the start of the next iteration. Unknown if it waited for the device
   /// meanwhile.
   Ns host_ns = trace::kUnknownNs;
+  /// How long the rank's work on devices takes that the host issues in that time, added up; it may
+  /// run beside collectives. Unknown if only the path is known.
+  Ns device_ns = trace::kUnknownNs;
 
   bool operator==(const Segment&) const = default;
 };
@@ -69,6 +72,9 @@ struct RankIteration {
   Ns end_ns = 0;
   std::vector<Collective> collectives;  ///< by start; those without one last
   std::vector<Segment> segments;        ///< before each collective; one more before the end
+  /// In which collectives ran and no other work of the rank did on a device. Unknown if only the
+  /// path is known.
+  Ns alone_ns = trace::kUnknownNs;
 
   bool operator==(const RankIteration&) const = default;
 };

@@ -129,8 +129,11 @@ void StepReader::push_work(const Segment& segment, uint32_t after) {
   std::ranges::transform(segment.shares, shares.begin(),
                          [](Ns part) { return static_cast<float>(part); });
   steps_.shares.push_back(shares);
-  steps_.host_ns.push_back(
-      segment.host_ns == trace::kUnknownNs ? -1.f : static_cast<float>(segment.host_ns));
+  const auto known = [](Ns time) {
+    return time == trace::kUnknownNs ? -1.f : static_cast<float>(time);
+  };
+  steps_.host_ns.push_back(known(segment.host_ns));
+  steps_.device_ns.push_back(known(segment.device_ns));
   steps_.place.push_back(places_[segment.place]);
   steps_.host_place.push_back(places_[segment.host_place]);
 }
@@ -180,7 +183,7 @@ void StepReader::add_iteration(const RankSummary& summary, const RankIteration& 
   steps_.peer.push_back(-1);
   steps_.iterations.push_back({static_cast<uint32_t>(steps_.ranks.size()), number, first,
                                static_cast<uint32_t>(order.size() + 1), shifted(iteration.start_ns),
-                               shifted(iteration.end_ns)});
+                               shifted(iteration.end_ns), iteration.alone_ns});
 }
 
 /// As if all ranks were like the first: copies of what was read so far would cost more than the
@@ -195,9 +198,9 @@ void StepReader::reserve_for(const RankSummary& first) {
     (analysis::reserve_large(columns, count), ...);
   };
   reserve(steps_.row, steps_.after, steps_.queued_after, steps_.work_ns, steps_.shares,
-          steps_.host_ns, steps_.place, steps_.host_place, steps_.start_ns, steps_.end_ns,
-          steps_.group, steps_.kind, steps_.bytes, steps_.sequence, steps_.communicator,
-          steps_.peer);
+          steps_.host_ns, steps_.device_ns, steps_.place, steps_.host_place, steps_.start_ns,
+          steps_.end_ns, steps_.group, steps_.kind, steps_.bytes, steps_.sequence,
+          steps_.communicator, steps_.peer);
   steps_.iterations.reserve(std::min(ranks * first.iterations.size(), kMostSteps));
 }
 

@@ -37,6 +37,7 @@ struct IterationRow {
   uint32_t step_count = 0;
   Ns start_ns = 0;
   Ns end_ns = 0;
+  Ns alone_ns = trace::kUnknownNs;  ///< as RankIteration::alone_ns
 };
 
 /// A communicator of the job; ranks know it by its name.
@@ -61,6 +62,7 @@ struct Steps {
   std::vector<CompactShares> shares;   ///< what the work was
   std::vector<float> host_ns;          ///< that the host took since the step before it; negative:
                                        ///< not known, as it waited for the device
+  std::vector<float> device_ns;        ///< as Segment::device_ns; negative: not known
   std::vector<uint32_t> place;         ///< where most of it comes from; index into `places`
   std::vector<uint32_t> host_place;    ///< where most of the host's part comes from
   std::vector<Ns> start_ns, end_ns;    ///< of the collective; both that of an iteration's end

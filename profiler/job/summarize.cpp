@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -13,6 +14,7 @@
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/labels.h"
 #include "analysis/usage/collectives.h"
+#include "own_work.h"
 #include "segment_cutter.h"
 #include "trace/checks.h"
 #include "trace/loss.h"
@@ -93,6 +95,7 @@ class Summarizer {
     std::erase_if(all_, [&](const analysis::Collective& one) {
       return one.process != iterations_.process_id;
     });
+    own_work_.emplace(analyses, iterations_.process_id, all_);
     summary_.identity = std::move(identity);
     summary_.incomplete = what_is_missing(analyses.trace());
   }
@@ -174,17 +177,21 @@ class Summarizer {
       index_of[i] = static_cast<int32_t>(result.collectives.size());
       result.collectives.push_back(collective(i));
     }
+    const auto add_times = [&](size_t i, Ns until) {
+      const Ns from = i == first ? iteration.issued_ns : left_by_host(i - 1);
+      result.segments.back().host_ns = host_ns(from, until);
+      result.segments.back().device_ns = own_work_->issued_between(from, until);
+    };
+    std::vector<OwnWork::Span> communication;
     for (const size_t i : order) {
       result.segments.push_back(cutter_.before(all_[i], i, iteration, index_of));
-      result.segments.back().host_ns =
-          host_ns(i == first ? iteration.issued_ns : left_by_host(i - 1), all_[i].issued_ns);
+      add_times(i, all_[i].issued_ns);
+      if (all_[i].start_ns != kUnknownNs && all_[i].end_ns != kUnknownNs)
+        communication.emplace_back(all_[i].start_ns, all_[i].end_ns);
     }
+    result.alone_ns = own_work_->without(std::move(communication));
     result.segments.push_back(cutter_.before_end(iteration, index_of));
-    if (number + 1 < iterations_.all.size()) {
-      result.segments.back().host_ns =
-          host_ns(first == last ? iteration.issued_ns : left_by_host(last - 1),
-                  iterations_.all[number + 1].issued_ns);
-    }
+    if (number + 1 < iterations_.all.size()) add_times(last, iterations_.all[number + 1].issued_ns);
     summary_.iterations.push_back(std::move(result));
   }
 
@@ -240,6 +247,7 @@ class Summarizer {
   std::vector<analysis::Collective> all_;  // of the process, in the order of issue
   Iterations iterations_;
   SegmentCutter cutter_;
+  std::optional<OwnWork> own_work_;
   RankSummary summary_;
   // By thread that issues work: launches that waited for room in the queue to the device.
   std::map<Id, std::vector<std::pair<Ns, Ns>>> blocked_launches_;

@@ -27,6 +27,7 @@ Ns relative(Ns time, Ns base) { return time == kUnknownNs ? kUnknownNs : time - 
 void put(const RankIteration& from, packed::Iteration& to) {
   to.set_start_ns(from.start_ns);
   to.set_end_ns(from.end_ns - from.start_ns);
+  to.set_alone_ns(from.alone_ns);
   for (const Collective& one : from.collectives) {
     to.add_communicator(one.communicator);
     to.add_sequence(one.sequence);
@@ -43,6 +44,7 @@ void put(const RankIteration& from, packed::Iteration& to) {
     to.add_place(segment.place);
     to.add_host_place(segment.host_place);
     to.add_host_ns(segment.host_ns);
+    to.add_device_ns(segment.device_ns);
     uint32_t which = 0;
     for (size_t i = 0; i < kShareCount; ++i) {
       if (segment.shares[i] == 0) continue;
@@ -102,6 +104,8 @@ class Unpacker {
     to.start_ns = checked(from.start_ns());
     to.end_ns = time(from.end_ns(), to.start_ns);
     require(to.end_ns >= to.start_ns);
+    to.alone_ns = time(from.alone_ns(), 0);
+    require(to.alone_ns == kUnknownNs || to.alone_ns >= 0);
     take_collectives(from, to);
     take_segments(from, to);
     result_.iterations.push_back(std::move(to));
@@ -135,7 +139,7 @@ class Unpacker {
     const int count = from.after_size();
     require(static_cast<size_t>(count) == to.collectives.size() + 1 && from.place_size() == count &&
             from.host_place_size() == count && from.host_ns_size() == count &&
-            from.shares_size() == count);
+            from.device_ns_size() == count && from.shares_size() == count);
     to.segments.resize(static_cast<size_t>(count));
     int next = 0;
     for (int i = 0; i < count; ++i) {
@@ -146,7 +150,9 @@ class Unpacker {
       require(segment.after >= -1 && segment.after < i && segment.place < result_.places.size() &&
               segment.host_place < result_.places.size());
       segment.host_ns = time(from.host_ns(i), 0);
-      require(segment.host_ns == kUnknownNs || segment.host_ns >= 0);
+      segment.device_ns = time(from.device_ns(i), 0);
+      for (const Ns known : {segment.host_ns, segment.device_ns})
+        require(known == kUnknownNs || known >= 0);
       const uint32_t which = from.shares(i);
       require(which >> kShareCount == 0 && std::popcount(which) <= from.share_ns_size() - next);
       for (size_t share = 0; share < kShareCount; ++share) {

@@ -49,7 +49,9 @@ struct Rank {
   std::map<std::string, uint32_t> next_sequence;  // the same
   std::vector<Collective> collectives;            // of the iteration, in the order of calls
   std::vector<Moment> ready;                      // before each
-  std::vector<Ns> host_ns;                        // the same
+  std::vector<Ns> host_ns, device_ns;             // the same
+  Ns kernels_ns = 0;                              // of kernels issued since the last call
+  std::vector<std::pair<Ns, Ns>> kernels;         // when they ran
   std::vector<int> pending;                       // not yet waited for
 };
 
@@ -171,7 +173,10 @@ class Simulation {
       factor *= 1.3 + 0.3 * extra_;
     }
     if (has(rank, Fault::kSlowKernel) && name == job_.faulty_place) factor *= 2 + extra_;
+    const Ns start = rank.device.ns;
     rank.device.add(TimeShare::kKernels, name, noisy(length * factor));
+    rank.kernels.emplace_back(start, rank.device.ns);
+    rank.kernels_ns += rank.device.ns - start;
   }
 
   /// Every rank of `members` calls it; the device goes on meanwhile if nobody waits.
@@ -181,6 +186,7 @@ class Simulation {
     for (Rank* rank : members) {
       rank->host.add(TimeShare::kLaunching, "train.py:60", noisy(20.0 * kUs));
       rank->host_ns.push_back(take_host_ns(*rank));
+      rank->device_ns.push_back(std::exchange(rank->kernels_ns, 0));
       Moment ready = rank->host;
       ready.wait_for(rank->device);
       Collective collective;
@@ -374,23 +380,53 @@ class Simulation {
     Moment last = rank.device;
     last.wait_for(rank.host);
     iteration.end_ns = last.ns;
-    const auto segment = [&](const Moment& moment, Ns host_ns) {
-      return Segment{moment.after < 0 ? -1 : position[moment.after], moment.shares,
-                     place_in(summary, moment.places), place_in(summary, moment.host_places),
-                     host_ns};
+    const auto segment = [&](const Moment& moment, Ns host_ns, Ns device_ns) {
+      return Segment{moment.after < 0 ? -1 : position[moment.after],
+                     moment.shares,
+                     place_in(summary, moment.places),
+                     place_in(summary, moment.host_places),
+                     host_ns,
+                     device_ns};
     };
     for (int index : order) {
       iteration.collectives.push_back(rank.collectives[index]);
-      iteration.segments.push_back(segment(rank.ready[index], rank.host_ns[index]));
+      iteration.segments.push_back(
+          segment(rank.ready[index], rank.host_ns[index], rank.device_ns[index]));
     }
-    iteration.segments.push_back(segment(last, take_host_ns(rank)));
+    iteration.segments.push_back(
+        segment(last, take_host_ns(rank), std::exchange(rank.kernels_ns, 0)));
+    iteration.alone_ns = alone_ns(rank);
     if (has(rank, Fault::kMixedOrder) && iteration_ == plan_.iterations / 2) mix(iteration);
     summary.iterations.push_back(std::move(iteration));
     rank.collectives.clear();
     rank.ready.clear();
     rank.host_ns.clear();
+    rank.device_ns.clear();
+    rank.kernels.clear();
     rank.host = Moment{.ns = rank.host.ns, .iteration_ns = last.ns};
     rank.device = Moment{.ns = last.ns, .iteration_ns = last.ns};
+  }
+
+  /// From one instant at which something begins or ends to the next.
+  static Ns alone_ns(const Rank& rank) {
+    std::map<Ns, std::pair<int, int>> changes;  // of collectives and kernels that run
+    for (const Collective& one : rank.collectives) {
+      ++changes[one.start_ns].first;
+      --changes[one.end_ns].first;
+    }
+    for (const auto& [start, end] : rank.kernels) {
+      ++changes[start].second;
+      --changes[end].second;
+    }
+    Ns alone = 0, since = 0;
+    int collectives = 0, kernels = 0;
+    for (const auto& [at, change] : changes) {
+      if (collectives > 0 && kernels == 0) alone += at - since;
+      collectives += change.first;
+      kernels += change.second;
+      since = at;
+    }
+    return alone;
   }
 
   /// The reductions of two layers change places.

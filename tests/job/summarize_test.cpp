@@ -126,6 +126,31 @@ TEST(Summarize, LeavesWorkBesideTheCriticalPathOutOfASegment) {
   EXPECT_EQ(middle.segments[1].after, 0);
 }
 
+TEST(Summarize, TellsWhatRunsBesideCollectives) {
+  SteppedProgram program;
+  program.steps(8, [&](int) {
+    program.launch(2, 100, "forward");
+    program.record("done");
+    program.wait("done", "comm");
+    program.launch(2, 50, kAllReduce, "comm");
+    program.launch(2, 30, "backward");
+    program.launch(2, 40, kAllReduce, "comm");
+    program.synchronize();
+  });
+  const RankSummary summary = summary_of(program.builder);
+  ASSERT_GE(summary.iterations.size(), 4u);
+  const RankIteration& middle = summary.iterations[2];
+  ASSERT_EQ(middle.segments.size(), 3u);
+  EXPECT_EQ(middle.segments[0].device_ns, 100 * kUs);
+  EXPECT_EQ(middle.segments[1].device_ns, 30 * kUs);
+  EXPECT_EQ(middle.segments[2].device_ns, 0);
+  const Ns both = middle.collectives[0].end_ns - middle.collectives[0].start_ns +
+                  middle.collectives[1].end_ns - middle.collectives[1].start_ns;
+  EXPECT_EQ(both, 90 * kUs);
+  EXPECT_GE(middle.alone_ns, 60 * kUs);
+  EXPECT_LT(middle.alone_ns, 65 * kUs);  // but for the start of "backward"
+}
+
 TEST(Summarize, PutsCollectivesThatNeverBeganLast) {
   test::TraceBuilder builder;
   builder.stream("comm").kernel(kAllReduce, trace::kUnknownNs, trace::kUnknownNs);

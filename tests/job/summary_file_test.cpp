@@ -49,6 +49,8 @@ RankSummary sample() {
   iteration.segments[2].place = 1;
   iteration.segments[1].host_place = 1;
   iteration.segments[1].host_ns = 70'000;
+  iteration.segments[2].device_ns = 650'000;
+  iteration.alone_ns = 40'000;
   iteration.segments[2].shares[12] = 600'000;
   iteration.segments[2].shares[3] = 100'000;
   summary.iterations = {iteration, iteration};
@@ -90,7 +92,7 @@ TEST(SummaryFile, RefusesOtherFilesAndVersions) {
   EXPECT_THAT(error_of_bytes("SQLite format 3 and more"), HasSubstr("is not a summary of a rank"));
   std::string other = pack(sample());
   other[4] = 9;
-  EXPECT_THAT(error_of_bytes(other), HasSubstr("is a summary of a rank of version 9, not 2"));
+  EXPECT_THAT(error_of_bytes(other), HasSubstr("is a summary of a rank of version 9, not 3"));
 }
 
 TEST(SummaryFile, RefusesDamagedBytes) {
@@ -120,6 +122,8 @@ TEST(SummaryFile, RefusesInvalidValues) {
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].place = 2; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].host_place = 2; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].host_ns = -1; }));
+  EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].device_ns = -1; }));
+  EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].alone_ns = -1; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].segments[1].shares[2] = Ns{1} << 62; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].start_ns = Ns{1} << 61; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].end_ns = 0; }));

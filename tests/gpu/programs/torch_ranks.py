@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--backend", default="nccl")
     parser.add_argument("--fault", default="")
     parser.add_argument("--rank", type=int, default=1)
-    parser.add_argument("--iterations", type=int, default=30)
+    parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--width", type=int, default=1024)
     parser.add_argument("--dump", default="")
     options = parser.parse_args()
