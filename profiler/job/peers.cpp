@@ -278,28 +278,47 @@ void limit_host(float most_ns, Excess& excess) {
   }
 }
 
-// Work on the device that was waited for, and takes no longer than that of the peers in whose path
-// it is not: they do it beside the collective before.
-void find_exposed(const Steps& steps, const Peers& peers, uint32_t step, Excess& excess) {
-  const uint32_t after = steps.after[step];
-  if (excess.exposed != kNone || after == kNone || steps.ends_iteration(after) ||
-      after < steps.iterations[steps.row[step]].first_step)
-    return;
-  float waited_for = 0, longer = 0;
-  for (const auto share : {analysis::TimeShare::kKernels, analysis::TimeShare::kCopies,
-                           analysis::TimeShare::kOtherWork})
-    waited_for += excess.shares[static_cast<size_t>(share)];
-  for (uint32_t at = after + 1; at <= step; ++at) {
+// What the work on the rank's device that was issued since `from` takes longer than usual; nothing
+// if that is not known.
+std::optional<float> device_longer_ns(const Steps& steps, const Peers& peers, uint32_t from,
+                                      uint32_t step) {
+  float longer = 0;
+  for (uint32_t at = from; at <= step; ++at) {
     const float usual = peers.of(steps, at).device_ns;
-    if (steps.device_ns[at] < 0 || usual < 0) return;
+    if (steps.device_ns[at] < 0 || usual < 0) return std::nullopt;
     longer += steps.device_ns[at] - usual;
   }
-  if (std::max(longer, 0.f) >= waited_for / 2) return;
-  excess.exposed = after;
-  excess.exposed_ns = waited_for - std::max(longer, 0.f);
-  for (const auto share : {analysis::TimeShare::kKernels, analysis::TimeShare::kCopies,
-                           analysis::TimeShare::kOtherWork})
-    excess.shares[static_cast<size_t>(share)] *= std::max(longer, 0.f) / waited_for;
+  return std::max(longer, 0.f);
+}
+
+// The rank has no more work than its peers where it does not take longer. What seems longer then
+// the peers do beside the collective before, or while they wait for others. Nor does it matter that
+// work begins late, as the device is busy with that.
+void limit_device(const Steps& steps, const Peers& peers, uint32_t step, Excess& excess) {
+  using enum analysis::TimeShare;
+  const uint32_t first = steps.iterations[steps.row[step]].first_step, after = steps.after[step];
+  const bool in_iteration = after != kNone && after >= first;
+  const std::optional<float> longer =
+      device_longer_ns(steps, peers, in_iteration ? after + 1 : first, step);
+  if (!longer) return;
+  const auto share = [&](analysis::TimeShare of) -> float& {
+    return excess.shares[static_cast<size_t>(of)];
+  };
+  const float latency = std::max(share(kLatency) - *longer, 0.f);
+  share(kLatency) -= latency;
+  excess.total_ns = std::max(excess.total_ns - latency, 0.f);
+  const float work = share(kKernels) + share(kCopies) + share(kOtherWork), rest = work - *longer;
+  if (rest <= work / 2) return;
+  if (in_iteration) {
+    if (excess.exposed != kNone) return;
+    excess.exposed = after;
+    excess.exposed_ns = rest;
+  } else if (after == usual_after(steps, peers, step)) {
+    return;
+  } else {
+    excess.total_ns = std::max(excess.total_ns - rest, 0.f);
+  }
+  for (const auto of : {kKernels, kCopies, kOtherWork}) share(of) *= *longer / work;
 }
 
 }  // namespace
@@ -374,8 +393,9 @@ std::optional<Ns> usual_length_ns(const Steps& steps, const Peers& peers, uint32
 
 Ns excess_ns(const Steps& steps, const Peers& peers, uint32_t step) {
   const Ns longer = longer_ns(steps, peers, step);
-  if (longer == 0 || (steps.after[step] == usual_after(steps, peers, step) &&
-                      static_cast<float>(longer) <= host_limit_ns(steps, peers, step)))
+  if (longer == 0 ||
+      (steps.device_ns[step] < 0 && steps.after[step] == usual_after(steps, peers, step) &&
+       static_cast<float>(longer) <= host_limit_ns(steps, peers, step)))
     return longer;
   return static_cast<Ns>(excess_of(steps, peers, step).total_ns);
 }
@@ -395,14 +415,16 @@ Excess excess_of(const Steps& steps, const Peers& peers, uint32_t step) {
       known < excess.total_ns) {
     const Ns own_ns = peers.own_ns[steps.group[after]];
     excess.exposed = after;
+    // Only what the rank does after that collective could have run beside it.
     excess.exposed_ns =
-        std::min(excess.total_ns - known, static_cast<float>(std::max<Ns>(own_ns, 0)));
+        std::min({excess.total_ns - known, static_cast<float>(std::max<Ns>(own_ns, 0)),
+                  static_cast<float>(steps.work_ns[step])});
     excess.total_ns = known + excess.exposed_ns;
   } else if (known > 0) {
     for (float& share : excess.shares) share *= excess.total_ns / known;
   }
   limit_host(host_limit_ns(steps, peers, step), excess);
-  find_exposed(steps, peers, step, excess);
+  limit_device(steps, peers, step, excess);
   return excess;
 }
 

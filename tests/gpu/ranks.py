@@ -135,10 +135,14 @@ def run(harness):
     if devices < 2:
         harness.skip("ranks of NCCL", f"needs two GPUs, there are {devices}")
         return
+    wanted = harness.options.programs
+    chosen = lambda name: not wanted or wanted.search(name)
     for number, width in enumerate(HEALTHY):
-        judge(harness, f"ranks_healthy_{number}", 2 + number % (devices - 1), width)
+        if chosen(f"ranks_healthy_{number}"):
+            judge(harness, f"ranks_healthy_{number}", 2 + number % (devices - 1), width)
     for number, (fault, (width, causes)) in enumerate(FAULTS.items()):
-        judge(harness, f"ranks_{fault}", 2 + number % (devices - 1), width, fault, causes)
+        if chosen(f"ranks_{fault}"):
+            judge(harness, f"ranks_{fault}", 2 + number % (devices - 1), width, fault, causes)
     pairs = queue.SimpleQueue()
     for first in range(0, devices - 1, 2):
         pairs.put(f"{first},{first + 1}")
@@ -151,5 +155,5 @@ def run(harness):
             pairs.put(pair)
 
     with concurrent.futures.ThreadPoolExecutor(max(devices // 2, 1)) as pool:
-        for done in [pool.submit(hang, number, fault) for number, fault in enumerate(HANGS)]:
+        for done in [pool.submit(hang, number, fault) for number, fault in enumerate(HANGS) if chosen(f"ranks_hang_{fault}")]:
             done.result()
