@@ -127,14 +127,14 @@ class PositionMedians {
     sorted = afters;
     result.after = lower_median(sorted);
     const auto alike = static_cast<size_t>(std::ranges::count(afters, result.after));
-    const bool disagree = 2 * alike <= rows.size();
+    result.disagree = 2 * alike <= rows.size();
     // Lengths compare only where they begin at the same step; chains begin with the iteration.
     std::vector<Chain> lengths;
     for (uint32_t row : rows) {
       const uint32_t step = step_in(row);
       if (after_in(row) == result.after) {
         lengths.push_back({steps_.work_ns[step], steps_.shares[step]});
-      } else if (disagree && result.after < 0) {
+      } else if (result.disagree && result.after < 0) {
         lengths.push_back(chain_of(steps_, step));
       }
     }
@@ -313,8 +313,8 @@ void limit_device(const Steps& steps, const Peers& peers, uint32_t step, Excess&
     if (excess.exposed != kNone) return;
     excess.exposed = after;
     excess.exposed_ns = rest;
-  } else if (after == usual_after(steps, peers, step)) {
-    return;
+  } else if (after == usual_after(steps, peers, step) && !peers.of(steps, step).disagree) {
+    return;  // the same way, on which the peers have less
   } else {
     excess.total_ns = std::max(excess.total_ns - rest, 0.f);
   }

@@ -16,9 +16,10 @@ namespace streamscope::job {
 struct Usual {
   CompactShares shares{};
   Ns work_ns = 0;
-  int32_t after = -1;    ///< position in the iteration of the step it depends on; -1: its start
-  float host_ns = -1;    ///< that the host takes since the step before; negative: not known
-  float device_ns = -1;  ///< of the work on devices issued since then; negative: not known
+  int32_t after = -1;     ///< position in the iteration of the step it depends on; -1: its start
+  bool disagree = false;  ///< no more than half of them depend on that
+  float host_ns = -1;     ///< that the host takes since the step before; negative: not known
+  float device_ns = -1;   ///< of the work on devices issued since then; negative: not known
   // Standard deviations of one rank from iteration to iteration.
   float noise_ns = 0;        ///< of the work
   float start_noise_ns = 0;  ///< of the start since that of the iteration
