@@ -109,21 +109,23 @@ void report_refused_clocks(const job::Job& job) {
 
 report::JobInfo read_job_info(const fs::path& folder) {
   report::JobInfo info{.name = folder_name(folder), .run = read_run(folder)};
-  job::StepReader reader;
   for (const job::RankIdentity& identity : info.run.ranks) {
-    const fs::path file = folder / identity.trace;
     report::RankFile& rank = info.ranks.emplace_back();
     rank.identity = identity;
     std::error_code error;
-    if (const auto bytes = fs::file_size(file, error); !error) rank.bytes = bytes;
-    job::RankSummary summary;
-    if (!job::read_stored(file, summary)) continue;
-    rank.iteration_count = summary.iterations.size();
-    summary.identity = identity;
-    reader.add(summary);
+    const auto bytes = fs::file_size(folder / identity.trace, error);
+    if (!error) rank.bytes = bytes;
   }
-  if (job::Steps steps = reader.take(); !steps.ranks.empty())
-    info.job = job::analyze(std::move(steps));
+  job::Steps steps = job::steps_of([&](job::StepReader& reader) {
+    for (report::RankFile& rank : info.ranks) {
+      job::RankSummary summary;
+      if (!job::read_stored(folder / rank.identity.trace, summary)) continue;
+      rank.iteration_count = summary.iterations.size();
+      summary.identity = rank.identity;
+      reader.add(summary);
+    }
+  });
+  if (!steps.ranks.empty()) info.job = job::analyze(std::move(steps));
   return info;
 }
 

@@ -79,6 +79,14 @@ struct RankIteration {
   bool operator==(const RankIteration&) const = default;
 };
 
+/// Numbers of iterations.
+struct IterationRange {
+  uint32_t from = 0, to = UINT32_MAX;
+
+  bool contains(uint32_t number) const { return number >= from && number < to; }
+  bool operator==(const IterationRange&) const = default;
+};
+
 /// All times are those of its trace.
 struct RankSummary {
   RankIdentity identity;
@@ -87,7 +95,8 @@ struct RankSummary {
   std::vector<int32_t> communicator_sizes;  ///< ranks of each; -1: not known
   std::vector<std::string> places;          ///< 0: ""; source lines, kernels
   uint32_t first_iteration = 0;             ///< number of the first one, equal on all ranks
-  std::vector<RankIteration> iterations;    ///< of the steady part, in order
+  std::vector<RankIteration> iterations;    ///< in order, also those around the steady part
+  IterationRange steady;                    ///< the steady part, as this rank alone shows it
   std::string incomplete;                   ///< why something is missing; "" if nothing is
 
   bool operator==(const RankSummary&) const = default;

@@ -74,22 +74,33 @@ Steps read_steps(const fs::path& folder, const std::vector<RankIdentity>& ranks,
                  const analysis::IterationRequest& request, const ReadTrace& read,
                  const std::function<bool(double)>& progress) {
   const bool usual = request == analysis::IterationRequest{};
-  StepReader reader;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (progress && !progress(static_cast<double>(i) / static_cast<double>(ranks.size())))
-      throw Error(folder, "cancelled", "read it again");
-    const fs::path file = folder / ranks[i].trace;
-    RankSummary summary;
-    if (!usual || !read_stored(file, summary)) {
-      const trace::Trace trace = read(file);
-      summary = summary_from(trace, ranks[i], request);
-      // A trace that grows has no summary yet.
-      if (usual && !trace::is_unfinished(trace)) store(summary, file);
+  return steps_of([&](StepReader& reader) {
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      if (progress && !progress(static_cast<double>(i) / static_cast<double>(ranks.size())))
+        throw Error(folder, "cancelled", "read it again");
+      const fs::path file = folder / ranks[i].trace;
+      RankSummary summary;
+      if (!usual || !read_stored(file, summary)) {
+        const trace::Trace trace = read(file);
+        summary = summary_from(trace, ranks[i], request);
+        // A trace that grows has no summary yet.
+        if (usual && !trace::is_unfinished(trace)) store(summary, file);
+      }
+      summary.identity = ranks[i];
+      reader.add(summary);
     }
-    summary.identity = ranks[i];
-    reader.add(summary);
-  }
-  return reader.take();
+  });
+}
+
+Steps steps_of(const std::function<void(StepReader&)>& add_all) {
+  StepReader reader;
+  add_all(reader);
+  Steps steps = reader.take();
+  const std::optional<IterationRange> range = range_in_common(steps);
+  if (!range) return steps;
+  StepReader again(range);
+  add_all(again);
+  return again.take();
 }
 
 }  // namespace streamscope::job

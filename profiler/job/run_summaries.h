@@ -36,4 +36,7 @@ Steps read_steps(const std::filesystem::path& folder, const std::vector<RankIden
                  const analysis::IterationRequest& request, const ReadTrace& read,
                  const std::function<bool(double)>& progress = {});
 
+/// Of summaries that `add_all` adds; once more where their steady parts have little in common.
+Steps steps_of(const std::function<void(StepReader&)>& add_all);
+
 }  // namespace streamscope::job

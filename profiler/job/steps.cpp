@@ -60,10 +60,8 @@ std::vector<uint32_t> issue_order(const std::vector<Collective>& collectives) {
   return order;
 }
 
-Ns first_call_ns(const RankSummary& summary) {
-  if (summary.iterations.empty() || summary.iterations[0].collectives.empty())
-    return trace::kUnknownNs;
-  const RankIteration& first = summary.iterations[0];
+Ns first_call_ns(const RankIteration& first) {
+  if (first.collectives.empty()) return trace::kUnknownNs;
   const Ns called = std::ranges::min(first.collectives, {}, &Collective::issued_ns)
                         .issued_ns;  // unknown is least
   return called == trace::kUnknownNs ? called : called - first.start_ns;
@@ -245,16 +243,39 @@ void StepReader::add(const RankSummary& summary) {
       .incomplete = summary.incomplete,
       .on_clock_of_host = summary.clock_start_ns != 0,
       .shift_ns = summary.clock_start_ns == 0 ? 0 : summary.clock_start_ns - steps_.origin_ns,
-      .first_call_ns = first_call_ns(summary),
       .first_row = static_cast<uint32_t>(steps_.iterations.size()),
-      .row_count = static_cast<uint32_t>(summary.iterations.size())};
+      .steady = summary.steady};
   uint32_t number = summary.first_iteration, before = kNone;
   Streams streams;
   for (const RankIteration& iteration : summary.iterations) {
-    add_iteration(summary, iteration, rank.shift_ns, number++, before, streams);
+    if (!range_.value_or(summary.steady).contains(number++)) continue;
+    if (rank.row_count++ == 0) rank.first_call_ns = first_call_ns(iteration);
+    add_iteration(summary, iteration, rank.shift_ns, number - 1, before, streams);
     before = static_cast<uint32_t>(steps_.count() - 1);
   }
   steps_.ranks.push_back(std::move(rank));
+}
+
+std::optional<IterationRange> range_in_common(const Steps& steps) {
+  if (steps.ranks.empty()) return {};
+  IterationRange common;
+  std::vector<uint32_t> from, to, length;
+  for (const RankRow& rank : steps.ranks) {
+    if (rank.row_count == 0) continue;
+    common = {std::max(common.from, rank.steady.from), std::min(common.to, rank.steady.to)};
+    from.push_back(rank.steady.from);
+    to.push_back(rank.steady.to);
+    length.push_back(rank.steady.to - rank.steady.from);
+  }
+  if (from.empty()) return {};
+  const auto lower_median = [](std::vector<uint32_t>& values) {
+    const auto middle = values.begin() + (values.size() - 1) / 2;
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  };
+  if (common.to > common.from && common.to - common.from >= lower_median(length) / 2) return {};
+  const IterationRange most{lower_median(from), lower_median(to)};
+  return most.to > most.from ? most : IterationRange{std::ranges::min(from), std::ranges::max(to)};
 }
 
 Steps StepReader::take() {

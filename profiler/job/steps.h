@@ -27,6 +27,7 @@ struct RankRow {
   Ns first_call_ns = trace::kUnknownNs;  ///< of a collective, by the host, since `first_row` began
   uint32_t first_row = 0;                ///< in Steps::iterations
   uint32_t row_count = 0;
+  IterationRange steady;  ///< as RankSummary::steady
 };
 
 /// One iteration of one rank. Its last step is its end.
@@ -88,10 +89,16 @@ std::string name_of(const Steps& steps, uint32_t step);
 /// "all-reduce of tp0"
 std::string call_of(const Steps& steps, uint32_t step);
 
+/// The iterations to compare where those that are steady on each rank have little in common: what
+/// most ranks show.
+std::optional<IterationRange> range_in_common(const Steps& steps);
+
 /// Takes summaries in any order and joins their collectives by (communicator, sequence), sends with
 /// receives by their order between two ranks in an iteration.
 class StepReader {
  public:
+  /// Takes the steady iterations of each rank, or else those of one range.
+  explicit StepReader(std::optional<IterationRange> range = {}) : range_(range) {}
   /// Throws Error if the rank is not known, was there already, or an index in the summary points
   /// outside of it.
   void add(const RankSummary& summary);
@@ -120,6 +127,7 @@ class StepReader {
   /// Numbers groups by when they take place, so that what runs at one time lies together.
   void order_groups();
 
+  std::optional<IterationRange> range_;
   Steps steps_;
   std::unordered_map<std::string, uint32_t> communicator_ids_, place_ids_;
   std::vector<uint32_t> communicators_, places_;  // of the summary being added

@@ -109,8 +109,12 @@ class Summarizer {
     name_communicators();
     cutter_.end_at(all_);
     find_threads();
-    summary_.first_iteration = static_cast<uint32_t>(iterations_.steady_from);
-    for (size_t i = iterations_.steady_from; i < iterations_.steady_to; ++i) add_iteration(i);
+    // The first one, which starts the program, never counts unless there is no other.
+    const size_t first = std::min<size_t>(iterations_.steady_from, 1);
+    summary_.first_iteration = static_cast<uint32_t>(first);
+    summary_.steady = {static_cast<uint32_t>(iterations_.steady_from),
+                       static_cast<uint32_t>(iterations_.steady_to)};
+    for (size_t i = first; i < iterations_.all.size(); ++i) add_iteration(i);
     summary_.clock_start_ns = clock_start_ns();
     summary_.places = cutter_.places();
     return std::move(summary_);

@@ -76,6 +76,7 @@ class Unpacker {
     result_.places.emplace_back();
     result_.places.insert(result_.places.end(), from_.place().begin(), from_.place().end());
     result_.first_iteration = from_.first_iteration();
+    result_.steady = {from_.steady_from(), from_.steady_to()};
     result_.incomplete = from_.incomplete();
     result_.clock_start_ns = from_.clock_start_ns();
     require(result_.clock_start_ns >= 0);
@@ -183,6 +184,8 @@ std::string pack(const RankSummary& summary) {
   for (const int32_t size : summary.communicator_sizes) rank.add_ranks_of_communicator(size);
   for (size_t i = 1; i < summary.places.size(); ++i) rank.add_place(summary.places[i]);
   rank.set_first_iteration(summary.first_iteration);
+  rank.set_steady_from(summary.steady.from);
+  rank.set_steady_to(summary.steady.to);
   for (const RankIteration& iteration : summary.iterations) put(iteration, *rank.add_iteration());
   rank.set_incomplete(summary.incomplete);
   rank.set_clock_start_ns(summary.clock_start_ns);

@@ -168,6 +168,18 @@ TEST(WaitOnUnrecorded, FindsWaitsAndSynchronizationsThatDoNothing) {
   EXPECT_EQ(verdict.findings[0].confidence, Confidence::kCertain);
 }
 
+TEST(WaitOnUnrecorded, LeavesOutWhatNcclDoesItself) {
+  const auto findings = [](std::string_view domain) {
+    TraceBuilder builder;
+    builder.at(50);
+    builder.stream("b").wait("e").kernel("l", 100, 200);
+    builder.range("ncclCommInitRank", 40, 100, domain);
+    return run("wait-on-unrecorded", builder.trace()).findings.size();
+  };
+  EXPECT_EQ(findings("NCCL"), 0u);
+  EXPECT_EQ(findings("mine"), 1u);
+}
+
 TEST(WaitOnUnrecorded, AnEventThatIsRecordedLaterIsOnlySuspected) {
   TraceBuilder builder;
   for (int i = 0; i < 3; ++i) {

@@ -201,6 +201,27 @@ TEST(ExplainHang, ReportsTheKernelThatDelaysAParticipant) {
   EXPECT_THAT(report.text, HasSubstr("libcoord: barrier \"exchange\""));
 }
 
+// CUPTI keeps the times of what ended while a later kernel runs.
+TEST(ExplainHang, ACollectiveBehindAKernelThatAlwaysWasShortIsWaitedIn) {
+  constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  const auto report_of = [&](Ns before_ns, const char* last) {
+    TraceBuilder builder;
+    StreamBuilder stream = builder.stream("left");
+    if (before_ns > 0) stream.kernel("fill", 1, 1 + before_ns).kernel("other", 2, 2 + before_ns);
+    stream.kernel("fill", kNever, kNever).kernel(last, kNever, kNever);
+    stream.synchronize(50'000'000, kNever);
+    sample(builder, 0);
+    return explain(builder);
+  };
+  EXPECT_EQ(report_of(1'000, kAllReduce).verdict, "collective");
+  EXPECT_THAT(report_of(1'000, kAllReduce).headline, HasSubstr("AllReduce"));
+  // Neither a kernel that took long, nor one without an earlier run, is taken to have ended.
+  EXPECT_EQ(report_of(0, kAllReduce).verdict, "stuck-kernel");
+  EXPECT_THAT(report_of(0, kAllReduce).headline, HasSubstr("fill on stream"));
+  EXPECT_THAT(report_of(0, kAllReduce).headline, HasSubstr("or what waits for it does not end"));
+  EXPECT_THAT(report_of(1'000, "other").headline, HasSubstr("or what waits for it does not end"));
+}
+
 TEST(ExplainHang, ForgetsASampleOnceTheProgramContinues) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");

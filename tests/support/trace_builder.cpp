@@ -164,8 +164,10 @@ TraceBuilder& TraceBuilder::poll_event(std::string_view name, Small polls) {
   return *this;
 }
 
-TraceBuilder& TraceBuilder::range(std::string_view name, Ns start_ns, Ns end_ns) {
+TraceBuilder& TraceBuilder::range(std::string_view name, Ns start_ns, Ns end_ns,
+                                  std::string_view domain) {
   Range row{.thread_id = thread_, .kind = kPushPop, .name_id = intern(name), .depth = 0};
+  if (!domain.empty()) row.domain_id = intern(domain);
   row.start_ns = start_ns, row.end_ns = end_ns;
   add(row);
   return *this;

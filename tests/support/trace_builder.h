@@ -111,7 +111,8 @@ class TraceBuilder {
   TraceBuilder& query_event(std::string_view event, bool ready = true);
   /// This many unsuccessful queries, as the single row that a recording makes of them.
   TraceBuilder& poll_event(std::string_view event, trace::Small polls);
-  TraceBuilder& range(std::string_view name, trace::Ns start_ns, trace::Ns end_ns);
+  TraceBuilder& range(std::string_view name, trace::Ns start_ns, trace::Ns end_ns,
+                      std::string_view domain = {});
   TraceBuilder& mark(std::string_view name, trace::Ns at_ns);
   /// A sample of the thread then, in these Python functions ("train.py:41 step"), innermost first.
   /// `system_call`: in which it waits; kNoSmall: it runs.
