@@ -245,13 +245,23 @@ Ns longer_ns(const Steps& steps, const Peers& peers, uint32_t step) {
   return length ? std::max<Ns>(*length - peers.of(steps, step).work_ns, 0) : 0;
 }
 
+/// The step since which a step's excess counts: what it was late by until then, earlier steps have.
+/// kNone: the start of the iteration.
+uint32_t counts_since(const Steps& steps, const Peers& peers, uint32_t step) {
+  const uint32_t first = steps.iterations[steps.row[step]].first_step;
+  uint32_t since = kNone;
+  for (const uint32_t one : {steps.after[step], usual_after(steps, peers, step)}) {
+    if (one != kNone && one >= first && (since == kNone || one > since)) since = one;
+  }
+  return since;
+}
+
 /// The most for which the host can have held up the work of a step.
 float host_limit_ns(const Steps& steps, const Peers& peers, uint32_t step) {
-  const uint32_t first = steps.iterations[steps.row[step]].first_step, after = steps.after[step];
-  const bool in_iteration = after != kNone && after >= first;
-  if (peers.waited[step] != kNone && (!in_iteration || peers.waited[step] > after))
+  const uint32_t since = counts_since(steps, peers, step);
+  if (peers.waited[step] != kNone && (since == kNone || peers.waited[step] > since))
     return std::numeric_limits<float>::infinity();
-  return std::max(peers.host_lag_ns[step] - (in_iteration ? peers.host_lag_ns[after] : 0), 0.f);
+  return std::max(peers.host_lag_ns[step] - (since == kNone ? 0 : peers.host_lag_ns[since]), 0.f);
 }
 
 float host_part(const CompactShares& shares) {
@@ -298,8 +308,9 @@ void limit_device(const Steps& steps, const Peers& peers, uint32_t step, Excess&
   using enum analysis::TimeShare;
   const uint32_t first = steps.iterations[steps.row[step]].first_step, after = steps.after[step];
   const bool in_iteration = after != kNone && after >= first;
+  const uint32_t since = counts_since(steps, peers, step);
   const std::optional<float> longer =
-      device_longer_ns(steps, peers, in_iteration ? after + 1 : first, step);
+      device_longer_ns(steps, peers, since == kNone ? first : since + 1, step);
   if (!longer) return;
   const auto share = [&](analysis::TimeShare of) -> float& {
     return excess.shares[static_cast<size_t>(of)];
