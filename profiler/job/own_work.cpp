@@ -43,7 +43,8 @@ OwnWork::OwnWork(analysis::Analyses& analyses, Id process,
     const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
     busy_.emplace_back(start, end);
     const Ns issued = analyses.order().issue(op).start_ns;
-    if (issued != kUnknownNs) issued_.emplace_back(issued, end - start);
+    is_issue_known_ &= issued != kUnknownNs;
+    issued_.emplace_back(issued, end - start);
   }
   std::ranges::sort(issued_);
   Ns sum = 0;
@@ -61,6 +62,7 @@ Ns OwnWork::issued_between(Ns from, Ns to) const {
     const auto next = std::ranges::lower_bound(issued_, at, {}, &Span::first);
     return next == issued_.begin() ? 0 : std::prev(next)->second;
   };
+  if (!is_issue_known_) return kUnknownNs;
   return to <= from ? 0 : until(to) - until(from);
 }
 

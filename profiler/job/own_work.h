@@ -21,16 +21,19 @@ class OwnWork {
   OwnWork(analysis::Analyses& analyses, trace::Id process,
           const std::vector<analysis::Collective>& all);
 
-  /// How long that took which the host issued in [from, to), added up. O(log n).
+  /// How long that took which the host issued in [from, to), added up; kUnknownNs where the trace
+  /// does not say of all work when it was issued. O(log n).
   trace::Ns issued_between(trace::Ns from, trace::Ns to) const;
   /// Time in which at least one of these spans ran and none of this work did. O(spans log n).
   trace::Ns without(std::vector<Span> spans) const;
 
  private:
+  trace::Ns busy_until(trace::Ns at) const;
+
   std::vector<Span> issued_;            ///< when, and the durations of all until then
   std::vector<Span> busy_;              ///< in which some of it ran, ascending and apart
   std::vector<trace::Ns> busy_before_;  ///< by index of busy_: in those before
-  trace::Ns busy_until(trace::Ns at) const;
+  bool is_issue_known_ = true;          ///< of all
 };
 
 }  // namespace streamscope::job

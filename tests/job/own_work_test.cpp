@@ -61,5 +61,16 @@ TEST(OwnWork, CountsCollectivesNeitherAsWorkNorAsIssued) {
   EXPECT_EQ(work.issued_between(20, 10), 0);
 }
 
+TEST(OwnWork, DoesNotGuessWhenWorkWasIssued) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("work", 10, 30).kernel("work", 40, 60);
+  trace::Trace trace = builder.trace();
+  trace.op.api_call_id[1] = trace::kNoId;
+  analysis::Analyses analyses(trace);
+  const OwnWork work(analyses, 0, {});
+  EXPECT_EQ(work.issued_between(0, 1'000'000), trace::kUnknownNs);
+  EXPECT_EQ(work.without({{0, 50}}), 20);
+}
+
 }  // namespace
 }  // namespace streamscope::job
