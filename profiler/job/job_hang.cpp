@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/units.h"
 #include "rank_words.h"
@@ -64,27 +65,22 @@ class Explainer {
   // reported yet. It may not if it is in another kind of collective of that number.
   void leave_what_others_left() {
     std::map<std::string_view, uint32_t> entered;  // the newest that a rank has entered or left
+    std::map<std::pair<std::string_view, uint32_t>, std::set<CollectiveKind>> left;
     for (const RankHang& rank : ranks_) {
       for (const LastCall& call : rank.calls) {
         uint32_t& newest = entered[call.communicator];
         newest = std::max(newest, call.sequence + (call.ended ? 1 : 0));
+        if (call.ended) left[{call.communicator, call.sequence}].insert(call.kind);
       }
     }
     for (RankHang& rank : ranks_) {
       for (LastCall& call : rank.calls) {
         if (!call.started || !needs_all_ranks(call.kind)) continue;
-        call.ended |= call.sequence < entered[call.communicator] && !differs_from_others(call);
+        const auto same = left.find({call.communicator, call.sequence});
+        const bool differs = same != left.end() && !same->second.contains(call.kind);
+        call.ended |= call.sequence < entered[call.communicator] && !differs;
       }
     }
-  }
-
-  bool differs_from_others(const LastCall& call) const {
-    return std::ranges::any_of(ranks_, [&](const RankHang& rank) {
-      return std::ranges::any_of(rank.calls, [&](const LastCall& other) {
-        return other.communicator == call.communicator && other.sequence == call.sequence &&
-               other.ended && other.kind != call.kind;
-      });
-    });
   }
 
   void find_places() {
