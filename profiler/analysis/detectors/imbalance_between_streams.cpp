@@ -35,7 +35,7 @@ constexpr double kBeside = 0.5;       // of a kernel's time, beside other stream
 constexpr size_t kJoinsLookedAt = 16;
 
 // The kernels that a stream ran in the steady part.
-struct Lane {
+struct BusyStream {
   Id stream = kNoId;
   std::vector<Id> kernels;  // by start
   Ns busy_ns = 0, longest_ns = 0;
@@ -46,9 +46,9 @@ struct Lane {
 Ns length(const Trace& trace, Id op) { return trace.op.end_ns[op] - trace.op.start_ns[op]; }
 
 // The busiest first.
-std::vector<Lane> lanes_of(Analyses& analyses, const Iterations& iterations) {
+std::vector<BusyStream> lanes_of(Analyses& analyses, const Iterations& iterations) {
   const Trace& trace = analyses.trace();
-  std::map<Id, Lane> by_stream;
+  std::map<Id, BusyStream> by_stream;
   for (const Id op : analyses.by_start()) {
     const Ns start = trace.op.start_ns[op];
     const Id stream = trace.op.stream_id[op];
@@ -56,7 +56,7 @@ std::vector<Lane> lanes_of(Analyses& analyses, const Iterations& iterations) {
         start >= iterations.steady_end_ns() ||
         trace.process_of_stream(stream) != iterations.process_id)
       continue;
-    Lane& lane = by_stream[stream];
+    BusyStream& lane = by_stream[stream];
     lane.stream = stream;
     lane.kernels.push_back(op);
     trace::add_to(lane.busy_ns, length(trace, op));
@@ -64,14 +64,14 @@ std::vector<Lane> lanes_of(Analyses& analyses, const Iterations& iterations) {
     lane.longest_ns = std::max(lane.longest_ns, length(trace, op));
     lane.times.add(start, trace.op.end_ns[op]);
   }
-  std::vector<Lane> lanes;
+  std::vector<BusyStream> lanes;
   for (auto& [stream, lane] : by_stream) lanes.push_back(std::move(lane));
-  std::ranges::stable_sort(lanes, std::ranges::greater{}, &Lane::busy_ns);
+  std::ranges::stable_sort(lanes, std::ranges::greater{}, &BusyStream::busy_ns);
   return lanes;
 }
 
 // The part of a lane's time in kernels that the other lane runs, too.
-double shared_part(const Lane& lane, const Lane& other) {
+double shared_part(const BusyStream& lane, const BusyStream& other) {
   Ns shared = 0;
   for (const auto& [name, time] : lane.by_name) {
     if (other.by_name.contains(name)) trace::add_to(shared, time);
@@ -81,16 +81,16 @@ double shared_part(const Lane& lane, const Lane& other) {
 
 // True if in most iterations the first kernel of a lane is ordered behind the last kernels that all
 // lanes ran before.
-bool join(Analyses& analyses, const Iterations& iterations, const std::vector<Lane>& lanes) {
+bool join(Analyses& analyses, const Iterations& iterations, const std::vector<BusyStream>& lanes) {
   const Trace& trace = analyses.trace();
   const size_t to = std::min(iterations.steady_to, iterations.steady_from + kJoinsLookedAt + 1);
   size_t joins = 0, looked_at = 0;
   for (size_t i = iterations.steady_from + 1; i < to; ++i) {
     const Ns bound = iterations.all[i].start_ns;
     const auto starts_before = [&](Id op) { return trace.op.start_ns[op] < bound; };
-    for (const Lane& later : lanes) {
+    for (const BusyStream& later : lanes) {
       const auto first = std::ranges::partition_point(later.kernels, starts_before);
-      for (const Lane& earlier : lanes) {
+      for (const BusyStream& earlier : lanes) {
         const auto next = std::ranges::partition_point(earlier.kernels, starts_before);
         if (&later == &earlier || first == later.kernels.end() || next == earlier.kernels.begin())
           continue;
@@ -106,12 +106,13 @@ bool join(Analyses& analyses, const Iterations& iterations, const std::vector<La
 // How long kernels would take if all lanes were busy all the time.
 class BesideOthers {
  public:
-  BesideOthers(const Trace& trace, const std::vector<Lane>& lanes) : trace_(trace), lanes_(lanes) {
+  BesideOthers(const Trace& trace, const std::vector<BusyStream>& lanes)
+      : trace_(trace), lanes_(lanes) {
     struct Lengths {
       std::vector<Ns> beside, alone;
     };
     std::map<std::pair<Id, Id>, Lengths> by_shape;
-    for (const Lane& lane : lanes) {
+    for (const BusyStream& lane : lanes) {
       for (const Id op : lane.kernels) {
         Lengths& lengths = by_shape[{trace.op.name_id[op], trace.op.launch_shape_id[op]}];
         (is_beside(lane, op) ? lengths.beside : lengths.alone).push_back(length(trace, op));
@@ -131,28 +132,28 @@ class BesideOthers {
   bool known() const { return slower_ > 0; }
   /// How many times as long kernels take beside those of other lanes as alone.
   double slower() const { return slower_; }
-  double length_of(const Lane& lane, Id op) const {
+  double length_of(const BusyStream& lane, Id op) const {
     return static_cast<double>(length(trace_, op)) * (is_beside(lane, op) ? 1 : slower_);
   }
 
  private:
-  bool is_beside(const Lane& lane, Id op) const {
+  bool is_beside(const BusyStream& lane, Id op) const {
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
-    return std::ranges::any_of(lanes_, [&](const Lane& other) {
+    return std::ranges::any_of(lanes_, [&](const BusyStream& other) {
       return other.stream != lane.stream && static_cast<double>(other.times.busy_ns(start, end)) >=
                                                 kBeside * static_cast<double>(end - start);
     });
   }
 
   const Trace& trace_;
-  const std::vector<Lane>& lanes_;
+  const std::vector<BusyStream>& lanes_;
   double slower_ = 0;
 };
 
 // The busiest lane, and those that share its work.
-std::vector<Lane> sharing_lanes(std::vector<Lane> lanes) {
-  std::vector<Lane> result;
-  for (Lane& lane : lanes) {
+std::vector<BusyStream> sharing_lanes(std::vector<BusyStream> lanes) {
+  std::vector<BusyStream> result;
+  for (BusyStream& lane : lanes) {
     const bool shares =
         result.empty() || (static_cast<double>(lane.busy_ns) >=
                                kLeastPart * static_cast<double>(result.front().busy_ns) &&
@@ -170,12 +171,12 @@ void find_imbalance_between_streams(Analyses& analyses, Findings& findings) {
   if (!model.found()) return;
   const Trace& trace = analyses.trace();
   const Iterations& iterations = model.iterations();
-  const std::vector<Lane> lanes = sharing_lanes(lanes_of(analyses, iterations));
+  const std::vector<BusyStream> lanes = sharing_lanes(lanes_of(analyses, iterations));
   if (lanes.size() < 2) return;
-  const Lane& most = lanes.front();
+  const BusyStream& most = lanes.front();
   const auto others = static_cast<double>(lanes.size() - 1);
   double others_ns = 0;
-  for (const Lane& lane : lanes | std::views::drop(1))
+  for (const BusyStream& lane : lanes | std::views::drop(1))
     others_ns += static_cast<double>(lane.busy_ns);
   const Ns time = iterations.steady_end_ns() - iterations.steady_start_ns();
   if (static_cast<double>(most.busy_ns) < kLeastImbalance * others_ns / others ||
@@ -188,7 +189,7 @@ void find_imbalance_between_streams(Analyses& analyses, Findings& findings) {
   // What each lane needs if all are busy, and an equal part of it.
   std::vector<double> needs;
   double all = 0;
-  for (const Lane& lane : lanes) {
+  for (const BusyStream& lane : lanes) {
     double& need = needs.emplace_back(0);
     for (const Id op : lane.kernels) need += beside.length_of(lane, op);
     all += need;

@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kLeastPolls = 64, kPollsPerOp = 8;
 constexpr size_t kLeastSyncs = 32;
 
-struct Calls {
+struct RepeatedCalls {
   Id first = kNoId, last = kNoId;
   size_t count = 0;
   Ns time_ns = 0;
@@ -42,20 +42,21 @@ void find_poll_storms(Analyses& analyses, Findings& findings) {
     if (process < process_ops.size()) ++process_ops[process];
     if (thread < thread_ops.size()) ++thread_ops[thread];
   }
-  std::map<Findings::Key, Calls> polls, blocks;
+  std::map<Findings::Key, RepeatedCalls> polls, blocks;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     const Id thread = syncs.thread_id[sync];
     if (thread >= trace.thread.size() || syncs.end_ns[sync] == kUnknownNs) continue;
     const bool query = is_query(syncs.kind[sync]);
     if (query ? syncs.result[sync] != trace::kResultNotReady : !is_blocking_sync(trace, sync))
       continue;
-    Calls& calls = (query ? polls : blocks)[{thread, syncs.name_id[sync], syncs.stack_id[sync]}];
+    RepeatedCalls& calls =
+        (query ? polls : blocks)[{thread, syncs.name_id[sync], syncs.stack_id[sync]}];
     if (calls.count == 0) calls.first = sync;
     calls.count += static_cast<size_t>(std::max<trace::Int>(trace::call_count(syncs, sync), 1));
     calls.last = sync;
     trace::add_to(calls.time_ns, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
   }
-  const auto report = [&](const Findings::Key& key, const Calls& calls, std::string title,
+  const auto report = [&](const Findings::Key& key, const RepeatedCalls& calls, std::string title,
                           std::string text) {
     findings.add(key, syncs.start_ns[calls.last], [&] {
       Finding finding;
