@@ -4,7 +4,8 @@
 #include "job/own_work.h"
 
 #include <algorithm>
-#include <unordered_set>
+
+#include "analysis/usage/collectives.h"
 
 namespace streamscope::job {
 
@@ -30,15 +31,11 @@ void merge(std::vector<OwnWork::Span>& spans) {
 
 }  // namespace
 
-OwnWork::OwnWork(analysis::Analyses& analyses, Id process,
-                 const std::vector<analysis::Collective>& all) {
+OwnWork::OwnWork(analysis::Analyses& analyses, Id process) {
   const trace::Trace& trace = analyses.trace();
-  std::unordered_set<Id> collectives;
-  for (const analysis::Collective& one : all) collectives.insert({one.op, one.last_op});
   for (Id op = 0; op < trace.op.size(); ++op) {
     if (trace.process_of_stream(trace.op.stream_id[op]) != process ||
-        !analysis::is_timed(trace, op) || collectives.contains(op) ||
-        analysis::is_collective(trace, op))
+        !analysis::is_timed(trace, op) || analysis::is_collective(trace, op))
       continue;
     const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
     busy_.emplace_back(start, end);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/analyses.h"
-#include "analysis/usage/collectives.h"
 
 namespace streamscope::job {
 
@@ -17,9 +16,8 @@ class OwnWork {
  public:
   using Span = std::pair<trace::Ns, trace::Ns>;
 
-  /// Of one process. `all`: its collectives.
-  OwnWork(analysis::Analyses& analyses, trace::Id process,
-          const std::vector<analysis::Collective>& all);
+  /// Of one process.
+  OwnWork(analysis::Analyses& analyses, trace::Id process);
 
   /// How long that took which the host issued in [from, to), added up; kUnknownNs where the trace
   /// does not say of all work when it was issued. O(log n).

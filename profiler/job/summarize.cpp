@@ -95,7 +95,7 @@ class Summarizer {
     std::erase_if(all_, [&](const analysis::Collective& one) {
       return one.process != iterations_.process_id;
     });
-    own_work_.emplace(analyses, iterations_.process_id, all_);
+    own_work_.emplace(analyses, iterations_.process_id);
     summary_.identity = std::move(identity);
     summary_.incomplete = what_is_missing(analyses.trace());
   }

@@ -31,7 +31,7 @@ TEST(OwnWork, AgreesWithCountingEachInstant) {
     }
     const trace::Trace trace = builder.trace();
     analysis::Analyses analyses(trace);
-    const OwnWork work(analyses, 0, {});
+    const OwnWork work(analyses, 0);
     std::vector<OwnWork::Span> spans;
     for (int i = 0; i < 6; ++i) {
       const Ns from = static_cast<Ns>(random() % kEnd);
@@ -53,7 +53,7 @@ TEST(OwnWork, CountsCollectivesNeitherAsWorkNorAsIssued) {
   builder.stream("b").kernel("other", 50, 60);
   const trace::Trace trace = builder.trace();
   analysis::Analyses analyses(trace);
-  const OwnWork work(analyses, 0, analysis::collectives(trace));
+  const OwnWork work(analyses, 0);
   EXPECT_EQ(work.without({{30, 90}}), 50);
   EXPECT_EQ(work.without({{0, 20}, {15, 40}}), 20);
   EXPECT_EQ(work.without({}), 0);
@@ -67,7 +67,7 @@ TEST(OwnWork, DoesNotGuessWhenWorkWasIssued) {
   trace::Trace trace = builder.trace();
   trace.op.api_call_id[1] = trace::kNoId;
   analysis::Analyses analyses(trace);
-  const OwnWork work(analyses, 0, {});
+  const OwnWork work(analyses, 0);
   EXPECT_EQ(work.issued_between(0, 1'000'000), trace::kUnknownNs);
   EXPECT_EQ(work.without({{0, 50}}), 20);
 }
