@@ -9,7 +9,7 @@ namespace streamscope::job {
 
 std::string name_of(const RankSummary& summary, const Collective& collective) {
   return fmt::format("{} {} of {}", streamscope::name_of(kCollectiveKinds, collective.kind),
-                     collective.sequence, summary.communicators[collective.communicator]);
+                     collective.sequence, summary.communicators[collective.communicator].name);
 }
 
 }  // namespace streamscope::job

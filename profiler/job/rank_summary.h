@@ -39,7 +39,7 @@ struct Collective {
                           ///< sends and receives are counted apart
   CollectiveKind kind = CollectiveKind::kOther;
   uint64_t bytes = 0;   ///< that this rank contributes; 0: not known
-  int32_t peer = -1;    ///< of a send or receive: rank of the job; -1: not known
+  int32_t peer = -1;    ///< of a send or receive: rank in the communicator; -1: not known
   uint32_t stream = 0;  ///< equal numbers run in order; trace::kNoId: on the host, where
                         ///< messages may wait for each other
   Ns issued_ns = trace::kUnknownNs;  ///< when the host called it
@@ -87,17 +87,25 @@ struct IterationRange {
   bool operator==(const IterationRange&) const = default;
 };
 
+/// A communicator as this rank is part of it.
+struct Membership {
+  std::string name;   ///< equal on all of its ranks
+  int32_t size = -1;  ///< ranks; -1: not known
+  int32_t rank = -1;  ///< of this rank, there; -1: not known
+
+  bool operator==(const Membership&) const = default;
+};
+
 /// All times are those of its trace.
 struct RankSummary {
   RankIdentity identity;
   Ns clock_start_ns = 0;  ///< instant 0 of its times on the clock of its host; 0: not known
-  std::vector<std::string> communicators;   ///< names that are equal on all of their ranks
-  std::vector<int32_t> communicator_sizes;  ///< ranks of each; -1: not known
-  std::vector<std::string> places;          ///< 0: ""; source lines, kernels
-  uint32_t first_iteration = 0;             ///< number of the first one, equal on all ranks
-  std::vector<RankIteration> iterations;    ///< in order, also those around the steady part
-  IterationRange steady;                    ///< the steady part, as this rank alone shows it
-  std::string incomplete;                   ///< why something is missing; "" if nothing is
+  std::vector<Membership> communicators;
+  std::vector<std::string> places;        ///< 0: ""; source lines, kernels
+  uint32_t first_iteration = 0;           ///< number of the first one, equal on all ranks
+  std::vector<RankIteration> iterations;  ///< in order, also those around the steady part
+  IterationRange steady;                  ///< the steady part, as this rank alone shows it
+  std::string incomplete;                 ///< why something is missing; "" if nothing is
 
   bool operator==(const RankSummary&) const = default;
 };

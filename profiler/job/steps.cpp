@@ -67,6 +67,10 @@ Ns first_call_ns(const RankIteration& first) {
   return called == trace::kUnknownNs ? called : called - first.start_ns;
 }
 
+uint64_t member_key(uint32_t communicator, int32_t rank) {
+  return uint64_t{communicator} << 32 | static_cast<uint32_t>(rank);
+}
+
 Ns length_of(const analysis::Shares& shares) {
   return std::accumulate(shares.begin(), shares.end(), Ns{0});
 }
@@ -106,8 +110,8 @@ uint32_t StepReader::group_of(const RankSummary& summary, const Collective& coll
   if (!is_message(collective.kind)) {
     const uint64_t key = uint64_t{communicator} << 32 | collective.sequence;
     group = collective_groups_.try_emplace(key, next).first->second;
-  } else if (collective.peer >= 0) {
-    const int32_t self = summary.identity.rank;
+  } else if (const int32_t self = summary.communicators[collective.communicator].rank;
+             self >= 0 && collective.peer >= 0) {
     const bool sends = collective.kind == CollectiveKind::kSend;
     Message message{communicator, sends ? self : collective.peer, sends ? collective.peer : self,
                     iteration, 0};
@@ -217,20 +221,19 @@ void StepReader::add(const RankSummary& summary) {
     throw Error(shown(summary), fmt::format("rank {} was there already", summary.identity.rank),
                 "keep one trace per rank in the folder");
   }
-  if (summary.communicators.size() != summary.communicator_sizes.size()) {
-    reject(summary, "lists communicators without their sizes");
-  }
   if (steps_.ranks.empty()) {
     reserve_for(summary);
     steps_.origin_ns = summary.clock_start_ns;
   }
   communicators_.clear();
-  for (size_t i = 0; i < summary.communicators.size(); ++i) {
-    communicators_.push_back(interned(communicator_ids_, summary.communicators[i]));
+  for (const Membership& one : summary.communicators) {
+    communicators_.push_back(interned(communicator_ids_, one.name));
     steps_.communicators.resize(communicator_ids_.size());
     Communicator& communicator = steps_.communicators[communicators_.back()];
-    communicator.name = summary.communicators[i];
-    communicator.size = std::max(communicator.size, summary.communicator_sizes[i]);
+    communicator.name = one.name;
+    communicator.size = std::max(communicator.size, one.size);
+    if (one.rank >= 0)
+      members_.try_emplace(member_key(communicators_.back(), one.rank), summary.identity.rank);
   }
   places_.clear();
   for (const std::string& place : summary.places) {
@@ -290,8 +293,18 @@ Steps StepReader::take() {
   }
   steps_.ranks = std::move(ranks);
   for (IterationRow& row : steps_.iterations) row.rank = position[row.rank];
+  find_peers();
   order_groups();
   return std::move(steps_);
+}
+
+void StepReader::find_peers() {
+  for (uint32_t step = 0; step < steps_.count(); ++step) {
+    int32_t& peer = steps_.peer[step];
+    if (peer < 0) continue;
+    const auto member = members_.find(member_key(steps_.communicator[step], peer));
+    peer = member == members_.end() ? -1 : member->second;
+  }
 }
 
 void StepReader::order_groups() {

@@ -72,7 +72,7 @@ struct Steps {
   std::vector<uint64_t> bytes;
   std::vector<uint32_t> sequence;      ///< kNone: end of an iteration
   std::vector<uint32_t> communicator;  ///< kNone: end of an iteration
-  std::vector<int32_t> peer;
+  std::vector<int32_t> peer;           ///< of a send or receive: rank of the job; -1: not known
   uint32_t group_count = 0;
 
   size_t count() const { return row.size(); }
@@ -108,7 +108,7 @@ class StepReader {
  private:
   struct Message {
     uint32_t communicator;
-    int32_t from, to;
+    int32_t from, to;  // ranks there
     uint32_t iteration, ordinal;
     bool operator==(const Message&) const = default;
   };
@@ -124,6 +124,8 @@ class StepReader {
   void add_iteration(const RankSummary& summary, const RankIteration& iteration, Ns shift_ns,
                      uint32_t number, uint32_t before, Streams& streams);
   void push_work(const Segment& segment, uint32_t after);
+  /// Peers become ranks of the job.
+  void find_peers();
   /// Numbers groups by when they take place, so that what runs at one time lies together.
   void order_groups();
 
@@ -134,6 +136,7 @@ class StepReader {
   std::unordered_map<uint64_t, uint32_t> collective_groups_;
   std::unordered_map<Message, uint32_t, MessageHash> message_groups_;
   std::unordered_map<int32_t, uint32_t> rank_rows_;
+  std::unordered_map<uint64_t, int32_t> members_;  // ranks by communicator and rank there
 };
 
 }  // namespace streamscope::job

@@ -126,11 +126,16 @@ class Summarizer {
     for (const analysis::Collective& one : all_) {
       const auto [known, is_new] = communicators.try_emplace(
           one.communicator, static_cast<uint32_t>(summary_.communicators.size()));
-      if (is_new) {
-        summary_.communicators.push_back(one.communicator);
-        summary_.communicator_sizes.push_back(one.communicator_size);
-      }
+      if (is_new) summary_.communicators.push_back({one.communicator});
+      Membership& membership = summary_.communicators[known->second];
+      membership.size = std::max<int32_t>(membership.size, one.communicator_size);
+      membership.rank = std::max<int32_t>(membership.rank, one.rank);
       communicator_.push_back(known->second);
+    }
+    // Ranks of a communicator with all ranks are those of the job.
+    const RankIdentity& self = summary_.identity;
+    for (Membership& one : summary_.communicators) {
+      if (one.rank < 0 && self.world_size > 0 && one.size == self.world_size) one.rank = self.rank;
     }
   }
 
@@ -233,14 +238,11 @@ class Summarizer {
 
   Collective collective(size_t i) const {
     const analysis::Collective& one = all_[i];
-    // Ranks of a communicator with all ranks are those of the job.
-    const bool is_whole_job =
-        summary_.identity.world_size > 0 && one.communicator_size == summary_.identity.world_size;
     return {.communicator = communicator_[i],
             .sequence = one.sequence,
             .kind = one.kind,
             .bytes = static_cast<uint64_t>(std::max<trace::Int>(one.bytes, 0)),
-            .peer = is_whole_job ? one.peer : -1,
+            .peer = one.peer,
             .stream = one.stream,
             .issued_ns = one.issued_ns,
             .start_ns = one.start_ns,

@@ -68,10 +68,11 @@ class Unpacker {
                         .gpu = from_.gpu(),
                         .told_by = from_.told_by(),
                         .trace = from_.trace()};
-    result_.communicators.assign(from_.communicator().begin(), from_.communicator().end());
-    result_.communicator_sizes.assign(from_.ranks_of_communicator().begin(),
-                                      from_.ranks_of_communicator().end());
-    require(result_.communicators.size() == result_.communicator_sizes.size());
+    require(from_.ranks_of_communicator_size() == from_.communicator_size() &&
+            from_.rank_in_communicator_size() == from_.communicator_size());
+    for (int i = 0; i < from_.communicator_size(); ++i)
+      result_.communicators.push_back(
+          {from_.communicator(i), from_.ranks_of_communicator(i), from_.rank_in_communicator(i)});
     result_.places.reserve(static_cast<size_t>(from_.place_size()) + 1);
     result_.places.emplace_back();
     result_.places.insert(result_.places.end(), from_.place().begin(), from_.place().end());
@@ -180,8 +181,11 @@ std::string pack(const RankSummary& summary) {
   rank.set_gpu(identity.gpu);
   rank.set_told_by(identity.told_by);
   rank.set_trace(identity.trace);
-  for (const std::string& name : summary.communicators) rank.add_communicator(name);
-  for (const int32_t size : summary.communicator_sizes) rank.add_ranks_of_communicator(size);
+  for (const Membership& one : summary.communicators) {
+    rank.add_communicator(one.name);
+    rank.add_ranks_of_communicator(one.size);
+    rank.add_rank_in_communicator(one.rank);
+  }
   for (size_t i = 1; i < summary.places.size(); ++i) rank.add_place(summary.places[i]);
   rank.set_first_iteration(summary.first_iteration);
   rank.set_steady_from(summary.steady.from);

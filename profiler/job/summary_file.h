@@ -13,7 +13,7 @@
 namespace streamscope::job {
 
 /// Version of the bytes; another one is refused.
-inline constexpr uint32_t kSummaryVersion = 3;
+inline constexpr uint32_t kSummaryVersion = 4;
 
 /// `summary` obeys what rank_summary.h says.
 std::string pack(const RankSummary& summary);

@@ -49,12 +49,13 @@ enum class RecordKind : uint8_t {
   kModule,   // ModuleRecord: a loaded file, for symbolizing stacks
   kStack,    // StackRecord: a chunk of a call stack
   // What the host did.
-  kCall,        // CallRecord: one CUDA call, written at its exit
-  kRangePush,   // RangeRecord
-  kRangePop,    // RangeRecord
-  kRangeStart,  // RangeRecord; `id` matches the kRangeEnd
-  kRangeEnd,    // RangeRecord
-  kMark,        // RangeRecord
+  kCall,          // CallRecord: one CUDA call, written at its exit
+  kRangePush,     // RangeRecord
+  kRangePop,      // RangeRecord
+  kRangeStart,    // RangeRecord; `id` matches the kRangeEnd
+  kRangeEnd,      // RangeRecord
+  kMark,          // RangeRecord
+  kCommunicator,  // CommunicatorRecord: the process is in a communicator of NCCL's
   // What the device did (times in nanoseconds of CLOCK_MONOTONIC, or virtual).
   kKernel,       // OpRecord
   kMemcpy,       // OpRecord
@@ -289,6 +290,15 @@ struct RangeRecord : RecordStart {
   uint32_t operation;  // libcoord operation that the range represents, kNone32 if none
   uint64_t payload;    // NVTX payload bits; kCollective: hash of the communicator, 0 if unknown
   uint64_t bytes;      // kCollective: size of the message
+};
+
+struct CommunicatorRecord : RecordStart {
+  uint16_t reserved;
+  uint32_t rank_count;
+  uint64_t communicator;  // hash that is equal on all its ranks
+  uint32_t rank;          // of the process; kNone32: it has several
+  uint32_t unused;
+  uint64_t unused_words[5];
 };
 
 /// Something that ran on the device. `stream` is always given.

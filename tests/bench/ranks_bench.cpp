@@ -44,9 +44,9 @@ class Ranks {
     result.identity.host = "node" + std::to_string(rank / 8);
     result.identity.trace = "rank-" + std::to_string(rank) + ".sqlite";
     result.clock_start_ns = 1;
-    result.communicators = {"tp" + std::to_string(rank / kTensor),
-                            "dp" + std::to_string(rank % kTensor)};
-    result.communicator_sizes = {kTensor, count_ / kTensor};
+    result.communicators = {
+        {"tp" + std::to_string(rank / kTensor), kTensor, rank % kTensor},
+        {"dp" + std::to_string(rank % kTensor), count_ / kTensor, rank / kTensor}};
     result.places = {"", "forward", "backward", "train.py:41"};
     const Ns offset = (rank / 8) * Ns{7'919'000};
     Ns now = offset;

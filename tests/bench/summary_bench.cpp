@@ -30,8 +30,8 @@ RankSummary rank_of_job(int32_t rank) {
                       .gpu = "GPU-d2a7f6c1-4ab6-9a0c-9a3c-0d7c2f6f1e55",
                       .told_by = "RANK",
                       .trace = "rank" + std::to_string(rank) + ".sqlite"};
-  summary.communicators = {"dp 0", "tp " + std::to_string(rank / 8)};
-  summary.communicator_sizes = {12'500, 8};
+  summary.communicators = {{"dp 0", 12'500, rank / 8},
+                           {"tp " + std::to_string(rank / 8), 8, rank % 8}};
   summary.places = {"", "train.py:41 step", "model.py:312 forward", "gemm<…>", "data.py:88 load"};
   Ns now = 5'000'000'000 + up_to(1'000'000'000);
   for (size_t i = 0; i < kIterations; ++i) {

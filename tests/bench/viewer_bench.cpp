@@ -155,8 +155,7 @@ std::shared_ptr<const viewer::JobModel> job_of(int ranks, int collectives) {
     job::RankSummary summary;
     summary.identity.rank = rank;
     summary.identity.world_size = ranks;
-    summary.communicators = {"dp"};
-    summary.communicator_sizes = {ranks};
+    summary.communicators = {{"dp", ranks, rank}};
     summary.places = {"", "train.py:1"};
     job::RankIteration& iteration = summary.iterations.emplace_back();
     job::Ns now = 0;

@@ -73,6 +73,53 @@ TEST(Nccl, CallsAreRecordedWithTheirCommunicatorAndSize) {
   }
 }
 
+TEST(NcclCommunicator, IsReadFromThePayloadsOfTheFunctionsThatMakeOne) {
+  struct Fields {
+    uint64_t hash;
+    int32_t rank_count, rank, device;
+  };
+  const auto read = [](uint64_t schema, Fields fields, size_t size = sizeof(Fields)) {
+    return nccl_communicator({(1 << 24) + schema, size, &fields});
+  };
+  for (const uint64_t schema : {0, 11, 12}) {
+    const auto found = read(schema, {0x1f, 8, 3, 0});
+    ASSERT_TRUE(found.has_value()) << schema;
+    EXPECT_EQ(found->hash, 0x1fu);
+    EXPECT_EQ(found->rank_count, 8u);
+    EXPECT_EQ(found->rank, 3u);
+  }
+  const auto all = read(1, {0x1f, 8, 0, 0});  // one process with 8 devices
+  ASSERT_TRUE(all.has_value());
+  EXPECT_EQ(all->rank_count, 8u);
+  EXPECT_EQ(all->rank, ring::kNone32);
+  EXPECT_FALSE(read(2, {0x1f, 8, 3, 0}));   // destroys one
+  EXPECT_FALSE(read(13, {0x1f, 8, 3, 0}));  // a split: of the parent
+  EXPECT_FALSE(read(0, {0x1f, 0, 0, 0}));
+  EXPECT_FALSE(read(0, {0, 8, 3, 0}));
+  EXPECT_FALSE(read(0, {0x1f, 8, 3, 0}, 8));
+  EXPECT_FALSE(nccl_communicator({1 << 24, 64, nullptr}));
+  EXPECT_EQ(read(0, {0x1f, 8, 8, 0})->rank, ring::kNone32);
+}
+
+TEST(Nvtx, RangesThatBeginOrEndWithAPayloadAreRecordedAsOthers) {
+  Observed run;
+  ASSERT_EQ(run.run_child("nvtx-payloads"), 0) << run.error_text();
+  std::vector<std::string> names;
+  for (const auto& push : run.all<ring::RangeRecord>(RecordKind::kRangePush))
+    names.push_back(run.text(push.name));
+  EXPECT_THAT(names,
+              ElementsAre("ncclCommInitRankConfig", "ncclCommSplit", "of another library", ""));
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kRangePop), SizeIs(4));
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kMark), SizeIs(1));
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kRangeStart), SizeIs(1));
+  EXPECT_THAT(run.all<ring::RangeRecord>(RecordKind::kRangeEnd), SizeIs(1));
+  const auto joined = run.all<ring::CommunicatorRecord>(RecordKind::kCommunicator);
+  ASSERT_THAT(joined, SizeIs(1));
+  EXPECT_EQ(joined[0].communicator, 0x1fu);
+  EXPECT_EQ(joined[0].rank_count, 8u);
+  EXPECT_EQ(joined[0].rank, 3u);
+}
+
 TEST(Nvtx, RangesOfASimulatedProgramAreOnTheClockOfItsCalls) {
   Observed run;
   ASSERT_EQ(run.run_child("simulated-range"), 0) << run.error_text();

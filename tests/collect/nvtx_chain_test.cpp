@@ -41,7 +41,9 @@ class NvtxChain : public ::testing::Test {
     return other.output_text();
   }
   void expect_ours() {
-    EXPECT_THAT(texts(run_, RecordKind::kRangePush), ElementsAre("step", "registered"));
+    EXPECT_THAT(texts(run_, RecordKind::kRangePush),
+                ElementsAre("step", "registered", "registered"));
+    EXPECT_EQ(texts(run_, RecordKind::kRangePop).size(), 3u);
     EXPECT_THAT(texts(run_, RecordKind::kMark), ElementsAre("here", "only ours"));
     const auto pushes = run_.all<ring::RangeRecord>(RecordKind::kRangePush);
     EXPECT_EQ(run_.text(pushes.at(1).domain), "my domain");
@@ -72,7 +74,8 @@ TEST_F(NvtxChain, APreloadedToolThatNamesItsLibraryItselfIsPassedOnTo) {
     run.set("FAKE_TOOL_NAMES", COLLECT_NVTX_TOOL);
     ASSERT_EQ(run.run({COLLECT_NVTX_PROGRAM}), 0) << run.error_text();
     EXPECT_EQ(run.output_text(), alone({COLLECT_NVTX_PROGRAM})) << order;
-    EXPECT_THAT(texts(run, RecordKind::kRangePush), ElementsAre("step", "registered")) << order;
+    EXPECT_THAT(texts(run, RecordKind::kRangePush), ElementsAre("step", "registered", "registered"))
+        << order;
   }
 }
 
@@ -98,7 +101,7 @@ TEST_F(NvtxChain, AProgramThatItBecomesIsRecordedByBothToo) {
   ASSERT_EQ(run_.run(command), 0) << run_.error_text();
   EXPECT_EQ(run_.output_text(), alone(command));
   EXPECT_THAT(texts(run_, RecordKind::kRangePush),
-              ElementsAre("step", "registered", "step", "registered"));
+              ElementsAre("step", "registered", "registered", "step", "registered", "registered"));
 }
 
 // Such as ncu, which refuses to go on where a library is named that would share the driver.

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -244,6 +245,40 @@ int nccl(const Arguments&) {
   push_nccl(nvtxDomainCreateA("mine"), "ncclSend", {0x1f, 64, 3});
   for (int i = 0; i < 3; ++i) nvtxDomainRangePop(domain);
   return 0;
+}
+
+// Ranges that end with a payload, as those of NCCL's functions that make communicators do.
+int nvtx_payloads(const Arguments&) {
+  struct Joined {
+    uint64_t communicator;
+    int rank_count, rank, device;
+  } const joined{0x1f, 8, 3, 0};
+  const auto push = [](nvtxDomainHandle_t domain, const char* name) {
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = name;
+    return nvtxDomainRangePushEx(domain, &attributes);
+  };
+  const auto payload = [&](uint64_t schema) {
+    return nvtxPayloadData_t{NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + schema, sizeof joined, &joined};
+  };
+  nvtxDomainHandle_t nccl = nvtxDomainCreateA("NCCL"), mine = nvtxDomainCreateA("mine");
+  const nvtxPayloadData_t of_rank = payload(11), of_split = payload(13);
+  start();
+  push(nccl, "ncclCommInitRankConfig");
+  if (nvtxRangePopPayload(nccl, &of_rank, 1) != 0) return 1;
+  push(nccl, "ncclCommSplit");
+  if (nvtxRangePopPayload(nccl, &of_split, 1) != 0) return 2;
+  push(mine, "of another library");
+  if (nvtxRangePushPayload(mine, &of_rank, 1) != 1) return 3;
+  if (nvtxRangePopPayload(mine, &of_rank, 1) != 1) return 4;
+  if (nvtxDomainRangePop(mine) != 0) return 5;
+  nvtxMarkPayload(mine, &of_rank, 1);
+  const nvtxRangeId_t id = nvtxRangeStartPayload(mine, &of_rank, 1);
+  nvtxRangeEndPayload(mine, id, &of_rank, 1);
+  return id == 0 ? 6 : nvtxDomainIsEnabled(mine) == 0 ? 7 : 0;
 }
 
 // Ranges around calls of a simulated device.
@@ -570,6 +605,7 @@ constexpr Scenario kScenarios[] = {
     {"nvtx-range", nvtx_range},
     {"nvtx", nvtx},
     {"nccl", nccl},
+    {"nvtx-payloads", nvtx_payloads},
     {"simulated-range", simulated_range},
     {"coord", coord},
     {"coord-kinds", coord_kinds},

@@ -189,8 +189,10 @@ TEST_F(Otf2Import, MakesATraceOfEachRankWithWhatMpiDoes) {
     EXPECT_EQ(calls.end_ns[0], 20 * kUs);
     EXPECT_EQ(calls.bytes[0], 64);
     EXPECT_EQ(calls.bytes[1], 8);
-    // As ranks of the job; the send lasts until its function returns, the receive from the wait on.
-    EXPECT_EQ(calls.peer[3], 1 - rank);
+    // As ranks of the communicator, which has the others first; the send lasts until its function
+    // returns, the receive from the wait on.
+    EXPECT_EQ(calls.rank[3], 1 - rank);
+    EXPECT_EQ(calls.peer[3], rank);
     EXPECT_EQ(calls.bytes[3], 100);
     EXPECT_EQ(calls.start_ns[3], (rank == 0 ? 50 : 55) * kUs);
     EXPECT_EQ(calls.end_ns[3], (rank == 0 ? 60 : 61) * kUs);

@@ -40,8 +40,7 @@ Job job_of(const Slow& slow) {
   Ns now = 0;
   for (int rank = 0; rank < kRanks; ++rank) {
     summaries[rank].identity = {.rank = rank, .world_size = kRanks};
-    summaries[rank].communicators = {"dp0"};
-    summaries[rank].communicator_sizes = {kRanks};
+    summaries[rank].communicators = {{"dp0", kRanks, rank}};
     summaries[rank].places = {"", "gemm"};
   }
   for (int number = 0; number < 8; ++number) {

@@ -71,8 +71,7 @@ TEST(Job, ComparesRanksOfWhichOneIsHeldUpByItsHost) {
   for (int rank = 0; rank < 2; ++rank) {
     RankSummary& summary = ranks[static_cast<size_t>(rank)];
     summary.identity = {.rank = rank, .world_size = 2};
-    summary.communicators = {"dp0"};
-    summary.communicator_sizes = {2};
+    summary.communicators = {{"dp0", 2, rank}};
     summary.places = {"", "train.py:1", "gemm"};
     for (int i = 0; i < 6; ++i) {
       RankIteration iteration{.start_ns = i * 24 * kMs, .end_ns = (i + 1) * 24 * kMs};

@@ -101,6 +101,31 @@ TEST(Matching, JoinsSendsWithReceivesByTheirOrder) {
   EXPECT_NE(steps.group[0], steps.group[2]);
 }
 
+TEST(Matching, JoinsMessagesOfACommunicatorWithSomeRanksByTheirNumbersThere) {
+  SmallJob job(4);
+  job.message(3, 2);
+  job.message(0, 1);
+  // Ranks 3 and 2 are 0 and 1 of one of their own.
+  for (const int rank : {2, 3}) {
+    job.summaries[rank].communicators = {{"pp1", 2, 3 - rank}};
+    job.collective(rank, 0).peer = rank - 2;
+  }
+  const Steps steps = job.steps();
+  EXPECT_THAT(matching_of(steps).mismatches, IsEmpty());
+  EXPECT_EQ(steps.group[0], steps.group[2]);
+  EXPECT_EQ(steps.group[4], steps.group[6]);
+  EXPECT_NE(steps.group[0], steps.group[4]);
+  EXPECT_EQ(steps.peer[0], 1);
+  EXPECT_EQ(steps.peer[4], 3);
+
+  job.summaries[2].iterations[0].collectives.clear();
+  job.summaries[2].iterations[0].segments = {Segment{}};
+  const Matching alone = matching_of(job.steps());
+  ASSERT_THAT(alone.mismatches, SizeIs(1));
+  EXPECT_EQ(alone.mismatches[0].text,
+            "rank 2 has no receive for send 0 of pp1 of rank 3 in iteration 0");
+}
+
 TEST(Matching, NamesASendWithoutReceive) {
   SmallJob job(2);
   job.message(0, 1);
@@ -124,7 +149,7 @@ TEST(Matching, RejectsBadSummaries) {
   rejects([](RankSummary& summary) { summary.identity.rank = 0; });
   rejects([](RankSummary& summary) { summary.identity.rank = 2; });
   rejects([](RankSummary& summary) { summary.identity.world_size = 2'000'000'000; });
-  rejects([](RankSummary& summary) { summary.communicator_sizes.clear(); });
+  rejects([](RankSummary& summary) { summary.communicators.clear(); });
   rejects([](RankSummary& summary) { summary.iterations[0].segments.pop_back(); });
   rejects([](RankSummary& summary) { summary.iterations[0].segments[0].after = 0; });
   rejects([](RankSummary& summary) { summary.iterations[0].segments[0].place = 9; });

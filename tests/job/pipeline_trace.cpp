@@ -138,12 +138,10 @@ class WorkerWriter {
 
   void push(Collective collective, const std::string& communicator, size_t index, Stream stream,
             const Operation& operation, int after) {
-    const auto found = std::ranges::find(summary_.communicators, communicator);
+    const auto found = std::ranges::find(summary_.communicators, communicator, &Membership::name);
     collective.communicator = static_cast<uint32_t>(found - summary_.communicators.begin());
-    if (found == summary_.communicators.end()) {
-      summary_.communicators.push_back(communicator);
-      summary_.communicator_sizes.push_back(-1);
-    }
+    if (found == summary_.communicators.end())
+      summary_.communicators.push_back({communicator, -1, summary_.identity.rank});
     collective.sequence = static_cast<uint32_t>(index);
     collective.stream = stream;
     collective.start_ns = operation.start_ns;

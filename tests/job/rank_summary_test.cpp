@@ -9,7 +9,7 @@ namespace {
 
 TEST(RankSummary, NamesACollective) {
   RankSummary summary;
-  summary.communicators = {"dp0", "tp0"};
+  summary.communicators = {{.name = "dp0"}, {.name = "tp0"}};
   EXPECT_EQ(
       name_of(summary, {.communicator = 1, .sequence = 17, .kind = CollectiveKind::kAllReduce}),
       "all-reduce 17 of tp0");

@@ -235,11 +235,12 @@ class Simulation {
 
   uint32_t communicator_in(const Rank& rank, const std::string& name, size_t size) {
     RankSummary& summary = job_.summaries[rank.number];
-    const auto found = std::ranges::find(summary.communicators, name);
+    const auto found = std::ranges::find(summary.communicators, name, &Membership::name);
     const auto index = static_cast<uint32_t>(found - summary.communicators.begin());
     if (found == summary.communicators.end()) {
-      summary.communicators.push_back(name);
-      summary.communicator_sizes.push_back(name == "pp" ? plan_.ranks : static_cast<int>(size));
+      const bool is_whole_job = name == "pp";
+      summary.communicators.push_back({name, is_whole_job ? plan_.ranks : static_cast<int>(size),
+                                       is_whole_job ? summary.identity.rank : -1});
     }
     return index;
   }

@@ -33,8 +33,7 @@ class SmallJob {
       RankSummary& summary = summaries[rank];
       summary.identity.rank = rank;
       summary.identity.world_size = ranks;
-      summary.communicators = {"dp0"};
-      summary.communicator_sizes = {ranks};
+      summary.communicators = {{"dp0", ranks, rank}};
       summary.places = {"", "train.py:1"};
       summary.iterations.emplace_back();
     }

@@ -39,7 +39,7 @@ TEST(Summarize, CutsAnIterationIntoCollectivesAndWhatComesBeforeThem) {
   const RankSummary summary = summary_of(program.builder, {.rank = 3, .world_size = 8});
   EXPECT_EQ(summary.identity.rank, 3);
   EXPECT_EQ(summary.incomplete, "");
-  EXPECT_THAT(summary.communicators, ElementsAre("default"));
+  EXPECT_THAT(summary.communicators, ElementsAre(Membership{"default"}));
   ASSERT_GE(summary.iterations.size(), 4u);
   const RankIteration& middle = summary.iterations[2];
   ASSERT_EQ(middle.collectives.size(), 2u);

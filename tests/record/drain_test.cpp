@@ -345,6 +345,32 @@ TEST_F(DrainTest, StoresCollectivesWithTheirCommunicator) {
   EXPECT_EQ(calls.end_ns[1], trace::kUnknownNs);
 }
 
+TEST_F(DrainTest, StoresTheRanksOfACommunicatorThatTheProcessHasJoined) {
+  FakeThread& a = thread(0);
+  const auto join = [&](uint64_t communicator, uint32_t rank_count, uint32_t rank) {
+    auto record = a.make<ring::CommunicatorRecord>(RecordKind::kCommunicator);
+    record.communicator = communicator;
+    record.rank_count = rank_count;
+    record.rank = rank;
+    a.ring.push(record);
+  };
+  join(0x1f, 8, 3);
+  join(0x2f, 4, ring::kNone32);
+  for (const uint64_t communicator : {0x1f, 0x2f, 0x3f}) {
+    auto record = a.make<ring::RangeRecord>(RecordKind::kRangePush);
+    record.flags = ring::kCollective;
+    record.begin = a.now();
+    record.name = a.text("ncclAllReduce");
+    record.id = record.operation = ring::kNone32;
+    record.payload = communicator;
+    a.ring.push(record);
+  }
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.collective_call.rank_count, ElementsAre(8, 4, trace::kNoSmall));
+  EXPECT_THAT(trace.collective_call.rank, ElementsAre(3, trace::kNoSmall, trace::kNoSmall));
+}
+
 TEST_F(DrainTest, AcceptsTextsThatArriveAfterTheirUseAndInParts) {
   FakeThread& a = thread(0, 64);
   const std::string name(150, 'n');

@@ -143,8 +143,7 @@ TEST(JobClocks, ARankWithoutOneIsShownOnItsOwnAndMarked) {
   std::vector<job::RankSummary> ranks = with_a_late_rank().complete();
   // Another host, and no collective with the first three ranks.
   ranks[3].identity.host = "elsewhere";
-  ranks[3].communicators = {"alone"};
-  ranks[3].communicator_sizes = {1};
+  ranks[3].communicators = {{"alone", 1, 0}};
   for (job::RankIteration& iteration : ranks[3].iterations) {
     iteration.start_ns += 1'000'000;
     iteration.end_ns += 1'000'000;

@@ -287,6 +287,7 @@ class CollectiveList {
     if (calls_.communicator_id[first] != kNoId)
       one.communicator = trace_.text(calls_.communicator_id[first]);
     if (calls_.rank_count[first] != kNoSmall) one.communicator_size = calls_.rank_count[first];
+    if (calls_.rank[first] != kNoSmall) one.rank = calls_.rank[first];
     for (const Id call : calls) one.bytes += std::max<Int>(calls_.bytes[call], 0);
     if (calls.size() == 1 && calls_.peer[first] != kNoSmall) one.peer = calls_.peer[first];
     one.issued_ns = calls_.start_ns[first];

@@ -33,6 +33,7 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kOther;
   std::string communicator{kUnnamedCommunicator};  ///< equal on all of its ranks
   trace::Small communicator_size = -1;             ///< -1: unknown
+  trace::Small rank = -1;  ///< of the process in the communicator; -1: unknown
   uint32_t sequence = 0;   ///< in its communicator and on its device, in the order of issue
   trace::Int bytes = 0;    ///< that the rank contributes; 0: unknown
   trace::Small peer = -1;  ///< of a send or receive, in the communicator; -1: unknown

@@ -15,8 +15,7 @@
 
 namespace streamscope::collect {
 
-constinit std::atomic<NvtxFunctionPointer> other_functions[NVTX_CB_MODULE_SIZE][kMaxNvtxFunctions] =
-    {};
+constinit std::atomic<NvtxFunctionPointer> other_functions[kNvtxModules][kMaxNvtxFunctions] = {};
 
 namespace {
 
@@ -75,18 +74,18 @@ void load_other() {
   if (path != nullptr && *path != '\0') other_library = ::dlopen(path, RTLD_LAZY);  // as NVTX does
 }
 
-NvtxFunctionPointer entry_of_other(const char* name) {
-  return other_library != nullptr
-             ? reinterpret_cast<NvtxFunctionPointer>(::dlsym(other_library, name))
-             : nullptr;
-}
-
 // Not by the address of our own entry point: that of a preloaded tool may stand for it.
-bool is_our_own(NvtxInitializeInjectionNvtxFunc_t initialize) {
+bool is_our_own(NvtxFunctionPointer entry) {
   Dl_info theirs{}, ours{};
-  return ::dladdr(reinterpret_cast<void*>(initialize), &theirs) != 0 &&
+  return ::dladdr(reinterpret_cast<void*>(entry), &theirs) != 0 &&
          ::dladdr(reinterpret_cast<void*>(&is_our_own), &ours) != 0 &&
          theirs.dli_fbase == ours.dli_fbase;
+}
+
+NvtxFunctionPointer entry_of_other(const char* name) {
+  if (other_library == nullptr) return nullptr;
+  const auto entry = reinterpret_cast<NvtxFunctionPointer>(::dlsym(other_library, name));
+  return entry != nullptr && !is_our_own(entry) ? entry : nullptr;
 }
 
 // Handles: found by their address, never removed. The newest comes first, as handles are reused.
@@ -113,7 +112,7 @@ void attach_other_tool(NvtxGetExportTableFunc_t get_table) {
   load_other();
   auto* initialize = reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(
       entry_of_other("InitializeInjectionNvtx2"));
-  if (initialize == nullptr || is_our_own(initialize)) return;
+  if (initialize == nullptr) return;
   if (!is_first && !other_attached.load(std::memory_order_relaxed)) return;
   real_get_table = get_table;
   attaches_other = true;

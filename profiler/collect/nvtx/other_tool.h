@@ -21,8 +21,10 @@ void attach_other_tool(NvtxGetExportTableFunc_t get_table);
 bool has_other_tool();
 
 constexpr unsigned kMaxNvtxFunctions = 16;
-extern constinit std::atomic<NvtxFunctionPointer> other_functions[NVTX_CB_MODULE_SIZE]
-                                                                 [kMaxNvtxFunctions];
+/// NVTX's extension for payloads, beside its modules.
+constexpr auto kExtensionForPayloads = static_cast<NvtxCallbackModule>(NVTX_CB_MODULE_SIZE);
+constexpr unsigned kNvtxModules = NVTX_CB_MODULE_SIZE + 1;
+extern constinit std::atomic<NvtxFunctionPointer> other_functions[kNvtxModules][kMaxNvtxFunctions];
 
 /// The other tool's function; null if it has none.
 template <class Function>
@@ -30,7 +32,7 @@ Function* other_function(NvtxCallbackModule module, unsigned id) {
   return reinterpret_cast<Function*>(other_functions[module][id].load(std::memory_order_acquire));
 }
 
-/// Another entry point of its library; null if it has none. Thread-safe.
+/// Another entry point of its library; null if it has none or is ours. Thread-safe.
 NvtxFunctionPointer other_entry_point(const char* name);
 
 /// What we keep for a handle of the other tool, `owner` being the domain of a registered string.

@@ -145,7 +145,9 @@ Membership ProcessRows::membership(OTF2_CommRef communicator) {
     return result;
   }
   result.size = small_or_none(group->members.size() + (other ? other->members.size() : 0));
-  if (!other && result.size == rank_.world_size) result.ranks = &group->members;
+  if (other) return result;
+  const auto self = std::ranges::find(group->members, static_cast<uint64_t>(rank_.rank));
+  if (self != group->members.end()) result.rank = small_or_none(self - group->members.begin());
   return result;
 }
 

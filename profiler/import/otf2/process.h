@@ -19,8 +19,7 @@ namespace streamscope::import::otf2 {
 struct Membership {
   Id name = kNoId;  ///< equal on all ranks
   Small size = kNoSmall;
-  /// By rank there, the ranks of the job; empty if they are the same, or unknown.
-  const std::vector<uint64_t>* ranks = nullptr;
+  Small rank = kNoSmall;  ///< of this process there
 };
 
 /// Keeps references to its arguments. Thread-compatible.

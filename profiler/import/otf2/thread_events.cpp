@@ -280,7 +280,8 @@ trace::CollectiveCall ThreadEvents::call_of(std::string_view name, OTF2_CommRef 
   trace::CollectiveCall call{.thread_id = thread_,
                              .name_id = process_.assembly().intern(name),
                              .communicator_id = membership.name,
-                             .rank_count = membership.size};
+                             .rank_count = membership.size,
+                             .rank = membership.rank};
   constexpr uint64_t kMostBytes = uint64_t{1} << 60;
   if (bytes > 0 && bytes < kMostBytes) call.bytes = static_cast<Int>(bytes);
   return call;
@@ -289,8 +290,6 @@ trace::CollectiveCall ThreadEvents::call_of(std::string_view name, OTF2_CommRef 
 trace::CollectiveCall ThreadEvents::message_of(std::string_view name, OTF2_CommRef communicator,
                                                uint64_t peer, uint64_t bytes) {
   trace::CollectiveCall call = call_of(name, communicator, bytes);
-  const std::vector<uint64_t>* const ranks = process_.membership(communicator).ranks;
-  if (ranks && peer < ranks->size()) peer = (*ranks)[peer];
   if (peer <= static_cast<uint64_t>(std::numeric_limits<Small>::max()))
     call.peer = static_cast<Small>(peer);
   return call;

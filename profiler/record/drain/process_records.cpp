@@ -73,6 +73,7 @@ constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
       set(member<&P::read_call>, {kCall});
       set(part<ring::RangeRecord, &P::annotations_>,
           {kRangePush, kRangePop, kRangeStart, kRangeEnd, kMark});
+      set(part<ring::CommunicatorRecord, &P::annotations_>, {kCommunicator});
       set(member<&P::read_op>, {kKernel, kMemcpy, kMemset, kGraphLaunch, kDeviceWork});
       set(part<ring::LaunchShapeRecord, &P::work_>, {kLaunchShape});
       set(own<ring::SyncWitnessRecord>, {kSyncWitness});

@@ -10,7 +10,10 @@
 namespace streamscope::record {
 namespace {
 
-constexpr uint64_t kMostPeer = std::numeric_limits<trace::Small>::max();
+trace::Small small_or_none(uint64_t number) {
+  return number <= std::numeric_limits<trace::Small>::max() ? static_cast<trace::Small>(number)
+                                                            : trace::kNoSmall;
+}
 
 std::string name_of_communicator(uint64_t hash) {
   char text[24];
@@ -45,8 +48,13 @@ Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id t
         .thread_id = thread, .name_id = row.name_id, .start_ns = row.start_ns};
     if (record.payload != 0)
       call.communicator_id = run_.writer.intern(name_of_communicator(record.payload));
+    if (const auto known = communicators_.find(call.communicator_id);
+        known != communicators_.end()) {
+      call.rank_count = known->second.rank_count;
+      call.rank = known->second.rank;
+    }
     if (record.bytes != 0) call.bytes = static_cast<trace::Int>(record.bytes);
-    if (record.id <= kMostPeer) call.peer = static_cast<trace::Small>(record.id);
+    call.peer = small_or_none(record.id);
     range.call = run_.add(call);
   }
   return range;
@@ -102,6 +110,11 @@ void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
   }
 }
 
+void Annotations::describe(const ring::CommunicatorRecord& record) {
+  communicators_[run_.writer.intern(name_of_communicator(record.communicator))] = {
+      small_or_none(record.rank_count), small_or_none(record.rank)};
+}
+
 void Annotations::restore(EarlierRows& rows, trace::Id process) {
   rows.each<trace::Range>(process, [&](trace::Id id, const trace::Range& row) {
     // The NVTX id of a start-end range is not in the trace; such a range stays open.
@@ -109,6 +122,8 @@ void Annotations::restore(EarlierRows& rows, trace::Id process) {
       pushed_[pair_key(row.thread_id, row.domain_id)].push_back({{row, id}, {}});
   });
   rows.each<trace::CollectiveCall>(process, [&](trace::Id id, const trace::CollectiveCall& row) {
+    if (row.rank_count != trace::kNoSmall)
+      communicators_[row.communicator_id] = {row.rank_count, row.rank};
     for (auto& [where, ranges] : pushed_) {
       for (Open& range : ranges) {
         if (range.row.thread_id == row.thread_id && range.row.start_ns == row.start_ns)

@@ -24,6 +24,8 @@ class Annotations {
 
   /// `tid` is used if the record does not name the acting thread.
   void describe(const ring::RangeRecord& record, uint32_t tid);
+  /// The calls in it that follow say how many ranks it has.
+  void describe(const ring::CommunicatorRecord& record);
   /// Takes over the open ranges of an earlier writer.
   void restore(EarlierRows& rows, trace::Id process);
 
@@ -38,11 +40,16 @@ class Annotations {
             trace::Small depth);
   void close(Open& range, const ring::RangeRecord& record);
 
+  struct Communicator {
+    trace::Small rank_count = trace::kNoSmall, rank = trace::kNoSmall;
+  };
+
   RunState& run_;
   Objects& objects_;
   Operations& operations_;
-  std::unordered_map<uint64_t, std::vector<Open>> pushed_;  // by thread and domain
-  std::unordered_map<uint64_t, Open> started_;              // by NVTX id
+  std::unordered_map<trace::Id, Communicator> communicators_;  // by name
+  std::unordered_map<uint64_t, std::vector<Open>> pushed_;     // by thread and domain
+  std::unordered_map<uint64_t, Open> started_;                 // by NVTX id
   std::unordered_map<uint64_t, ring::RangeRecord>
       ended_early_;  // ends that were read before their starts
 };

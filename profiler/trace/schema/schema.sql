@@ -542,6 +542,7 @@ CREATE TABLE collective_call (
   name_id INTEGER REFERENCES string(id),               -- its name there: ncclAllReduce, nccl:all_reduce, MPI_Bcast
   communicator_id INTEGER REFERENCES string(id),       -- name of its communicator, equal on all ranks; NULL unknown
   rank_count INTEGER,                                  -- ranks of the communicator; NULL unknown
+  rank INTEGER,                                        -- of this process in the communicator; NULL unknown
   sequence INTEGER,                                    -- its number in the communicator, if its source gives one
   bytes INTEGER,                                       -- that this rank contributes; NULL unknown
   peer INTEGER,                                        -- send, receive: rank of the other side in the communicator; NULL unknown

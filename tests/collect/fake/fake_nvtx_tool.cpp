@@ -3,6 +3,7 @@
 
 // Another tool's NVTX library: prints each call that it gets, with handles and ids of its own.
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
 
 #include <cstdio>
@@ -60,6 +61,15 @@ nvtxSyncUser_t create_sync(nvtxDomainHandle_t domain, const nvtxSyncUserAttribut
   return new_handle<nvtxSyncUser_t>();
 }
 
+uint64_t register_schema(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t* schema) {
+  std::printf("tool: schema %s in %lx\n", schema->name, bits(domain));
+  return 77;
+}
+int pop_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, size_t count) {
+  std::printf("tool: pop with %zu of schema %lu in %lx\n", count, payload->schemaId, bits(domain));
+  return --depth;
+}
+
 template <class Function>
 void put(NvtxFunctionTable table, unsigned id, Function* function) {
   *table[id] = reinterpret_cast<NvtxFunctionPointer>(function);
@@ -103,5 +113,13 @@ EXPORTED int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
 
 EXPORTED int InitializeInjectionNvtx(NvtxGetExportTableFunc_t) { return 42; }
 EXPORTED int InitializeInjectionNvtxExtension(void* module) {
-  return *static_cast<int*>(module) + 1;
+  const auto& info = *static_cast<const nvtxExtModuleInfo_t*>(module);
+  if (info.structSize < sizeof info) return *static_cast<int*>(module) + 1;
+  if (std::getenv("FAKE_TOOL_REFUSES") != nullptr || info.moduleId != NVTX_EXT_PAYLOAD_MODULEID)
+    return 0;
+  info.segments->functionSlots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
+      reinterpret_cast<intptr_t>(&register_schema);
+  info.segments->functionSlots[NVTX3EXT_CBID_nvtxRangePopPayload] =
+      reinterpret_cast<intptr_t>(&pop_with_payload);
+  return 1;
 }

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
 #include <unistd.h>
 
@@ -51,6 +52,13 @@ int main(int count, char** arguments) {
   std::printf("pop %d\n", nvtxDomainRangePop(domain));
   nvtxNameCudaStreamA(reinterpret_cast<cudaStream_t>(uintptr_t{0xa00a}), "copies");
   std::printf("sync %p\n", static_cast<void*>(nvtxDomainSyncUserCreate(domain, nullptr)));
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask = 1 << 1;  // its name
+  schema.name = "mine";
+  const uint64_t number = nvtxPayloadSchemaRegister(domain, &schema);
+  const nvtxPayloadData_t payload{number, sizeof number, &number};
+  std::printf("schema %lu, push %d\n", number, nvtxDomainRangePushEx(domain, &attributes));
+  std::printf("pop %d\n", nvtxRangePopPayload(domain, &payload, 1));
   enter_extensions();
   if (count > 1) execv(arguments[1], arguments + 1);
   return 0;

@@ -24,9 +24,10 @@ int main(int, char** arguments) {
                 static_cast<long long>(segment.shares[0] / 1000));
     if (i == middle.collectives.size()) break;
     const job::Collective& one = middle.collectives[i];
-    std::printf(
-        "%s of %s, %llu bytes, %lld us\n", std::string(name_of(kCollectiveKinds, one.kind)).c_str(),
-        summary.communicators[one.communicator].c_str(), static_cast<unsigned long long>(one.bytes),
-        static_cast<long long>((one.end_ns - one.start_ns) / 1000));
+    std::printf("%s of %s, %llu bytes, %lld us\n",
+                std::string(name_of(kCollectiveKinds, one.kind)).c_str(),
+                summary.communicators[one.communicator].name.c_str(),
+                static_cast<unsigned long long>(one.bytes),
+                static_cast<long long>((one.end_ns - one.start_ns) / 1000));
   }
 }
