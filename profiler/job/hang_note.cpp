@@ -9,6 +9,7 @@
 #include <ctime>
 #include <iterator>
 #include <set>
+#include <tuple>
 
 #include "packed_file.h"
 #include "packed_hang.pb.h"
@@ -38,6 +39,8 @@ std::string cut(const std::string& text, size_t most) {
 void add(const LastCall& call, packed::Note& to) {
   to.add_communicator(call.communicator);
   to.add_ranks_of_communicator(call.size);
+  to.add_rank_in_communicator(call.rank);
+  to.add_peer(call.peer);
   to.add_sequence(call.sequence);
   to.add_issued(call.issued);
   to.add_kind(static_cast<uint32_t>(call.kind));
@@ -139,19 +142,26 @@ HangNote unpack_note(std::string_view bytes, const fs::path& origin) {
   note.renewed_within_ms = from.renewed_within_ms();
   note.verdict = from.verdict();
   const int count = from.communicator_size();
-  for (const int other :
-       {from.ranks_of_communicator_size(), from.sequence_size(), from.issued_size(),
-        from.kind_size(), from.bytes_size(), from.progress_size()})
+  for (const int other : {from.ranks_of_communicator_size(), from.sequence_size(),
+                          from.issued_size(), from.kind_size(), from.bytes_size(),
+                          from.progress_size(), from.rank_in_communicator_size(), from.peer_size()})
     require(other == count);
-  std::set<std::string_view> names;
+  std::set<std::tuple<std::string_view, CollectiveKind, int32_t>> known;
   for (int i = 0; i < count; ++i) {
     require(from.kind(i) < std::size(kCollectiveKinds) && from.progress(i) < 4 &&
-            from.sequence(i) <= from.issued(i) && names.insert(from.communicator(i)).second);
+            from.sequence(i) <= from.issued(i));
+    const auto kind = static_cast<CollectiveKind>(from.kind(i));
+    const bool message = is_message(kind);
+    require(message ? from.rank_in_communicator(i) >= 0 && from.peer(i) >= 0 : from.peer(i) < 0);
+    require(known.insert({from.communicator(i), message ? kind : CollectiveKind{}, from.peer(i)})
+                .second);
     note.rank.calls.push_back({.communicator = from.communicator(i),
                                .size = from.ranks_of_communicator(i),
+                               .rank = from.rank_in_communicator(i),
+                               .peer = from.peer(i),
                                .sequence = from.sequence(i),
                                .issued = from.issued(i),
-                               .kind = static_cast<CollectiveKind>(from.kind(i)),
+                               .kind = kind,
                                .bytes = from.bytes(i),
                                .started = (from.progress(i) & 1) != 0,
                                .ended = (from.progress(i) & 2) != 0});

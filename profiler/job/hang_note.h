@@ -17,7 +17,7 @@
 namespace streamscope::job {
 
 /// Version of the bytes; another one is refused.
-inline constexpr uint32_t kHangNoteVersion = 1;
+inline constexpr uint32_t kHangNoteVersion = 2;
 inline constexpr size_t kMostNoteBytes = 4096;
 
 /// Times are ns of the wall clock of its host.

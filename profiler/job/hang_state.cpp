@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analysis/hang/hang.h"
 #include "analysis/hang/presumed_ended.h"
@@ -163,27 +164,45 @@ class Reached {
 void find_positions(analysis::Analyses& analyses, Id process,
                     const std::vector<analysis::Collective>& all, RankHang& hang) {
   const Reached reached(analyses);
-  std::map<std::string, LastCall> calls;
+  std::map<std::string, Membership> memberships;
   for (const analysis::Collective& collective : all) {
     if (collective.process != process) continue;
+    Membership& one = memberships[collective.communicator];
+    one.size = std::max<int32_t>(one.size, collective.communicator_size);
+    one.rank = std::max<int32_t>(one.rank, collective.rank);
+  }
+  for (auto& [name, one] : memberships) one.rank = rank_in(one, hang.identity);
+  // The sends to a rank, the receives from one, and all collectives of a communicator.
+  std::map<std::tuple<std::string, CollectiveKind, int32_t>, LastCall> calls;
+  for (const analysis::Collective& collective : all) {
+    if (collective.process != process) continue;
+    const Membership& membership = memberships.at(collective.communicator);
     const bool started = reached.has_begun(collective), ended = reached.has_ended(collective);
-    if (is_message(collective.kind)) {
+    const bool message = is_message(collective.kind);
+    if (message && (membership.rank < 0 || collective.peer < 0)) {
       hang.in_message |= started && !ended;
       continue;
     }
-    const auto [at, is_new] = calls.try_emplace(collective.communicator);
+    const auto [at, is_new] =
+        calls.try_emplace({collective.communicator, message ? collective.kind : CollectiveKind{},
+                           message ? collective.peer : -1});
     LastCall& call = at->second;
-    call.issued = std::max(call.issued, collective.sequence);
-    call.size = std::max(call.size, collective.communicator_size);
+    if (is_new) {
+      call.size = membership.size;
+      call.rank = membership.rank;
+      call.peer = std::get<2>(at->first);
+    }
+    const uint32_t number = !message ? collective.sequence : is_new ? 0 : call.issued + 1;
+    call.issued = std::max(call.issued, number);
     if (!is_new && !call.ended) continue;  // it has not left that one
-    call.sequence = collective.sequence;
+    call.sequence = number;
     call.kind = collective.kind;
     call.bytes = static_cast<uint64_t>(std::max<trace::Int>(collective.bytes, 0));
     call.started = started;
     call.ended = ended;
   }
-  for (auto& [name, call] : calls) {
-    call.communicator = name;
+  for (auto& [key, call] : calls) {
+    call.communicator = std::get<0>(key);
     hang.calls.push_back(std::move(call));
   }
 }

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "analysis/units.h"
 #include "rank_words.h"
@@ -16,13 +18,14 @@
 namespace streamscope::job {
 namespace {
 
-// Where the ranks of a communicator are.
+// Where the ranks of a communicator are, or the two of one that send to each other in a direction.
 struct Place {
   struct Member {
     size_t rank;  // index
     const LastCall* call;
   };
-  std::string name;
+  std::string name;                    // of the communicator
+  int32_t sender = -1, receiver = -1;  // of messages: ranks there
   std::vector<Member> members;
   int32_t size = -1;
   uint32_t reached = 0;         // the oldest collective that a rank is in and has not left
@@ -30,6 +33,8 @@ struct Place {
   std::vector<size_t> waiting;  // in it
   std::vector<size_t> behind;   // have not begun it
   size_t absent = 0;            // ranks of the communicator that never called anything in it
+
+  bool of_messages() const { return sender >= 0; }
 };
 
 bool is_gone(RankState state) {
@@ -68,6 +73,7 @@ class Explainer {
     std::map<std::pair<std::string_view, uint32_t>, std::set<CollectiveKind>> left;
     for (const RankHang& rank : ranks_) {
       for (const LastCall& call : rank.calls) {
+        if (is_message(call.kind)) continue;
         uint32_t& newest = entered[call.communicator];
         newest = std::max(newest, call.sequence + (call.ended ? 1 : 0));
         if (call.ended) left[{call.communicator, call.sequence}].insert(call.kind);
@@ -85,20 +91,31 @@ class Explainer {
 
   void find_places() {
     waited_in_.resize(ranks_.size());
-    std::map<std::string, Place> by_name;
+    std::map<std::tuple<std::string_view, int32_t, int32_t>, Place> found;
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       for (const LastCall& call : ranks_[rank].calls) {
-        Place& place = by_name[call.communicator];
+        const bool message = is_message(call.kind), sends = call.kind == CollectiveKind::kSend;
+        const int32_t sender = !message ? -1 : sends ? call.rank : call.peer;
+        const int32_t receiver = !message ? -1 : sends ? call.peer : call.rank;
+        Place& place = found[{call.communicator, sender, receiver}];
         place.name = call.communicator;
-        place.size = std::max(place.size, call.size);
+        place.sender = sender;
+        place.receiver = receiver;
+        place.size = message ? 2 : std::max(place.size, call.size);
         place.members.push_back({rank, &call});
+        const int32_t here = rank_in({call.communicator, call.size, call.rank}, identity(rank));
+        if (here >= 0) members_.try_emplace({call.communicator, here}, rank);
+        if (call.size == static_cast<int32_t>(ranks_.size())) whole_jobs_.insert(call.communicator);
       }
     }
-    for (auto& [name, place] : by_name) {
+    for (auto& [key, place] : found) {
       find_reached(place);
       for (const size_t rank : place.waiting)
         waited_in_[rank].push_back(static_cast<uint32_t>(places_.size()));
       places_.push_back(std::move(place));
+    }
+    for (Place& place : places_) {
+      if (place.is_waited_in && place.absent > 0 && place.of_messages()) find_partner(place);
     }
     for (Place& place : places_) {
       if (place.is_waited_in && place.absent > 0) find_absent(place);
@@ -124,6 +141,25 @@ class Explainer {
     place.absent = place.size > static_cast<int32_t>(place.members.size())
                        ? static_cast<size_t>(place.size) - place.members.size()
                        : 0;
+  }
+
+  const RankIdentity& identity(size_t rank) const { return ranks_[rank].identity; }
+  std::optional<size_t> member_of(std::string_view communicator, int32_t rank) const {
+    const auto known = members_.find({communicator, rank});
+    if (known != members_.end()) return known->second;
+    if (!whole_jobs_.contains(communicator)) return std::nullopt;
+    const auto same =
+        std::ranges::find(ranks_, rank, [](const RankHang& each) { return each.identity.rank; });
+    return same == ranks_.end() ? std::nullopt : std::optional(same - ranks_.begin());
+  }
+
+  // The one that never sent to, or received from, the rank that waits for it.
+  void find_partner(Place& place) const {
+    const LastCall& waits = *place.members.front().call;
+    const std::optional<size_t> partner = member_of(place.name, waits.peer);
+    if (!partner || ranks_[*partner].calls_are_missing) return;
+    place.behind.push_back(*partner);
+    place.absent = 0;
   }
 
   // Which ranks never called anything in a communicator of which some are absent: those that cannot
@@ -165,7 +201,17 @@ class Explainer {
     return call.sequence > sequence || (call.sequence == sequence && call.ended);
   }
 
-  std::string call_text(const Place& place) const {
+  // What the rank is in, or should be.
+  std::string call_text(const Place& place, size_t rank) const {
+    if (!place.of_messages()) return collective_text(place);
+    const bool sends = member_of(place.name, place.sender) == rank;
+    const int32_t peer = sends ? place.receiver : place.sender;
+    const std::optional<size_t> other = member_of(place.name, peer);
+    return fmt::format("{} {} of communicator {} {} {}rank {}", sends ? "send" : "receive",
+                       place.reached, place.name, sends ? "to" : "from", other ? "" : "its ",
+                       other ? number(*other) : peer);
+  }
+  std::string collective_text(const Place& place) const {
     const auto in_it = std::ranges::find_if(place.members, [&](const Place::Member& member) {
       return member.rank == place.waiting.front();
     });
@@ -175,14 +221,15 @@ class Explainer {
   }
   std::string waiting_line(const Place& place) const {
     return fmt::format("{} {} in {}", ranks_text(numbers(place.waiting)),
-                       place.waiting.size() == 1 ? "waits" : "wait", call_text(place));
+                       place.waiting.size() == 1 ? "waits" : "wait",
+                       call_text(place, place.waiting.front()));
   }
 
   // Ranks in the same collective that do not agree what it is: those that differ from most. One may
   // have left it, with the data of another collective.
   bool found_mismatch() {
     for (const Place& place : places_) {
-      if (!place.is_waited_in) continue;
+      if (!place.is_waited_in || place.of_messages()) continue;
       std::map<std::pair<CollectiveKind, uint64_t>, std::vector<size_t>> by_call;
       for (const auto& [rank, call] : place.members) {
         if (call->sequence == place.reached && (call->started || call->ended))
@@ -287,7 +334,7 @@ class Explainer {
     std::vector<std::string> calls;
     for (const Place& place : places_) {
       if (std::ranges::find(place.behind, rank) != place.behind.end() && calls.size() < kMost)
-        calls.push_back(call_text(place));
+        calls.push_back(call_text(place, rank));
     }
     return listed(calls);
   }
@@ -301,7 +348,7 @@ class Explainer {
   uint64_t begun(size_t rank) const {
     uint64_t count = 0;
     for (const LastCall& call : ranks_[rank].calls)
-      count += call.sequence + (call.started || call.ended ? 1 : 0);
+      if (!is_message(call.kind)) count += call.sequence + (call.started || call.ended ? 1 : 0);
     return count;
   }
 
@@ -322,15 +369,20 @@ class Explainer {
       }
       const auto begin = static_cast<size_t>(std::ranges::find(path, rank) - path.begin());
       hang_.kind = JobHangKind::kOrder;
+      bool messages = false;
       for (size_t i = begin; i < path.size(); ++i) {
         const Place& waits_for_it = *through[i == begin ? path.size() - 1 : i - 1];
+        messages |= waits_for_it.of_messages();
         if (is_odd(path[i], *through[i], waits_for_it)) hang_.culprits.push_back(number(path[i]));
         hang_.headline += fmt::format("{}rank {} waits in {}", i == begin ? "" : ", ",
-                                      number(path[i]), call_text(*through[i]));
+                                      number(path[i]), call_text(*through[i], path[i]));
       }
       if (hang_.culprits.empty()) {
         for (size_t i = begin; i < path.size(); ++i) hang_.culprits.push_back(number(path[i]));
-        hang_.headline += ": each for the next, so they call collectives in different orders";
+        hang_.headline +=
+            fmt::format(": each for the next, so {}",
+                        messages ? "one leaves out a message, or they call in different orders"
+                                 : "they call collectives in different orders");
       } else {
         hang_.headline +=
             fmt::format(": each for the next; the order of {} differs from that of the others",
@@ -345,6 +397,7 @@ class Explainer {
   // that this rank waits in, or, if they do not tell, came to the latter after more or fewer
   // collectives.
   bool is_odd(size_t rank, const Place& waits_in, const Place& waits_for_it) const {
+    if (waits_in.of_messages() || waits_for_it.of_messages()) return false;
     std::vector<const LastCall*> calls(ranks_.size());
     for (const auto& [other, call] : waits_in.members) calls[other] = call;
     size_t as_it = 0, otherwise = 0;
@@ -369,9 +422,13 @@ class Explainer {
   // All of its ranks are in a collective.
   bool found_endless() {
     for (const Place& place : places_) {
-      if (!place.is_waited_in || !place.behind.empty()) continue;
+      if (!place.is_waited_in || !place.behind.empty() || place.absent > 0) continue;
       hang_.kind = JobHangKind::kCollective;
-      hang_.headline = fmt::format("all ranks are in {}, and it does not end", call_text(place));
+      const size_t first = place.waiting.front();
+      hang_.headline = fmt::format(
+          "{} in {}, and it does not end",
+          place.of_messages() ? fmt::format("rank {} is", number(first)) : "all ranks are",
+          call_text(place, first));
       return true;
     }
     return false;
@@ -391,7 +448,9 @@ class Explainer {
 
   std::vector<RankHang> ranks_;
   std::vector<Place> places_;
-  std::vector<std::vector<uint32_t>> waited_in_;  // by rank: places, mostly one
+  std::map<std::pair<std::string_view, int32_t>, size_t> members_;  // by communicator, rank there
+  std::set<std::string_view> whole_jobs_;                           // communicators of all ranks
+  std::vector<std::vector<uint32_t>> waited_in_;                    // by rank: places, mostly one
   JobHang hang_;
 };
 

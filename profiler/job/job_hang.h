@@ -15,11 +15,13 @@
 namespace streamscope::job {
 
 /// How far a rank came in a communicator: the oldest collective that it has not left, or else the
-/// newest.
+/// newest. The same of its sends to another rank, and of its receives from one.
 struct LastCall {
   std::string communicator;  ///< equal on all of its ranks
   int32_t size = -1;         ///< ranks of the communicator; -1: not known
-  uint32_t sequence = 0;     ///< from 0
+  int32_t rank = -1;         ///< of this rank, there; -1: not known
+  int32_t peer = -1;         ///< of a send or receive: rank there
+  uint32_t sequence = 0;     ///< from 0; of sends and receives, between the two ranks
   uint32_t issued = 0;       ///< of the newest that the host has called, which runs ahead
   CollectiveKind kind = CollectiveKind::kOther;
   uint64_t bytes = 0;    ///< 0: not known
@@ -42,8 +44,8 @@ struct RankHang {
   RankIdentity identity;
   RankState state = RankState::kRuns;
   std::string reason;           ///< what it waits for, or how it ended: a clause without its name
-  std::vector<LastCall> calls;  ///< one of each communicator; sends and receives are left out
-  bool in_message = false;      ///< it is in a send or receive
+  std::vector<LastCall> calls;  ///< those of a communicator differ in kind and peer
+  bool in_message = false;      ///< it is in a send or receive, not known between which ranks
   bool calls_are_missing = false;  ///< it may be in more communicators
 
   bool operator==(const RankHang&) const = default;
@@ -52,7 +54,7 @@ struct RankHang {
 enum class JobHangKind : uint8_t {
   kNone,
   kDeadRank,    ///< a rank ended before a collective that others wait in
-  kMissing,     ///< a rank did not call a collective that others wait in
+  kMissing,     ///< a rank did not call a collective or message that others wait in
   kMismatch,    ///< ranks called different collectives of the same number
   kOrder,       ///< ranks wait for each other in collectives of different communicators
   kCollective,  ///< all ranks are in it, and it does not end

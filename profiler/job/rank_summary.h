@@ -96,6 +96,9 @@ struct Membership {
   bool operator==(const Membership&) const = default;
 };
 
+/// Its rank in the communicator: where nobody says so, that of the job if all ranks are in it.
+int32_t rank_in(const Membership& membership, const RankIdentity& self);
+
 /// All times are those of its trace.
 struct RankSummary {
   RankIdentity identity;

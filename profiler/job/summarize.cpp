@@ -132,11 +132,7 @@ class Summarizer {
       membership.rank = std::max<int32_t>(membership.rank, one.rank);
       communicator_.push_back(known->second);
     }
-    // Ranks of a communicator with all ranks are those of the job.
-    const RankIdentity& self = summary_.identity;
-    for (Membership& one : summary_.communicators) {
-      if (one.rank < 0 && self.world_size > 0 && one.size == self.world_size) one.rank = self.rank;
-    }
+    for (Membership& one : summary_.communicators) one.rank = rank_in(one, summary_.identity);
   }
 
   void find_threads() {

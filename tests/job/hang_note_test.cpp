@@ -119,7 +119,7 @@ TEST(HangNote, RefusesDamagedBytes) {
     (void)unpack_note(other, "note");
     ADD_FAILURE() << "another version was accepted";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("is a note of a rank of version 9, not 1"));
+    EXPECT_THAT(error.what(), HasSubstr("is a note of a rank of version 9, not 2"));
   }
 }
 

@@ -109,6 +109,30 @@ TEST(HangState, CountsSendsAndReceivesApart) {
   EXPECT_TRUE(hang.in_message);
 }
 
+TEST(HangState, CountsMessagesBetweenTwoRanksWhereItKnowsThem) {
+  TraceBuilder builder = reported({true, true, true, false});
+  auto& calls = builder.columns().collective_call;
+  const trace::Id send = builder.intern("ncclSend"), receive = builder.intern("ncclRecv");
+  for (trace::Id call = 0; call < 4; ++call) {
+    calls.rank[call] = 1;
+    calls.rank_count[call] = 3;
+    calls.name_id[call] = call == 1 ? receive : send;
+    calls.peer[call] = call == 2 ? 0 : 2;
+  }
+  const RankHang hang = state_of(builder);
+  EXPECT_FALSE(hang.in_message);
+  ASSERT_THAT(hang.calls, SizeIs(3));
+  for (const LastCall& call : hang.calls) {
+    EXPECT_EQ(call.communicator, "tp0");
+    EXPECT_EQ(call.rank, 1);
+    const bool last = call.kind == CollectiveKind::kSend && call.peer == 2;
+    EXPECT_EQ(call.sequence, last ? 1u : 0u);
+    EXPECT_EQ(call.issued, call.sequence);
+    EXPECT_TRUE(call.started);
+    EXPECT_EQ(call.ended, !last);
+  }
+}
+
 TEST(HangState, SaysHowARankEnded) {
   TraceBuilder builder = program();
   auto& process = builder.columns().process;

@@ -22,9 +22,10 @@ enum class Fault { kNone, kDies, kSkips, kSwaps, kNeverRecorded, kLock, kEndless
 constexpr Fault kFaults[] = {Fault::kDies, Fault::kSkips,   Fault::kSwaps,    Fault::kNeverRecorded,
                              Fault::kLock, Fault::kEndless, Fault::kOtherKind};
 
-// Ranks that call collectives of the communicators of rows and columns of a grid and of all ranks.
-// The host of each runs ahead of its device, which begins a collective once those before it ended;
-// a collective ends once all ranks of its communicator have begun the same number.
+// Ranks that call collectives of the communicators of rows and columns of a grid and of all ranks,
+// or that are the stages of pipelines and send to each other. The host of each runs ahead of its
+// device, which begins a collective once those before it ended; a collective ends once all ranks of
+// its communicator have begun the same number, a message once both have.
 class Job {
  public:
   Job(int ranks, int columns, int iterations) : ranks_(static_cast<size_t>(ranks)) {
@@ -37,11 +38,35 @@ class Job {
         calls.push_back({"world", CollectiveKind::kAllReduce});
       }
     }
-    for (Rank& rank : ranks_) {
-      for (const Call& call : rank.calls) rank.communicators.try_emplace(call.communicator);
-      for (auto& [name, state] : rank.communicators) ++sizes_[name];
-    }
+    count_ranks();
   }
+  static Job of_pipelines(int stages, int pipelines, int iterations) {
+    Job job;
+    for (int rank = 0; rank < stages * pipelines; ++rank) {
+      const int stage = rank / pipelines;
+      const std::string pipeline = fmt::format("pp{}", rank % pipelines);
+      std::vector<Call>& calls = job.ranks_.emplace_back().calls;
+      const auto message = [&](CollectiveKind kind, int other) {
+        if (other < 0 || other >= stages) return;
+        const bool sends = kind == CollectiveKind::kSend;
+        calls.push_back(
+            {pipeline, kind, stage, other,
+             fmt::format("{} {}>{}", pipeline, sends ? stage : other, sends ? other : stage)});
+      };
+      for (int i = 0; i < iterations; ++i) {
+        for (const int direction : {1, -1}) {  // all microbatches forward, then backward
+          for (int batch = 0; batch < 3; ++batch) {
+            message(CollectiveKind::kReceive, stage - direction);
+            message(CollectiveKind::kSend, stage + direction);
+          }
+        }
+        calls.push_back({fmt::format("dp{}", stage), CollectiveKind::kAllReduce});
+      }
+    }
+    job.count_ranks();
+    return job;
+  }
+  size_t calls_of(size_t rank) const { return ranks_[rank].calls.size(); }
 
   void plant(Fault fault, size_t rank, size_t at) {
     Rank& faulty = ranks_[rank];
@@ -71,6 +96,9 @@ class Job {
   struct Call {
     std::string communicator;
     CollectiveKind kind;
+    int rank = -1, peer = -1;  // in it, of messages
+    std::string channel{};     // of messages
+    const std::string& together() const { return channel.empty() ? communicator : channel; }
   };
   struct Rank {
     std::vector<Call> calls;
@@ -79,6 +107,15 @@ class Job {
     Fault fault = Fault::kNone;
     size_t at = 0;
   };
+
+  Job() = default;
+
+  void count_ranks() {
+    for (Rank& rank : ranks_) {
+      for (const Call& call : rank.calls) rank.communicators.try_emplace(call.together());
+      for (auto& [name, state] : rank.communicators) ++sizes_[name];
+    }
+  }
 
   bool step(Rank& rank, size_t ahead) {
     bool moves = false;
@@ -92,17 +129,17 @@ class Job {
     if (rank.begun == rank.ended && rank.begun < rank.issued &&
         !(device_stops && rank.begun == rank.at)) {
       const Call& call = rank.calls[rank.begun++];
-      const uint32_t number = rank.communicators[call.communicator]++;
-      auto& arrived = arrived_[{call.communicator, number}];
+      const uint32_t number = rank.communicators[call.together()]++;
+      auto& arrived = arrived_[{call.together(), number}];
       ++arrived.first;
       if (arrived.first == 1) arrived.second = call.kind;
-      broken_[{call.communicator, number}] |= arrived.second != call.kind;
+      broken_[{call.together(), number}] |= call.channel.empty() && arrived.second != call.kind;
       moves = true;
     }
     if (rank.ended < rank.begun) {
       const Call& call = rank.calls[rank.ended];
-      const std::pair key{call.communicator, rank.communicators[call.communicator] - 1};
-      if (arrived_[key].first == sizes_[call.communicator] && !broken_[key]) {
+      const std::pair key{call.together(), rank.communicators[call.together()] - 1};
+      if (arrived_[key].first == sizes_[call.together()] && !broken_[key]) {
         ++rank.ended;
         moves = true;
       }
@@ -127,20 +164,21 @@ class Job {
     }
     std::map<std::string, LastCall> calls;
     for (size_t i = 0; i < rank.issued; ++i) {
-      const auto [at, is_new] = calls.try_emplace(rank.calls[i].communicator);
+      const Call& issued = rank.calls[i];
+      const auto [at, is_new] = calls.try_emplace(issued.together());
       LastCall& call = at->second;
+      call.communicator = issued.communicator;
+      call.size = issued.channel.empty() ? sizes_.at(issued.communicator) : -1;
+      call.rank = issued.rank;
+      call.peer = issued.peer;
       if (!is_new) ++call.issued;
       if (!is_new && !call.ended) continue;  // it has not left this one
       call.sequence = call.issued;
-      call.kind = rank.calls[i].kind;
+      call.kind = issued.kind;
       call.started = i < rank.begun;
       call.ended = i < rank.ended;
     }
-    for (auto& [name, call] : calls) {
-      call.communicator = name;
-      call.size = sizes_.at(name);
-      hang.calls.push_back(call);
-    }
+    for (auto& [name, call] : calls) hang.calls.push_back(call);
     return hang;
   }
 
@@ -266,6 +304,65 @@ TEST(JobHang, ACollectiveOfAllThatDoesNotEndAccusesNobody) {
             "all ranks are in broadcast 4 of communicator world, and it does not end");
 }
 
+TEST(JobHang, SaysWhichMessageIsMissing) {
+  // Stages of two pipelines; ranks 3 and 1 are those of the second one.
+  const auto rank = [](int32_t number, std::vector<LastCall> calls) {
+    return RankHang{.identity = {.rank = number, .world_size = 4},
+                    .state = RankState::kQuiet,
+                    .reason = "is outside CUDA",
+                    .calls = std::move(calls)};
+  };
+  const auto call = [](CollectiveKind kind, int32_t self, uint32_t sequence, bool ended) {
+    return LastCall{.communicator = "pp1",
+                    .rank = self,
+                    .peer = 1 - self,
+                    .sequence = sequence,
+                    .issued = sequence,
+                    .kind = kind,
+                    .started = true,
+                    .ended = ended};
+  };
+  std::vector<RankHang> ranks{rank(0, {}), rank(1, {call(CollectiveKind::kReceive, 1, 5, false)}),
+                              rank(2, {}), rank(3, {call(CollectiveKind::kSend, 0, 4, true)})};
+  JobHang hang = explain(ranks);
+  EXPECT_EQ(hang.kind, JobHangKind::kMissing);
+  EXPECT_THAT(hang.culprits, ElementsAre(3));
+  EXPECT_EQ(hang.headline,
+            "rank 3 has not called send 5 of communicator pp1 to rank 1: it is outside CUDA");
+  EXPECT_THAT(hang.lines, ElementsAre("rank 1 waits in receive 5 of communicator pp1 from rank 3"));
+  // It never sent anything to it, but to others of the communicator.
+  ranks[3].calls[0].peer = 2;
+  EXPECT_THAT(explain(ranks).culprits, ElementsAre(3));
+  // It is in it as well.
+  ranks[3].calls = {call(CollectiveKind::kSend, 0, 5, false)};
+  hang = explain(ranks);
+  EXPECT_EQ(hang.kind, JobHangKind::kCollective);
+  EXPECT_EQ(hang.headline,
+            "rank 1 is in receive 5 of communicator pp1 from rank 3, and it does not end");
+  // Nobody knows who the other one is.
+  ranks[3].calls.clear();
+  EXPECT_EQ(explain(ranks).kind, JobHangKind::kNone);
+  EXPECT_THAT(explain(ranks).lines,
+              ElementsAre("rank 1 waits in receive 5 of communicator pp1 from its rank 0"));
+}
+
+TEST(JobHang, DoesNotSayThatAllRanksAreInACollectiveThatSomeNeverCalled) {
+  std::vector<RankHang> ranks(4);
+  for (int32_t number = 0; number < 4; ++number) {
+    RankHang& rank = ranks[static_cast<size_t>(number)];
+    rank = {.identity = {.rank = number, .world_size = 4}, .state = RankState::kQuiet};
+    if (number < 2)
+      rank.calls = {{.communicator = "tp0",
+                     .size = 3,
+                     .sequence = 4,
+                     .issued = 4,
+                     .kind = CollectiveKind::kAllReduce,
+                     .started = true}};
+  }
+  const JobHang hang = explain(ranks);
+  EXPECT_NE(hang.kind, JobHangKind::kCollective) << hang.headline;
+}
+
 // As the recorders of other ranks read them.
 std::vector<RankHang> through_notes(const std::vector<RankHang>& ranks) {
   std::vector<FoundNote> notes;
@@ -331,6 +428,39 @@ void plant_faults(int ranks, int columns, int jobs) {
   EXPECT_GE(hung, jobs * 7 / 10);
   EXPECT_GE(right, hung * 95 / 100) << ranks << " ranks: " << right << " of " << hung;
 }
+
+// The same of jobs whose ranks send to each other.
+void plant_in_pipelines(int stages, int pipelines, int jobs) {
+  std::mt19937 random(static_cast<unsigned>(stages * 100 + pipelines));
+  const auto below = [&](size_t limit) {
+    return std::uniform_int_distribution<size_t>(0, limit - 1)(random);
+  };
+  constexpr Fault kPlanted[] = {Fault::kDies, Fault::kSkips, Fault::kNeverRecorded, Fault::kLock,
+                                Fault::kEndless};
+  int right = 0, hung = 0;
+  for (int i = 0; i < jobs; ++i) {
+    Job job = Job::of_pipelines(stages, pipelines, 3);
+    const size_t rank = below(static_cast<size_t>(stages * pipelines));
+    job.plant(kPlanted[static_cast<size_t>(i) % std::size(kPlanted)], rank,
+              below(job.calls_of(rank)));
+    const std::vector<RankHang> ends = job.run(1 + below(12));
+    if (std::ranges::all_of(ends, [](const RankHang& of) { return of.state == RankState::kEnded; }))
+      continue;
+    ++hung;
+    const JobHang hang = explain(through_notes(ends));
+    const auto culprit = static_cast<int32_t>(rank);
+    // Of two ranks that wait for each other, neither is known to have left out a message.
+    right += hang.kind == JobHangKind::kOrder
+                 ? hang.culprits.size() == 2 && std::ranges::count(hang.culprits, culprit) == 1
+                 : hang.culprits == std::vector{culprit};
+  }
+  EXPECT_GE(hung, jobs * 7 / 10);
+  EXPECT_GE(right, hung * 95 / 100) << stages << " stages: " << right << " of " << hung;
+}
+
+TEST(JobHang, FindsTheCulpritOf2Stages) { plant_in_pipelines(2, 1, 500); }
+TEST(JobHang, FindsTheCulpritOf4PipelinesOf4Stages) { plant_in_pipelines(4, 4, 500); }
+TEST(JobHang, FindsTheCulpritOf8PipelinesOf32Stages) { plant_in_pipelines(32, 8, 100); }
 
 TEST(JobHang, FindsTheCulpritOf2Ranks) { plant_faults(2, 2, 700); }
 TEST(JobHang, FindsTheCulpritOf8Ranks) { plant_faults(8, 4, 700); }
