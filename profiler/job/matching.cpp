@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "analysis/large_vector.h"
@@ -206,6 +207,7 @@ class Mismatches {
     for (const RankRange& range : ranges) lasts.push_back(range.last);
     const auto middle = lasts.begin() + static_cast<std::ptrdiff_t>(lasts.size() / 2);
     std::ranges::nth_element(lasts, middle);
+    std::optional<std::vector<uint32_t>> called;
     for (const RankRange& range : ranges) {
       const int32_t rank = steps_.ranks[range.rank_row].identity.rank;
       if (range.last < *middle) {
@@ -213,24 +215,42 @@ class Mismatches {
              fmt::format("rank {} calls nothing after {} of {}, the others go on to {}", rank,
                          range.last, steps_.communicators[range.communicator].name, *middle));
       }
-      if (range.count < range.last - range.first + 1) note_hole(range);
+      if (range.count < range.last - range.first + 1) {
+        if (!called) called = called_in(range.communicator);
+        note_hole(range, *called);
+      }
     }
   }
 
-  void note_hole(const RankRange& range) {
+  /// Numbers that some rank calls, ascending; those in a graph that is launched as a whole are not
+  /// known one by one.
+  std::vector<uint32_t> called_in(uint32_t communicator) const {
     std::vector<uint32_t> called;
+    for (uint32_t step = 0; step < steps_.count(); ++step) {
+      if (steps_.communicator[step] == communicator && !is_message(steps_.kind[step]))
+        called.push_back(steps_.sequence[step]);
+    }
+    std::ranges::sort(called);
+    called.erase(std::unique(called.begin(), called.end()), called.end());
+    return called;
+  }
+
+  void note_hole(const RankRange& range, const std::vector<uint32_t>& called) {
+    std::vector<uint32_t> own;
     for_each_step(range.rank_row, [&](uint32_t step) {
       if (steps_.communicator[step] == range.communicator && !is_message(steps_.kind[step])) {
-        called.push_back(steps_.sequence[step]);
+        own.push_back(steps_.sequence[step]);
       }
     });
-    std::ranges::sort(called);
-    const auto gap = std::ranges::adjacent_find(
-        called, [](uint32_t before, uint32_t next) { return next > before + 1; });
-    if (gap == called.end()) return;
+    std::ranges::sort(own);
+    const auto missing = std::ranges::find_if(called, [&](uint32_t number) {
+      return number > range.first && number < range.last &&
+             !std::ranges::binary_search(own, number);
+    });
+    if (missing == called.end()) return;
     const int32_t rank = steps_.ranks[range.rank_row].identity.rank;
-    note(MismatchKind::kMissing, rank, range.communicator, *gap + 1,
-         fmt::format("rank {} misses collective {} of {}", rank, *gap + 1,
+    note(MismatchKind::kMissing, rank, range.communicator, *missing,
+         fmt::format("rank {} misses collective {} of {}", rank, *missing,
                      steps_.communicators[range.communicator].name));
   }
 

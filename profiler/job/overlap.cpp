@@ -8,11 +8,12 @@
 namespace streamscope::job {
 namespace {
 
-/// Time in which at least one of the collectives ran.
+/// Time in which at least one of the collectives ran. How long those in a graph do is not known.
 double communication_ns(const Steps& steps, const IterationRow& row) {
   std::vector<std::pair<Ns, Ns>> spans;
   for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
-    if (steps.ran(step)) spans.emplace_back(steps.start_ns[step], steps.end_ns[step]);
+    if (steps.ran(step) && steps.kind[step] != CollectiveKind::kGraph)
+      spans.emplace_back(steps.start_ns[step], steps.end_ns[step]);
   }
   std::ranges::sort(spans);
   Ns total = 0, until = std::numeric_limits<Ns>::min();
@@ -32,16 +33,24 @@ std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting) {
     const double count = steps.ranks[row.rank].row_count;
     Overlap& overlap = result[row.rank];
     overlap.communication_ns += communication_ns(steps, row) / count;
-    Ns exposed = 0, waited = 0;
+    Ns exposed = 0, waited = 0, waited_in_graphs = 0;
     for_each_exposed(steps, row, [&](uint32_t step) {
+      const Ns waits = waited_ns(steps, waiting.waits[steps.group[step]], step);
+      if (steps.kind[step] == CollectiveKind::kGraph) {
+        waited_in_graphs += waits;
+        return;
+      }
       exposed += steps.end_ns[step] - steps.start_ns[step];
-      waited += waited_ns(steps, waiting.waits[steps.group[step]], step);
+      waited += waits;
     });
     // Work may go on beside a collective of the path, and the path may not lead through one that
     // nothing runs beside.
     if (row.alone_ns != trace::kUnknownNs) exposed = row.alone_ns;
+    waited = std::min(waited, exposed) + waited_in_graphs;
+    exposed += waited_in_graphs;
+    overlap.communication_ns += static_cast<double>(waited_in_graphs) / count;
     overlap.exposed_ns += static_cast<double>(exposed) / count;
-    overlap.waited_ns += static_cast<double>(std::min(waited, exposed)) / count;
+    overlap.waited_ns += static_cast<double>(waited) / count;
   }
   return result;
 }

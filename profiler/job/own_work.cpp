@@ -4,8 +4,7 @@
 #include "job/own_work.h"
 
 #include <algorithm>
-
-#include "analysis/usage/collectives.h"
+#include <unordered_set>
 
 namespace streamscope::job {
 
@@ -31,11 +30,17 @@ void merge(std::vector<OwnWork::Span>& spans) {
 
 }  // namespace
 
-OwnWork::OwnWork(analysis::Analyses& analyses, Id process) {
+OwnWork::OwnWork(analysis::Analyses& analyses, Id process,
+                 const std::vector<analysis::Collective>& collectives) {
   const trace::Trace& trace = analyses.trace();
+  std::unordered_set<Id> graphs;
+  for (const analysis::Collective& one : collectives) {
+    if (one.op != trace::kNoId && trace.op.kind[one.op] == trace::kGraphLaunch)
+      graphs.insert(one.op);
+  }
   for (Id op = 0; op < trace.op.size(); ++op) {
     if (trace.process_of_stream(trace.op.stream_id[op]) != process ||
-        !analysis::is_timed(trace, op) || analysis::is_collective(trace, op))
+        !analysis::is_timed(trace, op) || analysis::is_collective(trace, op) || graphs.contains(op))
       continue;
     const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
     busy_.emplace_back(start, end);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/analyses.h"
+#include "analysis/usage/collectives.h"
 
 namespace streamscope::job {
 
@@ -16,8 +17,9 @@ class OwnWork {
  public:
   using Span = std::pair<trace::Ns, trace::Ns>;
 
-  /// Of one process.
-  OwnWork(analysis::Analyses& analyses, trace::Id process);
+  /// Of one process, without its collectives and the graphs that contain them.
+  OwnWork(analysis::Analyses& analyses, trace::Id process,
+          const std::vector<analysis::Collective>& collectives);
 
   /// How long that took which the host issued in [from, to), added up; kUnknownNs where the trace
   /// does not say of all work when it was issued. O(log n).

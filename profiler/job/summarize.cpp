@@ -95,7 +95,7 @@ class Summarizer {
     std::erase_if(all_, [&](const analysis::Collective& one) {
       return one.process != iterations_.process_id;
     });
-    own_work_.emplace(analyses, iterations_.process_id);
+    own_work_.emplace(analyses, iterations_.process_id, all_);
     summary_.identity = std::move(identity);
     summary_.incomplete = what_is_missing(analyses.trace());
   }
@@ -191,7 +191,8 @@ class Summarizer {
     for (const size_t i : order) {
       result.segments.push_back(cutter_.before(all_[i], i, iteration, index_of));
       add_times(i, all_[i].issued_ns);
-      if (all_[i].start_ns != kUnknownNs && all_[i].end_ns != kUnknownNs)
+      if (all_[i].kind != CollectiveKind::kGraph && all_[i].start_ns != kUnknownNs &&
+          all_[i].end_ns != kUnknownNs)
         communication.emplace_back(all_[i].start_ns, all_[i].end_ns);
     }
     result.alone_ns = own_work_->without(std::move(communication));

@@ -25,6 +25,7 @@ enum class CollectiveKind : uint8_t {
   kScatter,
   kSend,
   kReceive,
+  kGraph,  ///< a launch of a graph with collectives that is recorded as one op
 };
 
 inline constexpr Term kCollectiveKinds[] = {
@@ -40,6 +41,7 @@ inline constexpr Term kCollectiveKinds[] = {
     {CollectiveKind::kScatter, "scatter"},
     {CollectiveKind::kSend, "send"},
     {CollectiveKind::kReceive, "receive"},
+    {CollectiveKind::kGraph, "graph launch"},
 };
 
 /// Whether two ranks are joined by it, not all of a communicator.
@@ -82,11 +84,10 @@ constexpr CollectiveKind collective_kind(std::string_view name) {
   return CollectiveKind::kOther;
 }
 
-constexpr bool is_point_to_point(CollectiveKind kind) { return kind >= CollectiveKind::kSend; }
-
 /// Whether no rank can end before all ranks of the communicator have started.
 constexpr bool needs_all_ranks(CollectiveKind kind) {
-  return kind >= CollectiveKind::kAllReduce && kind <= CollectiveKind::kBarrier;
+  return (kind >= CollectiveKind::kAllReduce && kind <= CollectiveKind::kBarrier) ||
+         kind == CollectiveKind::kGraph;
 }
 
 }  // namespace streamscope

@@ -288,6 +288,61 @@ TEST(Collectives, ThatWereCapturedAreCountedForEachLaunchOfTheirGraph) {
   EXPECT_LT(found[1].issued_ns, found[2].issued_ns);
 }
 
+// The communicator of most ranks stands for the launch; the numbers of the other one go on.
+TEST(Collectives, OfALaunchThatIsOneOpAreOne) {
+  NcclProgram program;
+  TraceBuilder& builder = program.builder;
+  const trace::Id graph = builder.add(
+      trace::Graph{.process_id = 0, .executable = 1, .handle = 0x77, .created_ns = program.now()});
+  trace::Int number = 100;
+  for (const char* communicator : {"tp", "dp", "tp", "pp"}) {
+    const Ns begin = program.now();
+    const bool sends = std::string_view(communicator) == "pp";
+    builder.add(trace::ApiCall{.thread_id = 0,
+                               .kind = number_of(CallKind::kLaunch),
+                               .name_id = builder.intern("cudaLaunchKernel"),
+                               .start_ns = begin + 2,
+                               .end_ns = begin + 3,
+                               .call_number = number});
+    trace::CollectiveCall call =
+        program.call(sends ? "ncclSend" : "ncclAllReduce", communicator, 8);
+    call.rank_count = sends ? 9 : *communicator == 't' ? 2 : 4;
+    program.add(call, begin, begin + 5);
+    builder.add(trace::GraphNode{.graph_id = graph,
+                                 .native_id = number,
+                                 .kind = 0,
+                                 .name_id = builder.intern(kKernel),
+                                 .call_number = number});
+    program.now() += 10;
+    ++number;
+  }
+  builder.add(trace::GraphNode{
+      .graph_id = graph, .native_id = number, .kind = 0, .name_id = builder.intern("gemm")});
+  for (int launch = 0; launch < 2; ++launch) {
+    const trace::Id call = builder.add(trace::ApiCall{.thread_id = 0,
+                                                      .kind = number_of(CallKind::kGraphLaunch),
+                                                      .name_id = builder.intern("cudaGraphLaunch"),
+                                                      .start_ns = program.now(),
+                                                      .end_ns = program.now() + 5,
+                                                      .call_number = number++,
+                                                      .object = 0x77});
+    builder.stream("comm").kernel("graph", program.now() + 10, program.now() + 90);
+    const trace::Id op = builder.stream("comm").last_op();
+    builder.columns().op.kind[op] = trace::kGraphLaunch;
+    builder.columns().op.api_call_id[op] = call;
+    program.now() += 100;
+    program.in(program.call("ncclAllReduce", "tp", 1));
+    program.in(program.call("ncclAllReduce", "dp", 1));
+  }
+  const std::vector<Collective> found = program.found();
+  EXPECT_THAT(described(found),
+              ElementsAre("dp 0 graph launch 8", "tp 2 all-reduce 1", "dp 1 all-reduce 1",
+                          "dp 2 graph launch 8", "tp 5 all-reduce 1", "dp 3 all-reduce 1"));
+  EXPECT_EQ(found[0].end_ns - found[0].start_ns, 80);
+  EXPECT_EQ(found[0].communicator_size, 4);
+  EXPECT_LT(found[0].issued_ns, found[0].start_ns);
+}
+
 TEST(Collectives, AreNoneInAProgramWithoutThem) {
   TraceBuilder builder;
   builder.stream("main").kernel("gemm", 10, 20);

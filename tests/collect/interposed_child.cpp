@@ -38,6 +38,7 @@ void fake_set_result(int32_t result);
 void fake_run_inside(void (*inside)());
 void* fake_function(const char* name);
 void fake_set_graph(const CUgraphNode* nodes, size_t count);
+void fake_set_captured(CUgraphNode node);
 }
 
 namespace {
@@ -174,6 +175,26 @@ int instantiate_two_graphs() {
   cuGraphDestroyNode(nodes[1]);
   cuGraphInstantiateWithFlags(&executable, graph, 0);
   cuGraphExecDestroy(executable);
+  return 0;
+}
+
+// A launch, a record, which is no node, and a second launch.
+int capture_a_graph() {
+  auto* const graph = reinterpret_cast<CUgraph>(uintptr_t{0x6001});
+  CUgraphNode nodes[] = {reinterpret_cast<CUgraphNode>(uintptr_t{0x61}),
+                         reinterpret_cast<CUgraphNode>(uintptr_t{0x62})};
+  cuStreamBeginCapture_v2(kStream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  for (CUgraphNode node : nodes) {
+    fake_set_captured(node);
+    launch(kFirstKernel);
+    cuEventRecord(kEvent, kStream);
+  }
+  fake_set_captured(nullptr);
+  CUgraph captured = graph;
+  cuStreamEndCapture(kStream, &captured);
+  fake_set_graph(nodes, 2);
+  CUgraphExec executable = nullptr;
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
   return 0;
 }
 
@@ -353,6 +374,7 @@ int main(int count, char** arguments) {
   if (scenario == "tensors") return allocate_tensors(arguments[2]);
   if (scenario == "kernels") return launch_two_kernels();
   if (scenario == "graphs") return instantiate_two_graphs();
+  if (scenario == "capture") return capture_a_graph();
   if (scenario == "streams") return use_streams();
   if (scenario == "two-streams") return launch_in_two_streams();
   if (scenario == "errors") return look_up_with_errors();

@@ -203,6 +203,18 @@ TEST_F(Interposed, GraphsAreReadWhenTheyAreInstantiated) {
   EXPECT_EQ(destroyed, 1u);
 }
 
+TEST_F(Interposed, ANodeBelongsToTheLaunchThatWasCaptured) {
+  ASSERT_EQ(run("capture"), 0) << run_.error_text();
+  std::vector<uint32_t> launches, nodes;
+  for (const ring::CallRecord& call : run_.calls()) {
+    if (run_.text(call.object) == "first_kernel") launches.push_back(call.call_number);
+  }
+  for (const auto& node : run_.all<ring::GraphNodeRecord>(ring::RecordKind::kGraphNode))
+    nodes.push_back(node.call_number);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_THAT(nodes, ::testing::ElementsAre(launches[0], launches[1], launches[0], launches[1]));
+}
+
 TEST_F(Interposed, AStreamThatNoCallCreatedIsReportedAsLossOnce) {
   ASSERT_EQ(run("streams"), 0) << run_.error_text();
   EXPECT_EQ(run_.losses()["calls-missing"], 1u);

@@ -11,6 +11,7 @@ import sqlite3
 from harness import REPOSITORY
 
 PROGRAM = REPOSITORY / "tests/gpu/programs/torch_ranks.py"
+STAGES = REPOSITORY / "tests/gpu/programs/torch_stages.py"
 
 # What is planted, the width of the model, and the causes that an expert may name: reading a value costs the wait and what was not
 # launched ahead; a copy of pageable memory blocks the host for as long as it takes.
@@ -33,9 +34,17 @@ HANG_S = 30  # after which a job is killed; it hangs after about 9
 HANGS = {"missing": "rank 1 has not called all-reduce", "spins": "rank 1 has not begun all-reduce", "stops": "rank 1 .*it is stopped",
          "kind": "rank 1 calls all-gather", "dies": "rank 1 has not called all-reduce"}
 
+# Programs that send to each other or run their collectives in graphs: what is planted and what may be named. A stage of a pipeline has no
+# peer to compare it with, so there it is only shown who makes others wait.
+STAGES_FAULTS = {"pipeline": [("loader", None), ("kernel", None)],
+                 "graph": [("loader", ["host-outside"]), ("kernel", ["kernels"])]}
+STAGES_HANGS = {("pipeline", "silent"): r"rank 1 has not called send \d+ of communicator 0x[0-9a-f]+ to rank \d",
+                ("pipeline", "dies"): "rank 1 has not called (receive|send|all-reduce)",
+                ("graph", "silent"): "rank 1 has not called graph launch"}
 
-def torchrun(harness, ranks, *options):
-    return [harness.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), PROGRAM, *options]
+
+def torchrun(harness, ranks, *options, program=PROGRAM):
+    return [harness.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), program, *options]
 
 
 def record(harness, name, command, ranks=2, timeout=120):
@@ -66,6 +75,10 @@ def judge(harness, name, ranks, width, fault="", causes=()):
     guilty = (len(name) + width) % ranks
     options = ["--width", str(width)] + (["--fault", fault, "--rank", str(guilty)] if fault else [])
     folder = record(harness, name, torchrun(harness, ranks, *options), ranks)
+    judge_recorded(harness, name, folder, ranks, guilty, fault, causes)
+
+
+def judge_recorded(harness, name, folder, ranks, guilty, fault="", causes=()):
     answer = report(harness, name, folder)
     if answer is None:
         return
@@ -84,6 +97,11 @@ def judge(harness, name, ranks, width, fault="", causes=()):
                 harness.check(f"{name}: names only who is slower", steps[rank] == max(steps.values()) and lead >= delay["cost_ns"] / 2,
                               f"{steps}, {delay}")
         harness.check(f"{name}: answered", True, f"{answer['delays']}")
+        return
+    if causes is None:
+        causing = max(answer["ranks"], key=lambda rank: rank["caused_ns"])
+        harness.check(f"{name}: rank {guilty} makes others wait", causing["rank"] == guilty and not any(set(named) - {guilty} for named in accused),
+                      f"{answer['ranks']}, {answer['delays']}")
         return
     harness.check(f"{name}: rank {guilty} alone", bool(accused) and all(named == [guilty] for named in accused), f"{answer['delays']}")
     if answer["delays"]:
@@ -117,6 +135,35 @@ def hung(harness, number, fault, devices):
         harness.log(f"  {name}, by dumps: {by_dumps.out}")
 
 
+def judge_stages(harness, kind, fault, causes, ranks):
+    name = f"ranks_{kind}_{fault or 'healthy'}"
+    guilty = len(name) % ranks
+    options = [kind] + (["--fault", fault, "--rank", str(guilty)] if fault else []) + (["--reversed"] if guilty % 2 else [])
+    folder = record(harness, name, torchrun(harness, ranks, *options, program=STAGES), ranks)
+    judge_recorded(harness, name, folder, ranks, guilty, fault, causes)
+    sizes = set()
+    for rank in range(ranks):
+        with sqlite3.connect(f"file:{folder / f'rank-{rank:05}.sqlite'}?mode=ro", uri=True) as database:
+            sizes |= {row[0] for row in database.execute("select distinct rank_count from collective_call")}
+            inside = database.execute("select count(*) from range r join string s on s.id = r.name_id join range o on o.thread_id = r.thread_id"
+                                      " and o.domain_id = r.domain_id and o.start_ns < r.start_ns and o.end_ns is null"
+                                      " join string t on t.id = o.name_id where t.value like 'ncclCommInit%'").fetchone()[0]
+            harness.equal(f"{name}: ranges inside of one that makes a communicator, rank {rank}", 0, inside)
+    harness.equal(f"{name}: sizes of communicators", {ranks}, sizes)
+
+
+def hung_stages(harness, kind, fault, ranks):
+    name = f"ranks_{kind}_hang_{fault}"
+    folder = harness.work / name
+    finished = harness.run([harness.streamscope, "record", "--run", folder, "--quiet", "--", "timeout", "-s", "KILL", HANG_S + 10,
+                            *torchrun(harness, ranks, kind, "--fault", fault, program=STAGES)], HANG_S + 90)
+    said = "\n".join(line for line in finished.err.splitlines() if "the job " in line)
+    harness.check(f"{name}: verdict", re.search(STAGES_HANGS[kind, fault], said), f"{said or finished.why()}")
+    after = harness.run([harness.streamscope, "hang", "--quiet", folder], 60)
+    harness.check(f"{name}: verdict after the end", re.search(STAGES_HANGS[kind, fault], after.out), after.why())
+    harness.log(f"  {name}: {said}")
+
+
 def run(harness):
     devices = harness.run(["nvidia-smi", "--list-gpus"], 30).out.count("GPU ")
     mpi = harness.run(["mpirun", "--version"], 30).code == 0
@@ -143,6 +190,13 @@ def run(harness):
     for number, (fault, (width, causes)) in enumerate(FAULTS.items()):
         if chosen(f"ranks_{fault}"):
             judge(harness, f"ranks_{fault}", 2 + number % (devices - 1), width, fault, causes)
+    for kind, faults in STAGES_FAULTS.items():
+        for fault, causes in [("", ()), *faults]:
+            if chosen(f"ranks_{kind}_{fault or 'healthy'}"):
+                judge_stages(harness, kind, fault, causes, devices)
+    for kind, fault in STAGES_HANGS:
+        if chosen(f"ranks_{kind}_hang_{fault}"):
+            hung_stages(harness, kind, fault, devices)
     pairs = queue.SimpleQueue()
     for first in range(0, devices - 1, 2):
         pairs.put(f"{first},{first + 1}")

@@ -101,6 +101,17 @@ TEST(Matching, JoinsSendsWithReceivesByTheirOrder) {
   EXPECT_NE(steps.group[0], steps.group[2]);
 }
 
+// As those in a graph that is launched as a whole are not known one by one.
+TEST(Matching, ANumberThatNobodyCallsIsNotMissing) {
+  SmallJob job(2);
+  for (int i = 0; i < 3; ++i) job.all_reduce();
+  for (const int rank : {0, 1}) {
+    job.collective(rank, 1).sequence = 8;
+    job.collective(rank, 2).sequence = 16;
+  }
+  EXPECT_THAT(matching_of(job.steps()).mismatches, IsEmpty());
+}
+
 TEST(Matching, JoinsMessagesOfACommunicatorWithSomeRanksByTheirNumbersThere) {
   SmallJob job(4);
   job.message(3, 2);

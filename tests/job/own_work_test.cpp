@@ -31,7 +31,7 @@ TEST(OwnWork, AgreesWithCountingEachInstant) {
     }
     const trace::Trace trace = builder.trace();
     analysis::Analyses analyses(trace);
-    const OwnWork work(analyses, 0);
+    const OwnWork work(analyses, 0, {});
     std::vector<OwnWork::Span> spans;
     for (int i = 0; i < 6; ++i) {
       const Ns from = static_cast<Ns>(random() % kEnd);
@@ -53,12 +53,26 @@ TEST(OwnWork, CountsCollectivesNeitherAsWorkNorAsIssued) {
   builder.stream("b").kernel("other", 50, 60);
   const trace::Trace trace = builder.trace();
   analysis::Analyses analyses(trace);
-  const OwnWork work(analyses, 0);
+  const OwnWork work(analyses, 0, {});
   EXPECT_EQ(work.without({{30, 90}}), 50);
   EXPECT_EQ(work.without({{0, 20}, {15, 40}}), 20);
   EXPECT_EQ(work.without({}), 0);
   EXPECT_EQ(work.issued_between(trace::kUnknownNs, 1'000'000), 30);
   EXPECT_EQ(work.issued_between(20, 10), 0);
+}
+
+TEST(OwnWork, LeavesOutGraphsThatContainCollectives) {
+  test::TraceBuilder builder;
+  builder.stream("a").kernel("graph", 10, 30).kernel("graph", 40, 60);
+  trace::Trace trace = builder.trace();
+  for (const trace::Id op : {0, 1}) trace.op.kind[op] = trace::kGraphLaunch;
+  analysis::Analyses analyses(trace);
+  analysis::Collective in_graph;
+  in_graph.op = in_graph.last_op = 1;
+  in_graph.kind = CollectiveKind::kGraph;
+  const OwnWork work(analyses, 0, {in_graph});
+  EXPECT_EQ(work.without({{0, 100}}), 80);
+  EXPECT_EQ(work.issued_between(trace::kUnknownNs, 1'000'000), 20);
 }
 
 TEST(OwnWork, DoesNotGuessWhenWorkWasIssued) {
@@ -67,7 +81,7 @@ TEST(OwnWork, DoesNotGuessWhenWorkWasIssued) {
   trace::Trace trace = builder.trace();
   trace.op.api_call_id[1] = trace::kNoId;
   analysis::Analyses analyses(trace);
-  const OwnWork work(analyses, 0);
+  const OwnWork work(analyses, 0, {});
   EXPECT_EQ(work.issued_between(0, 1'000'000), trace::kUnknownNs);
   EXPECT_EQ(work.without({{0, 50}}), 20);
 }

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <span>
 #include <unordered_map>
 
+#include "analysis/order/launched_graphs.h"
 #include "trace/function_name.h"
 #include "vocabulary/access_source.h"
 #include "vocabulary/graph_node_kind.h"
@@ -66,23 +66,18 @@ class RowsOfCalls {
 // The nodes of executable graphs, which share the accesses of the calls that were captured.
 class NodesOfGraphs {
  public:
-  explicit NodesOfGraphs(const Trace& trace) : trace_(trace) {
+  explicit NodesOfGraphs(const Trace& trace) : trace_(trace), launched_(trace) {
     for (Id node = 0; node < trace.graph_node.size(); ++node) {
       const Id graph = trace.graph_node.graph_id[node];
-      if (graph >= trace.graph.size()) continue;
-      nodes_[graph].push_back(node);
-      by_native_[{trace.graph.process_id[graph], trace.graph_node.native_id[node]}] = node;
-    }
-    for (Id graph = 0; graph < trace.graph.size(); ++graph) {
-      if (trace.graph.executable[graph] == 1)
-        executables_[{trace.graph.process_id[graph], trace.graph.handle[graph]}].push_back(graph);
+      if (graph < trace.graph.size())
+        by_native_[{trace.graph.process_id[graph], trace.graph_node.native_id[node]}] = node;
     }
   }
   // Calls `function` with the call number and the kernel name of each captured call that a graph
   // op represents.
   template <class Function>
   void for_each(Id process, Id op, Function function) const {
-    if (nodes_.empty()) return;
+    if (launched_.empty()) return;
     const auto report = [&](Id node) {
       const trace::Int call_number = trace_.graph_node.call_number[node];
       if (call_number != trace::kNoInt) function(call_number, trace_.graph_node.name_id[node]);
@@ -92,34 +87,18 @@ class NodesOfGraphs {
       if (node != by_native_.end()) report(node->second);
       return;
     }
-    for (Id node : launched(process, op)) report(node);
+    for (const Id node : launched_.nodes(launched_.graph(op))) report(node);
   }
-  bool launches_kernels(Id process, Id op) const {
-    const std::span<const Id> nodes = launched(process, op);
-    return std::ranges::any_of(
-        nodes, [&](Id node) { return trace_.graph_node.kind[node] == kKernelNode; });
+  bool launches_kernels(Id op) const {
+    return std::ranges::any_of(launched_.nodes(launched_.graph(op)), [&](Id node) {
+      return trace_.graph_node.kind[node] == kKernelNode;
+    });
   }
 
  private:
-  // The nodes of a launch that is recorded as a whole.
-  std::span<const Id> launched(Id process, Id op) const {
-    const Id call = trace_.op.api_call_id[op];
-    if (trace_.op.kind[op] != trace::kGraphLaunch || call >= trace_.api_call.size()) return {};
-    const auto found = executables_.find({process, trace_.api_call.object[call]});
-    if (found == executables_.end()) return {};
-    // Handles are reused: take the newest at that time.
-    Id newest = kNoId;
-    for (Id graph : found->second) {
-      if (trace_.graph.created_ns[graph] <= trace_.api_call.start_ns[call]) newest = graph;
-    }
-    const auto nodes = nodes_.find(newest);
-    return nodes == nodes_.end() ? std::span<const Id>{} : nodes->second;
-  }
-
   const Trace& trace_;
-  std::map<Id, std::vector<Id>> nodes_;
+  const LaunchedGraphs launched_;
   std::map<std::pair<Id, trace::Int>, Id> by_native_;
-  std::map<std::pair<Id, trace::Int>, std::vector<Id>> executables_;
 };
 
 bool is_simulated(const Trace& trace, Id op) {
@@ -225,8 +204,7 @@ class UseSearch {
     };
     add_all(trace_.op.call_number[op], trace_.op.name_id[op]);
     graphs_.for_each(process, op, add_all);
-    const bool computes =
-        trace_.op.kind[op] == trace::kKernel || graphs_.launches_kernels(process, op);
+    const bool computes = trace_.op.kind[op] == trace::kKernel || graphs_.launches_kernels(op);
     const bool is_unknown =
         found_.observed ? partly || !known
                         : !scanned_ && (!known || trace_.op.kind[op] == trace::kGraphLaunch);

@@ -15,6 +15,8 @@
 
 #include "analysis/labels.h"
 #include "analysis/order/graph_nodes.h"
+#include "analysis/order/launched_graphs.h"
+#include "vocabulary/graph_node_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -38,45 +40,93 @@ struct Kernel {
   bool in_graph;
 };
 
-std::vector<Kernel> kernels_of_nccl(const Trace& trace) {
-  std::vector<Kernel> found;
-  std::unordered_map<Id, bool> names;
-  bool graphs = false;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (trace.op.kind[op] != trace::kKernel) continue;
-    const auto [known, is_new] = names.try_emplace(trace.op.name_id[op], false);
-    if (is_new) known->second = is_collective(trace, op);
-    if (!known->second) continue;
-    const Id call =
-        trace.op.api_call_id[op] < trace.api_call.size() ? trace.op.api_call_id[op] : kNoId;
-    found.push_back({op, call, call, trace.op.graph_node[op] != kNoInt});
-    graphs |= found.back().in_graph;
+// A launch of a graph with such kernels that is recorded as one op.
+struct GraphLaunch {
+  Id op;
+  Id graph;
+};
+
+struct NodeKernel {
+  Id name;
+  Id origin;
+};
+
+// What NCCL runs on devices.
+struct Work {
+  std::vector<Kernel> kernels;
+  std::vector<GraphLaunch> launches;
+  std::map<Id, std::vector<NodeKernel>> graphs;  // of those that are launched
+};
+
+class WorkReader {
+ public:
+  explicit WorkReader(const Trace& trace) : trace_(trace), nodes_(trace), launched_(trace) {}
+
+  Work run() {
+    for (Id op = 0; op < trace_.op.size(); ++op) {
+      if (trace_.op.kind[op] == trace::kKernel && is_named(trace_.op.name_id[op])) {
+        const bool in_graph = trace_.op.graph_node[op] != kNoInt;
+        const Id call =
+            trace_.op.api_call_id[op] < trace_.api_call.size() ? trace_.op.api_call_id[op] : kNoId;
+        work_.kernels.push_back({op, call, in_graph ? origin_of_op(op) : call, in_graph});
+      } else if (const Id graph = launched_.graph(op);
+                 graph != kNoId && !kernels_in(graph).empty()) {
+        work_.launches.push_back({op, graph});
+      }
+    }
+    return std::move(work_);
   }
-  if (!graphs) return found;
-  const GraphNodes nodes(trace);
-  std::map<std::pair<Id, Int>, Id> calls;  // by process and number
-  for (Id call = 0; call < trace.api_call.size(); ++call) {
-    if (trace.api_call.call_number[call] != kNoInt)
-      calls[{trace.process_of_thread(trace.api_call.thread_id[call]),
-             trace.api_call.call_number[call]}] = call;
+
+ private:
+  bool is_named(Id name) {
+    const auto [known, is_new] = names_.try_emplace(name, false);
+    if (is_new) known->second = names_nccl(trace_.text(name));
+    return known->second;
   }
-  for (Kernel& kernel : found) {
-    if (!kernel.in_graph) continue;
-    const Id process = trace.process_of_stream(trace.op.stream_id[kernel.op]);
-    Id node = nodes.node(process, trace.op.graph_node[kernel.op]);
-    if (node != kNoId && trace.graph_node.call_number[node] == kNoInt)
-      node = nodes.node(process, trace.graph_node.original_native_id[node]);
-    const auto captured =
-        node == kNoId ? calls.end() : calls.find({process, trace.graph_node.call_number[node]});
-    kernel.origin = captured == calls.end() ? kNoId : captured->second;
+
+  const std::vector<NodeKernel>& kernels_in(Id graph) {
+    const auto [known, is_new] = work_.graphs.try_emplace(graph);
+    if (!is_new) return known->second;
+    for (const Id node : launched_.nodes(graph)) {
+      const Id name = trace_.graph_node.name_id[node];
+      if (trace_.graph_node.kind[node] == kKernelNode && is_named(name))
+        known->second.push_back({name, origin_of(trace_.graph.process_id[graph], node)});
+    }
+    return known->second;
   }
-  return found;
-}
+
+  Id origin_of_op(Id op) {
+    const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
+    return origin_of(process, nodes_.node(process, trace_.op.graph_node[op]));
+  }
+  // The call that was captured as this node, or as the one that it was cloned from.
+  Id origin_of(Id process, Id node) {
+    if (node != kNoId && trace_.graph_node.call_number[node] == kNoInt)
+      node = nodes_.node(process, trace_.graph_node.original_native_id[node]);
+    if (node == kNoId) return kNoId;
+    if (calls_.empty()) {
+      for (Id call = 0; call < trace_.api_call.size(); ++call) {
+        if (trace_.api_call.call_number[call] != kNoInt)
+          calls_[{trace_.process_of_thread(trace_.api_call.thread_id[call]),
+                  trace_.api_call.call_number[call]}] = call;
+      }
+    }
+    const auto captured = calls_.find({process, trace_.graph_node.call_number[node]});
+    return captured == calls_.end() ? kNoId : captured->second;
+  }
+
+  const Trace& trace_;
+  const GraphNodes nodes_;
+  const LaunchedGraphs launched_;
+  std::unordered_map<Id, bool> names_;
+  std::map<std::pair<Id, Int>, Id> calls_;  // by process and number
+  Work work_;
+};
 
 // Rows of collective_call, and which launches belong to them.
 class CallsOfCollectives {
  public:
-  CallsOfCollectives(const Trace& trace, const std::vector<Kernel>& kernels)
+  CallsOfCollectives(const Trace& trace, const Work& work)
       : trace_(trace),
         calls_(trace.collective_call),
         matched_(calls_.size()),
@@ -91,9 +141,12 @@ class CallsOfCollectives {
       }
     }
     Launches launches;
-    for (const Kernel& kernel : kernels) {
-      if (kernel.origin != kNoId)
-        launches[trace.api_call.thread_id[kernel.origin]].push_back(kernel.origin);
+    const auto add_launch = [&](Id launch) {
+      if (launch != kNoId) launches[trace.api_call.thread_id[launch]].push_back(launch);
+    };
+    for (const Kernel& kernel : work.kernels) add_launch(kernel.origin);
+    for (const auto& [graph, kernels] : work.graphs) {
+      for (const NodeKernel& kernel : kernels) add_launch(kernel.origin);
     }
     for (auto& [thread, calls] : threads) match(innermost(std::move(calls)), launches[thread]);
   }
@@ -183,6 +236,8 @@ struct Numbered {
   Collective collective;
   Ns origin_ns = kUnknownNs;  // orders the nodes of a graph
   Int given = kNoInt;         // the number that the source gives
+  uint32_t count = 1;         // collectives that it stands for
+  bool is_counted_only = false;
 };
 
 class CollectiveList {
@@ -190,11 +245,12 @@ class CollectiveList {
   explicit CollectiveList(const Trace& trace)
       : trace_(trace),
         calls_(trace.collective_call),
-        kernels_(kernels_of_nccl(trace)),
-        matched_(trace, kernels_) {}
+        work_(WorkReader(trace).run()),
+        matched_(trace, work_) {}
 
   std::vector<Collective> run() {
-    for (const Kernel& kernel : kernels_) add(kernel);
+    for (const Kernel& kernel : work_.kernels) add(kernel);
+    for (const GraphLaunch& launch : work_.launches) add(launch);
     for (const Id call : matched_.blocked()) described({call});
     for (const Id call : matched_.on_host()) {
       Collective& one = described({call}).collective;
@@ -208,7 +264,9 @@ class CollectiveList {
     });
     number();
     std::vector<Collective> result;
-    for (Numbered& one : found_) result.push_back(std::move(one.collective));
+    for (Numbered& one : found_) {
+      if (!one.is_counted_only) result.push_back(std::move(one.collective));
+    }
     return result;
   }
 
@@ -238,6 +296,60 @@ class CollectiveList {
       complete(found_[i], kernel, known == nullptr || kernel.in_graph);
   }
 
+  // The collectives of a graph, by communicator.
+  using Content = std::vector<Numbered>;
+
+  void add(const GraphLaunch& launch) {
+    const auto [known, is_new] = contents_.try_emplace(launch.graph);
+    if (is_new) known->second = content_of(launch.graph);
+    const Id call = trace_.op.api_call_id[launch.op];
+    for (const Numbered& one : known->second) {
+      Collective& collective = found_.emplace_back(one).collective;
+      collective.thread = trace_.api_call.thread_id[call];
+      collective.issued_ns = trace_.api_call.start_ns[call];
+      extend(collective, launch.op);
+    }
+  }
+
+  Content content_of(Id graph) const {
+    std::map<std::string, Numbered> found;
+    std::set<Id> seen;  // first calls
+    const auto count_in = [&](Collective one) {
+      const auto [known, is_new] = found.try_emplace(one.communicator);
+      Numbered& all = known->second;
+      if (is_new) {
+        all.collective = std::move(one);
+        return;
+      }
+      ++all.count;
+      all.collective.bytes += one.bytes;
+      if (needs_all_ranks(one.kind)) all.collective.kind = one.kind;
+    };
+    for (const NodeKernel& kernel : work_.graphs.at(graph)) {
+      const std::vector<Id>* known = kernel.origin == kNoId ? nullptr : matched_.of(kernel.origin);
+      if (known == nullptr) {
+        Collective unknown;
+        unknown.kind = collective_kind(trace_.text(kernel.name));
+        if (!is_message(unknown.kind)) count_in(std::move(unknown));
+      } else if (seen.insert(known->front()).second) {
+        Collective one = facts_of(*known);
+        const bool messages = one.kind == CollectiveKind::kOther && are_sends_and_receives(*known);
+        if (!messages && !is_message(one.kind)) count_in(std::move(one));
+      }
+    }
+    const auto most = std::ranges::max_element(found, {}, [](const auto& entry) {
+      return std::pair(entry.second.collective.communicator_size, entry.second.count);
+    });
+    Content content;
+    for (auto at = found.begin(); at != found.end(); ++at) {
+      Numbered& one = at->second;
+      one.is_counted_only = at != most;
+      if (needs_all_ranks(one.collective.kind)) one.collective.kind = CollectiveKind::kGraph;
+      content.push_back(std::move(one));
+    }
+    return content;
+  }
+
   // With what the kernel says.
   void complete(Numbered& one, const Kernel& kernel, bool issued_by_launch) const {
     Collective& collective = one.collective;
@@ -254,7 +366,7 @@ class CollectiveList {
 
   bool are_sends_and_receives(const std::vector<Id>& calls) const {
     return std::ranges::all_of(calls, [&](Id call) {
-      return is_point_to_point(collective_kind(trace_.text(calls_.name_id[call])));
+      return is_message(collective_kind(trace_.text(calls_.name_id[call])));
     });
   }
 
@@ -276,10 +388,9 @@ class CollectiveList {
     }
   }
 
-  // Adds the collective that these calls of one communicator are.
-  Numbered& described(const std::vector<Id>& calls) {
-    Numbered& result = found_.emplace_back();
-    Collective& one = result.collective;
+  // The collective that these calls of one communicator are.
+  Collective facts_of(const std::vector<Id>& calls) const {
+    Collective one;
     const Id first = calls.front();
     one.thread = calls_.thread_id[first];
     one.process = trace_.process_of_thread(one.thread);
@@ -291,7 +402,12 @@ class CollectiveList {
     for (const Id call : calls) one.bytes += std::max<Int>(calls_.bytes[call], 0);
     if (calls.size() == 1 && calls_.peer[first] != kNoSmall) one.peer = calls_.peer[first];
     one.issued_ns = calls_.start_ns[first];
-    result.given = calls_.sequence[first];
+    return one;
+  }
+  Numbered& described(const std::vector<Id>& calls) {
+    Numbered& result = found_.emplace_back();
+    result.collective = facts_of(calls);
+    result.given = calls_.sequence[calls.front()];
     return result;
   }
 
@@ -303,7 +419,7 @@ class CollectiveList {
       peers[kind].insert(calls_.peer[call]);
     }
     const CollectiveKind first = peers.begin()->first;
-    if (calls.size() == 1 || (peers.size() == 1 && !is_point_to_point(first))) return first;
+    if (calls.size() == 1 || (peers.size() == 1 && !is_message(first))) return first;
     const Small ranks = calls_.rank_count[calls.front()];
     const auto reaches_all = [&](CollectiveKind kind) {  // it may keep its own part
       return ranks > 1 && peers[kind].size() >= static_cast<size_t>(ranks - 1);
@@ -332,7 +448,7 @@ class CollectiveList {
       const Id on = each.stream != kNoId      ? trace_.device_of_stream(each.stream)
                     : device != devices.end() ? device->second
                                               : kNoId;
-      members[{each.process, on, is_point_to_point(each.kind), each.communicator}].push_back(&one);
+      members[{each.process, on, is_message(each.kind), each.communicator}].push_back(&one);
     }
     for (auto& [which, all] : members) {
       Int last = -1;
@@ -342,15 +458,18 @@ class CollectiveList {
         return later;
       });
       uint32_t count = 0;
-      for (Numbered* one : all)
-        one->collective.sequence = given ? static_cast<uint32_t>(one->given) : count++;
+      for (Numbered* one : all) {
+        one->collective.sequence = given ? static_cast<uint32_t>(one->given) : count;
+        count += one->count;
+      }
     }
   }
 
   const Trace& trace_;
   const trace::CollectiveCallColumns& calls_;
-  const std::vector<Kernel> kernels_;
+  const Work work_;
   const CallsOfCollectives matched_;
+  std::map<Id, Content> contents_;  // by graph
   std::vector<Numbered> found_;
   struct Span {
     size_t first, last;  // indices into found_

@@ -7,7 +7,9 @@
 // A call has the kernels that its thread launched meanwhile. Calls in a group of NCCL's launch
 // nothing themselves: they have the kernel that their thread launches next, outside of calls, and
 // are one collective; but sends and receives that are no all-to-all stay apart. A captured call has
-// kernels at each launch of the graph. Kernels of no known call are collectives of their own. Calls
+// kernels at each launch of the graph. A launch that is recorded as one op is one collective of the
+// communicator that has the most ranks; those of the others are only counted, and sends and
+// receives left out. Kernels of no known call are collectives of their own. Calls
 // that launch nothing, such as those of a communicator with one rank, are none, unless they have
 // not returned or run on the host (MPI, gloo).
 #pragma once
@@ -25,7 +27,7 @@ namespace streamscope::analysis {
 inline constexpr std::string_view kUnnamedCommunicator = "default";
 
 struct Collective {
-  Id op = kNoId;       ///< the first of its kernels; kNoId: none, as on the host
+  Id op = kNoId;       ///< the first of its kernels, or the launch; kNoId: none, as on the host
   Id last_op = kNoId;  ///< the one that ends last
   Id process = kNoId;
   Id thread = kNoId;  ///< that issued it

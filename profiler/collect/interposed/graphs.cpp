@@ -181,6 +181,9 @@ void note_captured_node(const ThreadState& thread, const CallEntry& entry) {
                                   &count) != CUDA_SUCCESS ||
       status != CU_STREAM_CAPTURE_STATUS_ACTIVE || count != 1)
     return;
+  // A record is a node only if it is external.
+  if (entry.kind == CallKind::kEventRecord && kind_of(newest[0]) != CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+    return;
   AllGraphs& store = all();
   std::lock_guard lock(store.mutex);
   store.graphs[graph].captured[newest[0]] = {

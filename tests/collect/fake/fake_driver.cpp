@@ -29,6 +29,7 @@ std::atomic<const char*> latest_name{""};
 std::atomic<int32_t> next_result{0};
 std::atomic<void (*)()> next_inside{nullptr};
 std::vector<CUgraphNode> graph_nodes;
+CUgraphNode captured_node = nullptr;
 thread_local CUcontext current = reinterpret_cast<CUcontext>(uintptr_t{0x7001});
 
 template <class T>
@@ -143,6 +144,20 @@ FAKE_API CUresult cuGraphNodeGetType(CUgraphNode, CUgraphNodeType* type) {
 }
 FAKE_API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode, CUDA_KERNEL_NODE_PARAMS* parameters) {
   parameters->func = reinterpret_cast<CUfunction>(uintptr_t{0xf001});
+  return CUDA_SUCCESS;
+}
+/// The newest node of the stream that is being captured; null: none is.
+FAKE_API void fake_set_captured(CUgraphNode node) { captured_node = node; }
+#undef cuStreamGetCaptureInfo
+FAKE_API CUresult cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus* status, cuuint64_t* id,
+                                            CUgraph* graph, const CUgraphNode** nodes,
+                                            size_t* count) {
+  *status =
+      captured_node != nullptr ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  *id = 1;
+  *graph = reinterpret_cast<CUgraph>(uintptr_t{0x6001});
+  *nodes = &captured_node;
+  *count = captured_node != nullptr ? 1 : 0;
   return CUDA_SUCCESS;
 }
 FAKE_API CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
