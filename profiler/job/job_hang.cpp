@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "analysis/units.h"
 #include "rank_words.h"
@@ -66,42 +65,53 @@ class Explainer {
     return result;
   }
 
-  // A rank may leave a collective of all ranks once another one has left it; that it did may not be
-  // reported yet. It may not if it is in another kind of collective of that number.
+  // The collectives of a communicator, or the messages of two ranks in a direction.
+  struct Channel {
+    std::string_view communicator;
+    int32_t sender = -1, receiver = -1;  // of messages: ranks there
+    auto operator<=>(const Channel&) const = default;
+  };
+  static Channel channel_of(const LastCall& call) {
+    if (!is_message(call.kind)) return {call.communicator};
+    const bool sends = call.kind == CollectiveKind::kSend;
+    return {call.communicator, sends ? call.rank : call.peer, sends ? call.peer : call.rank};
+  }
+
+  // A rank may leave a collective of all ranks, or a message, once another one has left it; that it
+  // did may not be reported yet. It may not if it is in another kind of collective of that number.
   void leave_what_others_left() {
-    std::map<std::string_view, uint32_t> entered;  // the newest that a rank has entered or left
-    std::map<std::pair<std::string_view, uint32_t>, std::set<CollectiveKind>> left;
+    std::map<Channel, uint32_t> entered;  // the newest that a rank has entered or left
+    std::map<std::pair<Channel, uint32_t>, std::set<CollectiveKind>> left;
     for (const RankHang& rank : ranks_) {
       for (const LastCall& call : rank.calls) {
-        if (is_message(call.kind)) continue;
-        uint32_t& newest = entered[call.communicator];
+        uint32_t& newest = entered[channel_of(call)];
         newest = std::max(newest, call.sequence + (call.ended ? 1 : 0));
-        if (call.ended) left[{call.communicator, call.sequence}].insert(call.kind);
+        if (call.ended) left[{channel_of(call), call.sequence}].insert(call.kind);
       }
     }
     for (RankHang& rank : ranks_) {
       for (LastCall& call : rank.calls) {
-        if (!call.started || !needs_all_ranks(call.kind)) continue;
-        const auto same = left.find({call.communicator, call.sequence});
-        const bool differs = same != left.end() && !same->second.contains(call.kind);
-        call.ended |= call.sequence < entered[call.communicator] && !differs;
+        const bool message = is_message(call.kind);
+        if (!call.started || (!needs_all_ranks(call.kind) && !message)) continue;
+        const Channel channel = channel_of(call);
+        const auto same = left.find({channel, call.sequence});
+        const bool differs = !message && same != left.end() && !same->second.contains(call.kind);
+        call.ended |= call.sequence < entered[channel] && !differs;
       }
     }
   }
 
   void find_places() {
     waited_in_.resize(ranks_.size());
-    std::map<std::tuple<std::string_view, int32_t, int32_t>, Place> found;
+    std::map<Channel, Place> found;
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       for (const LastCall& call : ranks_[rank].calls) {
-        const bool message = is_message(call.kind), sends = call.kind == CollectiveKind::kSend;
-        const int32_t sender = !message ? -1 : sends ? call.rank : call.peer;
-        const int32_t receiver = !message ? -1 : sends ? call.peer : call.rank;
-        Place& place = found[{call.communicator, sender, receiver}];
+        const Channel channel = channel_of(call);
+        Place& place = found[channel];
         place.name = call.communicator;
-        place.sender = sender;
-        place.receiver = receiver;
-        place.size = message ? 2 : std::max(place.size, call.size);
+        place.sender = channel.sender;
+        place.receiver = channel.receiver;
+        place.size = place.of_messages() ? 2 : std::max(place.size, call.size);
         place.members.push_back({rank, &call});
         const int32_t here = rank_in({call.communicator, call.size, call.rank}, identity(rank));
         if (here >= 0) members_.try_emplace({call.communicator, here}, rank);

@@ -86,7 +86,8 @@ def judge_recorded(harness, name, folder, ranks, guilty, fault="", causes=()):
     harness.equal(f"{name}: ranks", list(range(ranks)), sorted(rank["rank"] for rank in answer["ranks"]))
     harness.equal(f"{name}: problems", [], answer["problems"])
     harness.equal(f"{name}: mismatches", [], answer["mismatches"])
-    harness.check(f"{name}: every rank communicates", all(rank["communication_ns"] > 0 for rank in answer["ranks"]), f"{answer['ranks']}")
+    in_graphs = name.startswith("ranks_graph")  # how long collectives take there is not known
+    harness.check(f"{name}: every rank communicates", in_graphs or all(rank["communication_ns"] > 0 for rank in answer["ranks"]), f"{answer['ranks']}")
     accused = [delay["ranks"] for delay in answer["delays"] if delay["ranks"]]  # that ranks take turns is no accusation
     if not fault:
         # Hosts differ even so: who is named must be the slowest by the program's own ranges, by at least half of what is said.
@@ -108,27 +109,33 @@ def judge_recorded(harness, name, folder, ranks, guilty, fault="", causes=()):
         harness.check(f"{name}: cause", answer["delays"][0]["cause"] in causes, f"{answer['delays']}")
 
 
-def hung(harness, number, fault, devices):
-    name = f"ranks_hang_{fault}"
-    folder, dumps = harness.work / name, harness.work / f"{name}_dumps"
-    dumps.mkdir()
+def hung(harness, name, number, devices, command, expected):
+    """Runs two ranks that come to hang, each under a recorder of its own, until they are killed."""
+    folder = harness.work / name
 
     def rank(which):
         environment = {"RANK": str(which), "LOCAL_RANK": str(which), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
                        "MASTER_PORT": str(29611 + number), "STREAMSCOPE_JOB": name, "TORCH_FR_BUFFER_SIZE": "2000",
                        "CUDA_VISIBLE_DEVICES": devices}
         return harness.run([harness.streamscope, "record", "--run", folder, "--quiet", "--", "timeout", "-s", "KILL", HANG_S,
-                            harness.python, PROGRAM, "--fault", fault, "--dump", dumps], HANG_S + 60, environment)
+                            harness.python, *command], HANG_S + 60, environment)
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
         finished = list(pool.map(rank, range(2)))
     said = "\n".join(line for line in finished[0].err.splitlines() if "the job " in line)
-    harness.check(f"{name}: verdict", re.search(HANGS[fault], said), f"{said or finished[0].why()}")
+    harness.check(f"{name}: verdict", re.search(expected, said), f"{said or finished[0].why()}")
     notes = [path.stat().st_size for path in folder.glob("*.hang")]
     harness.check(f"{name}: notes", len(notes) == 2 and max(notes) <= 4096, f"{notes}")
     after = harness.run([harness.streamscope, "hang", "--quiet", folder], 60)
-    harness.check(f"{name}: verdict after the end", re.search(HANGS[fault], after.out), after.why())
+    harness.check(f"{name}: verdict after the end", re.search(expected, after.out), after.why())
     harness.log(f"  {name}: {said}")
+
+
+def hung_training(harness, number, fault, devices):
+    name = f"ranks_hang_{fault}"
+    dumps = harness.work / f"{name}_dumps"
+    dumps.mkdir()
+    hung(harness, name, number, devices, [PROGRAM, "--fault", fault, "--dump", dumps], HANGS[fault])
     if fault in ("missing", "kind"):  # PyTorch does not say whether a collective that was called has begun
         by_dumps = harness.run([harness.streamscope, "hang", "--quiet", dumps], 60)
         harness.check(f"{name}: dumps", "rank 1" in by_dumps.out.split(":")[0], by_dumps.why())
@@ -152,16 +159,9 @@ def judge_stages(harness, kind, fault, causes, ranks):
     harness.equal(f"{name}: sizes of communicators", {ranks}, sizes)
 
 
-def hung_stages(harness, kind, fault, ranks):
-    name = f"ranks_{kind}_hang_{fault}"
-    folder = harness.work / name
-    finished = harness.run([harness.streamscope, "record", "--run", folder, "--quiet", "--", "timeout", "-s", "KILL", HANG_S + 10,
-                            *torchrun(harness, ranks, kind, "--fault", fault, program=STAGES)], HANG_S + 90)
-    said = "\n".join(line for line in finished.err.splitlines() if "the job " in line)
-    harness.check(f"{name}: verdict", re.search(STAGES_HANGS[kind, fault], said), f"{said or finished.why()}")
-    after = harness.run([harness.streamscope, "hang", "--quiet", folder], 60)
-    harness.check(f"{name}: verdict after the end", re.search(STAGES_HANGS[kind, fault], after.out), after.why())
-    harness.log(f"  {name}: {said}")
+def hung_stages(harness, number, which, devices):
+    kind, fault = which
+    hung(harness, f"ranks_{kind}_hang_{fault}", number, devices, [STAGES, kind, "--fault", fault], STAGES_HANGS[which])
 
 
 def run(harness):
@@ -194,20 +194,19 @@ def run(harness):
         for fault, causes in [("", ()), *faults]:
             if chosen(f"ranks_{kind}_{fault or 'healthy'}"):
                 judge_stages(harness, kind, fault, causes, devices)
-    for kind, fault in STAGES_HANGS:
-        if chosen(f"ranks_{kind}_hang_{fault}"):
-            hung_stages(harness, kind, fault, devices)
     pairs = queue.SimpleQueue()
     for first in range(0, devices - 1, 2):
         pairs.put(f"{first},{first + 1}")
 
-    def hang(number, fault):
+    def hang(act, number, what):
         pair = pairs.get()
         try:
-            hung(harness, number, fault, pair)
+            act(harness, number, what, pair)
         finally:
             pairs.put(pair)
 
     with concurrent.futures.ThreadPoolExecutor(max(devices // 2, 1)) as pool:
-        for done in [pool.submit(hang, number, fault) for number, fault in enumerate(HANGS) if chosen(f"ranks_hang_{fault}")]:
+        tasks = [(hung_training, fault) for fault in HANGS if chosen(f"ranks_hang_{fault}")]
+        tasks += [(hung_stages, which) for which in STAGES_HANGS if chosen("ranks_{}_hang_{}".format(*which))]
+        for done in [pool.submit(hang, act, number, what) for number, (act, what) in enumerate(tasks)]:
             done.result()

@@ -339,6 +339,11 @@ TEST(JobHang, SaysWhichMessageIsMissing) {
   EXPECT_EQ(hang.kind, JobHangKind::kCollective);
   EXPECT_EQ(hang.headline,
             "rank 1 is in receive 5 of communicator pp1 from rank 3, and it does not end");
+  // That it left an earlier one is not reported yet, but the other one has.
+  ranks[3].calls = {call(CollectiveKind::kSend, 0, 2, false)};
+  hang = explain(ranks);
+  EXPECT_THAT(hang.culprits, ElementsAre(3));
+  EXPECT_THAT(hang.lines, ElementsAre("rank 1 waits in receive 5 of communicator pp1 from rank 3"));
   // Nobody knows who the other one is.
   ranks[3].calls.clear();
   EXPECT_EQ(explain(ranks).kind, JobHangKind::kNone);
