@@ -15,7 +15,8 @@
 namespace streamscope::job {
 namespace {
 
-constexpr size_t kDelays = 3;  // and as many ranks in what-ifs
+constexpr double kLeastAwaited = 0.05;  // of an iteration
+constexpr size_t kDelays = 3;           // and as many ranks in what-ifs
 
 std::string shown(double ns) { return analysis::format_duration(std::llround(ns)); }
 
@@ -146,6 +147,15 @@ Job analyze(Steps steps) {
   for (const Delay& delay : job.delays) {
     job.delay_sentences.push_back(sentence_of(delay, job.replayed_ns));
   }
+  job.awaited =
+      awaited_without_peers(job.steps, job.peers, job.waiting, kLeastAwaited * job.iteration_ns);
+  std::erase_if(job.awaited, [&](const AwaitedRank& awaited) {
+    const int32_t rank = job.steps.ranks[awaited.rank_row].identity.rank;
+    return std::ranges::any_of(job.delays, [&](const Delay& delay) {
+      return std::ranges::binary_search(delay.ranks, rank);
+    });
+  });
+  if (job.awaited.size() > kDelays) job.awaited.resize(kDelays);
   job.what_ifs = what_ifs_of(job, replay, measured);
   return job;
 }

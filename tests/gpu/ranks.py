@@ -35,8 +35,8 @@ HANGS = {"missing": "rank 1 has not called all-reduce", "spins": "rank 1 has not
          "kind": "rank 1 calls all-gather", "dies": "rank 1 has not called all-reduce"}
 
 # Programs that send to each other or run their collectives in graphs: what is planted and what may be named. A stage of a pipeline has no
-# peer to compare it with, so there it is only shown who makes others wait.
-STAGES_FAULTS = {"pipeline": [("loader", None), ("kernel", None)],
+# peer to compare it with, so there it is only said who makes others wait, and what it does meanwhile.
+STAGES_FAULTS = {"pipeline": [("loader", ["host-outside"]), ("kernel", ["kernels"])],
                  "graph": [("loader", ["host-outside"]), ("kernel", ["kernels"])]}
 STAGES_HANGS = {("pipeline", "silent"): r"rank 1 has not called send \d+ of communicator 0x[0-9a-f]+ to rank \d",
                 ("pipeline", "dies"): "rank 1 has not called (receive|send|all-reduce)",
@@ -99,10 +99,11 @@ def judge_recorded(harness, name, folder, ranks, guilty, fault="", causes=()):
                               f"{steps}, {delay}")
         harness.check(f"{name}: answered", True, f"{answer['delays']}")
         return
-    if causes is None:
-        causing = max(answer["ranks"], key=lambda rank: rank["caused_ns"])
-        harness.check(f"{name}: rank {guilty} makes others wait", causing["rank"] == guilty and not any(set(named) - {guilty} for named in accused),
-                      f"{answer['ranks']}, {answer['delays']}")
+    if name.startswith("ranks_pipeline"):
+        first = answer["awaited"][0] if answer["awaited"] else {"rank": None, "cause": None}
+        harness.check(f"{name}: rank {guilty} makes others wait", first["rank"] == guilty and not any(set(named) - {guilty} for named in accused),
+                      f"{answer['awaited']}, {answer['delays']}")
+        harness.check(f"{name}: what it does", first["cause"] in causes, f"{answer['awaited']}")
         return
     harness.check(f"{name}: rank {guilty} alone", bool(accused) and all(named == [guilty] for named in accused), f"{answer['delays']}")
     if answer["delays"]:

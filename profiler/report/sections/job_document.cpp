@@ -31,6 +31,8 @@ Section costs_section(const Job& job) {
   Section section{.title = "What costs the job most", .kind = SectionKind::kAnswer};
   for (size_t i = 0; i < job.delay_sentences.size(); ++i)
     section.remarks.push_back(fmt::format("{}. {}", i + 1, job.delay_sentences[i]));
+  for (const job::AwaitedRank& awaited : job.awaited)
+    section.remarks.push_back(sentence_of(job.steps, awaited));
   if (section.remarks.empty())
     section.remarks.emplace_back(
         "No rank holds the others up by more than what is normal between iterations.");
@@ -231,6 +233,15 @@ std::string job_json(const JobReport& report) {
                                 {"excess_ns", rounded(delay.excess_ns)},
                                 {"cost_ns", rounded(delay.cost_ns)},
                                 {"text", job.delay_sentences[i]}});
+  }
+  result["awaited"] = Json::array();
+  for (const job::AwaitedRank& awaited : job.awaited) {
+    result["awaited"].push_back({{"rank", job.steps.ranks[awaited.rank_row].identity.rank},
+                                 {"waits_ns", rounded(awaited.waits_ns)},
+                                 {"cause", analysis::names_of(awaited.share).id},
+                                 {"place", awaited.place},
+                                 {"cause_ns", rounded(awaited.share_ns)},
+                                 {"text", sentence_of(job.steps, awaited)}});
   }
   result["what_if"] = Json::array();
   for (const job::WhatIf& what_if : job.what_ifs)
