@@ -27,30 +27,35 @@ double communication_ns(const Steps& steps, const IterationRow& row) {
 
 }  // namespace
 
+Overlap overlap_in(const Steps& steps, const Waiting& waiting, const IterationRow& row) {
+  Ns exposed = 0, waited = 0, waited_in_graphs = 0;
+  for_each_exposed(steps, row, [&](uint32_t step) {
+    const Ns waits = waited_ns(steps, waiting.waits[steps.group[step]], step);
+    if (steps.kind[step] == CollectiveKind::kGraph) {
+      waited_in_graphs += waits;
+      return;
+    }
+    exposed += steps.end_ns[step] - steps.start_ns[step];
+    waited += waits;
+  });
+  // Work may go on beside a collective of the path, and the path may not lead through one that
+  // nothing runs beside.
+  if (row.alone_ns != trace::kUnknownNs) exposed = row.alone_ns;
+  const auto in_graphs = static_cast<double>(waited_in_graphs);
+  return {.communication_ns = communication_ns(steps, row) + in_graphs,
+          .exposed_ns = static_cast<double>(exposed) + in_graphs,
+          .waited_ns = static_cast<double>(std::min(waited, exposed)) + in_graphs};
+}
+
 std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting) {
   std::vector<Overlap> result(steps.ranks.size());
   for (const IterationRow& row : steps.iterations) {
     const double count = steps.ranks[row.rank].row_count;
-    Overlap& overlap = result[row.rank];
-    overlap.communication_ns += communication_ns(steps, row) / count;
-    Ns exposed = 0, waited = 0, waited_in_graphs = 0;
-    for_each_exposed(steps, row, [&](uint32_t step) {
-      const Ns waits = waited_ns(steps, waiting.waits[steps.group[step]], step);
-      if (steps.kind[step] == CollectiveKind::kGraph) {
-        waited_in_graphs += waits;
-        return;
-      }
-      exposed += steps.end_ns[step] - steps.start_ns[step];
-      waited += waits;
-    });
-    // Work may go on beside a collective of the path, and the path may not lead through one that
-    // nothing runs beside.
-    if (row.alone_ns != trace::kUnknownNs) exposed = row.alone_ns;
-    waited = std::min(waited, exposed) + waited_in_graphs;
-    exposed += waited_in_graphs;
-    overlap.communication_ns += static_cast<double>(waited_in_graphs) / count;
-    overlap.exposed_ns += static_cast<double>(exposed) / count;
-    overlap.waited_ns += static_cast<double>(waited) / count;
+    const Overlap one = overlap_in(steps, waiting, row);
+    Overlap& mean = result[row.rank];
+    mean.communication_ns += one.communication_ns / count;
+    mean.exposed_ns += one.exposed_ns / count;
+    mean.waited_ns += one.waited_ns / count;
   }
   return result;
 }

@@ -10,7 +10,7 @@
 
 namespace streamscope::job {
 
-/// Means per iteration of one rank.
+/// Of one rank: of one iteration, or the mean of all.
 struct Overlap {
   double communication_ns = 0;  ///< a collective ran, waiting included
   double exposed_ns = 0;        ///< of it, with no other work of the rank beside it; where only
@@ -23,7 +23,9 @@ struct Overlap {
   }
 };
 
-/// By rank row. O(steps).
+/// O(steps of the iteration).
+Overlap overlap_in(const Steps& steps, const Waiting& waiting, const IterationRow& row);
+/// Means by rank row. O(steps).
 std::vector<Overlap> overlap_of(const Steps& steps, const Waiting& waiting);
 
 }  // namespace streamscope::job

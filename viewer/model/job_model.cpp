@@ -124,10 +124,7 @@ void JobModel::find_waiting() {
     const auto iteration =
         std::ranges::lower_bound(iterations_, row.number, {}, &JobIteration::number);
     if (iteration == iterations_.end() || iteration->number != row.number) continue;
-    double waited_ns = 0;
-    for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step)
-      waited_ns += static_cast<double>(
-          job::waited_ns(steps(), job().waiting.waits[steps().group[step]], step));
+    const double waited_ns = job::overlap_in(steps(), job().waiting, row).waited_ns;
     iteration->waited +=
         waited_ns / iteration->range.span_ns() / static_cast<double>(steps().ranks.size());
   }

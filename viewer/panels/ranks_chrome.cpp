@@ -99,6 +99,7 @@ void RanksView::draw_iterations(Frame& frame, float top) {
 
 // How much of each iteration ranks wait for others.
 void RanksView::draw_overview(Frame& frame, float top) {
+  constexpr double kFull = 0.5;  // of an iteration, that fills the height
   const Theme& theme = frame.theme;
   const float bottom = overview_bottom_;
   frame.background.begin_section({frame.gutter_x, top}, {frame.max.x, bottom});
@@ -113,7 +114,7 @@ void RanksView::draw_overview(Frame& frame, float top) {
   float drawn_to = frame.min.x;
   double most = 0;  // of those in one pixel
   for (const JobIteration& each : frame.job.iterations()) {
-    most = std::max(most, std::min(each.waited, 1.0));
+    most = std::max(most, std::min(each.waited / kFull, 1.0));
     const float x1 = std::round(x_of(each.range.end_ns));
     if (x1 < drawn_to + 1) continue;
     const float x0 = std::max(drawn_to, std::round(x_of(each.range.begin_ns)));

@@ -15,7 +15,7 @@ bool is_steady(uint32_t slot, const Iterations& iterations) {
 }
 
 // Of these values and a number of zeros.
-Quartiles quartiles_of(std::vector<Ns> values, size_t zeros) {
+Quartiles quartiles_with(std::vector<Ns> values, size_t zeros) {
   const size_t count = zeros + values.size(), quarter = count / 4;
   if (count == 0) return {};
   std::ranges::sort(values);
@@ -103,7 +103,7 @@ Ns IterationSeries::steady_ns(const Iterations& iterations) const {
   return result;
 }
 
-Quartiles quartiles_of(std::vector<Ns> values) { return quartiles_of(std::move(values), 0); }
+Quartiles quartiles_of(std::vector<Ns> values) { return quartiles_with(std::move(values), 0); }
 
 PerIteration per_iteration(const IterationSeries& series, const Iterations& iterations) {
   constexpr Ns kLeastMore = 20;  // 1/20
@@ -114,7 +114,7 @@ PerIteration per_iteration(const IterationSeries& series, const Iterations& iter
     if (is_steady(sum.slot, iterations)) values.push_back(sum.time_ns);
   }
   const size_t zeros = iterations.steady_count() - values.size();
-  PerIteration result{.usual = quartiles_of(std::move(values), zeros), .outliers = {}};
+  PerIteration result{.usual = quartiles_with(std::move(values), zeros), .outliers = {}};
   const Quartiles& usual = result.usual;
   const double least = std::max(
       {kOutlierFactor * static_cast<double>(usual.median_ns),
