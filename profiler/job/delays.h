@@ -12,10 +12,11 @@ namespace streamscope::job {
 struct Delay {
   std::vector<int32_t> ranks;  ///< that it comes from, sorted; empty: another rank each time
   analysis::TimeShare share = analysis::TimeShare::kUnknown;
-  std::string place;     ///< source line, kernel, or the collective that others overlap with work
-  bool exposed = false;  ///< `place` is such a collective
-  double excess_ns = 0;  ///< per iteration, beyond the peers: mean of `ranks`, sum if changing
-  double cost_ns = 0;    ///< per iteration of the job, once the delays before it are gone
+  std::string place;      ///< source line, kernel, or the collective that others overlap with work
+  bool exposed = false;   ///< `place` is such a collective
+  bool has_peers = true;  ///< else `ranks` are compared with their own other iterations
+  double excess_ns = 0;   ///< per iteration, beyond the peers: mean of `ranks`, sum if changing
+  double cost_ns = 0;     ///< per iteration of the job, once the delays before it are gone
 };
 
 /// The share of an iteration that a delay must cost to be worth a line. That the slowest of many

@@ -84,8 +84,9 @@ std::string sentence_of(const Delay& delay, double iteration_ns) {
         delay.place, longer, cost);
   }
   const std::string place = delay.place.empty() ? "in many places" : "at " + delay.place;
-  return fmt::format("{}: {} {}, {} per iteration more than on its peers; {}", who,
-                     names_of(delay.share).shown, place, longer, cost);
+  return fmt::format("{}: {} {}, {} per iteration more than {}; {}", who,
+                     names_of(delay.share).shown, place, longer,
+                     delay.has_peers ? "on its peers" : "in its other iterations", cost);
 }
 
 std::vector<WhatIf> what_ifs_of(const Job& job, const Replay& replay, const Scenario& measured) {
@@ -149,12 +150,6 @@ Job analyze(Steps steps) {
   }
   job.awaited =
       awaited_without_peers(job.steps, job.peers, job.waiting, kLeastAwaited * job.iteration_ns);
-  std::erase_if(job.awaited, [&](const AwaitedRank& awaited) {
-    const int32_t rank = job.steps.ranks[awaited.rank_row].identity.rank;
-    return std::ranges::any_of(job.delays, [&](const Delay& delay) {
-      return std::ranges::binary_search(delay.ranks, rank);
-    });
-  });
   if (job.awaited.size() > kDelays) job.awaited.resize(kDelays);
   job.what_ifs = what_ifs_of(job, replay, measured);
   return job;

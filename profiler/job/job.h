@@ -37,7 +37,7 @@ struct Job {
   std::vector<Hop> critical_path;  ///< across ranks and iterations, latest first
   std::vector<Delay> delays;       ///< at most three, most costly first
   std::vector<std::string> delay_sentences;
-  std::vector<AwaitedRank> awaited;  ///< at most three that are in no delay
+  std::vector<AwaitedRank> awaited;  ///< at most three
   std::vector<WhatIf> what_ifs;
   std::vector<Straggler> stragglers;  ///< that caused any waiting, most first
   std::vector<Overlap> overlap;       ///< by rank row

@@ -42,8 +42,9 @@ streamscope_bench(waiting LINK streamscope::coord Threads::Threads)
 streamscope_bench(sim LINK streamscope::coord)
 streamscope_bench(fidelity LINK streamscope::coord)
 
-# The cost of reporting to a profiler: one loop with libcoord, and with one whose operations have no observer.
-if(TARGET streamscope AND TARGET streamscope_collect)
+# The cost of reporting to a profiler: one loop with libcoord, and with one whose operations have no observer. That takes the objects
+# of single sources.
+if(TARGET streamscope AND TARGET streamscope_collect AND NOT STREAMSCOPE_UNITY)
   file(GLOB telling CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/src/coordinator/coordinator*.cpp)
   add_library(coord_untraced OBJECT ${telling})
   streamscope_flags(coord_untraced)
@@ -62,7 +63,9 @@ if(TARGET streamscope AND TARGET streamscope_collect)
     $<FILTER:$<TARGET_OBJECTS:streamscope_coord>,EXCLUDE,/coordinator[^/]*$>)
   streamscope_bench(traced)
   add_dependencies(traced_bench submit_loop submit_loop_untraced streamscope streamscope_collect)
+endif()
 
+if(TARGET streamscope AND TARGET streamscope_collect)
   # Many threads and many processes that do little.
   add_executable(crowd ${CMAKE_CURRENT_SOURCE_DIR}/bench/crowd.cpp)
   streamscope_flags(crowd)

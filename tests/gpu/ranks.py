@@ -93,7 +93,7 @@ def judge_recorded(harness, name, folder, ranks, guilty, fault="", causes=()):
         # Hosts differ even so: who is named must be the slowest by the program's own ranges, by at least half of what is said.
         steps = {rank: mean_step_ns(folder / f"rank-{rank:05}.sqlite") for rank in range(ranks)}
         for delay in answer["delays"]:
-            for rank in delay["ranks"]:
+            for rank in delay["ranks"] if "other iterations" not in delay["text"] else ():
                 lead = steps[rank] - min(steps.values())
                 harness.check(f"{name}: names only who is slower", steps[rank] == max(steps.values()) and lead >= delay["cost_ns"] / 2,
                               f"{steps}, {delay}")
