@@ -47,10 +47,10 @@ def torchrun(harness, ranks, *options, program=PROGRAM):
     return [harness.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), program, *options]
 
 
-def record(harness, name, command, ranks=2, timeout=120):
+def record(harness, name, command, ranks=2, timeout=120, environment=None):
     folder = harness.work / name
     words = [harness.streamscope, "record", "--run", folder, "--quiet", "--"]
-    finished = harness.run(words + command, timeout)
+    finished = harness.run(words + command, timeout, environment)
     harness.check(f"{name}: recorded", finished.code == 0, finished.why())
     traces = sorted(path.name for path in folder.glob("rank*.sqlite"))
     harness.check(f"{name}: a trace of each rank", len(traces) == ranks, f"{traces}")
@@ -168,14 +168,15 @@ def hung_stages(harness, number, which, devices):
 def run(harness):
     devices = harness.run(["nvidia-smi", "--list-gpus"], 30).out.count("GPU ")
     mpi = harness.run(["mpirun", "--version"], 30).code == 0
-    folder = record(harness, "ranks_gloo", torchrun(harness, 2, "--backend", "gloo", "--iterations", "10"))
+    one_device = {"CUDA_VISIBLE_DEVICES": "0"}
+    folder = record(harness, "ranks_gloo", torchrun(harness, 2, "--backend", "gloo", "--iterations", "10"), environment=one_device)
     answer = report(harness, "ranks_gloo", folder)
     if answer:
         harness.equal("ranks_gloo: ranks", [0, 1], [rank["rank"] for rank in answer["ranks"]])
     if mpi:
         folder = harness.work / "ranks_mpi"
         finished = harness.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", harness.streamscope, "record", "--run", folder,
-                                "--quiet", "--", harness.app("pipeline")], 120)
+                                "--quiet", "--", harness.app("pipeline")], 120, one_device)
         harness.check("ranks_mpi: recorded", finished.code == 0, finished.why())
         harness.equal("ranks_mpi: a trace of each rank", 2, len(list(folder.glob("rank*.sqlite"))))
     else:
