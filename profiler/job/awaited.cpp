@@ -52,7 +52,7 @@ std::vector<AwaitedRank> awaited_without_peers(const Steps& steps, const Peers& 
                                                const Waiting& waiting, double least_ns) {
   std::map<uint32_t, Awaited> by_rank;
   for (const Wait& wait : waiting.waits) {
-    if (wait.late != kNone && peers.is_alone[steps.row[wait.late]])
+    if (wait.late != kNone && peers.is_alone[steps.rank_of(wait.late)])
       add(steps, wait, by_rank[steps.rank_of(wait.late)]);
   }
   std::vector<AwaitedRank> result;

@@ -307,11 +307,9 @@ class DelayFinder {
 
   Delay described(const Candidate& candidate, double cost_ns) const {
     Delay delay;
-    const auto is_alone = [&](uint32_t rank) {
-      return peers_.is_alone[steps_.ranks[rank].first_row];
-    };
-    delay.has_peers =
-        candidate.rank_rows.empty() || !std::ranges::all_of(candidate.rank_rows, is_alone);
+    delay.has_peers = candidate.rank_rows.empty() ||
+                      std::ranges::any_of(candidate.rank_rows,
+                                          [&](uint32_t rank) { return !peers_.is_alone[rank]; });
     for (uint32_t rank : candidate.rank_rows) {
       delay.ranks.push_back(steps_.ranks[rank].identity.rank);
     }

@@ -349,7 +349,7 @@ Peers peers_of(const Steps& steps) {
   const Programs programs = programs_of(steps);
   Peers result;
   result.first_usual.resize(steps.iterations.size());
-  result.is_alone.resize(steps.iterations.size());
+  result.is_alone.resize(steps.ranks.size(), true);
   std::vector<std::pair<uint32_t, uint32_t>> tasks;  // program, position
   for (uint32_t index = 0; index < programs.all.size(); ++index) {
     const Program& program = programs.all[index];
@@ -358,7 +358,8 @@ Peers peers_of(const Steps& steps) {
       for (uint32_t i = program.parts[part]; i < program.parts[part + 1]; ++i) {
         result.first_usual[program.rows[i]] =
             program.first_usual + static_cast<uint32_t>(part) * program.positions;
-        result.is_alone[program.rows[i]] = program.parts[part + 1] - program.parts[part] == 1;
+        if (program.parts[part + 1] - program.parts[part] > 1)
+          result.is_alone[steps.iterations[program.rows[i]].rank] = false;
       }
     }
     result.usual.resize(program.first_usual + part_count * program.positions);

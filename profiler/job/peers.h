@@ -32,7 +32,7 @@ std::pair<uint32_t, uint64_t> program_of(const Steps& steps, const IterationRow&
 
 struct Peers {
   std::vector<uint32_t> first_usual;  ///< by row of Steps::iterations; of its first step
-  std::vector<bool> is_alone;         ///< by row: no other rank makes the same calls in it
+  std::vector<bool> is_alone;  ///< by rank row: no other rank makes the same calls in any iteration
   std::vector<Usual> usual;
   std::vector<Ns>
       own_ns;  ///< by group: a collective's own duration, that of the rank that is in it

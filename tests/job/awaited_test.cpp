@@ -38,6 +38,20 @@ TEST(Awaited, SaysWhatAStageDoesWhileOthersWaitForIt) {
   EXPECT_THAT(sentence_of(answer.steps, awaited), HasSubstr("rank 1 makes others wait"));
 }
 
+TEST(Awaited, ARankHasPeersIfAnotherOneMakesTheSameCallsInSomeIteration) {
+  SmallJob job(2);
+  for (int i = 0; i < 4; ++i) {
+    job.all_reduce();
+    job.end_iteration();
+  }
+  std::vector<RankSummary> summaries = job.complete();
+  summaries[0].iterations.erase(summaries[0].iterations.begin());
+  summaries[0].first_iteration = 1;
+  EXPECT_THAT(peers_of(SmallJob::steps_of(summaries)).is_alone, testing::ElementsAre(false, false));
+  summaries[1].iterations.resize(1);
+  EXPECT_THAT(peers_of(SmallJob::steps_of(summaries)).is_alone, testing::ElementsAre(true, true));
+}
+
 TEST(Awaited, IsNobodyWhoHasPeersOrIsNotWaitedFor) {
   SmallJob alike(3);
   for (int i = 0; i < 6; ++i) {
