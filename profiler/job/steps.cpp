@@ -233,7 +233,7 @@ void StepReader::add(const RankSummary& summary) {
     communicator.name = one.name;
     communicator.size = std::max(communicator.size, one.size);
     if (one.rank >= 0)
-      members_.try_emplace(member_key(communicators_.back(), one.rank), summary.identity.rank);
+      members_.emplace_back(member_key(communicators_.back(), one.rank), summary.identity.rank);
   }
   places_.clear();
   for (const std::string& place : summary.places) {
@@ -299,11 +299,14 @@ Steps StepReader::take() {
 }
 
 void StepReader::find_peers() {
+  if (std::ranges::all_of(steps_.peer, [](int32_t peer) { return peer < 0; })) return;
+  std::ranges::sort(members_);
   for (uint32_t step = 0; step < steps_.count(); ++step) {
     int32_t& peer = steps_.peer[step];
     if (peer < 0) continue;
-    const auto member = members_.find(member_key(steps_.communicator[step], peer));
-    peer = member == members_.end() ? -1 : member->second;
+    const uint64_t key = member_key(steps_.communicator[step], peer);
+    const auto member = std::ranges::lower_bound(members_, std::pair(key, INT32_MIN));
+    peer = member == members_.end() || member->first != key ? -1 : member->second;
   }
 }
 

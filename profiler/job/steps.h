@@ -136,7 +136,7 @@ class StepReader {
   std::unordered_map<uint64_t, uint32_t> collective_groups_;
   std::unordered_map<Message, uint32_t, MessageHash> message_groups_;
   std::unordered_map<int32_t, uint32_t> rank_rows_;
-  std::unordered_map<uint64_t, int32_t> members_;  // ranks by communicator and rank there
+  std::vector<std::pair<uint64_t, int32_t>> members_;  // communicator and rank there; rank
 };
 
 }  // namespace streamscope::job
