@@ -127,9 +127,10 @@ trace::Id only_process(const trace::Trace& trace) {
 
 class RepeatedProgram {
  public:
-  RepeatedProgram(const trace::Trace& trace, const ConfirmChoices& choices,
+  RepeatedProgram(const trace::Trace& trace, bool accesses_observed, const ConfirmChoices& choices,
                   const std::vector<std::string>& program)
       : trace_(trace),
+        accesses_observed_(accesses_observed),
         choices_(choices),
         program_(program),
         process_(only_process(trace)),
@@ -216,25 +217,49 @@ class RepeatedProgram {
     }
   }
 
-  /// The bytes that a run with this order takes; without a value if the order was not reached.
-  std::optional<Bytes> run(ring::ChosenOrder test, ring::OrderMode mode) {
-    const std::filesystem::path file = folder_.path() / "bytes";
+  /// Without another order, the program still races for the memory: it may have been repaired by
+  /// accessing other bytes since the trace was recorded.
+  void check_race(const ring::ChosenOrder& test) {
+    record::Options options = options_;
+    options.chosen_order.mode = ring::OrderMode::kNone;
+    options.with = ring::kWithAlloc | (accesses_observed_ ? unsigned{ring::kWithAccesses} : 0);
+    options.stacks =
+        trace_.meta.contains("stack_count") ? ring::StackMode::kAll : ring::StackMode::kNone;
+    run_program(options);
+    const trace::Trace again = load_to_analyze(options.output, true);
+    const PlacedCalls calls(again, only_process(again));
+    analysis::Analyses analyses(again);
+    if (!analysis::is_race_of(analyses.memory_conflicts(), again, calls.find(test.first),
+                              calls.find(test.second)))
+      throw NotTestable{
+          "the bytes depend on the order, but in the program as it is now the two do not race for "
+          "them: record it again"};
+  }
+
+  void run_program(const record::Options& options) {
     std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-    std::filesystem::remove(options_.output, ignored);
-    test.mode = mode;
-    file.native().copy(test.result_file, sizeof test.result_file - 1);
-    options_.chosen_order = test;
+    std::filesystem::remove(options.output, ignored);
     record::Outcome outcome;
     {
       const NoOutput no_output;
       // So that work which is held back blocks no other stream's.
       const Variable connections("CUDA_DEVICE_MAX_CONNECTIONS", "32");
-      outcome = record::run(options_, program_);
+      outcome = record::run(options, program_);
     }
     if (outcome.failure) throw Error(*outcome.failure);
     if (!outcome.trace_written)
       throw NotTestable{"the program made no CUDA call that was recorded"};
+  }
+
+  /// The bytes that a run with this order takes; without a value if the order was not reached.
+  std::optional<Bytes> run(ring::ChosenOrder test, ring::OrderMode mode) {
+    const std::filesystem::path file = folder_.path() / "bytes";
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+    test.mode = mode;
+    file.native().copy(test.result_file, sizeof test.result_file - 1);
+    options_.chosen_order = test;
+    run_program(options_);
     ring::OrderResult result{};
     std::ifstream stream(file, std::ios::binary);
     if (!stream.read(reinterpret_cast<char*>(&result), sizeof result) ||
@@ -274,7 +299,10 @@ class RepeatedProgram {
     }
     Verdict verdict{.kind = Verdict::kSame, .bytes = late->size()};
     for (size_t i = 0; i < late->size(); ++i) verdict.differing += (*late)[i] != (*in_order)[i];
-    if (verdict.differing != 0) verdict.kind = Verdict::kConfirmed;
+    if (verdict.differing != 0) {
+      check_race(test);
+      verdict.kind = Verdict::kConfirmed;
+    }
     const char* sees = test.take == ring::TakeBytes::kBeforeSecond  ? "the second read"
                        : test.take == ring::TakeBytes::kBeforeFirst ? "it read"
                                                                     : "the two left";
@@ -290,6 +318,7 @@ class RepeatedProgram {
   }
 
   const trace::Trace& trace_;
+  const bool accesses_observed_;  // those of kernels
   const ConfirmChoices& choices_;
   const std::vector<std::string>& program_;
   trace::Id process_;  // kNoId if there are several
@@ -313,7 +342,7 @@ int confirm(const ConfirmChoices& choices, const std::vector<std::string>& progr
   analysis::Analyses analyses(trace);
   const auto found = races(analyses.memory_conflicts(), choices);
   const size_t tested = std::min(found.size(), static_cast<size_t>(choices.most_races));
-  RepeatedProgram repeated(trace, choices, program);
+  RepeatedProgram repeated(trace, analyses.memory_conflicts().observed, choices, program);
   nlohmann::json rows = nlohmann::json::array();
   size_t counts[std::size(kVerdicts)] = {};
   for (size_t i = 0; i < tested; ++i) {

@@ -42,11 +42,6 @@ Int product(Int elements, Int bytes) {
   return elements <= 0 || bytes <= 0 || elements > kMost / bytes ? kNoInt : elements * bytes;
 }
 
-Small small_or_none(Int number) {
-  return number < 0 || number > std::numeric_limits<Small>::max() ? kNoSmall
-                                                                  : static_cast<Small>(number);
-}
-
 // "0" of "default_pg" is "default_pg 0": the number alone identifies it, but names nothing.
 Id communicator_of(const JsonEvent& event, Assembly& assembly) {
   if (event.group_name.empty()) return kNoId;
@@ -66,11 +61,11 @@ std::optional<trace::CollectiveCall> collective_of_kernel(const JsonEvent& kerne
   return trace::CollectiveCall{
       .name_id = assembly.intern(std::string(kNccl) + std::string(kernel.collective)),
       .communicator_id = communicator_of(kernel, assembly),
-      .rank_count = small_or_none(kernel.group_size),
+      .rank_count = trace::small_or_none(kernel.group_size),
       .sequence =
           sequence < 0 || sequence > std::numeric_limits<uint32_t>::max() ? kNoInt : sequence,
       .bytes = product(kernel.in_elements, bytes_of(kernel.element_type)),
-      .peer = small_or_none(sends ? kernel.target_rank : kernel.source_rank)};
+      .peer = trace::small_or_none(sends ? kernel.target_rank : kernel.source_rank)};
 }
 
 std::optional<trace::CollectiveCall> collective_of_annotation(const JsonEvent& annotation,

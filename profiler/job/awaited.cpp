@@ -7,19 +7,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
-#include "analysis/units.h"
+#include "job/by_place.h"
+#include "job/rank_words.h"
 
 namespace streamscope::job {
 namespace {
 
-constexpr double kMainPart = 0.7;  // of the time of a share, that names its place
-
 struct Awaited {
   double waits_ns = 0;
-  std::array<std::map<uint32_t, double>, analysis::kShareCount> shares;  // by place
+  std::array<TimeBy, analysis::kShareCount> shares;  // by place
 };
 
 // The others wait until the work before the collective is done, so for its last part.
@@ -37,14 +35,6 @@ void add(const Steps& steps, const Wait& wait, Awaited& to) {
     to.shares[share][place] += during_ns * part / work_ns;
   }
 }
-
-double sum_of(const std::map<uint32_t, double>& places) {
-  double sum = 0;
-  for (const auto& [place, ns] : places) sum += ns;
-  return sum;
-}
-
-std::string shown_duration(double ns) { return analysis::format_duration(std::llround(ns)); }
 
 }  // namespace
 
@@ -64,10 +54,7 @@ std::vector<AwaitedRank> awaited_without_peers(const Steps& steps, const Peers& 
                     .waits_ns = awaited.waits_ns / count,
                     .share = static_cast<analysis::TimeShare>(most - awaited.shares.begin()),
                     .share_ns = sum_of(*most) / count};
-    const auto place =
-        std::ranges::max_element(*most, {}, [](const auto& at) { return at.second; });
-    if (place != most->end() && place->second >= kMainPart * sum_of(*most))
-      one.place = steps.places[place->first];
+    if (const uint32_t place = main_place(*most); place != kNone) one.place = steps.places[place];
     result.push_back(std::move(one));
   }
   std::ranges::stable_sort(result, std::greater<>(), &AwaitedRank::waits_ns);
@@ -78,8 +65,8 @@ std::string sentence_of(const Steps& steps, const AwaitedRank& awaited) {
   return fmt::format(
       "rank {} makes others wait {} per iteration, {} of it by {} {}; no other rank makes the same "
       "calls, so how much is usual is not known",
-      steps.ranks[awaited.rank_row].identity.rank, shown_duration(awaited.waits_ns),
-      shown_duration(awaited.share_ns), names_of(awaited.share).shown,
+      steps.ranks[awaited.rank_row].identity.rank, duration_text(awaited.waits_ns),
+      duration_text(awaited.share_ns), names_of(awaited.share).shown,
       awaited.place.empty() ? "in many places" : "at " + awaited.place);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "job/by_place.h"
 #include "job/parallel.h"
 
 namespace streamscope::job {
@@ -21,7 +22,6 @@ constexpr double kLikely = 1;   // enough if it happens in nearly every iteratio
 constexpr double kNearlyEvery = 0.9;
 constexpr double kMost = 0.85;        // of a cause, that names a rank
 constexpr size_t kFew = 4;            // times as many ranks as are named together
-constexpr double kMainPlace = 0.7;    // of a rank's excess, that names a place
 constexpr double kMainShare = 0.25;   // of the excess before a step, that counts as a part
 constexpr double kWorthMixing = 1.1;  // gain of many places over one, that is no longer one cause
 
@@ -87,8 +87,6 @@ class DelayFinder {
   }
 
  private:
-  using Places = std::map<uint32_t, double>;  // ns by place
-
   /// What a step lost beyond `sigmas` of noise, by cause; what is gone from the scenario is not
   /// counted again.
   std::vector<Part> parts_of(uint32_t step, double sigmas) const {
@@ -151,14 +149,14 @@ class DelayFinder {
   /// The causes with the most excess on the critical path.
   std::vector<Candidate> candidates_on(const std::vector<Hop>& path) const {
     constexpr size_t kTried = 4;
-    std::map<std::pair<uint32_t, TimeShare>, Places> by_rank;  // and share
+    std::map<std::pair<uint32_t, TimeShare>, TimeBy> by_rank;  // and share
     for (const Hop& hop : path) {
       if (hop.work_ns == 0) continue;
       for (const Part& part : parts_on_way_to(hop.step)) {
         by_rank[{steps_.rank_of(hop.step), part.cause.share}][part.cause.place] += part.ns;
       }
     }
-    std::map<Cause, std::map<uint32_t, double>> by_cause;  // then by rank
+    std::map<Cause, TimeBy> by_cause;  // then by rank
     for (const auto& [key, places] : by_rank) {
       const auto& [rank, share] = key;
       const uint32_t place = main_place(places);
@@ -178,19 +176,8 @@ class DelayFinder {
     return candidates;
   }
 
-  static double sum_of(const std::map<uint32_t, double>& parts) {
-    double sum = 0;
-    for (const auto& [key, ns] : parts) sum += ns;
-    return sum;
-  }
-  static uint32_t main_place(const Places& places) {
-    const auto largest =
-        std::ranges::max_element(places, {}, [](const auto& place) { return place.second; });
-    return largest->second >= kMainPlace * sum_of(places) ? largest->first : kNone;
-  }
-
   /// The ranks that lose time to it in nearly every iteration, or the one that does so on the path.
-  void name_ranks(Candidate& candidate, const std::map<uint32_t, double>& on_path) const {
+  void name_ranks(Candidate& candidate, const TimeBy& on_path) const {
     struct Loss {
       uint32_t iterations = 0;
       double ns = 0;
@@ -239,7 +226,7 @@ class DelayFinder {
 
   double loss_in(const IterationRow& row, const Candidate& candidate) const {
     // Steps that usually depend on the same one have the work since then in common.
-    std::map<uint32_t, double> since;
+    TimeBy since;
     for (uint32_t step = row.first_step; step < row.first_step + row.step_count; ++step) {
       for (const Part& part : parts_of(step, kLikely)) {
         double& most = since[usual_after(steps_, peers_, step)];

@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
-#include "analysis/units.h"
 #include "rank_words.h"
 
 namespace streamscope::job {
@@ -17,8 +15,6 @@ namespace {
 
 constexpr double kLeastAwaited = 0.05;  // of an iteration
 constexpr size_t kDelays = 3;           // and as many ranks in what-ifs
-
-std::string shown(double ns) { return analysis::format_duration(std::llround(ns)); }
 
 std::vector<Ns> medians_of(const Steps& steps) {
   std::map<uint32_t, std::vector<Ns>> by_number;
@@ -75,9 +71,10 @@ std::vector<Straggler> stragglers_of(const Steps& steps, const Waiting& waiting)
 
 std::string sentence_of(const Delay& delay, double iteration_ns) {
   const std::string who = delay.ranks.empty() ? "another rank each time" : ranks_text(delay.ranks);
-  const std::string cost = fmt::format("costs {} per iteration ({:.1f} %)", shown(delay.cost_ns),
-                                       100 * delay.cost_ns / iteration_ns);
-  const std::string longer = shown(delay.excess_ns);
+  const std::string cost =
+      fmt::format("costs {} per iteration ({:.1f} %)", duration_text(delay.cost_ns),
+                  100 * delay.cost_ns / iteration_ns);
+  const std::string longer = duration_text(delay.excess_ns);
   if (delay.exposed) {
     return fmt::format(
         "{}: waits for {}, which its peers overlap with work, for {} per iteration; {}", who,

@@ -6,10 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/units.h"
 #include "vocabulary/list_text.h"
 
 namespace streamscope::job {
+
+std::string duration_text(double ns) { return analysis::format_duration(std::llround(ns)); }
 
 std::string ranks_text(std::vector<int32_t> ranks) {
   constexpr size_t kMostParts = 6;

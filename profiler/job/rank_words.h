@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How ranks are named in sentences.
+// How ranks and their times are named in sentences.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,8 @@ namespace streamscope::job {
 
 /// "rank 17", "ranks 0-16, 18 and 20"; after a few parts "and 12 more".
 std::string ranks_text(std::vector<int32_t> ranks);
+
+/// "9.34 ms"
+std::string duration_text(double ns);
 
 }  // namespace streamscope::job

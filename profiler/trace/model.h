@@ -8,10 +8,12 @@
 // named in one place there and described in one place in schema.sql (docs/trace-format.md).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "column.h"
 #include "tables.def"
@@ -47,6 +49,13 @@ inline constexpr Id kNoId = std::numeric_limits<Id>::max();
 inline constexpr Ns kUnknownNs = std::numeric_limits<Ns>::min();
 inline constexpr Int kNoInt = std::numeric_limits<Int>::min();
 inline constexpr Small kNoSmall = std::numeric_limits<Small>::min();
+
+/// A count or number from elsewhere; kNoSmall if it is negative or too large.
+template <std::integral Number>
+constexpr Small small_or_none(Number number) {
+  const bool fits = std::in_range<Small>(number) && number >= 0;
+  return fits ? static_cast<Small>(number) : kNoSmall;
+}
 
 namespace detail {
 template <class T>

@@ -68,6 +68,31 @@ class NcclProgram {
     builder.at(now_ + 2).stream(stream).kernel(kernel, now_ + 100, now_ + 150);
     now_ += 10;
   }
+  /// A launch that is captured as a node: a call without an op.
+  void capture(trace::CollectiveCall row, trace::Id graph, trace::Int number) {
+    builder.add(trace::ApiCall{.thread_id = 0,
+                               .kind = number_of(CallKind::kLaunch),
+                               .name_id = builder.intern("cudaLaunchKernel"),
+                               .start_ns = now_ + 2,
+                               .end_ns = now_ + 3,
+                               .call_number = number});
+    add(row, now_, now_ + 5);
+    builder.add(trace::GraphNode{.graph_id = graph,
+                                 .native_id = number,
+                                 .kind = 0,
+                                 .name_id = builder.intern(kKernel),
+                                 .call_number = number});
+    now_ += 10;
+  }
+  trace::Id launch_graph(trace::Int number, trace::Int handle) {
+    return builder.add(trace::ApiCall{.thread_id = 0,
+                                      .kind = number_of(CallKind::kGraphLaunch),
+                                      .name_id = builder.intern("cudaGraphLaunch"),
+                                      .start_ns = now_,
+                                      .end_ns = now_ + 5,
+                                      .call_number = number,
+                                      .object = handle});
+  }
   trace::Id add(trace::CollectiveCall row, Ns start, Ns end) {
     row.start_ns = start;
     row.end_ns = end;
@@ -251,26 +276,11 @@ TEST(Collectives, ThatWereCapturedAreCountedForEachLaunchOfTheirGraph) {
   const trace::Id graph = builder.add(trace::Graph{.process_id = 0});
   trace::Int number = 100;
   for (int captured = 0; captured < 2; ++captured) {
-    // A captured launch: a call without an op.
-    const Ns begin = program.now();
-    builder.add(trace::ApiCall{.thread_id = 0,
-                               .kind = number_of(CallKind::kLaunch),
-                               .name_id = builder.intern("cudaLaunchKernel"),
-                               .start_ns = begin + 2,
-                               .end_ns = begin + 3,
-                               .call_number = number});
-    program.add(program.call("ncclAllReduce", "tp", number), begin, begin + 5);
-    builder.add(trace::GraphNode{.graph_id = graph, .native_id = number, .call_number = number});
-    program.now() += 10;
+    program.capture(program.call("ncclAllReduce", "tp", number), graph, number);
     ++number;
   }
   for (int launch = 0; launch < 2; ++launch) {
-    const trace::Id call = builder.add(trace::ApiCall{.thread_id = 0,
-                                                      .kind = number_of(CallKind::kGraphLaunch),
-                                                      .name_id = builder.intern("cudaGraphLaunch"),
-                                                      .start_ns = program.now(),
-                                                      .end_ns = program.now() + 5,
-                                                      .call_number = number++});
+    const trace::Id call = program.launch_graph(number++, trace::kNoInt);
     // The nodes may start in any order.
     for (const trace::Int native : {101, 100}) {
       builder.stream("comm").kernel(kKernel, program.now() + 300 - native,
@@ -296,36 +306,17 @@ TEST(Collectives, OfALaunchThatIsOneOpAreOne) {
       trace::Graph{.process_id = 0, .executable = 1, .handle = 0x77, .created_ns = program.now()});
   trace::Int number = 100;
   for (const char* communicator : {"tp", "dp", "tp", "pp"}) {
-    const Ns begin = program.now();
     const bool sends = std::string_view(communicator) == "pp";
-    builder.add(trace::ApiCall{.thread_id = 0,
-                               .kind = number_of(CallKind::kLaunch),
-                               .name_id = builder.intern("cudaLaunchKernel"),
-                               .start_ns = begin + 2,
-                               .end_ns = begin + 3,
-                               .call_number = number});
     trace::CollectiveCall call =
         program.call(sends ? "ncclSend" : "ncclAllReduce", communicator, 8);
     call.rank_count = sends ? 9 : *communicator == 't' ? 2 : 4;
-    program.add(call, begin, begin + 5);
-    builder.add(trace::GraphNode{.graph_id = graph,
-                                 .native_id = number,
-                                 .kind = 0,
-                                 .name_id = builder.intern(kKernel),
-                                 .call_number = number});
-    program.now() += 10;
+    program.capture(call, graph, number);
     ++number;
   }
   builder.add(trace::GraphNode{
       .graph_id = graph, .native_id = number, .kind = 0, .name_id = builder.intern("gemm")});
   for (int launch = 0; launch < 2; ++launch) {
-    const trace::Id call = builder.add(trace::ApiCall{.thread_id = 0,
-                                                      .kind = number_of(CallKind::kGraphLaunch),
-                                                      .name_id = builder.intern("cudaGraphLaunch"),
-                                                      .start_ns = program.now(),
-                                                      .end_ns = program.now() + 5,
-                                                      .call_number = number++,
-                                                      .object = 0x77});
+    const trace::Id call = program.launch_graph(number++, 0x77);
     builder.stream("comm").kernel("graph", program.now() + 10, program.now() + 90);
     const trace::Id op = builder.stream("comm").last_op();
     builder.columns().op.kind[op] = trace::kGraphLaunch;

@@ -58,6 +58,18 @@ TEST(StreamRace, StaysSilentWhenAnEventOrdersThemOrTheyTouchOtherMemory) {
   EXPECT_EQ(run("stream-race", reads).outcome, Outcome::kClean);
 }
 
+TEST(StreamRace, IsOneOfItsTwoCallsWhileTheyTouchTheSameBytes) {
+  for (const trace::Int distance : {0, 64}) {
+    const trace::Trace trace = race(false, distance).trace();
+    Analyses analyses(trace);
+    const MemoryConflicts& conflicts = analyses.memory_conflicts();
+    const Id first = trace.op.api_call_id[0], second = trace.op.api_call_id[1];
+    EXPECT_EQ(is_race_of(conflicts, trace, first, second), distance == 0);
+    EXPECT_FALSE(is_race_of(conflicts, trace, second, first)) << "in the order of their calls";
+    EXPECT_FALSE(is_race_of(conflicts, trace, first, kNoId));
+  }
+}
+
 TEST(StreamRace, CountsALoopOnceInBothDirections) {
   TraceBuilder builder;
   for (int i = 0; i < 5; ++i) {

@@ -530,4 +530,18 @@ MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefo
   return result;
 }
 
+bool is_race_of(const MemoryConflicts& conflicts, const Trace& trace, Id first_call,
+                Id second_call) {
+  const auto has_op = [&](Id op, Id call) {
+    return op != kNoId && call != kNoId && trace.op.api_call_id[op] == call;
+  };
+  const auto matches = [&](const ConflictingPair& pair) {
+    return has_op(pair.first_op, first_call) && has_op(pair.second_op, second_call);
+  };
+  return std::ranges::any_of(conflicts.found, [&](const MemoryConflict& conflict) {
+    return conflict.kind == MemoryConflict::kStreamRace &&
+           (matches(conflict) || matches(conflict.again));
+  });
+}
+
 }  // namespace streamscope::analysis

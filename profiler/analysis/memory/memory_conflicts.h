@@ -52,4 +52,8 @@ struct MemoryConflicts {
 
 MemoryConflicts find_memory_conflicts(const IssueOrder& order, const HappensBefore& observed);
 
+/// True if the work of these two calls is one of the pairs of a race.
+bool is_race_of(const MemoryConflicts& conflicts, const Trace& trace, Id first_call,
+                Id second_call);
+
 }  // namespace streamscope::analysis

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <unordered_map>
 
+#include "analysis/order/graph_nodes.h"
 #include "analysis/order/launched_graphs.h"
 #include "trace/function_name.h"
 #include "vocabulary/access_source.h"
@@ -66,13 +66,7 @@ class RowsOfCalls {
 // The nodes of executable graphs, which share the accesses of the calls that were captured.
 class NodesOfGraphs {
  public:
-  explicit NodesOfGraphs(const Trace& trace) : trace_(trace), launched_(trace) {
-    for (Id node = 0; node < trace.graph_node.size(); ++node) {
-      const Id graph = trace.graph_node.graph_id[node];
-      if (graph < trace.graph.size())
-        by_native_[{trace.graph.process_id[graph], trace.graph_node.native_id[node]}] = node;
-    }
-  }
+  explicit NodesOfGraphs(const Trace& trace) : trace_(trace), nodes_(trace), launched_(trace) {}
   // Calls `function` with the call number and the kernel name of each captured call that a graph
   // op represents.
   template <class Function>
@@ -83,8 +77,8 @@ class NodesOfGraphs {
       if (call_number != trace::kNoInt) function(call_number, trace_.graph_node.name_id[node]);
     };
     if (trace_.op.graph_node[op] != trace::kNoInt) {
-      const auto node = by_native_.find({process, trace_.op.graph_node[op]});
-      if (node != by_native_.end()) report(node->second);
+      const Id node = nodes_.node(process, trace_.op.graph_node[op]);
+      if (node != kNoId) report(node);
       return;
     }
     for (const Id node : launched_.nodes(launched_.graph(op))) report(node);
@@ -97,8 +91,8 @@ class NodesOfGraphs {
 
  private:
   const Trace& trace_;
+  const GraphNodes nodes_;
   const LaunchedGraphs launched_;
-  std::map<std::pair<Id, trace::Int>, Id> by_native_;
 };
 
 bool is_simulated(const Trace& trace, Id op) {

@@ -5,18 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 namespace streamscope::import::otf2 {
 namespace {
 
 constexpr Ns kLatestNs = Ns{1} << 61;  // 73 years
-
-Small small_or_none(uint64_t number) {
-  return number > static_cast<uint64_t>(std::numeric_limits<Small>::max())
-             ? kNoSmall
-             : static_cast<Small>(number);
-}
 
 // "CUDA[0:7]" is stream 7 of device 0.
 struct StreamNumbers {
@@ -85,7 +78,7 @@ Id ProcessRows::device(uint32_t node, Int ordinal) {
   if (ordinal == kNoInt && known == definitions_.nodes.end()) return kNoId;
   const Id id = assembly_.device(ordinal == kNoInt ? -1 - static_cast<Int>(node) : ordinal);
   trace::Device& row = assembly_.device_row(id);
-  if (ordinal != kNoInt) row.ordinal = small_or_none(static_cast<uint64_t>(ordinal));
+  if (ordinal != kNoInt) row.ordinal = trace::small_or_none(ordinal);
   if (known == definitions_.nodes.end()) return id;
   for (const auto& [name, value] : known->second.properties) {
     if (name == "Device name") row.name_id = assembly_.intern(value);
@@ -144,10 +137,11 @@ Membership ProcessRows::membership(OTF2_CommRef communicator) {
     result.size = 1;
     return result;
   }
-  result.size = small_or_none(group->members.size() + (other ? other->members.size() : 0));
+  result.size = trace::small_or_none(group->members.size() + (other ? other->members.size() : 0));
   if (other) return result;
   const auto self = std::ranges::find(group->members, static_cast<uint64_t>(rank_.rank));
-  if (self != group->members.end()) result.rank = small_or_none(self - group->members.begin());
+  if (self != group->members.end())
+    result.rank = trace::small_or_none(self - group->members.begin());
   return result;
 }
 

@@ -4,16 +4,10 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <limits>
 #include <string>
 
 namespace streamscope::record {
 namespace {
-
-trace::Small small_or_none(uint64_t number) {
-  return number <= std::numeric_limits<trace::Small>::max() ? static_cast<trace::Small>(number)
-                                                            : trace::kNoSmall;
-}
 
 std::string name_of_communicator(uint64_t hash) {
   char text[24];
@@ -54,7 +48,7 @@ Annotations::Open Annotations::open(const ring::RangeRecord& record, trace::Id t
       call.rank = known->second.rank;
     }
     if (record.bytes != 0) call.bytes = static_cast<trace::Int>(record.bytes);
-    call.peer = small_or_none(record.id);
+    call.peer = trace::small_or_none(record.id);
     range.call = run_.add(call);
   }
   return range;
@@ -112,7 +106,7 @@ void Annotations::describe(const ring::RangeRecord& record, uint32_t tid) {
 
 void Annotations::describe(const ring::CommunicatorRecord& record) {
   communicators_[run_.writer.intern(name_of_communicator(record.communicator))] = {
-      small_or_none(record.rank_count), small_or_none(record.rank)};
+      trace::small_or_none(record.rank_count), trace::small_or_none(record.rank)};
 }
 
 void Annotations::restore(EarlierRows& rows, trace::Id process) {
