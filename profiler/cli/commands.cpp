@@ -25,6 +25,8 @@ constexpr Command kCommands[] = {
      define_diff},
     {"export", "TRACE --to FORMAT [OPTIONS]", "convert a trace to the format of another tool",
      define_export},
+    {"cut", "TRACE --range NAME -o FILE", "cut the part of a trace out that a range covers",
+     define_cut},
     {"merge", "TRACE… -o FILE", "merge traces of ranks or runs onto one timeline", define_merge},
     {"query", "TRACE SQL [--format F]", "query a trace with SQL", define_query},
     {"analyze", "TRACE", "recompute the derived tables of a trace", define_analyze},

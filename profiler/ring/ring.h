@@ -127,6 +127,7 @@ struct RingHeader {
   alignas(64) std::atomic<uint64_t> head;  // records pushed since the beginning; producer writes
   std::atomic<uint64_t> dropped;           // records dropped since the beginning; producer writes
   std::atomic<uint32_t> tid;               // thread that produces now
+  std::atomic<uint32_t> store_asked;       // how often it has waited for what is stored
   std::atomic<RingState> state;            // producer side writes
   std::atomic<uint64_t> stacks;            // call stacks taken since the beginning
   std::atomic<uint64_t> stack_ticks;       // their cost for the program
@@ -134,7 +135,8 @@ struct RingHeader {
   OpenCall open_call;
   alignas(64) std::atomic<uint64_t> tail;  // records consumed; written by the consumer, or by the
                                            // producer if it overwrites the oldest records
-  uint32_t overwrites;  // 1: a full ring drops its oldest records; no one releases any
+  std::atomic<uint32_t> stored;  // the latest `store_asked` that the consumer has fulfilled
+  uint32_t overwrites;           // 1: a full ring drops its oldest records; no one releases any
 
   alignas(64) std::atomic<uint32_t> growths;  // number of times it has doubled; producer writes
   std::atomic<int32_t> growth_error;          // errno of the last attempt to grow, 0 if that worked
@@ -282,6 +284,8 @@ class Consumer {
   uint64_t most_records() const {
     return header_->growth_error.load(std::memory_order_relaxed) == 0 ? capacity_ : size_;
   }
+  /// Tells the producer what is stored (RingHeader::store_asked).
+  void set_stored(uint32_t asked) { header_->stored.store(asked, std::memory_order_release); }
   /// True if the ring is more than half full.
   bool is_filling() const {
     return header_->head.load(std::memory_order_relaxed) - ring_tail_ > most_records() / 2;

@@ -41,8 +41,8 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
             "cuptiActivityDisable\ncuptiActivityEnable\n"
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
             "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n"
-            "streamscope_followed\nstreamscope_lookups\nstreamscope_wrapped\nstreamscope_wrapped_"
-            "runtime\n");
+            "streamscope_flush\nstreamscope_followed\nstreamscope_lookups\nstreamscope_range_pop\n"
+            "streamscope_range_push\nstreamscope_wrapped\nstreamscope_wrapped_runtime\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {

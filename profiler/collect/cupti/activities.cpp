@@ -49,8 +49,8 @@ struct Exchange {
   size_t buffer_count = 0;
   bool decoding = false;  // the decoder holds buffers
   bool flushing =
-      false;            // a flush is in progress and may hold records that it has not delivered yet
-  unsigned forced = 0;  // forced flushes that were requested and are not finished
+      false;  // a flush is in progress and may hold records that it has not delivered yet
+  unsigned requested = 0;  // flushes that are not finished, not counting the regular ones
 };
 // Never destroyed: CUPTI may call while the process exits.
 alignas(Exchange) constinit unsigned char exchange_memory[sizeof(Exchange)] = {};
@@ -318,12 +318,48 @@ void* flush_regularly(void*) {
   return nullptr;
 }
 
-void* flush_once(void*) {
-  flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+void end_request() {
   std::lock_guard lock(exchange->mutex);
-  --exchange->forced;
+  --exchange->requested;
   exchange->changed.notify_all();
+}
+
+void* flush_all_once(void*) {
+  flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  end_request();
   return nullptr;
+}
+
+// Twice: work that has just ended is ready only at the next flush.
+void* flush_finished_once(void*) {
+  flush(0);
+  flush(0);
+  end_request();
+  return nullptr;
+}
+
+// Runs the body in a thread of its own, and waits for the decoding of what it flushes.
+bool request_flush(void* (*body)(void*), int limit_ms) {
+  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return true;
+  const int64_t until = monotonic_ns() + limit_ms * int64_t{1'000'000};
+  std::unique_lock lock(exchange->mutex);
+  ++exchange->requested;
+  lock.unlock();
+  const bool started = start_thread("streamscope-fls", body, nullptr);
+  lock.lock();
+  if (!started) {
+    --exchange->requested;
+    return false;
+  }
+  const auto is_over = [] {
+    return exchange->requested == 0 && exchange->completed == nullptr && !exchange->decoding;
+  };
+  while (!is_over() && monotonic_ns() < until) {
+    // Not wait_for: GCC 12's thread sanitizer does not support the call that it makes.
+    exchange->changed.wait_until(lock,
+                                 std::chrono::system_clock::now() + std::chrono::milliseconds(20));
+  }
+  return is_over();
 }
 
 void disable_all() {
@@ -411,27 +447,10 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
   return CUPTI_SUCCESS;
 }
 
-bool flush_by_force(int limit_ms) {
-  if (!usable.load(std::memory_order_relaxed) || exchange == nullptr) return true;
-  const int64_t until = monotonic_ns() + limit_ms * int64_t{1'000'000};
-  std::unique_lock lock(exchange->mutex);
-  ++exchange->forced;
-  lock.unlock();
-  const bool started = start_thread("streamscope-fls", flush_once, nullptr);
-  lock.lock();
-  if (!started) {
-    --exchange->forced;
-    return false;
-  }
-  const auto is_over = [] {
-    return exchange->forced == 0 && exchange->completed == nullptr && !exchange->decoding;
-  };
-  while (!is_over() && monotonic_ns() < until) {
-    // Not wait_for: GCC 12's thread sanitizer does not support the call that it makes.
-    exchange->changed.wait_until(lock,
-                                 std::chrono::system_clock::now() + std::chrono::milliseconds(20));
-  }
-  return is_over();
+bool flush_by_force(int limit_ms) { return request_flush(flush_all_once, limit_ms); }
+
+bool flush_finished(int limit_ms) {
+  return taken.load(std::memory_order_relaxed) || request_flush(flush_finished_once, limit_ms);
 }
 
 void drain_activities() {

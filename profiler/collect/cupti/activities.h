@@ -52,8 +52,10 @@ void abandon_activities();
 /// Disables every kind; what was not delivered is lost. For detaching from a program that goes on.
 void stop_activities();
 
-/// One forced flush, in a thread that may never return from it, and the decoding of its records.
-/// False if that takes longer than `limit_ms`. What is unfinished then never gets its times.
+/// One flush, in a thread that may never return from it, and the decoding of its records. False if
+/// that takes longer than `limit_ms`. Of work that has ended:
+bool flush_finished(int limit_ms);
+/// Of all work; what is unfinished then never gets its times.
 bool flush_by_force(int limit_ms);
 
 /// One forced flush and the decoding of its records; returns after 2 s at the latest. For the end

@@ -30,6 +30,10 @@ namespace streamscope::collect {
   X(cuCtxGetCurrent, "cuCtxGetCurrent", CUcontext*)                                               \
   X(cuCtxGetDevice, "cuCtxGetDevice", CUdevice*)                                                  \
   X(cuCtxGetId, "cuCtxGetId", CUcontext, unsigned long long*)                                     \
+  X(cuCtxSynchronize, "cuCtxSynchronize", void)                                                   \
+  X(cuDevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState", CUdevice, unsigned*, int*)          \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", CUcontext*, CUdevice)                   \
+  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", CUdevice)                          \
   X(cuFuncGetName, "cuFuncGetName", const char**, void*)                                          \
   X(cuKernelGetName, "cuKernelGetName", const char**, void*)                                      \
   X(cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2", CUstream, CUstreamCaptureStatus*,        \
@@ -67,6 +71,7 @@ namespace streamscope::collect {
 #undef cuGraphKernelNodeGetParams
 #undef cuCtxPushCurrent
 #undef cuCtxPopCurrent
+#undef cuDevicePrimaryCtxRelease
 #undef cuMemAlloc
 #undef cuStreamWaitValue32
 #undef cuMemcpyHtoDAsync

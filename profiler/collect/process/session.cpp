@@ -376,16 +376,3 @@ bool start_thread(const char* name, void* (*body)(void*), void* argument) {
 }
 
 }  // namespace streamscope::collect
-
-/// Has the flight recorder of this run write what it holds, soon; no effect without one. Programs
-/// look it up with dlsym.
-extern "C" __attribute__((visibility("default"))) void streamscope_dump(void) {
-  using namespace streamscope;
-  if (!collect::running()) return;
-  collect::ThreadState* thread = collect::this_thread();
-  if (thread == nullptr) return;
-  ring::CollectingRecord record{};
-  record.kind = ring::RecordKind::kDump;
-  record.begin = collect::ticks();
-  thread->push(record);
-}

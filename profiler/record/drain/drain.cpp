@@ -327,8 +327,21 @@ size_t Drain::cycle() {
   const bool look = now - last_look_ > kLookForEndedInterval;
   if (look) last_look_ = now;
   const size_t read = cycle_all(look);
-  flush_if_due();
+  if (!store_for_programs()) flush_if_due();
   return read;
+}
+
+// Programs that wait until what they did is stored will read it.
+bool Drain::store_for_programs() {
+  std::vector<ProcessDrain*> waiting;
+  for (auto& process : processes_) {
+    if (!process->finished() && process->can_answer_store()) waiting.push_back(process.get());
+  }
+  if (waiting.empty()) return false;
+  for (ProcessDrain* process : waiting) process->name_stacks();
+  flush_all();
+  for (ProcessDrain* process : waiting) process->answer_store();
+  return true;
 }
 
 void Drain::flush_if_due() {

@@ -115,6 +115,7 @@ class Drain {
   void store_positions();
   void save_held_ops();
   std::filesystem::path held_file(int64_t number) const;
+  bool store_for_programs();
   void flush_if_due();
   size_t cycle_all(bool look_for_ended);
   void relieve_rings(const std::stop_token& stop);

@@ -169,8 +169,35 @@ CallPlace ProcessDrain::place(Lane& lane, size_t index, uint32_t tid) {
   return {lane.number, lane.released + index, tid, lane.thread};
 }
 
+void ProcessDrain::look_for_store_requests() {
+  bool has_new = false;
+  for (auto& lane : lanes_) {
+    const uint32_t asked = lane->ring.header().store_asked.load(std::memory_order_acquire);
+    has_new |= std::exchange(lane->store_asked, asked) != asked;
+  }
+  if (!has_new) return;
+  for (auto& lane : lanes_)
+    lane->store_until = lane->ring.header().head.load(std::memory_order_acquire);
+}
+
+bool ProcessDrain::can_answer_store() const {
+  return std::ranges::any_of(lanes_,
+                             [](const auto& lane) {
+                               return lane->store_asked !=
+                                      lane->ring.header().stored.load(std::memory_order_relaxed);
+                             }) &&
+         std::ranges::all_of(lanes_, [](const auto& lane) {
+           return lane->released + lane->at >= lane->store_until;
+         });
+}
+
+void ProcessDrain::answer_store() {
+  for (auto& lane : lanes_) lane->ring.set_stored(lane->store_asked);
+}
+
 size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   if (!ended) last_seen_ = std::max(last_seen_, now);
+  look_for_store_requests();
   uint64_t cut = 0, watermark = 0, horizon = kNoLimit;
   watch_open_calls(now, ended, &cut, &watermark, &horizon);
   // Everything before the content of the first read is in the second: identities are taken from the

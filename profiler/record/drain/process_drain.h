@@ -129,6 +129,13 @@ class ProcessDrain {
   double fullest_ring() const;
   /// Releases everything read to the program. The rows must be stored.
   void release();
+  /// A thread waits until what its process has done is stored (RingHeader::store_asked), and all of
+  /// that is read.
+  bool can_answer_store() const;
+  /// The rows are stored.
+  void answer_store();
+  /// Names the frames of the stacks so far; otherwise finish() does.
+  void name_stacks() { stacks_.finish(); }
   /// Moves the content of rings that fill up to their backlogs. Not during a cycle().
   void relieve_rings();
   /// "FILE RECORDS DROPPED PROCESS" of each ring: its RingPosition after the next flush.
@@ -168,6 +175,8 @@ class ProcessDrain {
     uint64_t open_since = 0;  // begin of the open record that `open_row` represents
     trace::Id open_row = trace::kNoId;
     uint64_t submission_end = 0;  // the last that was reported
+    uint32_t store_asked = 0;     // the latest request of its thread (RingHeader)
+    uint64_t store_until = 0;     // records that must be stored for the requests of all lanes
   };
   struct OpenCallView {
     ring::CallRecord call;
@@ -199,6 +208,7 @@ class ProcessDrain {
   size_t identity_limit(const Lane& lane, uint64_t cut) const;
   bool is_identity(const ring::Record& record) const;
   size_t work_limit(const Lane& lane, uint64_t cut) const;
+  void look_for_store_requests();
   uint64_t end_of_piece(const Lane& lane) const;
   /// Begin of the event record that spans this cycle's cut, if any.
   uint64_t record_behind(const Lane& lane) const;

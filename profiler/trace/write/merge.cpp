@@ -4,26 +4,23 @@
 #include "merge.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "copy_rows.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "trace/ns_math.h"
 #include "trace/read/query.h"
 #include "trace/read/reader.h"
-#include "trace/tables.h"
 #include "vocabulary/tier.h"
 #include "writer.h"
 
 namespace streamscope::trace {
 namespace {
-
-constexpr size_t kFlushBytes = 32 << 20;
 
 std::optional<Int> integer_meta(const std::filesystem::path& file, const char* key) {
   Query query(file,
@@ -60,87 +57,6 @@ bool is_simulated(const Trace& trace) {
   });
 }
 
-size_t index_of(std::string_view table) {
-  const auto found = std::ranges::find(tables(), table, &TableInfo::name);
-  return static_cast<size_t>(found - tables().begin());
-}
-
-constexpr bool is_derived(TableIndex table) {
-  return table == TableIndex::kKernelName || table == TableIndex::kEdge ||
-         table == TableIndex::kWaitCause || table == TableIndex::kCriticalPath ||
-         table == TableIndex::kFinding || table == TableIndex::kLod;
-}
-
-// Appends the rows of one trace: ids increase by the number of existing rows, times are those of
-// the clock.
-class Copy {
- public:
-  Copy(const Trace& trace, Writer& writer, const std::function<Ns(Ns)>& clock, bool redact)
-      : trace_(trace),
-        writer_(writer),
-        clock_(clock),
-        redact_(redact),
-        texts_(trace.strings.size(), kNoId) {
-#define STREAMSCOPE_BASE(sql_name, Row, COLUMNS) \
-  bases_[static_cast<size_t>(TableIndex::k##Row)] = writer.count<Row>();
-    STREAMSCOPE_TABLES(STREAMSCOPE_BASE)
-#undef STREAMSCOPE_BASE
-  }
-
-  void run() {
-#define STREAMSCOPE_CELL(type, name) \
-  row.name = moved(table, #name, columns.name[id], id, std::string_view(#type) == "Ns");
-#define STREAMSCOPE_COPY(sql_name, Row, COLUMNS)                   \
-  if (!is_derived(TableIndex::k##Row)) {                           \
-    const auto& columns = trace_.sql_name;                         \
-    for (Id id = 0; id < columns.size(); ++id) {                   \
-      const char* const table = #sql_name;                         \
-      Row row;                                                     \
-      COLUMNS(STREAMSCOPE_CELL)                                    \
-      writer_.append(row);                                         \
-      if (writer_.buffered_bytes() > kFlushBytes) writer_.flush(); \
-    }                                                              \
-  }
-    STREAMSCOPE_TABLES(STREAMSCOPE_COPY)
-#undef STREAMSCOPE_COPY
-#undef STREAMSCOPE_CELL
-  }
-
- private:
-  // Times are moved; durations, addresses and numbers are not.
-  Int moved(const char*, std::string_view, Int value, Id, bool is_instant) {
-    if (value == kNoInt || !is_instant) return value;
-    return clock_(value);
-  }
-  Small moved(const char*, std::string_view, Small value, Id, bool) { return value; }
-  Id moved(const char* table, std::string_view column, Id value, Id row, bool) {
-    if (value == kNoId) return value;
-    const char* target = referenced_table(table, column);
-    if (!target) {
-      const size_t object = index_of(hang_object_table(trace_.hang_node.kind[row]));
-      return object < kTableCount ? value + bases_[object] : value;
-    }
-    if (target == std::string_view("string")) return text(table, column, value);
-    return value + bases_[index_of(target)];
-  }
-
-  // Only texts that a row refers to are written, so that texts of omitted columns are not kept.
-  Id text(std::string_view table, std::string_view column, Id value) {
-    const bool is_private =
-        table == "process" && (column == "command_line_id" || column == "environment_id");
-    if (value >= texts_.size() || (redact_ && is_private)) return kNoId;
-    if (texts_[value] == kNoId) texts_[value] = writer_.intern(trace_.strings[value]);
-    return texts_[value];
-  }
-
-  const Trace& trace_;
-  Writer& writer_;
-  const std::function<Ns(Ns)>& clock_;
-  bool redact_;
-  std::array<Id, kTableCount> bases_{};
-  std::vector<Id> texts_;  // of the trace, by id; kNoId: not written yet
-};
-
 }  // namespace
 
 void merge(std::span<const std::filesystem::path> files, const std::filesystem::path& out,
@@ -173,7 +89,7 @@ void merge(std::span<const std::filesystem::path> files, const std::filesystem::
       const Ns shift_ns = placed && starts[i] ? difference_of(*starts[i], *first) : 0;
       const std::function<Ns(Ns)> clock =
           options.clocks.empty() ? [=](Ns ns) { return sum_of(ns, shift_ns); } : options.clocks[i];
-      Copy(trace, writer, clock, options.redact).run();
+      copy_rows(trace, writer, {.clock = clock, .redact = options.redact});
       if (placed) spans.push_back({clock(0), clock(trace.end_ns()), i});
       complete &= trace.complete();
       if (is_unfinished(trace)) note(kEndedEarly, name_of(i));

@@ -16,8 +16,13 @@
 //   worker file N FILE  opens FILE before it uses the device, then N steps; writes the number of
 //   its
 //                       descriptor to it before and after
+//   worker parts N COMMAND
+//                       N steps, which are the range "part 1", one more, 2 N steps in "part 2", and
+//                       one more; after each range runs COMMAND with the trace and the range, while
+//                       another thread works
 //   worker forever      says its process id, then steps without end; after each, unbuffered, how
 //                       many are done
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,6 +64,8 @@ class Work {
     second_.host_function(std::move(function));
     second_.synchronize();
   }
+
+  void synchronize() { second_.synchronize(); }
 
   void steps(long count) {
     for (long i = 0; i < count; ++i) step();
@@ -142,6 +149,39 @@ constexpr endings::Stage kStages[] = {
     {"while-others-work", while_others_work},
 };
 
+template <class Function>
+Function* of_collector(const char* name) {
+  auto* const function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+  if (function == nullptr) std::printf("not recorded\n"), std::exit(1);
+  return function;
+}
+
+/// Both parts are in the trace when COMMAND runs, whatever another thread does.
+int do_parts(long steps, const std::string& command) {
+  auto* const push = of_collector<void(const char*)>("streamscope_range_push");
+  auto* const pop = of_collector<void()>("streamscope_range_pop");
+  auto* const flush = of_collector<int(char*, size_t, unsigned)>("streamscope_flush");
+  char file[4096];
+  if (flush(file, sizeof file, 1000) != 1) return 90;  // no device was used yet
+  Work work;
+  std::jthread others([](const std::stop_token& stop) {
+    for (Work own; !stop.stop_requested(); usleep(200)) own.step();
+  });
+  int result = 0;
+  for (int part = 1; part <= 2 && result == 0; ++part) {
+    const std::string name = "part " + std::to_string(part);
+    push(name.c_str());
+    work.steps(part * steps);
+    pop();
+    work.step();
+    work.synchronize();
+    if (flush(file, 3, 1000) != 3) return 91;  // no room for the name
+    result = flush(file, sizeof file, 10'000);
+    if (result == 0) result = std::system((command + " '" + file + "' '" + name + "'").c_str());
+  }
+  return result == 0 ? 0 : 92;
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return 99;
@@ -164,6 +204,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const long steps = argc > 2 ? std::atol(argv[2]) : 0;
   if (mode == "crash") return endings::run({argv + 2, argv + argc}, {}, kStages);
+
+  if (mode == "parts") return do_parts(steps, argc > 3 ? argv[3] : "true");
 
   const int file =
       mode == "file" && argc > 3 ? open(argv[3], O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/write/cut.h"
+
+#include <gtest/gtest.h>
+
+#include "support/trace_builder.h"
+#include "trace/error.h"
+#include "trace/read/reader.h"
+
+namespace streamscope::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Cut : public testing::Test {
+ protected:
+  Cut() {
+    std::string name = (fs::path(testing::TempDir()) / "cut-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Cut() override { fs::remove_all(folder_); }
+
+  Trace part(const std::string& range) {
+    const fs::path out = folder_ / "part.sqlite";
+    cut(builder_.trace(), part_of_range(builder_.trace(), range), out, true);
+    return read(out);
+  }
+
+  test::TraceBuilder builder_;
+  fs::path folder_;
+};
+
+TEST_F(Cut, KeepsWhatBeginsInTheRange) {
+  builder_.at(100).stream("a").kernel("before", 150, 160);
+  builder_.at(200).stream("a").kernel("inside", 1000, 1010).synchronize(210, 400);
+  builder_.at(500).stream("b").kernel("after", 500, 510);
+  builder_.range("step", 190, 300).range("inner", 205, 220).mark("early", 100).mark("now", 250);
+  const Trace trace = part("step");
+  ASSERT_EQ(trace.op.size(), 1u) << "by its call, however late it runs";
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "inside");
+  EXPECT_EQ(trace.op.start_ns[0], 1000);
+  EXPECT_EQ(trace.op.api_call_id[0], 0u);
+  EXPECT_EQ(trace.api_call.size(), 1u);
+  EXPECT_EQ(trace.host_sync.size(), 1u);
+  EXPECT_EQ(trace.range.size(), 2u);
+  EXPECT_EQ(trace.mark.size(), 1u);
+  EXPECT_EQ(trace.stream.size(), 1u) << "only what is used";
+  EXPECT_TRUE(trace.complete());
+}
+
+TEST_F(Cut, KeepsTheRecordThatAWaitRefersToAndMemoryFromBefore) {
+  builder_.at(50).malloc(0x1000, 64);
+  builder_.at(100).stream("a").kernel("before", 150, 160).record("loaded");
+  builder_.at(200).stream("b").wait("loaded").kernel("inside", 300, 310);
+  builder_.range("step", 190, 300);
+  const Trace trace = part("step");
+  ASSERT_EQ(trace.event_wait.size(), 1u);
+  ASSERT_EQ(trace.event_record.size(), 1u);
+  EXPECT_EQ(trace.event_wait.record_id[0], 0u);
+  EXPECT_EQ(trace.text(trace.stream.name_id[trace.event_record.stream_id[0]]), "a");
+  EXPECT_EQ(trace.op.size(), 1u);
+  ASSERT_EQ(trace.api_call.size(), 2u) << "the launch, and the call that allocated";
+  EXPECT_EQ(trace.api_call.object[0], 0x1000);
+}
+
+TEST_F(Cut, DoesNotFollowDependenciesOfOperationsFromBefore) {
+  auto stream = builder_.stream("a");
+  Id before = kNoId;
+  for (int i = 0; i < 4; ++i) {
+    builder_.at(100 * i);
+    const Id operation = builder_.operation("step", stream);
+    builder_.columns().operation.registered_ns[operation] = 100 * i;
+    stream.kernel("work", 100 * i, 100 * i + 10);
+    builder_.add(OperationOp{.operation_id = operation, .op_id = stream.last_op()});
+    if (before != kNoId)
+      builder_.add(
+          OperationDependency{.operation_id = operation, .depends_on_operation_id = before});
+    before = operation;
+  }
+  builder_.range("last", 290, 400);
+  const Trace trace = part("last");
+  EXPECT_EQ(trace.operation.size(), 2u) << "the last one, and what it depends on";
+  EXPECT_EQ(trace.operation_dependency.size(), 1u);
+  EXPECT_EQ(trace.op.size(), 1u);
+}
+
+TEST_F(Cut, IsOfTheLastRangeOfTheNameAndOfItsProcess) {
+  builder_.at(100).stream("a").kernel("first", 100, 110);
+  builder_.range("step", 90, 150);
+  builder_.at(200).stream("a").kernel("second", 200, 210);
+  builder_.range("step", 190, 250).range("step", 300, kUnknownNs).range("open", 300, kUnknownNs);
+  builder_.process("other").at(200).stream("x").kernel("stranger", 200, 210);
+  const Trace trace = part("step");
+  ASSERT_EQ(trace.op.size(), 1u);
+  EXPECT_EQ(trace.text(trace.op.name_id[0]), "second");
+  EXPECT_EQ(trace.process.size(), 1u);
+  EXPECT_THROW(part("open"), Error);
+  EXPECT_THROW(part("none"), Error);
+}
+
+}  // namespace
+}  // namespace streamscope::trace
