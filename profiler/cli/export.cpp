@@ -56,6 +56,22 @@ void export_run(const ExportArguments& options, const report::ExportOptions& wan
   write_pieces(write_ranks, options.output, folder);
 }
 
+// As simulators expect them: FILE.0.et, FILE.1.et, ...
+void export_each_rank(const ExportArguments& options, const report::ExportFormat& format,
+                      const report::ExportOptions& wanted) {
+  if (options.output.empty())
+    throw Error("-o", fmt::format("is missing: {} has a file for each rank", format.name),
+                "-o FILE writes FILE.0.et, FILE.1.et, …");
+  const std::filesystem::path folder = options.file;
+  for (const job::RankIdentity& identity : read_run(folder).ranks) {
+    const std::filesystem::path file = folder / identity.trace;
+    const trace::Trace trace = load(file, options.quiet);
+    if (trace::is_unfinished(trace)) note_unfinished(file);
+    write_output(format.write(trace, wanted),
+                 fmt::format("{}.{}.et", options.output, identity.rank), file);
+  }
+}
+
 }  // namespace
 
 std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
@@ -72,7 +88,9 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
   line.option("--around", &options->around,
               "dot: only this op and the ops nearest to it in the graph",
               {.takes = "OP", .not_negative = true});
-  line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
+  line.option("-o,--output", &options->output,
+              "write to a file; chakra of a folder: to FILE.0.et, FILE.1.et, …, one for each rank",
+              {.takes = "FILE"});
   line.option("--no-redact", &options->no_redact,
               "chrome, perfetto: keep the command lines of the processes");
   line.option("--quiet", &options->quiet, "no progress");
@@ -98,11 +116,18 @@ std::function<int()> define_export(CommandLine& line, ProgramArguments&) {
                      options->output, options->file);
         return kDone;
       }
-      if (!format.takes_ranks)
-        throw Error("--to", fmt::format("{} takes a single trace, not a folder", format.name),
-                    "use perfetto or sqlite, or name a trace of the folder");
-      export_run(*options, wanted);
-      return kDone;
+      switch (format.ranks) {
+        case report::ExportFormat::kOneFile:
+          export_run(*options, wanted);
+          return kDone;
+        case report::ExportFormat::kFileForEach:
+          export_each_rank(*options, format, wanted);
+          return kDone;
+        case report::ExportFormat::kNoRanks:
+          break;
+      }
+      throw Error("--to", fmt::format("{} takes a single trace, not a folder", format.name),
+                  "use perfetto, chakra or sqlite, or name a trace of the folder");
     }
     const trace::Trace trace = load(options->file, options->quiet);
     if (trace::is_unfinished(trace)) note_unfinished(options->file);  // the formats cannot say so

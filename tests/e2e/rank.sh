@@ -38,6 +38,13 @@ grep -q 'no regression' diff.txt || fail "$(cat diff.txt)"
 "$bin/streamscope" info job | grep -q '^2 ranks of 2 on 1 host' || fail "info: $("$bin/streamscope" info job)"
 "$bin/streamscope" export --quiet job --to perfetto -o job.pftrace || fail "export of a folder exited $?"
 for rank in 0 1; do grep -aq "rank $rank (" job.pftrace || fail "rank $rank is not in the export"; done
+"$bin/streamscope" export --quiet job --to chakra -o job || fail "export of each rank exited $?"
+for rank in 0 1; do
+  "$bin/streamscope" export --quiet job/"rank-0000$rank.sqlite" --to chakra -o alone.et || fail "export of rank $rank exited $?"
+  cmp -s "job.$rank.et" alone.et || fail "the export of rank $rank differs from that of its trace"
+done
+! "$bin/streamscope" export --quiet job --to chakra >err.txt 2>&1 || fail "chakra of a folder without a file name"
+grep -q "has a file for each rank" err.txt || fail "chakra of a folder said: $(cat err.txt)"
 "$bin/streamscope" merge --quiet job -o merged.sqlite || fail "merge of a folder exited $?"
 [[ $(sql merged.sqlite "select count(distinct rank) from process") == 2 ]] || fail "a merged folder lacks a rank"
 # The summaries of a run are made by any number of processes.

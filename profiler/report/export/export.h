@@ -32,7 +32,11 @@ struct ExportFormat {
   std::string_view summary;
   /// Throws Error if there is nothing to export, or too much for the format.
   std::string (*write)(const trace::Trace& trace, const ExportOptions& options);
-  bool takes_ranks = false;  ///< one by one; see export_job.h
+  enum Ranks {
+    kNoRanks,
+    kOneFile,      ///< which gets one rank after the other; see export_job.h
+    kFileForEach,  ///< FILE.RANK.et
+  } ranks = kNoRanks;
   /// The same of a job as a whole; nullptr if the format does not support it.
   std::string (*write_job)(const JobReport& report) = nullptr;
 };

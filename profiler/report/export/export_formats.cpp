@@ -16,13 +16,13 @@ constexpr ExportFormat kFormats[] = {
      export_chrome},
     {"chakra",
      "execution trace for simulators of training: host, ops, collectives, what each needs",
-     export_chakra},
+     export_chakra, ExportFormat::kFileForEach},
     {"perfetto", "protobuf for ui.perfetto.dev, with what each op waited for", export_perfetto,
-     true},
+     ExportFormat::kOneFile},
     {"dot", "ops and their dependencies as a graph, for graphviz", export_dot},
     {"csv", "the rows of a view", export_csv},
-    {"sqlite", "of a folder, the analysis of the job as tables", export_sqlite, false,
-     export_job_tables},
+    {"sqlite", "of a folder, the analysis of the job as tables", export_sqlite,
+     ExportFormat::kNoRanks, export_job_tables},
 };
 
 }  // namespace
