@@ -303,7 +303,7 @@ Program::Program(const std::string& cubin)
 }
 
 Program::~Program() {
-  observe_contexts_end();
+  report_touched();
   const SanitizerContextData data{context(), 0};
   call_back(kResourceDomain, kContextDestroyStarts, &data);
   std::lock_guard lock(all().mutex);

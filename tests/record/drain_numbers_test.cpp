@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Device work of calls that have numbers of the collector.
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -145,6 +147,30 @@ TEST_F(DrainNumbersTest, WorkOfAPauseIsNeitherStoredNorLost) {
   a.end();
   const Trace trace = finish();
   EXPECT_THAT(trace.op.correlation_id, ElementsAre(1));
+  EXPECT_EQ(losses(trace)["calls-missing"], 0);
+}
+
+// Longer than unmatched work is kept.
+TEST_F(DrainNumbersTest, WorkOfALongPauseIsNotStored) {
+  FakeThread& a = calling_thread(0);
+  a.context(1);
+  const uint64_t paused = a.now();
+  collect(a, false, paused);
+  usleep(20'000);
+  report_call(kFirstTid, 1, paused + 10'000'000, paused + 10'000'100);
+  report_kernel(1, paused + 10'001'000);
+  drain().cycle();
+  usleep(1'200'000);
+  drain().cycle();
+  const uint64_t resumed = a.now();
+  collect(a, true, resumed);
+  usleep(10'000);
+  a.call_at(resumed + 5'000'000, resumed + 5'000'100, "cudaLaunchKernel", 0xaa, 0);
+  report_call(kFirstTid, 2, resumed + 5'000'010, resumed + 5'000'090);
+  report_kernel(2, resumed + 5'001'000);
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.op.correlation_id, ElementsAre(2));
   EXPECT_EQ(losses(trace)["calls-missing"], 0);
 }
 

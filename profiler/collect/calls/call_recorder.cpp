@@ -111,7 +111,7 @@ void before_end(CallKind kind, const CallValues& values) {
     if (session.observes) observe_stream_end(values.stream);
     return about_to_end(values.stream);
   }
-  if (session.observes) observe_contexts_end();
+  if (session.observes) report_touched();
   session.names_epoch.fetch_add(1, std::memory_order_relaxed);
   about_to_end(kAllHandles);
 }

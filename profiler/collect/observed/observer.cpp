@@ -544,9 +544,9 @@ void observe_stream_end(uint64_t stream) {
   }
 }
 
-void observe_contexts_end() {
+bool report_touched() {
   std::unique_lock lock(observer->mutex);
-  finish(lock);
+  return finish(lock);
 }
 
 void observe_no_more(const char* why) {

@@ -32,8 +32,9 @@ void observe_before_launch(uint64_t stream);
 void observe_after_launch();
 /// The program is about to destroy the stream.
 void observe_stream_end(uint64_t stream);
-/// It is about to destroy contexts: waits until what was touched there is read, 10 s at most.
-void observe_contexts_end();
+/// Waits until all that launches have touched so far is reported, as before contexts are destroyed;
+/// false if that takes longer than 10 s.
+bool report_touched();
 /// It is about to do what observing would break: waits as above, and observes nothing from now on.
 void observe_no_more(const char* why);
 /// It is about to end: reports what has been touched. What does not end in 10 s is reported as

@@ -13,6 +13,7 @@
 #ifdef STREAMSCOPE_WITH_CUPTI
 #include "collect/cupti/activities.h"
 #include "collect/nvtx/ranges.h"
+#include "collect/observed/observer.h"
 #include "collect/process/driver.h"
 #endif
 
@@ -51,11 +52,12 @@ void synchronize() {
   }
 }
 
-// The work so far has ended, so that its times exist.
+// The work so far has ended, so that its times exist, and what its kernels touched is reported.
 bool finish_work(ThreadState& thread, int64_t until) {
   thread.in_collector = true;
   synchronize();
   thread.in_collector = false;
+  if (session.observes && !report_touched()) return false;
   const int64_t left_ms = (until - monotonic_ns()) / 1'000'000;
   return left_ms > 0 && flush_finished(static_cast<int>(left_ms));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "record/run/rings_folder.h"
@@ -240,7 +241,11 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   // Calls that the next cycles read began after this, or are listed here.
   horizon_ = std::min(horizon, calls_.earliest_deferred());
   for (auto& lane : lanes_) horizon_ = std::min(horizon_, earliest_unread(*lane));
-  if (now != 0) work_.give_up_unmatched(run_.clock.to_ns(std::min(now, horizon_)));
+  if (now != 0) {
+    const trace::Ns read_until = run_.clock.to_ns(std::min(now, horizon_));
+    correlations_.give_up(read_until);
+    work_.give_up_unmatched(read_until);
+  }
   fill_process_texts(false);
   run_.records += after - before;
   return after - before;
@@ -405,7 +410,7 @@ void ProcessDrain::finish(Ending ending) {
     run_.losses.add(id_, "call-not-finished", 1);
   }
   if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
-  correlations_.finish();
+  correlations_.give_up(std::numeric_limits<trace::Ns>::max());
   cost_windows_.finish();
   work_.finish();
   stacks_.finish();

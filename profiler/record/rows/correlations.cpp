@@ -54,12 +54,15 @@ void Correlations::number_row(Rows<Row>& rows, uint32_t call_number, uint32_t co
   rows.erase(call_number);
 }
 
-void Correlations::finish() {
+void Correlations::give_up(trace::Ns read) {
+  constexpr trace::Ns kClockErrorNs = 100'000;
   threads_.for_each([&](uint64_t, Thread& thread) {
-    for (const Number& number : thread.waiting) {
+    std::deque<Number>& waiting = thread.waiting;
+    while (!waiting.empty() && waiting.front().call.end < read - kClockErrorNs) {
+      const Number number = waiting.front();
+      waiting.pop_front();
       if (!resolve(thread, number)) work_.lacks_call(number.correlation_id, number.call);
     }
-    thread = {};
   });
 }
 

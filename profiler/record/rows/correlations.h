@@ -40,8 +40,8 @@ class Correlations {
     keep(records_, number, row);
   }
 
-  /// Nothing more will arrive: numbers that still wait have no call.
-  void finish();
+  /// All calls that began before `read` are added: numbers from before that wait have no call.
+  void give_up(trace::Ns read);
 
  private:
   // A number is reported at most some flushes after its call, among those of the calls before it.
