@@ -86,6 +86,26 @@ TEST_F(Cut, DoesNotFollowDependenciesOfOperationsFromBefore) {
   EXPECT_EQ(trace.op.size(), 1u);
 }
 
+TEST_F(Cut, KeepsWhatBelongsToItsKernels) {
+  const Id queue = builder_.add(TaskQueue{.process_id = 0});
+  for (int i = 0; i < 2; ++i) {
+    auto stream = builder_.at(100 * i).stream("a").kernel("workers", 100 * i, 100 * i + 10);
+    const Int call = builder_.columns().op.call_number[stream.last_op()];
+    const Id run = builder_.add(TaskRun{.task_queue_id = queue, .call_number = call});
+    builder_.add(Task{.task_queue_id = queue, .task_run_id = run, .number = i, .offset_ns = 3});
+    builder_.add(Task{.task_queue_id = queue, .number = 10 + i, .start_ns = 100 * i + 1});
+    builder_.add(Access{.process_id = 0, .source = 3, .address = 0x1000 + i, .call_number = call});
+  }
+  builder_.range("second", 90, 200);
+  const Trace trace = part("second");
+  EXPECT_EQ(trace.task_run.size(), 1u);
+  ASSERT_EQ(trace.task.size(), 2u);
+  EXPECT_EQ(trace.task.number[0], 1);
+  EXPECT_EQ(trace.task.number[1], 11);
+  ASSERT_EQ(trace.access.size(), 1u);
+  EXPECT_EQ(trace.access.address[0], 0x1001);
+}
+
 TEST_F(Cut, IsOfTheLastRangeOfTheNameAndOfItsProcess) {
   builder_.at(100).stream("a").kernel("first", 100, 110);
   builder_.range("step", 90, 150);

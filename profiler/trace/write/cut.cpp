@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "copy_rows.h"
@@ -26,14 +27,7 @@ constexpr TableIndex kActivities[] = {
 // A row of these belongs to the row that its first column names: of what is in the part, or of what
 // the part refers to.
 constexpr TableIndex kDetailsOfActivities[] = {
-    kEventWaitCandidate,
-    kOperationDependency,
-    kOperationOp,
-    kBarrierStream,
-    kTaskRun,
-    kTask,
-    kHangNode,
-    kHangEdge,
+    kEventWaitCandidate, kOperationDependency, kOperationOp, kBarrierStream, kHangNode, kHangEdge,
 };
 constexpr TableIndex kDetailsOfObjects[] = {kGraphNode, kGraphEdge, kStackFrame};
 
@@ -60,6 +54,7 @@ class PartSelection {
     for (const TableIndex table : kActivities)
       add_rows(table, [&](Id row) { return is_inside(table, row); });
     add_rows(kOp, [&](Id op) { return is_own(kOp, op) && is_op_inside(op); });
+    add_parts_of_calls();
     add_rows(kApiCall, [&](Id call) {
       return is_allocation(trace_.api_call.kind[call]) && is_own(kApiCall, call) &&
              trace_.api_call.start_ns[call] < part_.start_ns;
@@ -158,6 +153,27 @@ class PartSelection {
     }
     return row == part_.process;
   }
+  // Parameters of kernels, and tasks, have no times of their own but the call of their kernel.
+  void add_parts_of_calls() {
+    std::unordered_set<Int> calls;
+    for (Id op = 0; op < trace_.op.size(); ++op) {
+      if (selected_.has(kOp, op)) calls.insert(trace_.op.call_number[op]);
+    }
+    calls.erase(kNoInt);
+    add_rows(kAccess, [&](Id row) {
+      return trace_.access.start_ns[row] == kUnknownNs && is_own(kAccess, row) &&
+             calls.contains(trace_.access.call_number[row]);
+    });
+    add_rows(kTaskRun, [&](Id run) {
+      return is_own(kTaskRun, run) && calls.contains(trace_.task_run.call_number[run]);
+    });
+    add_rows(kTask, [&](Id task) {
+      const Id run = trace_.task.task_run_id[task];
+      return is_inside(kTask, task) ||
+             (run < trace_.task_run.size() && selected_.has(kTaskRun, run));
+    });
+  }
+
   bool contains(Ns ns) const { return ns >= part_.start_ns && ns < part_.end_ns; }
   // Something that begins and ends then, or never if that is unknown, exists during the part.
   bool exists(Ns begin, Ns end) const {
