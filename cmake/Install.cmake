@@ -5,19 +5,14 @@
 #   bin/streamscope, bin/streamscope-viewer
 #   lib/libcoord.so (a link to the version), lib/libstreamscope_inject.so, and whatever their static helpers are called
 #   libexec/streamscope/   the demos
-#   share/                 the manual page, completion scripts of bash, zsh and fish
+#   share/                 manual pages, completion scripts of bash, zsh and fish; desktop entry, icon and file type of the viewer
 #   include/coord/         the public headers
 #   lib/cmake/streamscope/ find_package(streamscope): streamscope::coord, streamscope::collect
+# Its components are the packages that cmake/packaging/Packages.cmake makes:
+#   programs, viewer, libcoord, development
 include(CMakePackageConfigHelpers)
 
 set(streamscope_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/streamscope)
-
-# Programs of this build: the viewer is optional.
-foreach(program streamscope streamscope-viewer)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
 
 # streamscope_prints(FILE FOLDER ARGUMENT...): what the program prints is a file of FOLDER.
 function(streamscope_prints file folder)
@@ -25,16 +20,44 @@ function(streamscope_prints file folder)
   add_custom_command(OUTPUT ${output} DEPENDS streamscope VERBATIM
     COMMAND $<TARGET_FILE:streamscope> ${ARGN} > ${output})
   set_property(GLOBAL APPEND PROPERTY STREAMSCOPE_PRINTED ${output})
-  install(FILES ${output} DESTINATION ${folder})
+  install(FILES ${output} DESTINATION ${folder} COMPONENT programs)
 endfunction()
 
-if(TARGET streamscope AND NOT STREAMSCOPE_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
+set(runs_here ON)
+if(STREAMSCOPE_SANITIZE OR CMAKE_CROSSCOMPILING)
+  set(runs_here OFF)
+endif()
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
+if(TARGET streamscope)
+  install(TARGETS streamscope RUNTIME_DEPENDENCY_SET streamscope_carried
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+endif()
+if(TARGET streamscope AND runs_here)
   streamscope_prints(streamscope.1 ${CMAKE_INSTALL_MANDIR}/man1 manual)
   streamscope_prints(streamscope ${CMAKE_INSTALL_DATADIR}/bash-completion/completions completion bash)
   streamscope_prints(_streamscope ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
   streamscope_prints(streamscope.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completion fish)
-  get_property(printed GLOBAL PROPERTY STREAMSCOPE_PRINTED)
+endif()
+
+if(TARGET streamscope-viewer)  # it is optional
+  set(desktop ${CMAKE_CURRENT_LIST_DIR}/packaging)
+  install(TARGETS streamscope-viewer RUNTIME_DEPENDENCY_SET streamscope_carried
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT viewer)
+  install(FILES ${desktop}/streamscope-viewer.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications COMPONENT viewer)
+  install(FILES ${desktop}/streamscope-viewer.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps COMPONENT viewer)
+  install(FILES ${desktop}/streamscope.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages COMPONENT viewer)
+  install(FILES ${desktop}/io.github.streamscope.viewer.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo COMPONENT viewer)
+  if(runs_here)
+    set(manual ${CMAKE_BINARY_DIR}/share/streamscope-viewer.1)
+    add_custom_command(OUTPUT ${manual} DEPENDS streamscope-viewer ${desktop}/viewer_manual.cmake VERBATIM
+      COMMAND ${CMAKE_COMMAND} -DVIEWER=$<TARGET_FILE:streamscope-viewer> -DVERSION=${PROJECT_VERSION} -DOUTPUT=${manual}
+              -P ${desktop}/viewer_manual.cmake)
+    set_property(GLOBAL APPEND PROPERTY STREAMSCOPE_PRINTED ${manual})
+    install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT viewer)
+  endif()
+endif()
+get_property(printed GLOBAL PROPERTY STREAMSCOPE_PRINTED)
+if(printed)
   add_custom_target(streamscope_printed ALL DEPENDS ${printed})
 endif()
 
@@ -43,7 +66,8 @@ if(streamscope_examples)
   list(TRANSFORM streamscope_examples PREPEND example_)
   file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_LIBEXECDIR}/streamscope /${CMAKE_INSTALL_LIBDIR})
   set_target_properties(${streamscope_examples} PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
-  install(TARGETS ${streamscope_examples} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/streamscope)
+  install(TARGETS ${streamscope_examples} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/streamscope
+    COMPONENT programs)
 endif()
 
 # Libraries that other projects link.
@@ -56,11 +80,17 @@ endforeach()
 if(NOT streamscope_libraries)
   return()
 endif()
-install(TARGETS ${streamscope_libraries} EXPORT streamscopeTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/libcoord/include/coord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT streamscopeTargets NAMESPACE streamscope:: DESTINATION ${streamscope_package_dir})
+foreach(library ${streamscope_libraries})
+  set(component programs)  # the collector
+  if(library STREQUAL streamscope_coord)
+    set(component libcoord)
+  endif()
+  install(TARGETS ${library} EXPORT streamscopeTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} NAMELINK_COMPONENT development
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/libcoord/include/coord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(EXPORT streamscopeTargets NAMESPACE streamscope:: DESTINATION ${streamscope_package_dir} COMPONENT development)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/streamscopeConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfig.cmake INSTALL_DESTINATION ${streamscope_package_dir})
@@ -68,4 +98,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfigVe
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/streamscopeConfigVersion.cmake
-        DESTINATION ${streamscope_package_dir})
+        DESTINATION ${streamscope_package_dir} COMPONENT development)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(${CMAKE_CURRENT_LIST_DIR}/packaging/Packages.cmake)
+endif()

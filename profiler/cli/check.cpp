@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/check/check.h"
+#include "check.h"
 
 #include <fmt/format.h>
 
@@ -16,14 +16,6 @@
 
 namespace streamscope::cli {
 namespace {
-
-struct CheckArguments {
-  std::string file, output, format = "text", fail_on = "error", show;
-  std::string baseline, write_baseline, budget, iteration = "auto";
-  std::vector<std::string> required, assertions;
-  double wait_s = kDefaultWaitS;
-  bool quiet = false;
-};
 
 std::vector<const analysis::Detector*> named_detectors(const std::vector<std::string>& names,
                                                        bool of_job) {
@@ -52,20 +44,68 @@ void add_assertions(const std::vector<std::string>& texts,
   }
 }
 
-report::CheckOptions wanted_of(const CheckArguments& options, report::CheckSubject subject) {
+}  // namespace
+
+void add_criteria_options(CommandLine& line, Criteria& criteria) {
+  line.option(
+      "--fail-on", &criteria.fail_on,
+      "the lowest severity of a certain finding that fails the check (exit code 1): error "
+      "(default), warning or note; exit code 3 means that required evidence is missing or the "
+      "trace is unfinished",
+      {.one_of = names_of(kFindingSeverities)});
+  line.option(
+      "--require", &criteria.required,
+      "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
+      "even if this kind of recording never contains the evidence; may be repeated",
+      {.takes = "ID", .one_at_a_time = true});
+  line.option("--baseline", &criteria.baseline,
+              "a file of known findings, which do not fail the check again", {.takes = "FILE"});
+  line.option(
+      "--budget", &criteria.budget,
+      "a file of limits, one per line: iteration <= 20 ms; critical-path <= 12 ms; wait "
+      "event_wait <= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %; "
+      "assert EXPR. For a folder: iteration; waiting <= 10 %; hidden-communication >= 60 %; "
+      "largest-delay <= 2 %; assert EXPR, which must hold on every rank",
+      {.takes = "FILE"});
+  line.option(
+      "--assert", &criteria.assertions,
+      "what must be true of the program: may_overlap or may_overlap_across(\"copy*\", \"gemm*\"); "
+      "ordered(\"copy*\", \"gemm*\"); no_sync_in(\"nvtx:step\") or "
+      "no_sync_in(\"iteration\"); launches_per_iteration <= 120, also "
+      "syncs_per_iteration and allocations_per_iteration; max_bound(\"host\") <= 20 %. "
+      "Exit code 1 if it fails, 3 if the trace cannot prove it. May be repeated",
+      {.takes = "EXPR", .one_at_a_time = true});
+  add_iteration_option(line, criteria.iteration);
+}
+
+report::CheckOptions read_criteria(const Criteria& criteria, report::CheckSubject subject) {
   report::CheckOptions wanted{
-      .required = named_detectors(options.required, subject == report::CheckSubject::kJob)};
-  if (const auto severity = number_named(kFindingSeverities, options.fail_on))
+      .required = named_detectors(criteria.required, subject == report::CheckSubject::kJob)};
+  if (const auto severity = number_named(kFindingSeverities, criteria.fail_on))
     wanted.fail_on = static_cast<FindingSeverity>(*severity);
-  wanted.iteration = iteration_request(options.iteration);
-  if (!options.baseline.empty()) wanted.baseline = report::read_baseline(options.baseline);
-  if (!options.budget.empty()) {
+  wanted.iteration = iteration_request(criteria.iteration);
+  if (!criteria.baseline.empty()) wanted.baseline = report::read_baseline(criteria.baseline);
+  if (!criteria.budget.empty()) {
     report::BudgetFile limits =
-        report::read_budgets(options.budget, wanted.iteration.range, subject);
+        report::read_budgets(criteria.budget, wanted.iteration.range, subject);
     wanted.budgets = std::move(limits.budgets);
     wanted.assertions = std::move(limits.assertions);
   }
-  add_assertions(options.assertions, wanted.assertions);
+  add_assertions(criteria.assertions, wanted.assertions);
+  return wanted;
+}
+
+namespace {
+
+struct CheckArguments {
+  Criteria criteria;
+  std::string file, output, format = "text", show, write_baseline;
+  double wait_s = kDefaultWaitS;
+  bool quiet = false;
+};
+
+report::CheckOptions wanted_of(const CheckArguments& options, report::CheckSubject subject) {
+  report::CheckOptions wanted = read_criteria(options.criteria, subject);
   wanted.show_possible = !options.show.empty();
   return wanted;
 }
@@ -80,7 +120,8 @@ report::Check check_run(const CheckArguments& options) {
   const report::CheckOptions wanted = wanted_of(options, report::CheckSubject::kJob);
   wait_for_run(options.file, options.wait_s);
   const job::RunFolder run = read_run(options.file);
-  const report::JobReport job = load_job(options.file, run, options.iteration, options.quiet);
+  const report::JobReport job =
+      load_job(options.file, run, options.criteria.iteration, options.quiet);
   return report::check_job(
       job, wanted,
       evaluate_on_ranks(options.file, run, wanted.assertions, wanted.iteration, options.quiet));
@@ -91,39 +132,11 @@ report::Check check_run(const CheckArguments& options) {
 std::function<int()> define_check(CommandLine& line, ProgramArguments&) {
   auto options = std::make_shared<CheckArguments>();
   line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
-  line.option(
-      "--fail-on", &options->fail_on,
-      "the lowest severity of a certain finding that fails the check (exit code 1): error "
-      "(default), warning or note; exit code 3 means that required evidence is missing or the "
-      "trace is unfinished",
-      {.one_of = names_of(kFindingSeverities)});
-  line.option(
-      "--require", &options->required,
-      "a detector, by id or number, that must reach a verdict; otherwise the exit code is 3, "
-      "even if this kind of recording never contains the evidence; may be repeated",
-      {.takes = "ID", .one_at_a_time = true});
-  line.option("--baseline", &options->baseline,
-              "a file of known findings, which do not fail the check again", {.takes = "FILE"});
+  add_criteria_options(line, options->criteria);
   line.option("--write-baseline", &options->write_baseline,
               "write the findings of this trace to a baseline for later checks; the exit code is "
               "then 0",
               {.takes = "FILE"});
-  line.option(
-      "--budget", &options->budget,
-      "a file of limits, one per line: iteration <= 20 ms; critical-path <= 12 ms; wait "
-      "event_wait <= 3 ms; overlap >= 40 %; waits-per-iteration <= 8; overhead <= 5 %; "
-      "assert EXPR. For a folder: iteration; waiting <= 10 %; hidden-communication >= 60 %; "
-      "largest-delay <= 2 %; assert EXPR, which must hold on every rank",
-      {.takes = "FILE"});
-  line.option(
-      "--assert", &options->assertions,
-      "what must be true of the program: may_overlap or may_overlap_across(\"copy*\", \"gemm*\"); "
-      "ordered(\"copy*\", \"gemm*\"); no_sync_in(\"nvtx:step\") or "
-      "no_sync_in(\"iteration\"); launches_per_iteration <= 120, also "
-      "syncs_per_iteration and allocations_per_iteration; max_bound(\"host\") <= 20 %. "
-      "Exit code 1 if it fails, 3 if the trace cannot prove it. May be repeated",
-      {.takes = "EXPR", .one_at_a_time = true});
-  add_iteration_option(line, options->iteration);
   line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them; they never fail the check",

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/formats/exporter.h"
-#include "report/sections/diff_document.h"
-#include "report/sections/job_diff.h"
+#include "diff.h"
 
 #include <memory>
 
 #include "command.h"
 #include "jobs.h"
+#include "report/formats/exporter.h"
+#include "report/sections/job_diff.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "traces.h"
@@ -17,14 +17,7 @@ namespace streamscope::cli {
 
 namespace {
 
-struct DiffArguments {
-  std::string base, now, output, iteration = "auto", format = "text";
-  std::vector<std::string> runs;
-  double max_slowdown = 5, wait_s = kDefaultWaitS;
-  bool quiet = false;
-};
-
-trace::Trace load_timed(const std::string& file, const DiffArguments& options) {
+trace::Trace load_timed(const std::string& file, const Comparison& options) {
   wait_for_end(file, options.wait_s);
   trace::Trace trace = load_to_analyze(file, options.quiet);
   if (analysis::makespan_ns(trace) > 0) return trace;
@@ -34,7 +27,7 @@ trace::Trace load_timed(const std::string& file, const DiffArguments& options) {
 
 // Compares the new run with all runs of the base.
 report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
-                           bool base_unfinished, const DiffArguments& options) {
+                           bool base_unfinished, const Comparison& options) {
   std::vector<report::BaseRun> runs{{.ns = diff.base_ns}};
   if (diff.steady) runs[0].steady = diff.steady->base;
   for (const std::string& file : options.runs) {
@@ -57,7 +50,22 @@ report::DiffVerdict judged(analysis::TraceDiff diff, analysis::Analyses& after,
   return verdict;
 }
 
-int compare(const DiffArguments& options) {
+}  // namespace
+
+void add_regression_options(CommandLine& line, Comparison& options) {
+  line.option("--base-run", &options.runs,
+              "another baseline trace or folder; a regression must then be slower than the slowest "
+              "of them. "
+              "May be repeated",
+              {.takes = "TRACE", .one_at_a_time = true});
+  line.option(
+      "--max-slowdown", &options.max_slowdown,
+      "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
+      "than this (default 5)",
+      {.takes = "PERCENT", .not_negative = true});
+}
+
+report::DiffVerdict compare_traces(const Comparison& options) {
   const analysis::IterationRequest iteration = iteration_request(options.iteration);
   const trace::Trace base = load_timed(options.base, options),
                      now = load_timed(options.now, options);
@@ -68,8 +76,17 @@ int compare(const DiffArguments& options) {
                 "'" + options.iteration + "' does not occur at least twice in both traces",
                 "streamscope report --by nvtx lists the ranges of a trace");
   }
-  const report::DiffVerdict verdict =
-      judged(std::move(diff), after, trace::is_unfinished(base), options);
+  return judged(std::move(diff), after, trace::is_unfinished(base), options);
+}
+
+namespace {
+
+struct DiffArguments : Comparison {
+  std::string output, format = "text";
+};
+
+int compare(const DiffArguments& options) {
+  const report::DiffVerdict verdict = compare_traces(options);
   const report::Exporter& exporter = named(report::exporters(), options.format);
   write_output(exporter.write_diff(verdict, style_for(options.output)), options.output,
                options.now);
@@ -108,16 +125,7 @@ std::function<int()> define_diff(CommandLine& line, ProgramArguments&) {
   line.option("BASE", &options->base, "the baseline: a trace, or the folder of a run",
               {.required = true});
   line.option("NEW", &options->now, "the new trace or folder", {.required = true});
-  line.option("--base-run", &options->runs,
-              "another baseline trace or folder; a regression must then be slower than the slowest "
-              "of them. "
-              "May be repeated",
-              {.takes = "TRACE", .one_at_a_time = true});
-  line.option(
-      "--max-slowdown", &options->max_slowdown,
-      "exit code 1 if a repetition, or the whole run if nothing repeats, takes longer by more "
-      "than this (default 5)",
-      {.takes = "PERCENT", .not_negative = true});
+  add_regression_options(line, *options);
   add_iteration_option(line, options->iteration);
   line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
   line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});

@@ -211,6 +211,13 @@ void define_course(CommandLine& line, Choices* choices) {
 
 }  // namespace
 
+record::Options default_record_options(const std::filesystem::path& file) {
+  Choices choices;
+  choices.output = file.string();
+  choices.force = true;
+  return options_from(choices);
+}
+
 std::function<int()> define_record(CommandLine& line, ProgramArguments& program) {
   auto choices = std::make_shared<Choices>();
   line.option("-o,--output", &choices->output, "trace file; default PROGRAM-PID.sqlite",
@@ -238,11 +245,6 @@ std::function<int()> define_record(CommandLine& line, ProgramArguments& program)
     if (program.empty()) {
       throw Error("record", "no program is given",
                   "use streamscope record [OPTIONS] -- PROGRAM [ARG…]");
-    }
-    if (options.inject_library.empty()) {
-      message(
-          "libstreamscope_inject.so was not found, so only programs that link it are recorded; "
-          "install all of StreamScope, or set STREAMSCOPE_INJECT to the path of the library");
     }
     return record_program(options, program).exit_code;
   };

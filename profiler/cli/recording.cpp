@@ -95,6 +95,11 @@ report::Info finish(const std::filesystem::path& file, bool quiet) {
 
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program) {
+  if (options.inject_library.empty()) {
+    message(
+        "libstreamscope_inject.so was not found, so only programs that link it are recorded; "
+        "install all of StreamScope, or set STREAMSCOPE_INJECT to the path of the library");
+  }
   record::Outcome outcome = record::run(options, program);
   if (outcome.failure) {
     message("{}", failure_line(outcome, *outcome.failure,

@@ -18,6 +18,9 @@ namespace streamscope::cli {
 record::Outcome record_program(const record::Options& options,
                                const std::vector<std::string>& program);
 
+/// What `record` does without options, into a file that may exist.
+record::Options default_record_options(const std::filesystem::path& file);
+
 /// Makes the recorder explain a program without progress for `timeout_s` (0: only on request), on
 /// standard error and in the trace.
 void watch_for_hangs(record::Options& options, double timeout_s);

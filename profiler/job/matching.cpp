@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "analysis/large_vector.h"
 
@@ -74,7 +75,6 @@ class Mismatches {
   Call majority_of(std::span<const uint32_t> members) const {
     struct Votes {
       size_t members = 0, usual = 0;
-      auto operator<=>(const Votes&) const = default;
     };
     std::map<Call, Votes> votes;
     for (uint32_t step : members) {
@@ -82,7 +82,10 @@ class Mismatches {
       ++vote.members;
       vote.usual += is_usual(step);
     }
-    return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+    const auto strength = [](const auto& vote) {
+      return std::pair(vote.second.members, vote.second.usual);
+    };
+    return std::ranges::max_element(votes, {}, strength)->first;
   }
 
   /// Whether the rank makes the same call at this place of another iteration: decides where as many

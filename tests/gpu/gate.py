@@ -4,8 +4,6 @@
 
 import json
 
-from harness import REPOSITORY
-
 BASE_RUNS = 5
 NEW_RUNS = 5
 SAMPLES = {"pipeline": ("examples/pipeline", ["--device", "cuda", "--iterations", 200]),
@@ -15,8 +13,7 @@ SAMPLES = {"pipeline": ("examples/pipeline", ["--device", "cuda", "--iterations"
 def gate(harness, name, program, arguments, options=()):
     """Runs the job. Returns what it did and the trace that it left."""
     out = harness.work / f"gate_{name}"
-    finished = harness.run(["bash", REPOSITORY / ".ci/gate", "--out", out, *options, "--", harness.build / "bin" / program, *arguments],
-                           60, {"STREAMSCOPE": str(harness.streamscope)})
+    finished = harness.run([harness.streamscope, "gate", "-o", out, *options, "--", harness.build / "bin" / program, *arguments], 60)
     return finished, out / "trace.sqlite"
 
 

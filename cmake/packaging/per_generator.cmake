@@ -1,0 +1,12 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# CPack reads this once for each generator.
+if(CPACK_GENERATOR STREQUAL DEB)
+  set(CPACK_DEB_COMPONENT_INSTALL ON)
+else()
+  set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+  set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+  list(APPEND CPACK_COMPONENTS_ALL carried)
+endif()

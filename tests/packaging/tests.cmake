@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks what `./dev package` made last, if anything; `./dev nightly` makes the packages and also runs clean_roots.sh.
+add_test(NAME packaging.check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/packaging/check.sh ${PROJECT_SOURCE_DIR}/build-package/packages)
+set_tests_properties(packaging.check PROPERTIES LABELS e2e SKIP_RETURN_CODE 77 TIMEOUT 300)
