@@ -102,7 +102,7 @@ class Analysis:
 
         >>> trace.timeline().save("timeline.html")
         """
-        only_timeline = "<style>body > :not(:has(#timeline)) { display: none }</style></head>"
+        only_timeline = "<style>main > :not(:has(#timeline)) { display: none }</style></head>"
         return Page(self.report("html").replace("</head>", only_timeline, 1), height=420)
 
     def _repr_html_(self) -> str:
