@@ -189,6 +189,26 @@ TEST_F(DrainTest, LosesNothingWhileItIsDelayedBeyondTheCapacityOfRings) {
     EXPECT_EQ(entry.path().filename(), "names");
 }
 
+// A program waits until what it has done is stored (streamscope_flush()).
+TEST_F(DrainTest, AnswersOnceAllIsStoredThatWasThereWhenItWasAsked) {
+  constexpr size_t kCalls = 60'000;  // more than a cycle reads
+  FakeThread& a = program_thread();
+  FakeThread& b = thread(1, 2 * kCalls);
+  a.context(1);
+  drain().cycle();
+  for (size_t i = 0; i < kCalls; ++i) b.call("cudaLaunchKernel", 0xaa, 0);
+  settle();
+  ring::RingHeader& header = a.ring.header();
+  header.store_asked.store(1);
+  int cycles = 0;
+  for (; header.stored.load() == 0 && cycles < 1000; ++cycles) drain().cycle();
+  EXPECT_EQ(trace::read(file_).api_call.size(), kCalls);
+  EXPECT_EQ(header.stored.load(), 1u);
+  EXPECT_GT(cycles, 1);
+  drain().cycle();
+  EXPECT_EQ(header.stored.load(), 1u) << "nobody has asked again";
+}
+
 TEST_F(DrainTest, RecoversWhatAKilledWriterHadMovedOutOfTheRings) {
   FakeThread& a = thread(0, 4096);
   a.context(1);
