@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "record/run/rings_folder.h"
@@ -410,7 +409,7 @@ void ProcessDrain::finish(Ending ending) {
     run_.losses.add(id_, "call-not-finished", 1);
   }
   if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
-  correlations_.give_up(std::numeric_limits<trace::Ns>::max());
+  correlations_.finish();
   cost_windows_.finish();
   work_.finish();
   stacks_.finish();

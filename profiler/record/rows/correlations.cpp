@@ -3,6 +3,7 @@
 #include "correlations.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace streamscope::record {
 
@@ -64,6 +65,11 @@ void Correlations::give_up(trace::Ns read) {
       if (!resolve(thread, number)) work_.lacks_call(number.correlation_id, number.call);
     }
   });
+}
+
+void Correlations::finish() {
+  give_up(std::numeric_limits<trace::Ns>::max());
+  threads_.for_each([](uint64_t, Thread& thread) { thread = {}; });
 }
 
 }  // namespace streamscope::record

@@ -42,6 +42,8 @@ class Correlations {
 
   /// All calls that began before `read` are added: numbers from before that wait have no call.
   void give_up(trace::Ns read);
+  /// Nothing more will arrive: numbers that still wait have no call, and no call is kept.
+  void finish();
 
  private:
   // A number is reported at most some flushes after its call, among those of the calls before it.

@@ -32,7 +32,7 @@ class Selection {
   std::array<std::vector<bool>, kTableCount> rows_;
 };
 
-/// Written by analysis, which a copy needs anew.
+/// Analysis writes these tables, and writes them again for a copy.
 constexpr bool is_derived(TableIndex table) {
   return table == TableIndex::kKernelName ||
          (table >= TableIndex::kEdge && table <= TableIndex::kIteration);
