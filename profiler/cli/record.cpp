@@ -5,7 +5,10 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "command.h"
+#include "control_server.h"
 #include "inject_library.h"
 #include "recording.h"
 #include "terminal.h"
@@ -27,6 +30,8 @@ struct Choices {
   std::optional<uint32_t> sample_hz;
   std::string on_hang = "report";
   std::optional<uint32_t> flight_recorder_mib;
+  bool start_later = false;
+  std::optional<uint32_t> control_port;
   std::string measure_cost;
   std::string sanitizer;
   bool force = false, quiet = false;
@@ -77,6 +82,46 @@ void choose_measurement(const Choices& choices, record::Options& options) {
   // As a flag without a value, and as the variable.
   if (choices.measure_cost != "true" && choices.measure_cost != "1")
     options.measure_cost_range = choices.measure_cost;
+}
+
+// Off until `streamscope start`, or the same over HTTP.
+void wait_for_start(const Choices& choices, record::Options& options) {
+  if (!choices.start_later) {
+    if (choices.control_port)
+      throw Error("record", "--control-port needs a recording to start and stop",
+                  "add --start-later");
+    return;
+  }
+  const std::pair<bool, std::string_view> excluded[] = {
+      {choices.delay_s.has_value(), "--delay"},
+      {choices.duration_s.has_value(), "--duration"},
+      {!choices.capture_range.empty(), "--capture-range"},
+      {!choices.measure_cost.empty(), "--measure-cost"},
+      {choices.flight_recorder_mib.has_value(), "--flight-recorder"},
+      {!choices.run.empty(), "--run"},
+      {(options.with & ring::kWithAccesses) != 0, "--with accesses"},
+  };
+  for (const auto& [is_given, name] : excluded) {
+    if (is_given)
+      throw Error("record", fmt::format("--start-later cannot be used with {}", name),
+                  "leave out one of them");
+  }
+  if (options.source == ring::CallSource::kCupti ||
+      ring::needs_callbacks(options.tier, options.graphs, options.with))
+    throw Error("record", "--start-later needs calls that wrappers see",
+                "leave out --source cupti, --tier events, and times of events and graph nodes");
+  auto requests = std::make_shared<record::OnDemandRequests>();
+  options.on_demand = record::OnDemandOptions{
+      .requests = requests,
+      .opened =
+          [requests, port = choices.control_port](const std::filesystem::path& rings) {
+            return serve_control(rings, requests, port);
+          },
+      .finished = [quiet = choices.quiet](const record::Outcome& outcome) {
+        record::Options finish;
+        finish.quiet = quiet;
+        finish_trace(outcome, finish);
+      }};
 }
 
 record::Options options_from(const Choices& choices) {
@@ -131,6 +176,7 @@ record::Options options_from(const Choices& choices) {
     options.tier = Tier::kStructure;  // has the low cost of this tier
   }
   observe_accesses(choices, options);
+  wait_for_start(choices, options);
   choose_source(options);
   return options;
 }
@@ -177,6 +223,13 @@ void define_course(CommandLine& line, Choices* choices) {
               {.takes = "SECONDS", .not_negative = true});
   line.option("--duration", &choices->duration_s, "seconds to record; the program keeps running",
               {.takes = "SECONDS", .positive = true});
+  line.option("--start-later", &choices->start_later,
+              "record nothing until `streamscope start --pid PID`; each time until `streamscope "
+              "stop` becomes a trace: FILE-1.sqlite, FILE-2.sqlite and so on");
+  line.option("--control-port", &choices->control_port,
+              "with --start-later: also take POST /start and /stop on this port of 127.0.0.1 (0: "
+              "any), from those who have the token",
+              {.takes = "PORT", .within = std::pair(0, 65'535)});
   line.option("--capture-range", &choices->capture_range,
               "record only inside NVTX ranges of this name (nvtx:NAME), or between "
               "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)",

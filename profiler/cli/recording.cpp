@@ -113,6 +113,10 @@ record::Outcome record_program(const record::Options& options,
         "{} ended without a CUDA call; processes that it left running are "
         "recorded into {} once they use CUDA",
         program.front(), short_path(outcome.trace));
+  } else if (!options.quiet && options.on_demand) {
+    if (outcome.parts == 0)
+      message("{} ended, and the recording was never started, so there is no trace",
+              program.front());
   } else if (!options.quiet && outcome.ranks == 0) {
     message("no CUDA call of {} was recorded, so there is no trace", program.front());
   }

@@ -31,6 +31,10 @@ inline constexpr char kControlFile[] = "control";
 /// folder of its own rings, which this variable names.
 inline constexpr char kWritersVariable[] = "STREAMSCOPE_WRITERS";
 inline constexpr char kWriterEnding[] = ".writer";
+/// Of a recording that is off until somebody asks: the socket that takes requests, and the token of
+/// its port.
+inline constexpr char kControlSocket[] = "socket";
+inline constexpr char kTokenFile[] = "token";
 inline constexpr char kControlMagic[8] = {'S', 'S', 'C', 'T', 'R', 'L', '\0', '\1'};
 
 enum class GraphDetail : uint32_t { kLaunch = 0, kNodes = 1 };
@@ -122,6 +126,13 @@ struct Control {
   char dump_file[1024];  // of the newest dump, or why there is none; valid once `dumped` is raised
 
   uint32_t flight_recorder;  // 1: rings keep the newest records and drop the oldest
+
+  // 1: off until somebody asks. `collecting` then switches the calls on and off, and this what
+  // reports device times, which begin earlier and end later.
+  uint32_t on_demand;
+  std::atomic<uint32_t> device_times;
+  // 1: `trace_file` names the part that is being recorded.
+  std::atomic<uint32_t> part_open;
 };
 
 }  // namespace streamscope::ring

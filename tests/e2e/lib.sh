@@ -11,7 +11,8 @@ bin=$build/bin
 inject=$build/lib/libstreamscope_inject.so
 worker=$bin/tests/worker
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+companions=()  # processes that end with the test
+trap '((${#companions[@]})) && kill -KILL "${companions[@]}" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work"
 unset "${!STREAMSCOPE_@}"
 

@@ -117,32 +117,5 @@ TEST_F(FlightRecording, KeepsTheWindowsThatMeasureItsCost) {
   EXPECT_THAT(trace.cost_window.progress, ElementsAre(100, 100, 100, 100, 100, trace::kNoInt));
 }
 
-TEST(KnownFactsTest, KeepsTheNewestOfEachWithinItsLimit) {
-  KnownFacts facts;
-  for (uint64_t i = 0; i < 100'000; ++i) {
-    ring::Record record{};
-    auto& text = reinterpret_cast<ring::TextRecord&>(record);
-    text.kind = ring::RecordKind::kText;
-    text.hash = i + 1;
-    facts.add({&record, 1});
-  }
-  EXPECT_EQ(facts.size(), size_t{1} << 16);
-  const auto all = facts.all();
-  EXPECT_EQ(reinterpret_cast<const ring::TextRecord&>(all.back()).hash, 100'000u);
-}
-
-TEST(KnownFactsTest, ForgetsStreamsThatEnded) {
-  KnownFacts facts;
-  for (const uint8_t destroyed : {0, 1}) {
-    ring::Record record{};
-    auto& stream = reinterpret_cast<ring::StreamRecord&>(record);
-    stream.kind = ring::RecordKind::kStream;
-    stream.handle = 0xa;
-    stream.destroyed = destroyed;
-    facts.add({&record, 1});
-    EXPECT_EQ(facts.size(), destroyed == 0 ? 1u : 0u);
-  }
-}
-
 }  // namespace
 }  // namespace streamscope::record

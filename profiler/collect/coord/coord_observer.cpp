@@ -13,6 +13,7 @@
 
 #include "collect/coord/operation_observer.h"
 #include "collect/coord/task_observer.h"
+#include "collect/process/gate.h"
 #include "collect/process/inject.h"
 #include "collect/stacks/stacks.h"
 #include "ring/calls.h"
@@ -28,6 +29,7 @@ constexpr const char kDomain[] = "coord";
 constinit std::atomic<bool> simulated{false};
 // The latest end of a simulated call: the time of facts that belong to no device.
 constinit std::atomic<int64_t> virtual_now{0};
+constinit std::atomic<uint32_t> latest_call{0};
 
 void on_device(const coord_device_facts* facts) {
   if (facts->simulated == 0) return;  // CUPTI reports real devices
@@ -134,7 +136,17 @@ void on_sim_call(const coord_sim_call* call) {
     return;
   }
   thread->count_call();
-  if (!collecting() && !ring::changes_identity(ring::call_info(record.call).kind)) return;
+  virtual_now.store(call->end_ns, std::memory_order_relaxed);
+  latest_call.store(call->correlation_id, std::memory_order_relaxed);
+  thread->virtual_now = static_cast<uint64_t>(call->end_ns);
+  if (!collecting()) {
+    const CallKind paused = ring::call_info(record.call).kind;
+    if (ring::issues_work(paused)) note_paused_correlation(call->correlation_id);
+    // On demand it may be off for weeks: records of events are not followed.
+    if (!ring::changes_identity(paused) ||
+        (paused == CallKind::kEventRecord && session.control->on_demand != 0))
+      return;
+  }
   record.kind = RecordKind::kCall;
   record.flags =
       static_cast<uint8_t>(ring::kVirtualTime | ((call->flags & 1) != 0 ? ring::kPerThread : 0) |
@@ -156,8 +168,6 @@ void on_sim_call(const coord_sim_call* call) {
       (stacks == ring::StackMode::kSyncs &&
        (ring::blocks_host(kind) || (legacy && is_early_legacy_call(*thread)))))
     record.stack = take_stack(*thread);
-  virtual_now.store(call->end_ns, std::memory_order_relaxed);
-  thread->virtual_now = record.end;
   if (record.result == ring::kNotReady && ring::is_query(kind)) {
     thread->ring.push_poll(record);
   } else {
@@ -166,8 +176,8 @@ void on_sim_call(const coord_sim_call* call) {
 }
 
 void on_sim_op(const coord_sim_op* op) {
-  ThreadState* thread = recording_thread();
-  if (thread == nullptr) return;
+  ThreadState* thread = running() && reports_work() ? this_thread() : nullptr;
+  if (thread == nullptr || was_paused(op->correlation_id)) return;
   ring::OpRecord record{};
   record.flags = ring::kVirtualTime;
   switch (op->kind) {
@@ -439,6 +449,12 @@ uint64_t coord_virtual_now() {
   const ThreadState* thread = existing_thread();
   return thread != nullptr ? thread->virtual_now : 0;
 }
+
+uint64_t coord_latest_virtual() {
+  return static_cast<uint64_t>(virtual_now.load(std::memory_order_relaxed));
+}
+
+uint32_t coord_latest_call() { return latest_call.load(std::memory_order_relaxed); }
 
 void ask_coord() {
   if (const auto report = report_waits.load(std::memory_order_acquire)) report();

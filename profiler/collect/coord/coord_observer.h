@@ -56,5 +56,8 @@ bool coord_is_simulated();
 /// The end of the calling thread's latest simulated call, in virtual ns: threads have virtual
 /// clocks of their own.
 uint64_t coord_virtual_now();
+/// The latest of these ends, of any thread, and the number of that call.
+uint64_t coord_latest_virtual();
+uint32_t coord_latest_call();
 
 }  // namespace streamscope::collect

@@ -129,6 +129,10 @@ class RingSink final : public DecodeSink {
   void overhead(const ring::OverheadRecord& record) override { push(record); }
   void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
     if (!correlates) return unknown(kActivityDriver);
+    // While the recording is off on demand, no call of these is recorded.
+    if (session.control->on_demand != 0 &&
+        session.control->device_times.load(std::memory_order_relaxed) == 0)
+      return;
     if (callback_id >= driver_calls.size() || driver_calls[callback_id].read == nullptr) return;
     record.call = driver_calls[callback_id].id;
     push(record);

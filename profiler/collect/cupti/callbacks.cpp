@@ -202,9 +202,9 @@ CuptiStart start_cupti(bool late) {
   return refuse(kAllLost, result, step, other);
 }
 
-void start_device_times() {
+void start_device_times(bool late) {
   const auto result =
-      static_cast<CUptiResult>(start_activities(*session.control, false, CallNumbers::kOwn));
+      static_cast<CUptiResult>(start_activities(*session.control, late, CallNumbers::kOwn));
   if (result == CUPTI_SUCCESS) return;
   stop_activities();
   refuse("GPU times are not recorded", result, "cuptiActivityRegisterCallbacks", "");

@@ -24,8 +24,9 @@ enum class CuptiStart {
 CuptiStart start_cupti(bool late);
 
 /// Enables the tier's activities without subscribing, for calls that wrappers record. If that
-/// fails, only the times are missing. Needs a running session and load_cupti(). Call once.
-void start_device_times();
+/// fails, only the times are missing. `late` as in start_activities(). Needs a running session and
+/// load_cupti(). Call once.
+void start_device_times(bool late);
 
 /// True if we are CUPTI's subscriber; then it refuses every other one.
 bool holds_cupti();

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 
+#include "collect/coord/coord_observer.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
 
@@ -30,6 +31,10 @@ constinit bool device_times_paused = false;  // only that thread pauses and resu
 
 constinit std::atomic<bool> windows_ended{false};
 constinit std::atomic<bool> switching_device_times{false};
+
+// On demand: what reports device times is switched before and after the calls.
+enum class DeviceTimes : uint8_t { kNotSwitched, kOn, kOff };
+constinit std::atomic<DeviceTimes> device_times{DeviceTimes::kNotSwitched};
 
 // Of the watching thread alone.
 constinit int64_t window_ends_ns = 0;  // 0: no window has begun
@@ -55,9 +60,17 @@ void close_interval() {
 
 bool is_measuring() { return session.control->measure_cost_window_ms != 0; }
 
+// False while work would lack its times.
+bool has_device_times() {
+  if (session.control->on_demand == 0) return true;
+  const bool exist = session.start_device_times.load(std::memory_order_relaxed) != nullptr ||
+                     session.pause_device_times.load(std::memory_order_relaxed) != nullptr;
+  return !exist || device_times.load(std::memory_order_relaxed) == DeviceTimes::kOn;
+}
+
 bool is_allowed() {
   const ring::Control& control = *session.control;
-  return control.collecting.load(std::memory_order_relaxed) != 0 &&
+  return control.collecting.load(std::memory_order_relaxed) != 0 && has_device_times() &&
          (control.capture_range == ring::CaptureRange::kNone || open_capture_ranges > 0);
 }
 
@@ -86,6 +99,11 @@ void switch_state() {
   // A call that begins in a window has no device times, so it is not recorded even if it ends
   // later.
   const uint64_t since = next != GateState::kOn ? kNever : record.measuring != 0 ? record.begin : 0;
+  if (record.measuring == 0 && coord_is_simulated()) {
+    record.flags = ring::kVirtualTime;
+    record.begin = coord_latest_virtual();
+    record.call_number = coord_latest_call();
+  }
   session.collecting_since.store(since, std::memory_order_relaxed);
   session.window_off.store(next == GateState::kWindowOff, std::memory_order_relaxed);
   gate_state = next;
@@ -109,6 +127,24 @@ void pause_device_times(bool pause) {
   auto* const function = session.pause_device_times.load(std::memory_order_acquire);
   if (function != nullptr && !windows_ended.load()) function(pause);
   switching_device_times.store(false);
+}
+
+// As the writer wants them. They end after the calls, so that all recorded work gets its times.
+void switch_device_times() {
+  const bool on = session.control->device_times.load(std::memory_order_acquire) != 0;
+  const DeviceTimes wanted = on ? DeviceTimes::kOn : DeviceTimes::kOff;
+  if (device_times.load(std::memory_order_relaxed) == wanted) return;
+  auto* const start = on ? session.start_device_times.exchange(nullptr) : nullptr;
+  if (start != nullptr) {
+    switching_device_times.store(true);
+    if (!windows_ended.load()) start();
+    switching_device_times.store(false);
+  } else if (session.pause_device_times.load(std::memory_order_acquire) == nullptr) {
+    return;  // not yet, or never
+  } else {
+    pause_device_times(!on);
+  }
+  device_times.store(wanted, std::memory_order_relaxed);
 }
 
 void change_capture_ranges(int change) {
@@ -136,6 +172,7 @@ int64_t time_to_switch_ns(int64_t limit_ns) {
 }
 
 void update_gate() {
+  if (session.control->on_demand != 0) switch_device_times();
   bool resume = false, pause = false;
   {
     std::lock_guard lock(gate_mutex);
@@ -206,6 +243,7 @@ void forget_gate_after_fork() {
   window_off = device_times_paused = false;
   windows_ended.store(false, std::memory_order_relaxed);
   switching_device_times.store(false, std::memory_order_relaxed);
+  device_times.store(DeviceTimes::kNotSwitched, std::memory_order_relaxed);
   window_ends_ns = 0;
   pause_count.store(0, std::memory_order_relaxed);
   pause_first.store(ring::kNone32, std::memory_order_relaxed);
@@ -213,6 +251,7 @@ void forget_gate_after_fork() {
   session.collecting_since.store(kNever, std::memory_order_relaxed);
   session.window_off.store(false, std::memory_order_relaxed);
   session.pause_device_times.store(nullptr, std::memory_order_relaxed);
+  session.start_device_times.store(nullptr, std::memory_order_relaxed);
   session.range_ends.store(0, std::memory_order_relaxed);
 }
 

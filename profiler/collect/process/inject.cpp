@@ -118,7 +118,11 @@ void start_wrappers() {
   start_interposed(has_times ? &cupti_numbering() : nullptr);
   session.detach.store(stop_wrappers);
   if (!needs_device_times()) return;
-  if (has_times) return start_device_times();
+  if (has_times && session.control->on_demand != 0) {
+    session.start_device_times.store([] { start_device_times(true); });
+    return;
+  }
+  if (has_times) return start_device_times(false);
   const bool is_taken = is_cupti_taken();
   report_to_user(
       "GPU times are not recorded", missing_cupti,

@@ -120,6 +120,7 @@ void write_process_record(ThreadState& thread, const char* collector) {
   bytes = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const char* text = *entry;
+    if (std::strncmp(text, "STREAMSCOPE_CONTROL_TOKEN=", 26) == 0) continue;
     if (std::strncmp(text, "CUDA_", 5) != 0 && std::strncmp(text, "NCCL_", 5) != 0 &&
         std::strncmp(text, "STREAMSCOPE_", 12) != 0 &&
         !is_rank_variable({text, std::strcspn(text, "=")}))
@@ -293,10 +294,11 @@ bool start_session(const char* (*collector)()) {
   session.process_start = ring::process_start(pid);
   session.pid.store(pid, std::memory_order_release);
   write_process_record(*thread, collector());
-  if (!collect) {
+  if (!collect || session.control->on_demand != 0) {
     ring::CollectingRecord record{};
     record.kind = ring::RecordKind::kCollecting;
-    record.begin = ticks();
+    record.on = collect ? 1 : 0;
+    if (!collect) record.begin = ticks();  // else from the beginning
     thread->push(record);
   }
   // Lets the writer read the stacks of a hung program, also where only parents may.

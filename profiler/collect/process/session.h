@@ -67,6 +67,9 @@ struct alignas(64) Session {
       nullptr};  // called once if the writer leaves before the process ends
   // Stops or resumes the recording of device times, if there are any. Never called from callbacks.
   std::atomic<void (*)(bool)> pause_device_times{nullptr};
+  // Starts it, which sets the function above; null: it is started already, or there are none. On
+  // demand only, once. Never called from callbacks.
+  std::atomic<void (*)()> start_device_times{nullptr};
   std::atomic<uint64_t> range_ends{0};  // of the range that shows progress (--measure-cost=NAME)
   char rings_folder[4096] = {};
 };
@@ -78,6 +81,11 @@ inline bool running() {
 }
 inline bool collecting() {
   return session.collecting_since.load(std::memory_order_relaxed) != kNever;
+}
+/// True if work of calls that were recorded is reported: on demand until all of it is.
+inline bool reports_work() {
+  return collecting() || (session.control->on_demand != 0 &&
+                          session.control->device_times.load(std::memory_order_relaxed) != 0);
 }
 /// True if a call that began then is recorded.
 inline bool collects(uint64_t begin) {

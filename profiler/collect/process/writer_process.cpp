@@ -234,14 +234,18 @@ void add_options(Add add) {
         Option{"STREAMSCOPE_SAMPLES", "--samples"},
         Option{"STREAMSCOPE_HANG_TIMEOUT", "--hang-timeout"},
         Option{"STREAMSCOPE_ON_HANG", "--on-hang"},
+        Option{"STREAMSCOPE_CONTROL_PORT", "--control-port"},
         Option{"STREAMSCOPE_FLIGHT_RECORDER", "--flight-recorder"}}) {
     const char* value = ::secure_getenv(option.variable);
     if (value == nullptr || *value == '\0') continue;
     add(option.option);
     add(value);
   }
-  const char* quiet = ::secure_getenv("STREAMSCOPE_QUIET");
-  if (quiet != nullptr && *quiet != '\0') add("--quiet");
+  for (Option flag :
+       {Option{"STREAMSCOPE_QUIET", "--quiet"}, Option{"STREAMSCOPE_START_LATER", "--start-later"}}) {
+    const char* value = ::secure_getenv(flag.variable);
+    if (value != nullptr && *value != '\0') add(flag.option);
+  }
   // Its value is part of the word.
   static constinit char measure_cost[sizeof "--measure-cost=" + 256] = {};
   const char* progress = ::secure_getenv("STREAMSCOPE_MEASURE_COST");

@@ -42,6 +42,8 @@ constexpr size_t kBufferedBytes = 8 << 20;
 constexpr double kRingShare = 0.25;
 // A folder's time stamp has the resolution of a timer tick.
 constexpr auto kScanGrace = 50ms;
+// What a program reports while nothing is recorded must not keep a part from ending.
+constexpr auto kLongestHandOver = 2s;
 
 constexpr char kPositionsKey[] = "ring_positions";
 // Number of the file of held-back ops; 0: there is none.
@@ -104,6 +106,7 @@ Drain::Drain(std::filesystem::path rings, trace::Writer writer, const Options& o
       writer_(std::move(writer)),
       options_(options),
       run_(writer_, options.clock, options.trace_start_ns, options.run) {
+  run_.began = ring::read_clock(options.clock);
   run_.journal.open(rings_ / kJournalFile);
   begin_trace(first_anchor);
   // Signals are handled by the thread that waits for them.
@@ -360,6 +363,7 @@ void Drain::finish_process(ProcessDrain& process, ProcessDrain::Ending ending) {
   process.finish(replaced ? ProcessDrain::Ending::kReplaced : ending);
   run_.ops.store_all();  // before its rings are removed
   flush();
+  if (ending == ProcessDrain::Ending::kHandedOver) return;
   // The rings of a replaced program show which programs followed in its process.
   if (replaced && ring::process_alive(process.pid(), process.start())) return;
   std::lock_guard lock(rings_in_use_);
@@ -489,18 +493,32 @@ void Drain::flush() {
   run_.journal.store();
   writer_.flush();
   std::lock_guard lock(rings_in_use_);
-  for (auto& process : processes_) process->release();
+  for (auto& process : processes_)
+    process->release(options_.facts != nullptr ? &(*options_.facts)[process->identity()] : nullptr);
 }
 
-bool Drain::finish() {
+bool Drain::finish() { return finish(ProcessDrain::Ending::kAbandoned); }
+
+bool Drain::hand_over() { return finish(ProcessDrain::Ending::kHandedOver); }
+
+bool Drain::is_quiet() {
+  return std::ranges::all_of(processes_, [](auto& process) {
+    return process->finished() || (process->is_paused() && process->unreported_work() == 0);
+  });
+}
+
+bool Drain::finish(ProcessDrain::Ending of_live) {
   run_.finishing = true;
-  while (cycle_all(true) > 0) flush_if_due();
+  const auto until = Clock::now() + kLongestHandOver;
+  while (cycle_all(true) > 0) {
+    flush_if_due();
+    if (of_live == ProcessDrain::Ending::kHandedOver && Clock::now() > until) break;
+  }
   bool complete = !recovering_ && !processes_.empty();
   for (auto& process : processes_) {
     if (!process->finished()) {
       const bool alive = !has_ended(*process);
-      finish_process(*process,
-                     alive ? ProcessDrain::Ending::kAbandoned : ProcessDrain::Ending::kEnded);
+      finish_process(*process, alive ? of_live : ProcessDrain::Ending::kEnded);
       if (alive && !process->complete() && !options_.run.newest_only)
         run_.losses.add(process->row_id(), trace::kEndedEarly, 1);
     }
@@ -526,6 +544,8 @@ bool Drain::finish() {
   writer_.finish(complete);
   std::error_code ignored;
   for (const int number : {0, 1}) std::filesystem::remove(held_file(number), ignored);
+  if (of_live == ProcessDrain::Ending::kHandedOver)
+    std::filesystem::remove(rings_ / kJournalFile, ignored);
   return complete;
 }
 

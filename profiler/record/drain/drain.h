@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "known_facts.h"
 #include "process_drain.h"
 #include "record/hang/thread_snapshots.h"
 #include "record/hang/unwind.h"
@@ -40,10 +41,13 @@ class Drain {
   struct Options {
     RunOptions run;
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
-    int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
+    int64_t trace_start_ns = 0;         ///< CLOCK_MONOTONIC
+    FactsOfProcesses* facts = nullptr;  ///< gets what later parts of the run refer to; null: none do
 
     static Options of(const ring::Control& control) {
-      return {.run = {control.tier, control.with},
+      return {.run = {.tier = control.tier,
+                      .with = control.with,
+                      .on_demand = control.on_demand != 0},
               .clock = ring::best_clock(),
               .trace_start_ns = control.trace_start_ns};
     }
@@ -69,6 +73,11 @@ class Drain {
   /// Reads the rest, gives up processes that still run, stores and closes the trace. True if it is
   /// complete.
   bool finish();
+  /// The same, but leaves the rings to the next reader, and the processes that still run are only no
+  /// longer recorded: nothing is missing for that.
+  bool hand_over();
+  /// True if no process records and every operation of theirs has its times.
+  bool is_quiet();
 
   /// Processes that have not ended.
   std::vector<ProcessDrain*> live_processes();
@@ -112,6 +121,7 @@ class Drain {
   bool is_replaced(const ProcessDrain& process) const;
   void take_exit(const std::string& file_name);
   void finish_process(ProcessDrain& process, ProcessDrain::Ending ending);
+  bool finish(ProcessDrain::Ending of_live);
   void store_positions();
   void save_held_ops();
   std::filesystem::path held_file(int64_t number) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "record/run/rings_folder.h"
@@ -31,6 +32,9 @@ ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity)
   row_.os_pid = static_cast<trace::Small>(identity.pid);
   row_.clock = trace::kMonotonicClock;
   run_.writer.update(id_, row_);
+  // Work that was issued before the part may still be reported in it.
+  if (run_.options.on_demand) work_.pause(std::numeric_limits<trace::Ns>::min());
+  paused_ = run_.options.on_demand;
 }
 
 ProcessDrain::ProcessDrain(RunState& run, const ProcessIdentity& identity, trace::Id row)
@@ -62,6 +66,13 @@ void ProcessDrain::add_ring(ring::Consumer ring, const RingPosition& stored) {
     lane->at = lane->identity_at =
         std::min<size_t>(stored.records - tail, lane->ring.pending().size());
   lane->dropped = stored.dropped;
+  const ring::RingHeader& header = lane->ring.header();
+  if (run_.options.on_demand && header.anchor.ticks < run_.began) {
+    // What happened before belongs to no part.
+    lane->dropped = header.dropped.load(std::memory_order_acquire);
+    lane->submission_end = header.submission.ended.load(std::memory_order_acquire);
+    lane->store_asked = header.stored.load(std::memory_order_relaxed);
+  }
   if (!shown_.empty()) adopt_shown(*lane);
   lanes_.push_back(std::move(lane));
 }
@@ -400,15 +411,16 @@ void ProcessDrain::finish(Ending ending) {
                     run_.writer.intern(lane->ring.file().filename().string() + " was truncated"));
   }
   finished_ = true;
+  handed_over_ = ending == Ending::kHandedOver;
   for (auto& lane : lanes_) {
     OpenCallView open;
-    if (!read_open_call(*lane, &open)) continue;
+    if (handed_over_ || !read_open_call(*lane, &open)) continue;
     // Killed between publishing the record and clearing the slot.
     if (is_over(*lane, open.call)) continue;
     show(*lane, open.call, lane->at, lane->tid);
     run_.losses.add(id_, "call-not-finished", 1);
   }
-  if (paused_) run_.losses.add_pause(id_, run_.to_ns(paused_since_, 0));
+  if (paused_ && !run_.options.on_demand) run_.losses.add_pause(id_, paused_since_ns_);
   correlations_.finish();
   cost_windows_.finish();
   work_.finish();
@@ -420,10 +432,10 @@ void ProcessDrain::finish(Ending ending) {
   } else if (row_.end_ns == trace::kUnknownNs && ending != Ending::kAbandoned && last_seen_ != 0) {
     row_.end_ns = run_.clock.to_ns(last_seen_);
   }
-  row_.complete = said_goodbye_;
+  row_.complete = complete();
   run_.writer.update(id_, row_);
   replaced_ = ending == Ending::kReplaced;
-  if (ending == Ending::kAbandoned || said_goodbye_) return;
+  if (ending == Ending::kAbandoned || complete()) return;
   reported_end_ = end_loss();
   run_.losses.add(id_, reported_end_, 1);
 }
@@ -436,8 +448,14 @@ double ProcessDrain::fullest_ring() const {
   return fullest;
 }
 
-void ProcessDrain::release() {
+void ProcessDrain::release(KnownFacts* facts) {
+  std::vector<ring::Record> records;
   for (auto& lane : lanes_) {
+    if (facts != nullptr) {
+      records.clear();
+      for (size_t i = 0; i < lane->at; ++i) records.push_back(lane->pending[i]);
+      facts->add(records);
+    }
     lane->ring.release(lane->at);
     lane->released += lane->at;
     lane->identity_at -= lane->at;

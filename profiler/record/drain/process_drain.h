@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "known_facts.h"
 #include "process_identity.h"
 #include "record/hang/questions.h"
 #include "record/recovery/earlier_rows.h"
@@ -51,6 +52,7 @@ class ProcessDrain {
     kEnded,      ///< the process has ended
     kReplaced,   ///< another program has taken its place by exec()
     kAbandoned,  ///< it still runs, but its writer was killed or asked to leave
+    kHandedOver,  ///< it still runs, and only its recording has ended
   };
 
   ProcessDrain(RunState& run, const ProcessIdentity& identity);
@@ -61,7 +63,9 @@ class ProcessDrain {
   uint32_t pid() const { return identity_.pid; }
   uint64_t start() const { return identity_.start; }
   bool finished() const { return finished_; }
-  bool complete() const { return said_goodbye_; }
+  bool complete() const { return said_goodbye_ || handed_over_; }
+  /// Its recording is off.
+  bool is_paused() const { return paused_; }
   trace::Id row_id() const { return id_; }
   const trace::Process& row() const { return row_; }
   /// Something contradicts its rank.
@@ -127,8 +131,9 @@ class ProcessDrain {
 
   /// Largest part of a ring that is read but not released.
   double fullest_ring() const;
-  /// Releases everything read to the program. The rows must be stored.
-  void release();
+  /// Releases everything read to the program. The rows must be stored. `facts`, if not null, gets
+  /// what later records refer to.
+  void release(KnownFacts* facts);
   /// A thread waits until what its process has done is stored (RingHeader::store_asked), and all of
   /// that is read.
   bool can_answer_store() const;
@@ -289,11 +294,12 @@ class ProcessDrain {
   uint64_t horizon_ = 0;       // no call that is not read yet began earlier
   uint64_t last_seen_ = 0;     // newest stamp of any call, or time when it was last alive; ticks
   uint64_t last_virtual_ = 0;  // the same, virtual
-  uint64_t paused_since_ = 0;
+  trace::Ns paused_since_ns_ = 0;
   bool paused_ = false;
   bool said_goodbye_ = false;
   bool finished_ = false;
   bool replaced_ = false;
+  bool handed_over_ = false;
   std::string_view reported_end_;  // the loss that finish() added
 };
 

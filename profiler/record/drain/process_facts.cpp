@@ -132,7 +132,8 @@ void ProcessDrain::describe(const ring::CollectingRecord& record) {
   cost_windows_.describe(record);
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
   if (record.on != 0) {
-    calls_.lose_history(record.begin);
+    calls_.lose_history((record.flags & ring::kVirtualTime) != 0 ? record.call_number
+                                                                  : record.begin);
     work_.resume(at);
   } else {
     work_.pause(at);
@@ -141,10 +142,10 @@ void ProcessDrain::describe(const ring::CollectingRecord& record) {
   if (pause == paused_) return;
   paused_ = pause;
   if (pause) {
-    paused_since_ = record.begin;
+    paused_since_ns_ = at;
     return;
   }
-  run_.losses.add_pause(id_, run_.to_ns(paused_since_, record.flags), at);
+  if (!run_.options.on_demand) run_.losses.add_pause(id_, std::min(paused_since_ns_, at), at);
 }
 
 void ProcessDrain::describe(const ring::EndRecord& record) {

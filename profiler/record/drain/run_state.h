@@ -24,6 +24,7 @@ struct RunOptions {
   Tier tier = Tier::kTimes;
   uint32_t with = 0;         ///< ring::With bits
   bool newest_only = false;  ///< the rings are a flight recorder's
+  bool on_demand = false;    ///< processes are off until they report that they record
 };
 
 /// A row of the trace that may still change.
@@ -79,6 +80,7 @@ struct RunState {
   CodeNames code_names;                  // processes of a run usually have the same files
   std::vector<trace::Id> call_names;     // by CallId
   FlatMap<uint64_t, trace::Id> devices;  // by uuid text
+  uint64_t began = 0;                    // ticks
   uint64_t records = 0;                  // read from rings
   bool finishing = false;                // this is the last read of the rings
   int64_t stack_count = 0;               // call stacks that ended processes took

@@ -4,51 +4,23 @@
 // A recording of which only the newest part is kept, in the rings of the program, until a dump is
 // requested: a dump processes a copy of the rings like any other recording.
 //
-// Rings overwrite their oldest records. Records to which later ones refer (texts, streams, modules,
-// stacks and so on) are read in time and kept here, the newest of each, up to a limit.
+// Rings overwrite their oldest records. Those to which later ones refer are read in time and kept
+// (drain/known_facts.h).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "record/drain/known_facts.h"
 #include "record/drain/process_identity.h"
 #include "ring/ring.h"
 
 namespace streamscope::record {
-
-/// Records of one process that later ones refer to. Thread-compatible.
-class KnownFacts {
- public:
-  void add(std::span<const ring::Record> records);
-  /// Oldest first.
-  std::vector<ring::Record> all() const;
-  size_t size() const { return count_; }
-
- private:
-  struct Key {
-    ring::RecordKind kind;
-    uint64_t first, second;
-    auto operator<=>(const Key&) const = default;
-  };
-  struct Fact {
-    uint64_t number;  // in sequence
-    std::vector<ring::Record> records;
-  };
-  static std::optional<Key> key_of(const ring::Record& record);
-  void forget(const Key& key);
-
-  std::map<Key, Fact> facts_;
-  std::map<uint64_t, Key> by_age_;
-  uint64_t next_ = 0;
-  size_t count_ = 0;  // records
-};
 
 /// Thread-compatible. Throws Error if a dump cannot be written.
 class FlightRecorder {
@@ -81,7 +53,7 @@ class FlightRecorder {
   std::filesystem::path rings_;
   std::vector<Lane> lanes_;
   std::set<std::string> opened_;
-  std::map<ProcessIdentity, KnownFacts> facts_;
+  FactsOfProcesses facts_;
   std::vector<std::pair<uint32_t, ring::AnswerRecord>> answers_;
   uint64_t moved_ = 0;
   bool requested_ = false;

@@ -66,9 +66,12 @@ bool Graphs::may_run_unseen(uint64_t executable) const {
 }
 
 void Graphs::describe(const ring::GraphEdgeRecord& record) {
-  run_.writer.append(trace::GraphEdge{.graph_id = known(record.graph).id,
-                                      .from_node_id = node(record.graph, record.from_node),
-                                      .to_node_id = node(record.graph, record.to_node)});
+  const trace::GraphEdge row{.graph_id = known(record.graph).id,
+                             .from_node_id = node(record.graph, record.from_node),
+                             .to_node_id = node(record.graph, record.to_node)};
+  // A flight recorder may pass on what its rings still have.
+  edges_.get_or_add(pair_key(row.from_node_id, row.to_node_id),
+                    [&] { return run_.writer.append(row); });
 }
 
 void Graphs::restore(EarlierRows& rows) {

@@ -42,6 +42,7 @@ class Graphs {
   FlatMap<uint32_t, Graph> graphs_;          // by native
   FlatMap<uint64_t, uint32_t> executables_;  // handle -> native, of the newest
   FlatMap<uint64_t, trace::Id> nodes_;
+  FlatMap<uint64_t, trace::Id> edges_;  // by pair_key() of the rows of their ends
 };
 
 }  // namespace streamscope::record

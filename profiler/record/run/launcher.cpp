@@ -281,6 +281,8 @@ Child::Variables variables_of(const Options& options, const std::string& preload
       {"STREAMSCOPE_ON_HANG", options.abort_on_hang ? "abort" : "report"},
       {"STREAMSCOPE_FLIGHT_RECORDER",
        options.flight_recorder_mib ? std::to_string(*options.flight_recorder_mib) : ""},
+      {"STREAMSCOPE_START_LATER", options.on_demand ? "1" : ""},
+      {"STREAMSCOPE_CONTROL_TOKEN", ""},  // for the recorder alone
       {"STREAMSCOPE_QUIET", options.quiet ? "1" : ""}};
   add_run(options, variables);
   if (!preload.empty()) {

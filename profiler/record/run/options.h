@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +17,18 @@
 #include "trace/error.h"
 
 namespace streamscope::record {
+
+class OnDemandRequests;
+struct Outcome;
+
+/// Of a recording that is off until somebody asks.
+struct OnDemandOptions {
+  std::shared_ptr<OnDemandRequests> requests;
+  /// Called once with the folder of the rings; what it returns lives as long as the recording.
+  std::function<std::shared_ptr<void>(const std::filesystem::path& rings)> opened;
+  /// Called with each part but the last, in a thread of its own.
+  std::function<void(const Outcome&)> finished;
+};
 
 struct Options {
   std::filesystem::path output;  ///< empty: default_output()
@@ -39,6 +53,7 @@ struct Options {
   HangOptions hangs;                            ///< without `explain` hangs are not watched for
   bool abort_on_hang = false;                   ///< end a program that hangs
   std::optional<uint32_t> flight_recorder_mib;  ///< keep this much of each thread, the newest part
+  std::optional<OnDemandOptions> on_demand;     ///< off until somebody asks
 };
 
 /// Something that could not be removed; the next command on `trace` removes it.
@@ -56,6 +71,7 @@ struct Outcome {
   bool complete = false;
   bool ended_hang = false;  ///< the program hung and we ended it; exit_code is 124
   std::filesystem::path trace;
+  uint64_t parts = 0;            ///< traces that were written on demand
   uint64_t records = 0;          ///< read from rings
   uint64_t dropped = 0;          ///< because a ring was full
   std::vector<Left> left;        ///< folders of rings that could not be removed

@@ -26,7 +26,16 @@ namespace fs = std::filesystem;
 // trace.
 constexpr auto kLimit = 30s;
 
-/// The folder of the rings that the process has mapped.
+/// The value of a variable with which the process was started; empty: none.
+std::string variable_of(pid_t process, const std::string& name) {
+  std::ifstream environment("/proc/" + std::to_string(process) + "/environ");
+  for (std::string text; std::getline(environment, text, '\0');) {
+    if (text.starts_with(name + "=")) return text.substr(name.size() + 1);
+  }
+  return "";
+}
+
+/// The folder of the rings that the process has mapped, or will map once it uses CUDA.
 fs::path rings_of(pid_t process) {
   const std::string name = "process " + std::to_string(process);
   std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
@@ -36,6 +45,10 @@ fs::path rings_of(pid_t process) {
     if (path != line.npos && line.ends_with("/" + std::string(ring::kControlFile)))
       return fs::path(line.substr(path)).parent_path();
   }
+  std::error_code error;
+  if (const fs::path folder = variable_of(process, ring::kRingsVariable);
+      !folder.empty() && fs::exists(folder / ring::kControlFile, error))
+    return folder;
   throw Error(name, "is not being recorded",
               "start it with streamscope record, or with LD_PRELOAD=libstreamscope_inject.so; it "
               "must have used CUDA or libcoord");
@@ -46,7 +59,8 @@ fs::path rings_of(pid_t process) {
 Recorder Recorder::of(pid_t process) {
   Recorder recorder;
   recorder.process_ = process;
-  const fs::path file = rings_of(process) / ring::kControlFile;
+  recorder.rings_ = rings_of(process);
+  const fs::path file = recorder.rings_ / ring::kControlFile;
   const Descriptor descriptor(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
   if (descriptor && ::fstat(descriptor.get(), &facts) == 0 &&
@@ -78,7 +92,17 @@ void Recorder::request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>
   }
 }
 
+void Recorder::expect_on_demand() const {
+  if (!is_on_demand())
+    throw Error("process " + std::to_string(process_), "is recorded from its start to its end",
+                "start it with streamscope record --start-later");
+}
+
 trace::HangReport Recorder::explain() const {
+  if (is_on_demand() && control_->part_open.load(std::memory_order_acquire) == 0)
+    throw Error("process " + std::to_string(process_), "its recording is off",
+                "start it with streamscope start --pid " + std::to_string(process_) +
+                    ", then ask again");
   request(control_->explain_request, control_->explained);
   const trace::Trace trace = trace::read(control_->trace_file);
   for (trace::Id hang = static_cast<trace::Id>(trace.hang.size()); hang-- > 0;) {

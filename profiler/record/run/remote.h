@@ -25,12 +25,21 @@ class Recorder {
   trace::HangReport explain() const;
   /// Dumps a flight recorder; returns the file. Throws Error.
   std::filesystem::path dump() const;
+  /// The folder of its rings.
+  const std::filesystem::path& rings() const { return rings_; }
+  /// The trace that it writes; on demand the part that it writes or has written.
+  std::filesystem::path trace_file() const { return control_->trace_file; }
+  /// It is off until somebody asks (record --start-later).
+  bool is_on_demand() const { return control_->on_demand != 0; }
+  /// Throws Error if it is not.
+  void expect_on_demand() const;
 
  private:
   Recorder() = default;
   void request(std::atomic<uint32_t>& asked, const std::atomic<uint32_t>& answered) const;
 
   pid_t process_ = 0;
+  std::filesystem::path rings_;
   MappedControl control_;
 };
 

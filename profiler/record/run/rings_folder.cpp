@@ -216,7 +216,10 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   facts->chosen_order = options.chosen_order;
   facts->sample_hz = options.sample_hz;
   trace.native().copy(facts->trace_file, sizeof facts->trace_file - 1);
-  facts->collecting.store(options.delay_s.value_or(0) > 0 ? 0 : 1, std::memory_order_release);
+  facts->on_demand = options.on_demand ? 1 : 0;
+  facts->device_times.store(options.on_demand ? 0 : 1, std::memory_order_relaxed);
+  const bool is_off = options.delay_s.value_or(0) > 0 || options.on_demand;
+  facts->collecting.store(is_off ? 0 : 1, std::memory_order_release);
   return folder;
 }
 
@@ -311,7 +314,8 @@ bool RingsFolder::remove() noexcept try {
   for (const std::string& name : *names) {
     if (name != "names" && !name.starts_with(kHeldFile) && !name.ends_with(".ring") &&
         !name.ends_with(ring::kBacklogEnding) && !name.ends_with(ring::kExitEnding) &&
-        !name.ends_with(ring::kWriterEnding))
+        !name.ends_with(ring::kWriterEnding) && name != ring::kControlSocket &&
+        name != ring::kTokenFile)
       continue;
     fs::remove(path_ / name, error);
     if (error) return false;

@@ -127,22 +127,27 @@ void Session::watch() {
       if (report.alarm && options_.abort_on_hang) hung_ = pid;
     };
   }
-  if (options_.flight_recorder_mib) {
+  hangs_ = watched.hangs;
+  if (options_.on_demand) {
+    on_demand_ = std::make_unique<OnDemand>(folder_, trace_, options_);
+    if (options_.on_demand->opened) served_ = options_.on_demand->opened(folder_.path());
+  } else if (options_.flight_recorder_mib) {
     flight_ = std::make_unique<FlightSession>(folder_, folder_.control(), trace_, watched);
   } else if (options_.hangs.explain) {
-    monitor_.emplace(folder_.control(), std::move(watched.hangs));
+    monitor_.emplace(folder_.control(), hangs_);
   }
 }
 
+Error Session::failure_of(const std::exception& error) const {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) return *known;
+  if (const auto* of_file = dynamic_cast<const fs::filesystem_error*>(&error))
+    return Error(of_file->path1(), "cannot be used: " + of_file->code().message(),
+                 "check its permissions and limits", of_file->code().value());
+  return Error(trace_, "cannot be written: " + explain(error));
+}
+
 void Session::fail(const std::exception& error) {
-  if (const auto* known = dynamic_cast<const Error*>(&error)) {
-    failure_ = *known;
-  } else if (const auto* of_file = dynamic_cast<const fs::filesystem_error*>(&error)) {
-    failure_ = Error(of_file->path1(), "cannot be used: " + of_file->code().message(),
-                     "check its permissions and limits", of_file->code().value());
-  } else {
-    failure_ = Error(trace_, "cannot be written: " + explain(error));
-  }
+  failure_ = failure_of(error);
   folder_.control().stop.store(1, std::memory_order_release);
 }
 
@@ -168,36 +173,89 @@ void Session::store_samples() {
   if (sampler_) drain_->add_samples(sampler_->take());
 }
 
+void Session::begin() {
+  Drain::Options options = Drain::Options::of(folder_.control());
+  if (on_demand_) options.facts = &on_demand_->facts();
+  drain_ = std::make_unique<Drain>(folder_.path(),
+                                   trace::Writer::create(trace_, {.overwrite = options_.force}),
+                                   options, first_anchor_);
+  report_second_trace();
+  if (options_.sample_hz > 0) sampler_.emplace(options_.sample_hz);
+}
+
+std::chrono::microseconds Session::lengthen_pause() {
+  pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
+  return pause_;
+}
+
 std::chrono::microseconds Session::step() {
   switch_collecting();
   if (failure_) return kLongestPause;
   try {
     if (flight_) return flight_->step() > 0 ? kShortestPause : kLongestPause;
+    if (on_demand_ && on_demand_->is_off()) {
+      const size_t read = on_demand_->read_idle();
+      if (on_demand_->wants_part()) begin_part();
+      return read > 0 ? kShortestPause : kLongestPause;
+    }
     if (!drain_) {
       if (!folder_.has_rings()) {
         if (follower_) follower_->step(nullptr, nullptr);
-        pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
-        return pause_;
+        return lengthen_pause();
       }
-      drain_ = std::make_unique<Drain>(folder_.path(),
-                                       trace::Writer::create(trace_, {.overwrite = options_.force}),
-                                       Drain::Options::of(folder_.control()), first_anchor_);
-      report_second_trace();
-      if (options_.sample_hz > 0) sampler_.emplace(options_.sample_hz);
+      begin();
     }
     store_samples();
     const size_t read = drain_->cycle();
     if (sampler_) sampler_->watch(drain_->issuing_threads());
     if (monitor_) monitor_->step(*drain_);
     if (follower_) follower_->step(drain_.get(), &*monitor_);
+    if (on_demand_ && on_demand_->is_over(*drain_)) end_part();
     if (read > kBusy) return 0us;
-    pause_ =
-        read > 0 ? kShortestPause : std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
-    return pause_;
+    return read > 0 ? pause_ = kShortestPause : lengthen_pause();
   } catch (const std::exception& error) {
-    fail(error);
+    if (on_demand_ && !on_demand_->is_off()) {
+      abandon_part(error);
+    } else if (!on_demand_) {
+      fail(error);
+    }
     return kLongestPause;
   }
+}
+
+void Session::begin_part() {
+  trace_ = on_demand_->begin_part();
+  if (hangs_.explain) monitor_.emplace(folder_.control(), hangs_);
+  begin();
+}
+
+void Session::end_samples() {
+  if (!sampler_) return;
+  store_samples();
+  drain_->end_samples(options_.sample_hz, *sampler_);
+  sampler_.reset();
+}
+
+void Session::end_part() {
+  Outcome outcome;
+  end_samples();
+  outcome.complete = drain_->hand_over();
+  outcome.trace_written = true;
+  outcome.records = drain_->records();
+  outcome.dropped = static_cast<uint64_t>(drain_->dropped());
+  monitor_.reset();
+  drain_.reset();
+  on_demand_->end_part(std::move(outcome));
+}
+
+// The trace of this part is lost or incomplete; the next may succeed.
+void Session::abandon_part(const std::exception& error) {
+  Outcome outcome;
+  outcome.failure = failure_of(error);
+  sampler_.reset();
+  monitor_.reset();
+  drain_.reset();
+  on_demand_->end_part(std::move(outcome));
 }
 
 void Session::set_exit(uint32_t pid, int wait_status) {
@@ -215,11 +273,9 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   if (!failure_) {
     try {
       if (flight_) outcome->trace_written = flight_->finish(trace_);
-      if (!flight_ && !drain_ && folder_.has_rings()) step();  // created since the last read
+      if (!flight_ && !on_demand_ && !drain_ && folder_.has_rings()) step();  // created since the last read
       if (drain_) {
-        store_samples();
-        if (sampler_) drain_->end_samples(options_.sample_hz, *sampler_);
-        sampler_.reset();
+        end_samples();
         outcome->complete = drain_->finish();
         if (follower_) follower_->finish(*drain_);
         outcome->trace_written = true;
@@ -233,6 +289,12 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   if (flight_) outcome->left = flight_->remove_left();
   if (failure_) throw *failure_;  // the rings stay for recover()
   drain_.reset();
+  served_.reset();
+  if (on_demand_) {
+    outcome->parts = on_demand_->parts();
+    if (outcome->trace_written) outcome->trace = trace_;
+    on_demand_.reset();
+  }
   if (finished && outcome->trace_written) finished(*outcome);
   if (!folder_.remove()) outcome->left.push_back({folder_.path(), trace_});
 }
@@ -245,7 +307,12 @@ bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
   bool ignored = false;
   bool& used = in_use != nullptr ? *in_use : ignored;
   const auto remove = [&](RingsFolder& folder) {
-    if (!folder.remove() && left != nullptr) left->push_back({folder.path(), file});
+    const bool names_part = folder.control().part_open.load() != 0;
+    if (!folder.remove()) {
+      if (left != nullptr) left->push_back({folder.path(), file});
+    } else if (names_part) {
+      fs::remove(rings_path(file), error);
+    }
   };
   // The copies for an interrupted dump; the rings themselves are in the other folder.
   if (auto copies = RingsFolder::take_over(dump_name(file)))
@@ -259,6 +326,13 @@ bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
     return false;
   }
   folder->control().stop.store(1, std::memory_order_release);
+  if (folder->control().on_demand != 0) {
+    if (folder->control().part_open.load() == 0) {
+      remove(*folder);
+      return false;
+    }
+    file = folder->control().trace_file;
+  }
   const Drain::Options options = Drain::Options::of(folder->control());
 
   if (const auto stored = read_unfinished(file)) {

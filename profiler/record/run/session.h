@@ -17,6 +17,7 @@
 #include "record/drain/drain.h"
 #include "record/flight/flight_session.h"
 #include "record/hang/monitor.h"
+#include "record/on_demand/on_demand.h"
 #include "record/samples/sampler.h"
 #include "rings_folder.h"
 #include "trace/error.h"
@@ -41,6 +42,7 @@ class Session {
   /// True if all processes that took part have ended.
   bool all_finished() const {
     if (flight_) return failure_ || flight_->all_finished();
+    if (on_demand_ && on_demand_->is_off()) return failure_ || on_demand_->all_finished();
     return !drain_ || failure_ || drain_->all_finished();
   }
   /// True if a flight recorder accepts it: it dumps at the next step.
@@ -60,8 +62,15 @@ class Session {
   using Clock = std::chrono::steady_clock;
   void switch_collecting();
   void watch();
+  void begin();
+  std::chrono::microseconds lengthen_pause();
+  void begin_part();
+  void end_part();
+  void abandon_part(const std::exception& error);
+  void end_samples();
   void store_samples();
   void report_second_trace();
+  Error failure_of(const std::exception& error) const;
   void fail(const std::exception& error);
 
   std::filesystem::path trace_;
@@ -71,6 +80,9 @@ class Session {
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<FlightSession> flight_;  // instead of the drain
+  std::unique_ptr<OnDemand> on_demand_;
+  std::shared_ptr<void> served_;  // what takes requests from outside
+  HangOptions hangs_;
   std::optional<Monitor> monitor_;
   std::optional<Sampler> sampler_;
   std::unique_ptr<RankFollower> follower_;

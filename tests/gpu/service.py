@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A recording that is started and stopped from outside: a part of a PyTorch script has what a capture range has; starts and stops under load lose
+nothing; what a collector costs that is there and off."""
+
+import pathlib
+import signal
+import statistics
+import subprocess
+import time
+
+import cost
+import figures
+from harness import Trace
+from python_package import COUNTS, PROGRAMS, STEPS, counts_of, environment
+from pytorch import is_available
+
+CYCLES = 200
+LIMIT_S = 60
+OFF_NS = 5
+SETS, TURNS = 4, 60
+
+
+def start(harness, name, options, program, env=None):
+    """The recorder of a program that records nothing yet."""
+    with open(harness.work / f"{name}.err", "w") as err, open(harness.work / f"{name}.out", "w") as out:
+        return subprocess.Popen([str(word) for word in [harness.streamscope, "record", "--start-later", "--force", "-o", harness.trace_path(name), *options,
+                                                        "--", *program]],
+                                cwd=harness.work, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=harness.environment(env), start_new_session=True)
+
+
+def said(harness, name):
+    return (harness.work / f"{name}.err").read_text(errors="replace")[-800:]
+
+
+def control(harness, verb, pid, *options):
+    """What `streamscope VERB` printed, or None after a failed check."""
+    finished = harness.run([harness.streamscope, verb, "--pid", pid, *options], LIMIT_S)
+    if not harness.check(f"service: {verb}", finished.code == 0, finished.why()):
+        return None
+    return finished.out.strip()
+
+
+def wait_for(condition, limit_s=LIMIT_S):
+    end = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def end(process):
+    try:
+        return process.wait(LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        return None
+
+
+def check_part(harness, tier):
+    """The steps of a script, by start and stop, and by a capture range."""
+    name = f"service.part.{tier}"
+    folder = pathlib.Path(harness.work / name)
+    folder.mkdir()
+    command, env = [harness.python, PROGRAMS / "torch_service.py", STEPS, folder], environment(harness)
+    process = start(harness, name, ["--tier", tier], command, env)
+    ready = wait_for((folder / "ready").exists, 120)
+    if not harness.check(f"{name}: the script is ready", ready, said(harness, name)):
+        end(process)
+        return
+    pid = (folder / "ready").read_text().strip()
+    part = control(harness, "start", pid)
+    (folder / "go").touch()
+    wait_for((folder / "done").exists)
+    stopped = control(harness, "stop", pid)
+    (folder / "end").touch()
+    harness.equal(f"{name}: exit code", 0, end(process), said(harness, name))
+    for file in ("go", "end"):
+        (folder / file).touch()
+    ranged = harness.recorded(f"{name}.range", command, ["--tier", tier, "--capture-range", "nvtx:part"], 120, env)
+    if ranged is None or part is None or not harness.equal(f"{name}: the trace that was started is stopped", part, stopped):
+        return
+    ranged[1].close()
+    expected, got = counts_of(harness.trace_path(f"{name}.range")), counts_of(part)
+    harness.log(f"  {tier}: {got}")
+    for what in COUNTS:
+        harness.equal(f"{name}: {what} of the part and of the capture range", expected[what], got[what])
+    info = harness.info(part, name) or {}
+    harness.equal(f"{name}: the part is complete", True, info.get("complete"))
+    trace = Trace(part)
+    harness.equal(f"{name}: losses", [], trace.losses())
+    trace.close()
+
+
+GAP = """WITH n AS (SELECT call_number c FROM api_call UNION SELECT call_number FROM event_record UNION SELECT call_number FROM event_wait
+  UNION SELECT call_number FROM host_sync) SELECT max(c) - min(c) + 1 - count(*) FROM n WHERE c IS NOT NULL"""
+
+
+def check_cycles(harness, tier):
+    """Starts and stops while a program works: each part has all its calls and their times, and nothing grows."""
+    name = f"service.cycles.{tier}"
+    cycles = harness.rounds or CYCLES
+    process = start(harness, name, ["--tier", tier, "--quiet"], [harness.app("spin"), "--seconds", "240"])
+    out = harness.work / f"{name}.out"
+    if not harness.check(f"{name}: the program works", wait_for(lambda: out.stat().st_size > 0), said(harness, name)):
+        end(process)
+        return
+    pid = out.read_text().partition('"pid": ')[2].partition(",")[0]
+    faults, sizes, done, calls = [], [], 0, 0
+    for cycle in range(cycles):
+        if harness.is_over():
+            break
+        part = control(harness, "start", pid)
+        time.sleep(0.03)
+        if part is None or control(harness, "stop", pid) is None:
+            break
+        trace = Trace(part)
+        losses, gap = trace.losses(), trace.value(GAP)
+        kernels, timed = trace.rows("SELECT count(*), count(end_ns) FROM op WHERE kind = 0")[0]
+        calls += trace.value("SELECT count(*) FROM event_record")
+        if losses or gap or not kernels or (tier == "times" and kernels != timed):
+            faults.append(f"part {cycle + 1}: losses {losses}, gap {gap}, {timed} of {kernels} kernels have times")
+        trace.close()
+        pathlib.Path(part).unlink()
+        done += 1
+        sizes.append(resident_kib(process.pid))
+    subprocess.run(["kill", "-KILL", pid], check=False)
+    end(process)
+    harness.log(f"  {tier}: {done} cycles with {calls} records of events; the recorder had {sizes[:1]} KiB after the first, {sizes[-1:]} after the last")
+    harness.check(f"{name}: {done} parts lose nothing", done and not faults, f"{len(faults)} do: {faults[:5]}")
+    grown = statistics.median(sizes[-5:]) - statistics.median(sizes[5:10] or sizes) if sizes else 0
+    harness.check(f"{name}: the recorder does not grow", grown < 32768, f"by {grown} KiB")
+
+
+def resident_kib(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
+
+
+def target_of(runner):
+    """The program of a recorder."""
+    with open(f"/proc/{runner.process.pid}/task/{runner.process.pid}/children") as children:
+        return children.read().split()[0]
+
+
+def check_off(harness):
+    """The call loop under a collector that is off; and after a part, when CUPTI's records of driver calls stay on."""
+    added = {}
+    for _ in range(harness.rounds_of(SETS)):
+        if harness.is_over():
+            break
+        def waiting(tier, name):
+            return [harness.streamscope, "record", "--start-later", "--quiet", "--force", "-o", harness.trace_path(f"service.off.{name}"), "--tier", tier,
+                    "--source", "interposed", "--"]
+        ways = {"bare": [], "again": [], "off, structure": waiting("structure", "s"), "off, times": waiting("times", "t"),
+                "after a part, structure": waiting("structure", "sp"), "after a part, times": waiting("times", "tp")}
+        runners = [cost.Turns(harness, way, command, []) for way, command in ways.items()]
+        for runner in runners:
+            runner.take()
+        for runner in runners:
+            if runner.way.startswith("after"):
+                control(harness, "start", target_of(runner))
+                runner.take()
+                control(harness, "stop", target_of(runner))
+        found = cost.take_turns(harness, "service.off", runners, 2, TURNS)
+        if found is None:
+            return
+        for way in ways:
+            added.setdefault(way, []).extend(mine - bare for mine, bare in zip(found[way], found["bare"]))
+    for way, values in added.items():
+        low, median, high = figures.interval(values)
+        harness.log(f"  {way}: {median:+.1f} ns a call, 95 % interval {low:+.1f} to {high:+.1f}, {len(values)} pairs")
+    for tier in ("structure", "times"):
+        if f"off, {tier}" in added:
+            figures.check_limit(harness, f"service: added by a collector that is off, {tier}", added[f"off, {tier}"], "ns", OFF_NS)
+
+
+def run(harness):
+    check_off(harness)
+    for tier in ("structure", "times"):
+        check_cycles(harness, tier)
+    if not is_available(harness):
+        harness.skip("service.part", "there is no PyTorch")
+        return
+    for tier in ("structure", "times"):
+        check_part(harness, tier)
