@@ -12,20 +12,22 @@ set(may_profiler/trace "profiler/vocabulary")
 set(may_profiler/ring "profiler/vocabulary")
 set(may_profiler/collect "profiler/vocabulary;profiler/ring;coord-observer")
 set(may_profiler/record "profiler/vocabulary;profiler/ring;profiler/trace")
+set(may_profiler/serve "profiler/trace")
 set(may_profiler/import "profiler/vocabulary;profiler/trace")
 set(may_profiler/analysis "profiler/vocabulary;profiler/trace")
 set(may_profiler/job "profiler/vocabulary;profiler/analysis;profiler/trace")
 set(may_profiler/report "profiler/vocabulary;profiler/job;profiler/analysis;profiler/trace")
 set(may_profiler/cli "profiler/vocabulary;profiler/ring;profiler/trace;profiler/record;profiler/import;profiler/analysis"
-    "profiler/job;profiler/report")
+    "profiler/job;profiler/report;profiler/serve")
 set(may_viewer "profiler/vocabulary;profiler/job;profiler/report;profiler/analysis;profiler/import;profiler/trace")
-set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/collect profiler/record profiler/import profiler/analysis
-            profiler/job profiler/report profiler/cli viewer)
+set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/collect profiler/record profiler/serve profiler/import
+            profiler/analysis profiler/job profiler/report profiler/cli viewer)
 
 # Outside header (a prefix), then the folders, or files without suffix, that alone may include it, separated by |.
 set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line|viewer/window/arguments" "cuda.h|profiler/collect|libcoord/src/cuda"
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
             "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import" "otf2/|profiler/import/otf2"
+            "event2/|profiler/serve"
             "export/perfetto.pb.h|profiler/report" "export/chakra.pb.h|profiler/report" "packed_summary.pb.h|profiler/job"
             "packed_hang.pb.h|profiler/job"
             "nlohmann/|profiler/job|profiler/report|profiler/cli|viewer/window/workspace")
@@ -46,7 +48,7 @@ foreach(folder ${folders})
       set(header ${CMAKE_MATCH_1})
       # Ours: "trace/x.h" style names start with a folder of profiler/; coord/ is libcoord's public folder.
       set(target "")
-      if(header MATCHES "^(vocabulary|trace|ring|collect|record|import|analysis|job|report|cli)/")
+      if(header MATCHES "^(vocabulary|trace|ring|collect|record|serve|import|analysis|job|report|cli)/")
         set(target profiler/${CMAKE_MATCH_1})
       elseif(header MATCHES "^viewer/")
         set(target viewer)
