@@ -43,8 +43,9 @@ foreach(component programs viewer)
     set(folder ${CMAKE_INSTALL_DATADIR}/doc/streamscope-viewer/licenses)
   endif()
   foreach(package ${compiled_in})
-    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${folder} RENAME ${package}
-      COMPONENT ${component} EXCLUDE_FROM_ALL)
+    if(EXISTS /usr/share/doc/${package}/copyright)
+      install(FILES /usr/share/doc/${package}/copyright DESTINATION ${folder} RENAME ${package} COMPONENT ${component})
+    endif()
   endforeach()
 endforeach()
 

@@ -14,6 +14,7 @@ function(finish_debian component)
   set(name ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   set(share ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/usr/share)
   set(changelog ${share}/doc/${name}/changelog.Debian)
+  string(TIMESTAMP packed_at "%a, %d %b %Y %H:%M:%S +0000" UTC)  # or SOURCE_DATE_EPOCH
   configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${changelog} @ONLY)
   file(COPY ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${share}/doc/${name})
   set(overrides ${CMAKE_CURRENT_LIST_DIR}/${component}.lintian-overrides)

@@ -21,6 +21,7 @@
 #include "surroundings.h"
 #include "terminal.h"
 #include "trace/error.h"
+#include "trace/model.h"
 
 namespace streamscope::cli {
 namespace {
@@ -87,7 +88,7 @@ int run(std::vector<std::string> arguments) {
     return kDone;
   }
   if (arguments[0] == "--version" || arguments[0] == "-V" || arguments[0] == "version") {
-    fmt::print("streamscope {}\n", STREAMSCOPE_VERSION);
+    fmt::print("streamscope {}\ntrace format {}\n", STREAMSCOPE_VERSION, trace::kFormatVersion);
     return kDone;
   }
   if (arguments[0] == "help") {

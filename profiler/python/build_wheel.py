@@ -24,6 +24,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent
 PACKAGE = "streamscope"
 NATIVE = f"{PACKAGE}/native"  # where the package looks for bin/streamscope
 
+COMPILED_IN = "share/doc/streamscope/licenses"  # of an installation: licenses of what is compiled in
+
 # Part of every Linux with glibc and a C++ runtime.
 EVERYWHERE = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
 # Which minor version of glibc 2 comes with a C++ runtime of version GLIBCXX_3.4.N: that of the oldest large distribution.
@@ -63,9 +65,9 @@ def carried(program):
     return {f"{search[1]}/{name}": pathlib.Path(path) for name, path in found if not EVERYWHERE.match(name)}
 
 
-def licenses(libraries):
-    """The license texts of those libraries that are from packages of Debian."""
-    texts = {}
+def licenses(installation, libraries):
+    """The license texts of what is compiled in, and of those libraries that are from packages of Debian."""
+    texts = {f"licenses/{path.name}": path.read_bytes() for path in sorted((installation / COMPILED_IN).glob("*"))}
     for library in libraries if shutil.which("dpkg-query") else []:
         # By its name: ldd may say /lib where the package says /usr/lib.
         search = ["dpkg-query", "--search", f"*/{library.resolve().name}"]
@@ -131,9 +133,9 @@ def build_wheel(build, folder):
     with tempfile.TemporaryDirectory() as scratch:
         programs = installed(build, pathlib.Path(scratch))
         libraries = carried(programs["bin/streamscope"])
-        said = output(programs["bin/streamscope"], "--version").split()
-        if said[-1] != version:
-            sys.exit(f"build_wheel: the program is version {said[-1]}, the package is version {version}")
+        built = output(programs["bin/streamscope"], "--version").split()[1]
+        if built != version:
+            sys.exit(f"build_wheel: the program is version {built}, the package is version {version}; build it again")
         tag = f"py3-none-{platform([*programs.values(), *libraries.values()])}"
         description = f"{PACKAGE}-{version}.dist-info"
         contents = {}
@@ -142,7 +144,7 @@ def build_wheel(build, folder):
         for name, path in {**programs, **libraries}.items():
             contents[f"{NATIVE}/{name}"] = (path.read_bytes(), True)
         contents[f"{PACKAGE}-{version}.data/scripts/streamscope"] = (SCRIPT, True)
-        for name, data in {**metadata(project, version, tag), **licenses(libraries.values())}.items():
+        for name, data in {**metadata(project, version, tag), **licenses(pathlib.Path(scratch), libraries.values())}.items():
             contents[f"{description}/{name}"] = (data, False)
         contents[f"{description}/RECORD"] = (record(contents, f"{description}/RECORD"), False)
         path = folder / f"{PACKAGE}-{version}-{tag}.whl"

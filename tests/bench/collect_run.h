@@ -23,7 +23,8 @@ namespace streamscope::bench {
 inline constexpr size_t kRingRecords = 1 << 18;
 
 // The control file of a run whose writer is this process.
-inline std::filesystem::path make_run(Tier tier) {
+inline std::filesystem::path make_run(Tier tier,
+                                      ring::CaptureRange range = ring::CaptureRange::kNone) {
   std::string pattern = std::filesystem::temp_directory_path() / "streamscope-bench-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) std::exit(2);
   const std::filesystem::path folder = pattern;
@@ -38,6 +39,7 @@ inline std::filesystem::path make_run(Tier tier) {
   control->writer_pid = static_cast<uint32_t>(::getpid());
   control->writer_start = ring::process_start(control->writer_pid);
   control->tier = tier;
+  control->capture_range = range;
   control->stacks = ring::StackMode::kSyncs;  // the mix has none of them
   control->ring_records = kRingRecords;
   control->collecting.store(1);
@@ -51,14 +53,19 @@ inline double thread_ns() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// Releases the records of the ring, as the writer would.
-inline void drain(const std::filesystem::path& folder) {
+// Releases the records of the rings, as the writer would. Returns how many there were.
+inline size_t drain(const std::filesystem::path& folder) {
+  size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".ring") continue;
     std::string why;
-    if (auto consumer = ring::Consumer::open(entry.path(), &why))
-      consumer->release(consumer->pending().size());
+    if (auto consumer = ring::Consumer::open(entry.path(), &why)) {
+      const size_t pending = consumer->pending().size();
+      consumer->release(pending);
+      count += pending;
+    }
   }
+  return count;
 }
 
 }  // namespace streamscope::bench

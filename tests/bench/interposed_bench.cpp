@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What interposition adds to a call of the driver: the functions of the record mix (launch, record,
-// wait) of the stand-in driver, called directly and through their wrappers.
+// wait) of the stand-in driver, called directly and through their wrappers, recorded and while
+// recording is off.
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -22,6 +26,7 @@ extern "C" void* fake_function(const char* name);
 namespace {
 
 constexpr double kInterposedLimitNs = 45;
+constexpr double kOffLimitNs = 5;
 
 struct Functions {
   decltype(&::cuLaunchKernel) launch;
@@ -61,6 +66,35 @@ double time_cold_launch(const Functions& direct, const Functions& wrapped, size_
   return bench::median(spent[1]) - bench::median(spent[0]);
 }
 
+// What wrappers add to a call while recording is off, in pairs of windows, one of them direct.
+std::vector<double> off_windows(const Functions& direct, const Functions& wrapped) {
+  constexpr size_t kPairs = 201, kRoundsPerWindow = 20'000;  // 0.1 ms
+  std::vector<double> added(bench::scaled(kPairs));
+  for (size_t i = 0; i < added.size(); ++i) {
+    const bool direct_first = i % 2 == 0;
+    const double first =
+        time_mix(direct_first ? direct : wrapped, bench::scaled(kRoundsPerWindow), 1);
+    const double second =
+        time_mix(direct_first ? wrapped : direct, bench::scaled(kRoundsPerWindow), 1);
+    added[i] = direct_first ? second - first : first - second;
+  }
+  return added;
+}
+
+// Reports the median of the windows, and its 95 % interval by their ranks.
+void report_off(std::vector<double> added) {
+  std::ranges::sort(added);
+  const double count = static_cast<double>(added.size());
+  const double reach = 0.98 * std::sqrt(count);  // 1.96 standard deviations of a rank
+  const double last = count - 1;
+  const auto at = [&](double rank) {
+    return added[static_cast<size_t>(std::clamp(rank, 0.0, last))];
+  };
+  bench::budget("interposed_off_ns", at(last / 2), "ns", kOffLimitNs, bench::Better::kLess);
+  bench::rival("interposed_off_95_low_ns", at(std::floor(last / 2 - reach)), "ns");
+  bench::rival("interposed_off_95_high_ns", at(std::ceil(last / 2 + reach)), "ns");
+}
+
 Functions find(void* (*look_up)(const char*)) {
   return {reinterpret_cast<decltype(&::cuLaunchKernel)>(look_up("cuLaunchKernel")),
           reinterpret_cast<decltype(&::cuEventRecord)>(look_up("cuEventRecord")),
@@ -70,12 +104,14 @@ Functions find(void* (*look_up)(const char*)) {
 }  // namespace
 
 int main() {
-  const std::filesystem::path folder = make_run(Tier::kStructure);
+  const std::filesystem::path folder =
+      make_run(Tier::kStructure, ring::CaptureRange::kCudaProfilerApi);
   ::setenv(ring::kRingsVariable, folder.c_str(), 1);
   cuInit(0);
   const Functions direct = find(fake_function);
   const Functions wrapped = find([](const char* name) { return ::dlsym(RTLD_DEFAULT, name); });
   if (direct.launch == nullptr || direct.launch == wrapped.launch) return 2;
+  cuProfilerStart();
 
   const size_t rounds = bench::scaled(4000);
   for (size_t i = 0; i < bench::scaled(kRingRecords / (3 * rounds) + 1); ++i) {
@@ -99,6 +135,15 @@ int main() {
                 kInterposedLimitNs, bench::Better::kLess);
   bench::rival("interposed_call_cold_ns", cold, "ns");
   bench::rival("driver_call_ns", driver, "ns");
+
+  drain(folder);
+  time_mix(wrapped, 1, 1);
+  const size_t recorded = drain(folder);
+  cuProfilerStop();
+  drain(folder);
+  const std::vector<double> off = off_windows(direct, wrapped);
+  if (recorded != 3 || drain(folder) != 0) return 2;  // it was not on, or is not off
+  report_off(off);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
 }

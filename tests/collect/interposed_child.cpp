@@ -294,6 +294,30 @@ int call_for_a_while() {
   return 0;
 }
 
+// Handles come and go while the calls on them are recorded in the middle only.
+int record_a_range() {
+  const auto work = [](CUstream stream, CUevent event) {
+    cuLaunchKernel(kFirstKernel, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
+    cuEventRecord(event, stream);
+    cuStreamWaitEvent(kStream, event, 0);
+  };
+  CUstream stream = nullptr, second_stream = nullptr;
+  CUevent event = nullptr, second_event = nullptr;
+  cuStreamCreate(&stream, 0);
+  cuEventCreate(&event, 0);
+  work(stream, event);
+  cuProfilerStart();
+  work(stream, event);
+  cuProfilerStop();
+  work(stream, event);
+  cuEventDestroy(event);
+  cuEventCreate(&second_event, 0);
+  cuStreamDestroy(stream);
+  cuStreamCreate(&second_stream, 0);
+  work(second_stream, second_event);
+  return 0;
+}
+
 int launch_with_device_times_for_a_while() {
   const uint64_t end_ns = now_ns() + 300'000'000;
   for (uint32_t number = 1; now_ns() < end_ns; ++number) {
@@ -379,6 +403,7 @@ int main(int count, char** arguments) {
   if (scenario == "two-streams") return launch_in_two_streams();
   if (scenario == "errors") return look_up_with_errors();
   if (scenario == "for-a-while") return call_for_a_while();
+  if (scenario == "range") return record_a_range();
   if (scenario == "threads") return call_in_threads();
   if (scenario == "fork") return call_in_a_forked_child();
   std::printf("no scenario %s\n", std::string(scenario).c_str());

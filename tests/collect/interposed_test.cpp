@@ -150,6 +150,19 @@ TEST_F(Interposed, CallsPassWhereRecordingIsOffToMeasureItsCost) {
   EXPECT_LT(recorded["cuStreamWaitEvent"], rounds);
 }
 
+TEST_F(Interposed, WhileRecordingIsOffOnlyHandlesAreFollowed) {
+  run_.control().capture_range = ring::CaptureRange::kCudaProfilerApi;
+  ASSERT_EQ(run("range"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(),
+            "cuStreamCreate cuEventCreate "
+            "cuProfilerStart cuLaunchKernel cuEventRecord cuStreamWaitEvent "
+            "cuEventDestroy cuEventCreate cuStreamDestroy cuStreamCreate");
+  EXPECT_EQ(run_.text(run_.calls()[3].object), "first_kernel");
+  const auto ends = run_.all<ring::EndRecord>(ring::RecordKind::kEnd);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].callbacks, 11u) << "with cuProfilerStop; the other calls pass";
+}
+
 // CUPTI does not reliably report calls again that it stopped reporting.
 TEST_F(Interposed, CallsAreNumberedInEveryWindowThatMeasuresCost) {
   run_.control().tier = Tier::kTimes;

@@ -9,7 +9,7 @@ dev=$1
 bash -n "$dev"
 
 help=$("$dev" help)
-for verb in build demo test bench lint format help; do
+for verb in build demo test package release bench lint format help; do
   grep -qE "^  $verb( |\$)" <<<"$help" || { echo "help does not list '$verb'"; exit 1; }
 done
 [[ $("$dev") == "$help" ]] || { echo "no verb should mean help"; exit 1; }

@@ -18,9 +18,15 @@ if(Python3_Interpreter_FOUND)
   add_test(NAME house.sizes_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/sizes_test.py)
   add_test(NAME house.language COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_language.py ${PROJECT_SOURCE_DIR})
   add_test(NAME house.language_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/language_test.py)
+  add_test(NAME house.release COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_release.py ${PROJECT_SOURCE_DIR})
+  add_test(NAME house.release_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/release_test.py)
   add_test(NAME house.coverage_counts COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/coverage_test.py)
   add_test(NAME docs.picture_of_includes_is_current COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/draw_includes.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/images/includes.svg)
   set_tests_properties(docs.picture_of_includes_is_current house.sizes house.sizes_notices house.language house.language_notices
-    house.coverage_counts PROPERTIES LABELS unit)
+    house.release house.release_notices house.coverage_counts PROPERTIES LABELS unit)
 endif()
+
+# By the system's Python, whose packages `./dev` installs.
+add_test(NAME house.workflows COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/house/workflows_test.py)
+set_tests_properties(house.workflows PROPERTIES LABELS unit SKIP_RETURN_CODE 77)

@@ -26,4 +26,5 @@ done
 stray=$(grep -rlF "$build" moved --include='*.cmake' || true)
 [[ -z $stray ]] || fail "the installed package names the build folder: $stray"
 
-consume -DCMAKE_PREFIX_PATH="$prefix"
+version=$("$prefix/bin/streamscope" --version | sed -n 's/^streamscope //p')
+consume -DCMAKE_PREFIX_PATH="$prefix" -DEXPECTED="$version"

@@ -77,8 +77,11 @@ make_next() {
 }
 
 try_debian_packages() {
-  local names=(streamscope streamscope-viewer libcoord0.1 libcoord-dev) debs=() package
-  for package in "$packages"/*.deb; do debs+=("/test/packages/$(basename "$package")"); done
+  local names=() debs=() package
+  for package in "$packages"/*.deb; do
+    debs+=("/test/packages/$(basename "$package")")
+    names+=("$(dpkg-deb --field "$package" Package)")
+  done
   quietly "lists of packages" apt-get update
   # A viewer draws its picture with Mesa; what it brings may stay.
   apt_install "drawing without a GPU" libgl1-mesa-dri

@@ -22,6 +22,7 @@ from streamscope import program
 SOURCE = pathlib.Path(package.__file__).parents[1]
 LARGEST_MB = 25
 SLOWEST_START_S = 0.020
+SOVERSION = package.__version__.rpartition(".")[0]  # of libcoord
 
 pytest.importorskip("ensurepip", reason="python3-venv is not installed")
 if sys.version_info < (3, 11):
@@ -68,7 +69,7 @@ def test_is_small_and_has_the_program_and_its_libraries(wheel):
     assert wheel.stat().st_size <= LARGEST_MB * 1e6
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    for name in ("bin/streamscope", "libexec/streamscope/race", "lib/libstreamscope_inject.so", "lib/libcoord.so.0.1"):
+    for name in ("bin/streamscope", "libexec/streamscope/race", "lib/libstreamscope_inject.so", f"lib/libcoord.so.{SOVERSION}"):
         assert f"streamscope/native/{name}" in names
     assert any("/lib/streamscope/libfmt.so" in name for name in names)
     assert not any(name.endswith(("/libc.so.6", "-viewer")) for name in names)
@@ -76,8 +77,8 @@ def test_is_small_and_has_the_program_and_its_libraries(wheel):
 
 def test_works_in_a_fresh_environment(installed, work):
     said = run(installed / "python", "-c", "import streamscope; print(streamscope.__version__)").strip()
-    assert run(installed / "streamscope", "--version").split() == ["streamscope", said]
-    assert run(installed / "python", "-m", "streamscope", "--version").split() == ["streamscope", said]
+    assert run(installed / "streamscope", "--version").split()[:2] == ["streamscope", said]
+    assert run(installed / "python", "-m", "streamscope", "--version").split()[:2] == ["streamscope", said]
     run(installed / "streamscope", "demo", "race", "--device", "sim", "--quiet", "-o", "race.sqlite")
     script = "import streamscope; trace = streamscope.open('race.sqlite'); print(len(trace.ops), trace.check()['result'])"
     assert run(installed / "python", "-c", script).split() == ["33", "failed"]

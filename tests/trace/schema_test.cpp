@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
@@ -17,8 +19,10 @@
 #include <vector>
 
 #include "ring/losses.h"
+#include "support/golden.h"
 #include "trace/loss.h"
 #include "trace/read/reader.h"
+#include "trace/schema/formats.h"
 #include "trace/schema/own_schema.h"
 #include "trace/schema/stored_terms.h"
 #include "trace/sqlite/sqlite.h"
@@ -93,6 +97,50 @@ TEST_F(Schema, DescribesEveryTableColumnAndView) {
       EXPECT_TRUE(std::regex_search(sql, line)) << name << "." << column;
     }
   }
+}
+
+// The tables without their comments, then the numbers and names that they store.
+std::string definition(const std::vector<std::string>& tables) {
+  std::string text;
+  for (const std::string& sql : tables)
+    text += std::regex_replace(sql, std::regex(" *--[^\n]*"), "") + ";\n";
+  text = std::regex_replace(text, std::regex("\n( *\n)+"), "\n");
+  for (const StoredTerms& stored : kStoredTerms) {
+    text.append(stored.table).append(".").append(stored.column).append(":");
+    for (const Term& term : stored.terms)
+      text.append(" ").append(std::to_string(term.number)).append(" ").append(term.name);
+    text += "\n";
+  }
+  return text;
+}
+
+using SchemaGolden = Schema;
+
+TEST_F(SchemaGolden, IsThatOfItsFormat) {
+  const Format& format = kFormats.back();
+  const std::string name = "trace/format-" + std::to_string(format.number) + ".txt";
+  if (!format.first_release.empty() && std::getenv("STREAMSCOPE_UPDATE_GOLDEN"))
+    GTEST_SKIP() << name << " is released and stays";
+  test::expect_golden(
+      name, definition(column_of("SELECT sql FROM sqlite_schema WHERE type = 'table'", 0)));
+  if (HasFailure() && !format.first_release.empty()) {
+    ADD_FAILURE() << "StreamScope " << format.first_release << " was released with format "
+                  << format.number << ": raise kFormatVersion, add the new format to formats.h, "
+                  << "then target update-golden";
+  }
+}
+
+TEST_F(SchemaGolden, IsKeptForEveryFormat) {
+  int number = 0;
+  for (const Format& format : kFormats) {
+    EXPECT_EQ(format.number, ++number) << "formats.h";
+    EXPECT_TRUE(!format.first_release.empty() || number == kFormatVersion)
+        << "formats.h: format " << number << " was replaced, but is in no release";
+    EXPECT_TRUE(std::filesystem::exists(std::string(STREAMSCOPE_GOLDEN_DIR) + "/trace/format-" +
+                                        std::to_string(number) + ".txt"));
+  }
+  EXPECT_NE(schema_sql().find("format version " + std::to_string(kFormatVersion) + ":"),
+            std::string::npos);
 }
 
 TEST_F(Schema, ListsEveryValueOfTheVocabulary) {

@@ -129,12 +129,7 @@ bool InterposedCall::is_inside_another(ThreadState& thread, const void* top) {
 
 // While recording is off only to measure its cost: true if nothing follows from this call that must
 // be known later. It is not stamped, so a hang does not show it; calls that wait are.
-bool InterposedCall::can_pass() const {
-  constexpr uint16_t kSeen =
-      kEntryOutput | kEntryIdentity | kEntryEnds | kEntryStack | kEntryAllocates | kEntryFollowed;
-  return (facts_.flags & kSeen) == 0 && facts_.kind != CallKind::kCaptureBegin &&
-         session.active_captures.load(std::memory_order_relaxed) == 0 && !session.reads_parameters;
-}
+bool InterposedCall::can_pass() const { return may_pass(facts_) && only_records(); }
 
 void InterposedCall::pass() {
   passes_ = true;

@@ -65,6 +65,7 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
     }
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
     using Call = rules::DriverCall<kId>;
+    if (passes_while_off<Call::kFacts.kind, Call::kFacts.flags>()) return target(args...);
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
     Parameters<Args...> parameters;

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .recording import is_recorded as is_recorded, record as record, run as run
     from .trace import Trace as Trace, open as open
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # of everything: CMake reads this line (cmake/Version.cmake)
 
 # The modules of the names above.
 _MODULES = {

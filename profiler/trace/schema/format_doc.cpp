@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats.h"
 #include "schema.h"
 
 namespace {
@@ -131,10 +132,27 @@ class Printer {
   std::vector<std::string> paragraph_;
 };
 
+void print_formats() {
+  std::cout << R"(## Versions of the format
+
+The tables of a released format do not change; a change after a release makes a new format. `streamscope --version` prints the
+format that it writes. A trace of a newer format is refused.
+
+| format | first release |
+| --- | --- |
+)";
+  for (const streamscope::trace::Format& format : streamscope::trace::kFormats) {
+    std::cout << "| " << format.number << " | "
+              << (format.first_release.empty() ? "not released yet" : format.first_release)
+              << " |\n";
+  }
+}
+
 }  // namespace
 
 int main() {
   std::cout << kHead;
   Printer(streamscope::trace::schema_sql()).print();
   Printer(streamscope::trace::nsys_views_sql()).print();
+  print_formats();
 }
