@@ -5,7 +5,7 @@
 #   cmake -DROOT=... -P tests/check_spdx.cmake
 cmake_minimum_required(VERSION 3.24)
 
-set(folders .ci .github cmake libcoord profiler viewer tests)
+set(folders .ci .github cmake docs libcoord profiler viewer tests)
 set(patterns "")
 foreach(folder ${folders})
   foreach(kind *.h *.hpp *.cpp *.c *.cu *.cuh *.def *.map *.sql *.cmake *.py *.sh *.yml CMakeLists.txt run)

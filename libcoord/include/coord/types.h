@@ -41,10 +41,12 @@ struct TimeNs {
 };
 
 }  // namespace coord
-
+/// \cond INTERNAL
 template <typename Tag>
 struct std::hash<coord::Id<Tag>> {
   std::size_t operator()(coord::Id<Tag> id) const noexcept {
     return std::hash<std::uint64_t>()(id.value);
   }
 };
+/// \endcond
+// Left out of the reference, because Doxygen 1.9 fails on a specialization outside its namespace.

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands of the documentation and compares their outputs with those that the pages show.
+
+  tests/docs/run.py [--build BUILD] [--packages FOLDER] [--have CONDITIONS] [PAGE...]
+
+Without a PAGE: README.md and every page below docs/. pages.py describes the marks by which a page says what its blocks need.
+Commands that cannot run here are checked for commands and options that do not exist.
+
+  --build BUILD        programs and libraries of this build, and the Python package of this repository
+  --packages FOLDER    instead: a machine on which everything is installed from the packages in this folder, as the pages say
+  --have CONDITIONS    what else there is, comma-separated: root, packages, network, cluster, github, display, checkout
+"""
+
+import argparse
+import importlib.util
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+import options
+import pages
+import shown_output
+from session import Session
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HISTORY = ("docs/CHANGELOG.md", "docs/decisions/")  # name options of former versions
+# Variables by which a program could take itself for one of a job or of a recording.
+FOREIGN = ("STREAMSCOPE_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_", "DISPLAY", "WAYLAND_DISPLAY")
+
+
+def all_pages():
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def has_gpu():
+    return pathlib.Path("/dev/nvidiactl").exists() and pathlib.Path("/dev/nvidia0").exists()
+
+
+def is_there(need, have):
+    kind, _, name = need.partition(":")
+    if kind == "program":
+        return shutil.which(name) is not None
+    if kind == "python":
+        return importlib.util.find_spec(name) is not None
+    return need in have or (need == "gpu" and has_gpu())
+
+
+def environment_of(arguments):
+    """For commands: what the machine has, without traces of who runs the test."""
+    result = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    result.update(LANG="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                  OMPI_MCA_rmaps_base_oversubscribe="1", SOURCE=str(ROOT))
+    if arguments.build:
+        build = arguments.build.resolve()
+        result.update(PATH=f"{build}/bin:{result['PATH']}", BUILD=str(build), PYTHONPATH=str(ROOT / "profiler/python"),
+                      CPATH=str(ROOT / "libcoord/include"), LIBRARY_PATH=str(build / "lib"), LD_LIBRARY_PATH=str(build / "lib"))
+    return result
+
+
+class PageRun:
+    """One page: what ran, what was only checked, what is wrong."""
+
+    def __init__(self, path, known, have):
+        self.name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+        self.path, self.known, self.have = path, known, have
+        self.ran, self.compared, self.checked, self.wrong = 0, 0, [], []
+
+    def fail(self, line, text):
+        self.wrong.append(f"{self.name}:{line}: {text}")
+
+    def check_options(self, text, line):
+        for mistake in self.known.mistakes(text):
+            self.fail(line, f"{mistake}: {text.strip()}")
+
+    def check(self, blocks, text):
+        for block in blocks:
+            if block.language in pages.SHELL:
+                for command in block.shown_commands():
+                    self.check_options(command.text, command.line)
+            else:
+                for number, line in enumerate(block.text.splitlines(), block.line + 1):
+                    self.check_options(line.lstrip(" -$") if options.PROGRAM in line else "", number)
+        if not self.name.startswith(HISTORY):
+            for line, span in pages.spans(text):
+                if span.startswith((options.PROGRAM + " ", "./dev ")):
+                    self.check_options(span, line)
+
+    def run(self, session, blocks):
+        for block in blocks:
+            if block.file:
+                path = session.cwd() / block.file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text)
+            runnable = []
+            for command in block.commands():
+                missing = [need for need in block.needs_of(command.text) if not is_there(need, self.have)]
+                if missing:
+                    self.checked.append((command, missing))
+                else:
+                    runnable.append(command)
+            before = pages.shell_commands(block.before, block.line) if block.before and (runnable or block.file) else []
+            for command in [*(pages.Command(hidden.text, block.line) for hidden in before), *runnable]:
+                if not self.run_command(session, command, ("gpu", "") in block.needs):
+                    return  # what follows builds on it
+
+    def run_command(self, session, command, on_gpu):
+        device = "unset CUDA_VISIBLE_DEVICES" if on_gpu else "export CUDA_VISIBLE_DEVICES="  # no GPU: the simulated device
+        code, output = session.run(f"{device}\n{command.text}")
+        shown = f"{command.text}\n{output.rstrip()}"
+        self.ran += 1
+        if code is None:
+            self.fail(command.line, f"did not end within a minute: {shown}")
+        elif code != command.exit_code:
+            self.fail(command.line, f"exit code {code} instead of {command.exit_code}: {shown}")
+        elif command.output is not None and command.output.strip():
+            self.compared += 1
+            if difference := shown_output.difference(command.output, output):
+                self.fail(command.line, f"{command.text}: the output differs:\n{difference}\nall of it:\n{output.rstrip()}")
+        return not self.wrong
+
+
+def run_page(path, arguments, known, have, environment):
+    """Runs a page and prints a line about it."""
+    page = PageRun(path, known, have)
+    began = time.monotonic()
+    try:
+        text = path.read_text(encoding="utf-8")
+        blocks = pages.blocks(text)
+        page.check(blocks, text)
+        with Session(environment, {"python": "/usr/bin/python3", **({"sudo": ""} if "root" in have else {})}) as session:
+            for package in sorted(arguments.packages.glob("*")) if arguments.packages else []:
+                (session.folder / package.name).symlink_to(package.resolve())
+            page.run(session, blocks)
+    except pages.PageError as error:
+        page.wrong.append(f"{page.name}: {error}")
+    if page.ran or page.checked or page.wrong:
+        print(f"{page.name}: {page.ran} ran ({page.compared} outputs compared), {len(page.checked)} only checked, "
+              f"{time.monotonic() - began:.1f} s{', WRONG' if page.wrong else ''}", flush=True)
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--packages", type=pathlib.Path)
+    parser.add_argument("--have", default="")
+    parser.add_argument("pages", nargs="*", type=pathlib.Path)
+    arguments = parser.parse_args()
+    have = set(filter(None, arguments.have.split(",")))
+    if unknown := have - pages.CONDITIONS:
+        parser.error(f"no such condition: {', '.join(sorted(unknown))}; there are {', '.join(sorted(pages.CONDITIONS))}")
+    if not arguments.build and not arguments.packages:
+        parser.error("name a build (--build) or a folder of packages (--packages)")
+    known = None  # of packages, nothing is installed yet
+    if arguments.build:
+        program = shutil.which(options.PROGRAM, path=f"{arguments.build}/bin")
+        if not program:
+            sys.exit(f"{arguments.build} has no program {options.PROGRAM}: build it")
+        known = options.Known(program, str(ROOT / "dev"))
+    environment = environment_of(arguments)
+    results = [run_page(path.resolve(), arguments, known, have, environment) for path in arguments.pages or all_pages()]
+    print("\nOnly checked, for want of:")
+    for page in results:
+        for command, missing in page.checked:
+            first = command.text.splitlines()[0]
+            print(f"  {', '.join(missing)}: {page.name}:{command.line}: {first}")
+    wrong = [text for page in results for text in page.wrong]
+    print("\n" + "\n\n".join(wrong) if wrong else "", end="")
+    print(f"\n{sum(page.ran for page in results)} commands ran, {sum(page.compared for page in results)} outputs were compared, "
+          f"{sum(len(page.checked) for page in results)} commands were only checked, {len(wrong)} mistakes")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
