@@ -67,8 +67,7 @@ serve::Response answer(OnDemandRequests& requests, const serve::Request& request
   if (request.method != "POST") return serve::text_response(405, request.path + " takes POST");
   if (stops) return response_to(requests.stop(), false);
   const auto seconds = seconds_of(request);
-  if (!seconds)
-    return serve::text_response(400, "seconds is not a number of seconds above 0");
+  if (!seconds) return serve::text_response(400, "seconds is not a number of seconds above 0");
   return response_to(requests.start(*seconds), true);
 }
 
@@ -109,8 +108,8 @@ std::shared_ptr<void> serve_control(const std::filesystem::path& rings,
     const std::filesystem::path file = rings / ring::kTokenFile;
     serve::Access access;
     access.token = write_token(file);
-    servers->push_back(serve::Server::on_loopback(fmt::format("127.0.0.1:{}", *port), handler,
-                                                  access, limits));
+    servers->push_back(
+        serve::Server::on_loopback(fmt::format("127.0.0.1:{}", *port), handler, access, limits));
     message("takes POST /start and /stop at http://127.0.0.1:{}; the token is in {}",
             servers->back().port(), file.string());
   }

@@ -13,10 +13,10 @@
 
 namespace streamscope::cli {
 
-/// Serves until the result is destroyed: GET /status, POST /start with ?seconds=N if it is to end by
-/// itself, POST /stop. `port` on 127.0.0.1, 0 for any; its token, that of STREAMSCOPE_CONTROL_TOKEN
-/// or a new one, is written to a file in `rings` that only this user can read, which is reported on
-/// standard error. Throws Error.
+/// Serves until the result is destroyed: GET /status, POST /start with ?seconds=N if it is to end
+/// by itself, POST /stop. `port` on 127.0.0.1, 0 for any; its token, that of
+/// STREAMSCOPE_CONTROL_TOKEN or a new one, is written to a file in `rings` that only this user can
+/// read, which is reported on standard error. Throws Error.
 std::shared_ptr<void> serve_control(const std::filesystem::path& rings,
                                     const std::shared_ptr<record::OnDemandRequests>& requests,
                                     std::optional<uint32_t> port);

@@ -117,11 +117,12 @@ void wait_for_start(const Choices& choices, record::Options& options) {
           [requests, port = choices.control_port](const std::filesystem::path& rings) {
             return serve_control(rings, requests, port);
           },
-      .finished = [quiet = choices.quiet](const record::Outcome& outcome) {
-        record::Options finish;
-        finish.quiet = quiet;
-        finish_trace(outcome, finish);
-      }};
+      .finished =
+          [quiet = choices.quiet](const record::Outcome& outcome) {
+            record::Options finish;
+            finish.quiet = quiet;
+            finish_trace(outcome, finish);
+          }};
 }
 
 record::Options options_from(const Choices& choices) {

@@ -358,14 +358,15 @@ struct SyncWitnessRecord : RecordStart {
 };
 
 /// The number that CUPTI gave one call of the driver, by which its reports name that call. The call
-/// of the thread that contains the middle of the interval made it.
+/// with the number made it, whose record follows; if that is 0, the call of the thread that
+/// contains the middle of the interval.
 struct CorrelationRecord : RecordStart {
   CallId call;  // function of the driver
   uint32_t correlation_id;
   int64_t begin_ns;  // CLOCK_MONOTONIC
   int64_t end_ns;
   uint32_t tid;
-  uint32_t reserved;
+  uint32_t call_number;
   uint64_t unused[4];
 };
 
@@ -643,10 +644,10 @@ struct LossRecord : RecordStart {
 
 struct CollectingRecord : RecordStart {
   uint8_t on;
-  uint8_t measuring;  // 1: switched only to measure the cost of recording, so it is no pause
+  uint8_t measuring;     // 1: switched only to measure the cost of recording, so it is no pause
   uint32_t call_number;  // kVirtualTime: of the latest call, by which such calls are ordered
   uint64_t begin;        // ticks
-  uint64_t progress;  // measuring: calls or ends of the named range so far, in all threads
+  uint64_t progress;     // measuring: calls or ends of the named range so far, in all threads
   uint64_t unused[5];
 };
 

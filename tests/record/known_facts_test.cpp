@@ -100,8 +100,7 @@ TEST(KnownFactsTest, ForgetsAGraphWithItsNodesAndEdges) {
   end.destroyed = 1;
   add(ring::RecordKind::kGraph, end);
   EXPECT_EQ(facts.size(), 4u);
-  for (const ring::Record& left : facts.all())
-    EXPECT_EQ(as<ring::GraphNodeRecord>(left).graph, 2u);
+  for (const ring::Record& left : facts.all()) EXPECT_EQ(as<ring::GraphNodeRecord>(left).graph, 2u);
 }
 
 }  // namespace

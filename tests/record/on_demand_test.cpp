@@ -65,7 +65,8 @@ TEST_F(OnDemandParts, EachHasTheCallsOfItsTimeAndTheNamesOfAll) {
   switch_to(thread, false);
   thread.context(1);
   thread.stream(0xa, 13);
-  const auto early = thread.text("named while off, in more than one record of a ring, as it is long");
+  const auto early =
+      thread.text("named while off, in more than one record of a ring, as it is long");
   idle_->step();
   EXPECT_EQ(thread.ring.header().head.load(), thread.ring.header().tail.load());
 
@@ -166,7 +167,8 @@ TEST_F(OnDemandParts, RingsOfProcessesThatEndedAreRemoved) {
   idle_->step();
   EXPECT_FALSE(idle_->all_finished());
   size_t rings = 0;
-  for (const auto& entry : fs::directory_iterator(rings_)) rings += entry.path().extension() == ".ring";
+  for (const auto& entry : fs::directory_iterator(rings_))
+    rings += entry.path().extension() == ".ring";
   EXPECT_EQ(rings, 1u);
   EXPECT_EQ(facts_.size(), 1u);
 }

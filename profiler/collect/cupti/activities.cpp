@@ -62,7 +62,9 @@ constinit std::atomic<uint64_t> conflict_begin{0};
 constinit std::atomic<uint64_t> dropped_total{0};
 constinit std::atomic<uint64_t> scrapped{0};
 constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads start
-constinit bool correlates = false;     // CallNumbers::kOwn; written before the threads start
+// Written before the threads start.
+constinit bool correlates = false;     // not CallNumbers::kCupti
+constinit bool reports_calls = false;  // CallNumbers::kOwn
 constinit std::atomic<bool> correlates_coord{false};
 
 // From now on another client owns the buffers.
@@ -77,17 +79,11 @@ void mark_taken(uint64_t begin) {
   }
 }
 
-// Functions of the driver whose calls are reported with CUPTI's numbers.
-bool is_correlated(CallKind kind) {
-  return kind == CallKind::kEventRecord ? correlates_coord.load(std::memory_order_relaxed)
-                                        : ring::issues_work(kind);
-}
-
 // A few functions cost a record of each of their calls. All of them (CUPTI_ACTIVITY_KIND_DRIVER)
 // would cost more than callbacks. CUPTI 13.0 reports functions only now and then that were switched
 // off and on again, so they are switched on once and off at the end.
 void correlate_calls(bool on) {
-  if (!correlates) return;
+  if (!reports_calls) return;
   for (CUpti_CallbackId id = 0; id < driver_calls.size(); ++id) {
     if (driver_calls[id].read != nullptr && is_correlated(driver_calls[id].kind))
       cupti.cuptiActivityEnableDriverApi(id, on ? 1 : 0);
@@ -112,6 +108,7 @@ class RingSink final : public DecodeSink {
   }
   void op(const ring::OpRecord& record) override {
     if (correlates) {
+      if (!reports_calls && was_paused(record.correlation_id)) return;
       ring::OpRecord joined = record;
       joined.flags |= ring::kOwnNumber;
       push(joined);
@@ -128,11 +125,7 @@ class RingSink final : public DecodeSink {
   void witness(const ring::SyncWitnessRecord& record) override { push(record); }
   void overhead(const ring::OverheadRecord& record) override { push(record); }
   void correlation(ring::CorrelationRecord record, uint32_t callback_id) override {
-    if (!correlates) return unknown(kActivityDriver);
-    // While the recording is off on demand, no call of these is recorded.
-    if (session.control->on_demand != 0 &&
-        session.control->device_times.load(std::memory_order_relaxed) == 0)
-      return;
+    if (!reports_calls) return unknown(kActivityDriver);
     if (callback_id >= driver_calls.size() || driver_calls[callback_id].read == nullptr) return;
     record.call = driver_calls[callback_id].id;
     push(record);
@@ -314,7 +307,10 @@ void* flush_regularly(void*) {
     if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) continue;
     const uint32_t now = control.flush_request.load(std::memory_order_relaxed);
     const bool seen = session.work_seen.exchange(false, std::memory_order_relaxed);
-    if (now != requests || seen || again)
+    // While calls pass, nobody notes them, and earlier ones may still be running.
+    const bool passing = session.passing.load(std::memory_order_relaxed) &&
+                         control.device_times.load(std::memory_order_relaxed) != 0;
+    if (now != requests || seen || again || passing)
       flush(now != requests ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     requests = now;
     again = seen;
@@ -379,8 +375,13 @@ bool enable(CUpti_ActivityKind kind) {
   return true;
 }
 
-// Graph launches keep their times: their kind must not be switched once there are graphs. Calls
-// keep their records.
+}  // namespace
+
+bool is_correlated(CallKind kind) {
+  return kind == CallKind::kEventRecord ? correlates_coord.load(std::memory_order_relaxed)
+                                        : ring::issues_work(kind);
+}
+
 void pause_activities(bool pause) {
   if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
   for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -393,8 +394,6 @@ void pause_activities(bool pause) {
     }
   }
 }
-
-}  // namespace
 
 bool can_correlate_calls() {
   return cupti.cuptiActivityEnableDriverApi != nullptr && cupti.cuptiSetThreadIdType != nullptr;
@@ -409,7 +408,8 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
   if (exchange == nullptr) exchange = new (exchange_memory) Exchange;
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
   if (result != CUPTI_SUCCESS) return result;
-  correlates = numbers == CallNumbers::kOwn;
+  correlates = numbers != CallNumbers::kCupti;
+  reports_calls = numbers == CallNumbers::kOwn;
   usable.store(true, std::memory_order_release);
   // The clock must be set to ours before the first kind is enabled.
   if (cupti.cuptiActivityRegisterTimestampCallback != nullptr)
@@ -513,7 +513,7 @@ void forget_activities_after_fork() {
   dropped_total.store(0, std::memory_order_relaxed);
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;
-  correlates = false;
+  correlates = reports_calls = false;
   exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
 }
 

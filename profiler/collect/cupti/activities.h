@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "ring/control.h"
+#include "vocabulary/call_kind.h"
 
 namespace streamscope::collect {
 
@@ -20,6 +21,7 @@ namespace streamscope::collect {
 enum class CallNumbers {
   kCupti,  // callbacks tell CUPTI's number of each call
   kOwn,    // calls have numbers of the collector: CUPTI reports the calls of the driver as well
+  kNamed,  // the same, but callbacks tell CUPTI's numbers (callbacks.h)
 };
 
 /// Enables the kinds of the tier. `late`: CUDA was in use before, so graphs may exist; then graph
@@ -27,6 +29,13 @@ enum class CallNumbers {
 /// before GRAPH_TRACE was enabled. Returns CUPTI's code, 0 on success. Call once, before the
 /// program creates a graph.
 int start_activities(const ring::Control& control, bool late, CallNumbers numbers);
+
+/// Switches device times off and on, except those of graph launches: their kind must not be
+/// switched once there are graphs. Calls keep their records.
+void pause_activities(bool pause);
+
+/// True if device work of this kind of call is reported, and the call gets CUPTI's number.
+bool is_correlated(CallKind kind);
 
 /// True if the loaded libcupti can report single functions of the driver, for CallNumbers::kOwn.
 bool can_correlate_calls();

@@ -15,6 +15,7 @@
 #include "collect/cupti/cupti_library.h"
 #include "collect/cupti/resources.h"
 #include "collect/process/driver.h"
+#include "collect/process/gate.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
 
@@ -151,6 +152,7 @@ CUptiResult switch_callbacks(bool enable) {
 }
 
 constexpr char kAllLost[] = "CUDA calls and GPU times are not recorded";
+constexpr char kTimesLost[] = "GPU times are not recorded";
 
 const char* error_text(CUptiResult result) {
   const char* text = nullptr;
@@ -174,6 +176,55 @@ CuptiStart refuse(const char* lost, CUptiResult result, const char* what, const 
   report_to_user(lost, cause, "run `streamscope doctor`");
   report_loss(ring::Loss::kNoCupti, 1, cause);
   return CuptiStart::kFailed;
+}
+
+// On demand.
+
+// A call that a wrapper records makes this call of the driver. The work of others is not reported.
+void CUPTIAPI on_named_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                            const void* data) {
+  if (!running() || domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite != CUPTI_API_ENTER) return;
+  ThreadState* thread = existing_thread();
+  if (!is_inside_a_call(thread) || thread->in_collector || !collects(thread->begin))
+    return note_paused_correlation(call.correlationId);
+  ring::CorrelationRecord record{};
+  record.kind = ring::RecordKind::kCorrelation;
+  record.call = driver_calls[id].id;
+  record.correlation_id = call.correlationId;
+  record.tid = thread->tid;
+  record.call_number = thread->open_number;
+  thread->push(record);
+}
+
+// Subscribes only while it is on, so that other tools can meanwhile. False, and reported, if that
+// is not possible.
+bool name_calls(bool on) {
+  char other[128] = "";
+  if (on) {
+    const CUptiResult result = subscribe(&subscriber, on_named_call, other, sizeof other);
+    if (result != CUPTI_SUCCESS) {
+      subscriber = nullptr;
+      refuse(kTimesLost, result, "cuptiSubscribe", other);
+      return false;
+    }
+  }
+  if (subscriber == nullptr) return true;
+  for (CUpti_CallbackId id = 0; id < driver_calls.size(); ++id) {
+    if (driver_calls[id].read != nullptr && is_correlated(driver_calls[id].kind))
+      cupti.cuptiEnableCallback(on ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  if (on) return true;
+  cupti.cuptiUnsubscribe(subscriber);
+  subscriber = nullptr;
+  return true;
+}
+
+void pause_device_times_on_demand(bool pause) {
+  if (!pause) name_calls(true);
+  pause_activities(pause);
+  if (pause) name_calls(false);
 }
 
 }  // namespace
@@ -202,13 +253,33 @@ CuptiStart start_cupti(bool late) {
   return refuse(kAllLost, result, step, other);
 }
 
-void start_device_times(bool late) {
+void start_device_times() {
   const auto result =
-      static_cast<CUptiResult>(start_activities(*session.control, late, CallNumbers::kOwn));
+      static_cast<CUptiResult>(start_activities(*session.control, false, CallNumbers::kOwn));
   if (result == CUPTI_SUCCESS) return;
   stop_activities();
-  refuse("GPU times are not recorded", result, "cuptiActivityRegisterCallbacks", "");
+  refuse(kTimesLost, result, "cuptiActivityRegisterCallbacks", "");
 }
+
+void start_device_times_on_demand() {
+  const char* cause = nullptr;
+  if (!load_cupti(&cause)) {
+    report_to_user(kTimesLost, cause, "name it in STREAMSCOPE_CUPTI");
+    return report_loss(ring::Loss::kNoCupti, 1, cause);
+  }
+  if (!name_calls(true)) return;
+  const auto result =
+      static_cast<CUptiResult>(start_activities(*session.control, true, CallNumbers::kNamed));
+  if (result == CUPTI_SUCCESS) {
+    session.pause_device_times.store(pause_device_times_on_demand, std::memory_order_release);
+    return;
+  }
+  stop_activities();
+  name_calls(false);
+  refuse(kTimesLost, result, "cuptiActivityRegisterCallbacks", "");
+}
+
+void stop_device_times_on_demand() { name_calls(false); }
 
 bool holds_cupti() { return running() && subscriber != nullptr; }
 

@@ -24,9 +24,15 @@ enum class CuptiStart {
 CuptiStart start_cupti(bool late);
 
 /// Enables the tier's activities without subscribing, for calls that wrappers record. If that
-/// fails, only the times are missing. `late` as in start_activities(). Needs a running session and
-/// load_cupti(). Call once.
-void start_device_times(bool late);
+/// fails, only the times are missing. Needs a running session and load_cupti(). Call once.
+void start_device_times();
+
+/// The same on demand, when CUDA is in use, for session.start_device_times: loads CUPTI, which then
+/// reports no calls of the driver, so callbacks tell the numbers of those that wrappers record,
+/// while device times are on. Not from callbacks. Call once.
+void start_device_times_on_demand();
+/// Undoes it.
+void stop_device_times_on_demand();
 
 /// True if we are CUPTI's subscriber; then it refuses every other one.
 bool holds_cupti();

@@ -51,6 +51,9 @@ uint32_t next_context_number(CUcontext context) {
   return numbers->contexts.try_emplace(unique, next).first->second;
 }
 
+// Activities will name streams by CUPTI's numbers, which their calls then show.
+uint32_t no_stream_number(CUcontext, CUstream, bool) { return ring::kNone32; }
+
 uint32_t next_stream_number(CUcontext, CUstream, bool) {
   std::lock_guard lock(numbers->mutex);
   return numbers->next_stream++;
@@ -129,7 +132,10 @@ bool InterposedCall::is_inside_another(ThreadState& thread, const void* top) {
 
 // While recording is off only to measure its cost: true if nothing follows from this call that must
 // be known later. It is not stamped, so a hang does not show it; calls that wait are.
-bool InterposedCall::can_pass() const { return may_pass(facts_) && only_records(); }
+bool InterposedCall::can_pass() const {
+  return may_pass(facts_) && session.active_captures.load(std::memory_order_relaxed) == 0 &&
+         !session.reads_parameters;
+}
 
 void InterposedCall::pass() {
   passes_ = true;
@@ -277,10 +283,15 @@ bool can_be_recorded() {
 
 void start_interposed(const Numbering* by_cupti) {
   if (numbers == nullptr) numbers = new (numbers_memory) Numbers;
+  const bool times_later = by_cupti == nullptr && session.control->on_demand != 0 &&
+                           session.control->tier >= Tier::kTimes;
+  // Nor must they take our graphs for theirs.
+  if (times_later) numbers->next_graph = 1u << 30;
   set_numbering(by_cupti != nullptr
                     ? *by_cupti
-                    : Numbering{next_stream_number, current_device, next_context_number,
-                                next_graph_number<CUgraph>, next_graph_number<CUgraphExec>});
+                    : Numbering{times_later ? no_stream_number : next_stream_number, current_device,
+                                next_context_number, next_graph_number<CUgraph>,
+                                next_graph_number<CUgraphExec>});
   prepare_call_recorder(false);
   session.interposing.store(true, std::memory_order_release);
 }

@@ -33,24 +33,10 @@ constexpr bool may_pass(CallFacts facts) {
       kEntryOutput | kEntryIdentity | kEntryEnds | kEntryStack | kEntryAllocates | kEntryFollowed;
   return (facts.flags & kSeen) == 0 && facts.kind != CallKind::kCaptureBegin;
 }
-/// What the collector does itself does not depend on it either.
-inline bool only_records() {
-  return session.active_captures.load(std::memory_order_relaxed) == 0 &&
-         !session.reads_parameters && !session.orders_calls;
-}
-/// True if this call passes because recording is off: paused, or its range has not begun. Windows
-/// that measure cost count their calls instead (InterposedCall::pass()).
-template <CallKind kKind, uint16_t kFlags>
-bool passes_while_off() {
-  if constexpr (may_pass({0, kKind, kFlags})) {
-    if (__builtin_expect(collecting(), 1) || session.window_off.load(std::memory_order_relaxed) ||
-        !only_records())
-      return false;
-    if constexpr ((kFlags & kEntryWork) != 0) note_work();  // its device times are still read
-    return true;
-  } else {
-    return false;
-  }
+/// True while calls for which may_pass() holds go to the driver at once. One cache line.
+inline bool passes_calls() {
+  return session.passing.load(std::memory_order_relaxed) &&
+         session.active_captures.load(std::memory_order_relaxed) == 0;
 }
 
 /// One call through a wrapper; lives in the wrapper's stack frame.

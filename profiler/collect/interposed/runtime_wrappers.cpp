@@ -114,7 +114,7 @@ struct RuntimeWrapper<kIndex, kId, kFound, cudaError_t(Args...)> {
     if (target == nullptr) return cudaErrorInitializationError;
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
     using Call = rules::RuntimeCall<known_as(kId)>;
-    if (passes_while_off<Call::kFacts.kind, Call::kFacts.flags>()) return target(args...);
+    if (may_pass(Call::kFacts) && passes_calls()) return target(args...);
     const void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) {
       if (Call::kFacts.kind == CallKind::kLaunch) kernel = kernel_of(args...);

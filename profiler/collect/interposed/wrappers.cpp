@@ -55,8 +55,19 @@ template <size_t kIndex, CUpti_driver_api_trace_cbid kId, class Function>
 struct Wrapper;
 template <size_t kIndex, CUpti_driver_api_trace_cbid kId, class... Args>
 struct Wrapper<kIndex, kId, CUresult(Args...)> {
+  using Function = CUresult(CUDAAPI*)(Args...);
+
+  // Small, and with the arguments where they are: what a call costs while recording is off.
   static CUresult CUDAAPI call(Args... args) {
-    using Function = CUresult(CUDAAPI*)(Args...);
+    if (may_pass(rules::DriverCall<kId>::kFacts) && passes_calls()) {
+      const auto target =
+          reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
+      if (__builtin_expect(target != nullptr, 1)) return target(args...);
+    }
+    return record(args...);
+  }
+
+  [[gnu::noinline]] static CUresult CUDAAPI record(Args... args) {
     auto target = reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
     if (__builtin_expect(target == nullptr, 0)) {
       find_targets();
@@ -65,7 +76,6 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
     }
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
     using Call = rules::DriverCall<kId>;
-    if (passes_while_off<Call::kFacts.kind, Call::kFacts.flags>()) return target(args...);
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
     Parameters<Args...> parameters;

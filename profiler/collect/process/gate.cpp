@@ -80,6 +80,13 @@ uint64_t progress() {
              : total_calls();
 }
 
+void let_calls_pass(bool paused) {
+  const ring::Control& control = *session.control;
+  session.passing.store(paused && (control.with & (ring::kWithArgs | ring::kWithAccesses)) == 0 &&
+                            control.chosen_order.mode == ring::OrderMode::kNone,
+                        std::memory_order_relaxed);
+}
+
 // Marks the change, if there is one. `gate_mutex` is held. While device times are paused, recording
 // can only be off: work would lack its times.
 void switch_state() {
@@ -106,6 +113,7 @@ void switch_state() {
   }
   session.collecting_since.store(since, std::memory_order_relaxed);
   session.window_off.store(next == GateState::kWindowOff, std::memory_order_relaxed);
+  let_calls_pass(next == GateState::kPaused);
   gate_state = next;
   if (ThreadState* thread = this_thread()) thread->push(record);
 }
@@ -160,6 +168,7 @@ bool open_gate() {
   gate_state = is_allowed() ? GateState::kOn : GateState::kPaused;
   session.collecting_since.store(gate_state == GateState::kOn ? 0 : kNever,
                                  std::memory_order_relaxed);
+  let_calls_pass(gate_state == GateState::kPaused);
   return gate_state == GateState::kOn;
 }
 
@@ -250,6 +259,7 @@ void forget_gate_after_fork() {
   pause_last.store(0, std::memory_order_relaxed);
   session.collecting_since.store(kNever, std::memory_order_relaxed);
   session.window_off.store(false, std::memory_order_relaxed);
+  session.passing.store(false, std::memory_order_relaxed);
   session.pause_device_times.store(nullptr, std::memory_order_relaxed);
   session.start_device_times.store(nullptr, std::memory_order_relaxed);
   session.range_ends.store(0, std::memory_order_relaxed);

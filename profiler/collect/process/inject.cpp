@@ -58,6 +58,7 @@ bool is_cupti_taken() { return cuda_injection_taken || under_another_tool; }
 
 void stop_wrappers() {
   stop_interposed();
+  stop_device_times_on_demand();
   stop_activities();
 }
 
@@ -68,12 +69,25 @@ bool needs_callbacks() {
   return ring::needs_callbacks(control.tier, control.graphs, control.with);
 }
 
-// Why calls cannot be interposed here; null if they can.
-const char* obstacle() {
+// Why no wrappers can see the calls; null if they can.
+const char* obstacle_to_wrappers() {
   if (session.control->source == ring::CallSource::kCupti) return "--source cupti";
   if (started_late) return "recording began after CUDA was in use";
   if (!can_interpose()) return "the program does not look functions up through this library";
   if (!can_be_recorded()) return "this version of the driver lacks what that needs";
+  return nullptr;
+}
+
+// Device times of a recording on demand, which CUPTI reports from the first start on.
+bool starts_times_later() {
+  return session.control->on_demand != 0 && needs_device_times() && !needs_callbacks() &&
+         !is_cupti_taken() && obstacle_to_wrappers() == nullptr;
+}
+
+// Why calls cannot be interposed here; null if they can.
+const char* obstacle() {
+  if (const char* why = obstacle_to_wrappers()) return why;
+  if (starts_times_later()) return nullptr;
   if (is_cupti_taken() || missing_cupti != nullptr) return nullptr;
   if (needs_callbacks()) return "the times of events and graph nodes need callbacks";
   return needs_device_times() && !can_correlate_calls()
@@ -86,6 +100,8 @@ const char* choose_source() {
   missing_cupti = nullptr;
   if (is_cupti_taken()) {
     missing_cupti = "another tool uses CUPTI in this process";
+  } else if (starts_times_later()) {
+    // Loaded and asked for numbers, CUPTI costs every call of the driver something.
   } else if (needs_device_times() || needs_callbacks() || obstacle() != nullptr) {
     const char* cause = nullptr;
     if (!load_cupti(&cause)) missing_cupti = cause;
@@ -95,6 +111,8 @@ const char* choose_source() {
   const char* times = missing_cupti != nullptr ? "no cupti" : collector_text();
   if (interposes && !needs_device_times()) {
     std::snprintf(chosen_text, sizeof chosen_text, "interposed");
+  } else if (starts_times_later()) {
+    std::snprintf(chosen_text, sizeof chosen_text, "interposed, cupti on demand");
   } else if (interposes) {
     std::snprintf(chosen_text, sizeof chosen_text, "interposed, %s", times);
   } else {
@@ -115,14 +133,14 @@ void start_wrappers() {
   const bool has_times = needs_device_times() && missing_cupti == nullptr;
   if ((session.control->with & ring::kWithAccesses) != 0) observe_accesses();
   if (session.control->chosen_order.mode != ring::OrderMode::kNone) start_chosen_order();
-  start_interposed(has_times ? &cupti_numbering() : nullptr);
+  start_interposed(has_times && !starts_times_later() ? &cupti_numbering() : nullptr);
   session.detach.store(stop_wrappers);
   if (!needs_device_times()) return;
-  if (has_times && session.control->on_demand != 0) {
-    session.start_device_times.store([] { start_device_times(true); });
+  if (starts_times_later()) {
+    session.start_device_times.store(start_device_times_on_demand);
     return;
   }
-  if (has_times) return start_device_times(false);
+  if (has_times) return start_device_times();
   const bool is_taken = is_cupti_taken();
   report_to_user(
       "GPU times are not recorded", missing_cupti,

@@ -47,6 +47,9 @@ struct alignas(64) Session {
   bool orders_calls = false;  // of two calls (confirm/chosen_order.h)
   bool intervenes() const { return observes || orders_calls; }  // around calls that make work
   std::atomic<bool> window_off{false};  // paused only to measure what recording costs (gate.h)
+  // Paused, and calls concern nothing but the recording: those that nothing later depends on may
+  // pass at once.
+  std::atomic<bool> passing{false};
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
   // Stream captures in the whole process that have begun, or are about to, and have not ended.
   std::atomic<int32_t> active_captures{0};

@@ -241,8 +241,8 @@ void add_options(Add add) {
     add(option.option);
     add(value);
   }
-  for (Option flag :
-       {Option{"STREAMSCOPE_QUIET", "--quiet"}, Option{"STREAMSCOPE_START_LATER", "--start-later"}}) {
+  for (Option flag : {Option{"STREAMSCOPE_QUIET", "--quiet"},
+                      Option{"STREAMSCOPE_START_LATER", "--start-later"}}) {
     const char* value = ::secure_getenv(flag.variable);
     if (value != nullptr && *value != '\0') add(flag.option);
   }

@@ -41,15 +41,15 @@ class Drain {
   struct Options {
     RunOptions run;
     ring::ClockKind clock = ring::ClockKind::kMonotonic;
-    int64_t trace_start_ns = 0;         ///< CLOCK_MONOTONIC
-    FactsOfProcesses* facts = nullptr;  ///< gets what later parts of the run refer to; null: none do
+    int64_t trace_start_ns = 0;  ///< CLOCK_MONOTONIC
+    FactsOfProcesses* facts =
+        nullptr;  ///< gets what later parts of the run refer to; null: none do
 
     static Options of(const ring::Control& control) {
-      return {.run = {.tier = control.tier,
-                      .with = control.with,
-                      .on_demand = control.on_demand != 0},
-              .clock = ring::best_clock(),
-              .trace_start_ns = control.trace_start_ns};
+      return {
+          .run = {.tier = control.tier, .with = control.with, .on_demand = control.on_demand != 0},
+          .clock = ring::best_clock(),
+          .trace_start_ns = control.trace_start_ns};
     }
   };
 
@@ -73,8 +73,8 @@ class Drain {
   /// Reads the rest, gives up processes that still run, stores and closes the trace. True if it is
   /// complete.
   bool finish();
-  /// The same, but leaves the rings to the next reader, and the processes that still run are only no
-  /// longer recorded: nothing is missing for that.
+  /// The same, but leaves the rings to the next reader, and the processes that still run are only
+  /// no longer recorded: nothing is missing for that.
   bool hand_over();
   /// True if no process records and every operation of theirs has its times.
   bool is_quiet();

@@ -121,7 +121,8 @@ void KnownFacts::forget(const Key& key) {
 }
 
 void KnownFacts::forget_graph(uint64_t graph) {
-  for (const RecordKind kind : {RecordKind::kGraph, RecordKind::kGraphNode, RecordKind::kGraphEdge}) {
+  for (const RecordKind kind :
+       {RecordKind::kGraph, RecordKind::kGraphNode, RecordKind::kGraphEdge}) {
     for (;;) {
       const auto known = facts_.lower_bound({kind, graph, 0});
       if (known == facts_.end() || known->first.kind != kind || known->first.first != graph) break;

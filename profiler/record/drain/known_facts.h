@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What must be kept of records that are not stored: those to which later ones refer (texts, streams,
-// modules, stacks, graphs and so on), the newest of each, up to a limit.
+// What must be kept of records that are not stored: those to which later ones refer (texts,
+// streams, modules, stacks, graphs and so on), the newest of each, up to a limit.
 #pragma once
 
 #include <cstddef>

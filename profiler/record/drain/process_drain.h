@@ -49,9 +49,9 @@ struct RingPosition {
 class ProcessDrain {
  public:
   enum class Ending {
-    kEnded,      ///< the process has ended
-    kReplaced,   ///< another program has taken its place by exec()
-    kAbandoned,  ///< it still runs, but its writer was killed or asked to leave
+    kEnded,       ///< the process has ended
+    kReplaced,    ///< another program has taken its place by exec()
+    kAbandoned,   ///< it still runs, but its writer was killed or asked to leave
     kHandedOver,  ///< it still runs, and only its recording has ended
   };
 

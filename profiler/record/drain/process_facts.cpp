@@ -133,7 +133,7 @@ void ProcessDrain::describe(const ring::CollectingRecord& record) {
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
   if (record.on != 0) {
     calls_.lose_history((record.flags & ring::kVirtualTime) != 0 ? record.call_number
-                                                                  : record.begin);
+                                                                 : record.begin);
     work_.resume(at);
   } else {
     work_.pause(at);

@@ -177,13 +177,12 @@ void OnDemand::end_part(Outcome outcome) {
   outcome.trace = part_;
   const OnDemandAnswer answer{part_, outcome.failure};
   answer_start(answer);
-  const auto finish = [outcome = std::move(outcome), answer,
-                       finished = options_.on_demand->finished,
-                       stoppers = std::make_shared<decltype(stoppers_)>(
-                           std::exchange(stoppers_, {}))] {
-    if (finished) finished(outcome);
-    answer_all(*stoppers, answer);
-  };
+  const auto finish =
+      [outcome = std::move(outcome), answer, finished = options_.on_demand->finished,
+       stoppers = std::make_shared<decltype(stoppers_)>(std::exchange(stoppers_, {}))] {
+        if (finished) finished(outcome);
+        answer_all(*stoppers, answer);
+      };
   // The derived tables take a while, during which the rings must be read.
   try {
     finishing_.push_back(std::async(std::launch::async, finish));

@@ -12,6 +12,12 @@ void Correlations::add(uint32_t tid, bool is_identity, const Call& call) {
   of.calls.push_back(call);
   if (of.calls.size() > (is_identity ? kMostIdentities : kMostCalls)) of.calls.pop_front();
   while (!of.waiting.empty() && resolve(of, of.waiting.front())) of.waiting.pop_front();
+  // Those before it are of calls that were not recorded.
+  while (!of.named.empty() && of.named.front().call_number <= call.number) {
+    const Named named = of.named.front();
+    of.named.pop_front();
+    if (named.call_number == call.number) correlate(named.correlation_id, named.call_number);
+  }
 }
 
 bool Correlations::describe(const ring::CorrelationRecord& record) {
@@ -20,6 +26,11 @@ bool Correlations::describe(const ring::CorrelationRecord& record) {
                      run_.clock.from_monotonic(record.end_ns)};
   const Number number{call, record.correlation_id};
   Thread& of = thread(record.tid, ring::changes_identity(ring::call_info(record.call).kind));
+  if (record.call_number != 0) {
+    of.named.push_back({record.call_number, record.correlation_id});
+    if (of.named.size() > kMostIdentities) of.named.pop_front();
+    return true;
+  }
   if (!resolve(of, number)) of.waiting.push_back(number);
   return true;
 }

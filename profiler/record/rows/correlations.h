@@ -56,9 +56,13 @@ class Correlations {
     Span call;  // of the driver
     uint32_t correlation_id;
   };
+  struct Named {
+    uint32_t call_number, correlation_id;
+  };
   struct Thread {
     std::deque<Call> calls;
     std::deque<Number> waiting;  // for calls that are not added yet
+    std::deque<Named> named;     // the same, whose call numbers are known
   };
 
   Thread& thread(uint32_t tid, bool is_identity) {

@@ -100,9 +100,9 @@ void Recorder::expect_on_demand() const {
 
 trace::HangReport Recorder::explain() const {
   if (is_on_demand() && control_->part_open.load(std::memory_order_acquire) == 0)
-    throw Error("process " + std::to_string(process_), "its recording is off",
-                "start it with streamscope start --pid " + std::to_string(process_) +
-                    ", then ask again");
+    throw Error(
+        "process " + std::to_string(process_), "its recording is off",
+        "start it with streamscope start --pid " + std::to_string(process_) + ", then ask again");
   request(control_->explain_request, control_->explained);
   const trace::Trace trace = trace::read(control_->trace_file);
   for (trace::Id hang = static_cast<trace::Id>(trace.hang.size()); hang-- > 0;) {

@@ -273,7 +273,8 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   if (!failure_) {
     try {
       if (flight_) outcome->trace_written = flight_->finish(trace_);
-      if (!flight_ && !on_demand_ && !drain_ && folder_.has_rings()) step();  // created since the last read
+      if (!flight_ && !on_demand_ && !drain_ && folder_.has_rings())
+        step();  // created since the last read
       if (drain_) {
         end_samples();
         outcome->complete = drain_->finish();
