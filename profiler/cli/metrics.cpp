@@ -3,20 +3,15 @@
 
 #include "report/metrics/metrics.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "command.h"
-#include "jobs.h"
+#include "job/packed_file.h"
 #include "metrics_source.h"
 #include "serve/server.h"
 #include "terminal.h"
@@ -41,22 +36,10 @@ struct MetricsArguments {
   bool allow_remote = false, quiet = false;
 };
 
-// Readers see the old file or the new one.
-void replace_file(const fs::path& file, std::string_view text) {
+void write_file(const fs::path& file, std::string_view text) {
   if (file.extension() != ".prom")
     throw Error(file, "does not end in .prom", "node_exporter reads no other files: name it so");
-  const fs::path part =
-      file.parent_path() / fmt::format(".{}.{}", file.filename().string(), ::getpid());
-  std::ofstream out(part, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(part, file, error);
-  if (out && !error) return;
-  const int code = error ? error.value() : errno;
-  fs::remove(part, error);
-  throw Error(file, fmt::format("cannot be written: {}", std::strerror(code)), remedy_for(code),
-              code);
+  job::replace_file(file, text);
 }
 
 std::string token_in(const fs::path& file) {
@@ -156,7 +139,7 @@ std::function<int()> define_metrics(CommandLine& line, ProgramArguments&) {
     if (options->output.empty())
       fmt::print("{}", text);
     else
-      replace_file(options->output, text);
+      write_file(options->output, text);
     return metrics.unreadable > 0 ? kUnusable : kDone;
   };
 }

@@ -22,7 +22,7 @@ end() {
 trap 'end; rm -rf "$work"' EXIT
 
 # value FILE SERIES: of the first sample whose name and labels match a pattern
-value() { grep -Em1 "^$2(\{| )" "$1" | sed 's/.* //'; }
+value() { grep -Em1 "^$2" "$1" | sed 's/.* //'; }
 
 # expect_status STATUS CURL_ARGUMENT...
 expect_status() {
@@ -54,7 +54,7 @@ promtool check metrics <one.prom >said 2>&1 || fail "promtool: $(cat said)"
 grep -q '^streamscope_iteration_bound{.*rank="1",by="copies"} 1$' one.prom || fail "bound: $(grep bound one.prom)"
 "$bin/streamscope" metrics run >run.prom || fail "metrics of a run exits $?"
 promtool check metrics <run.prom >said 2>&1 || fail "promtool: $(cat said)"
-[[ $(grep -c '^streamscope_recording_finished{.*} 1$' run.prom) == 2 && $(value run.prom streamscope_processes) == 2 ]] || fail "$(cat run.prom)"
+[[ $(grep -c '^streamscope_recording_finished{.*} 1$' run.prom) == 2 && $(value run.prom 'streamscope_processes ') == 2 ]] || fail "$(cat run.prom)"
 "$bin/streamscope" metrics --max-processes 1 run >run.prom
 [[ $(grep -c '^streamscope_recording_finished{' run.prom) == 1 && $(value run.prom streamscope_processes_left_out) == 1 ]] ||
   fail "--max-processes 1: $(grep processes run.prom)"
@@ -62,7 +62,7 @@ promtool check metrics <run.prom >said 2>&1 || fail "promtool: $(cat said)"
 # As a file, which readers see whole.
 echo old >node.prom
 "$bin/streamscope" metrics -o node.prom run && promtool check metrics <node.prom >/dev/null || fail "no file"
-[[ -z $(find . -maxdepth 1 -name '.node*') ]] || fail "left behind: $(ls -A)"
+[[ -z $(find . -maxdepth 1 -name '*.part') ]] || fail "left behind: $(ls -A)"
 expect_error 'does not end in .prom' -o run/rank-00000.sqlite run
 expect_error 'is neither a trace nor a folder' nowhere
 echo no trace >broken.sqlite
@@ -95,8 +95,19 @@ expect_status 403 -H 'Host: evil.example' "$url"
 expect_status 403 -H 'Origin: http://evil.example' "$url"
 expect_status 404 "${url%/metrics}/other"
 expect_status 405 -X POST "$url"
-"$bin/streamscope" record --quiet -o live/late.sqlite -- "$bin/examples/pipeline" >/dev/null
-wait_until 60 scraped '^streamscope_recording_finished\{run="live".*\} 1$' || fail "a new recording is not seen: $(cat page said)"
+"$bin/streamscope" record --quiet -o live/late.sqlite -- "$worker" forever >live.out 2>live.err &
+recorder=$!
+started+=("$recorder")
+wait_until 60 scraped '^streamscope_recording_finished\{run="live".*\} 0$' || fail "a recording that runs is not seen: $(cat page said live.err)"
+recorded() { value page 'streamscope_recording_seconds\{run="live".*'; }
+first=$(recorded)
+grown() { scraped . && [[ $(recorded) != "$first" ]]; }
+wait_until 60 grown || fail "the metrics of a recording that runs do not change: $first s"
+"$bin/streamscope" metrics live/late.sqlite.rings >rings.prom || fail "metrics of rings exits $?"
+[[ $(value rings.prom streamscope_recording_finished) == 0 ]] || fail "rings: $(cat rings.prom)"
+kill "$(pgrep -P "$recorder")"
+wait "$recorder" || true
+wait_until 60 scraped '^streamscope_process_state\{run="live".*,state="died"\} 1$' || fail "its end is not seen: $(grep live page)"
 rm live/late.sqlite
 wait_until 60 scraped '^streamscope_processes 2$' || fail "a removed recording stays: $(cat page)"
 

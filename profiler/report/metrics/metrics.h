@@ -47,10 +47,10 @@ struct ProcessMetrics {
   std::array<trace::Ns, std::size(kWaitCauses)> waited_ns{};  ///< of all streams, by WaitCause
   std::map<std::string_view, uint64_t> findings;          ///< by detector, without possible ones
   std::array<uint64_t, std::size(kSeverities)> losses{};  ///< by Severity
-  job::RankState state = job::RankState::kRuns;
-  bool finished = false;            ///< the recording
-  trace::Ns recorded_ns = 0;        ///< from its start to the last event
-  std::optional<double> cost;       ///< of recording, as a share, if it was measured
+  job::RankState state = job::RankState::kRuns;  ///< kHangs also if it hung before it ended
+  bool finished = false;                         ///< the recording
+  trace::Ns recorded_ns = 0;                     ///< from its start to the last event
+  std::optional<double> cost;                    ///< of recording, as a share, if it was measured
   std::optional<double> caused_ns;  ///< waiting of all other ranks for this one, per iteration
 };
 

@@ -5,6 +5,7 @@
 
 #include "analysis/analyses.h"
 #include "analysis/detector.h"
+#include "analysis/hang/hang.h"
 #include "analysis/iterations/iteration_model.h"
 #include "job/hang_state.h"
 #include "metrics.h"
@@ -75,7 +76,10 @@ ProcessMetrics metrics_of(const trace::Trace& trace, std::string run,
   for (const analysis::WaitPart& part : analyses.waits())
     trace::add_to(result.waited_ns[static_cast<size_t>(part.cause)], part.duration_ns);
   add_findings(analyses, result);
-  result.state = job::hang_state(analyses, {.rank = result.rank}).state;
+  const bool hangs =
+      std::ranges::any_of(analysis::explain_hangs(analyses), &trace::HangReport::alarm);
+  result.state =
+      hangs ? job::RankState::kHangs : job::hang_state(analyses, {.rank = result.rank}).state;
 
   const Info info = info_of(trace);
   for (const LossFact& loss : info.losses)

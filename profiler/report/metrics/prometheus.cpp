@@ -13,10 +13,12 @@ namespace {
 
 using trace::Ns;
 
+// Those that a trace shows.
 constexpr std::pair<job::RankState, std::string_view> kStates[] = {
-    {job::RankState::kRuns, "runs"},   {job::RankState::kQuiet, "quiet"},
-    {job::RankState::kHangs, "hangs"}, {job::RankState::kEnded, "ended"},
-    {job::RankState::kDied, "died"},   {job::RankState::kLost, "lost"},
+    {job::RankState::kRuns, "runs"},
+    {job::RankState::kHangs, "hangs"},
+    {job::RankState::kEnded, "ended"},
+    {job::RankState::kDied, "died"},
 };
 
 double seconds(double ns) { return ns / 1e9; }
