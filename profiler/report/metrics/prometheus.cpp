@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <type_traits>
 
 #include "analysis/detector.h"
 #include "analysis/labels.h"
@@ -55,8 +56,11 @@ class Page {
   }
   template <class Value>
   void sample(std::string_view labels, Value value, std::string_view suffix = "") {
-    text_ += labels.empty() ? fmt::format("{}{} {}\n", name_, suffix, value)
-                            : fmt::format("{}{}{{{}}} {}\n", name_, suffix, labels, value);
+    // More digits of a fraction are noise.
+    constexpr std::string_view kFormat = std::is_floating_point_v<Value> ? "{:.9g}" : "{}";
+    const std::string number = fmt::format(fmt::runtime(kFormat), value);
+    text_ += labels.empty() ? fmt::format("{}{} {}\n", name_, suffix, number)
+                            : fmt::format("{}{}{{{}}} {}\n", name_, suffix, labels, number);
   }
   std::string take() { return std::move(text_); }
 
