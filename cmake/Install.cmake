@@ -6,6 +6,7 @@
 #   lib/libcoord.so (a link to the version), lib/libstreamscope_inject.so, and whatever their static helpers are called
 #   libexec/streamscope/   the demos
 #   share/                 manual pages, completion scripts of bash, zsh and fish; desktop entry, icon and file type of the viewer
+#   share/streamscope/     a dashboard, and scripts for Slurm and Kubernetes
 #   include/coord/         the public headers
 #   lib/cmake/streamscope/ find_package(streamscope): streamscope::coord, streamscope::collect
 # Its components are the packages that cmake/packaging/Packages.cmake makes:
@@ -38,6 +39,12 @@ if(TARGET streamscope AND runs_here)
   streamscope_prints(_streamscope ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
   streamscope_prints(streamscope.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completion fish)
 endif()
+
+# A dashboard and scripts for services (docs/services.md).
+set(services ${PROJECT_SOURCE_DIR}/docs/services)
+install(FILES ${services}/grafana-dashboard.json ${services}/kubernetes-pod.yaml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
+install(PROGRAMS ${services}/slurm-epilog.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
 
 if(TARGET streamscope-viewer)  # it is optional
   set(desktop ${CMAKE_CURRENT_LIST_DIR}/packaging)

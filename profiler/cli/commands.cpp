@@ -36,6 +36,8 @@ constexpr Command kCommands[] = {
     {"cut", "TRACE --range NAME -o FILE", "cut the part of a trace out that a range covers",
      define_cut},
     {"merge", "TRACE… -o FILE", "merge traces of ranks or runs onto one timeline", define_merge},
+    {"metrics", "TRACE… [OPTIONS]", "metrics of recordings for Prometheus, as text or over HTTP",
+     define_metrics},
     {"query", "TRACE SQL [--format F]", "query a trace with SQL", define_query},
     {"analyze", "TRACE", "recompute the derived tables of a trace", define_analyze},
     {"detectors", "[--json]", "list the problems that StreamScope detects", define_detectors},

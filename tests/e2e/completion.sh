@@ -25,7 +25,7 @@ expect_words times = streamscope record --tier t
 expect_words --fail-on --format = streamscope check --f
 expect_words chrome chakra perfetto dot csv sqlite = streamscope export t.sqlite --to ""
 expect_words bash zsh fish = streamscope completion ""
-expect_words merge manual = streamscope help m
+expect_words merge metrics manual = streamscope help m
 expect_words '=' streamscope info --nothing
 COMP_WORDS=(streamscope record -- cat) COMP_CWORD=3
 _streamscope || true

@@ -72,6 +72,7 @@ SCENES = [
     Scene("check", ["{streamscope}", "check", TRACE], fixture="trace"),
     Scene("report", ["{streamscope}", "report", "--format", "html", "-o", "out.html", TRACE], fixture="trace"),
     Scene("export", ["{streamscope}", "export", "--to", "perfetto", "-o", "out.pftrace", TRACE], fixture="trace"),
+    Scene("metrics", ["{streamscope}", "metrics", "-o", "out.prom", TRACE], fixture="trace"),
     Scene("merge", ["{streamscope}", "merge", "-o", "out.sqlite", TRACE, "u.sqlite"], fixture="two", writes=True),
     Scene("import", ["{streamscope}", "import", "-o", TRACE, "profile.json"], fixture="profile", writes=True),
 ]

@@ -5,7 +5,7 @@ find_package(Python3 COMPONENTS Interpreter)
 streamscope_test(report LABELS unit golden SOURCES job/simulated_job.cpp
   LINK streamscope::report streamscope_export_proto streamscope_test_support nlohmann_json::nlohmann_json)
 streamscope_golden(report_test report/check_test.cpp report/check_job_test.cpp report/report_test.cpp report/job_report_test.cpp
-  report/job_diff_test.cpp report/job_info_test.cpp)
+  report/job_diff_test.cpp report/job_info_test.cpp report/metrics_test.cpp)
 streamscope_bench(report LINK streamscope::report streamscope::analysis streamscope::trace)
 
 # What others read, held against our rules for JUnit and their own definitions where STREAMSCOPE_SCHEMAS names a folder with them.
