@@ -142,7 +142,7 @@ class Runs(unittest.TestCase):
             '''
         """)
         self.assertEqual(0, code, said)
-        self.assertIn("4 commands ran, 2 outputs were compared, 0 commands were only checked, 0 mistakes", said)
+        self.assertIn("3 commands ran, 2 outputs were compared, 0 commands were only checked, 0 mistakes", said)
 
     def test_what_is_wrong_fails_and_is_named(self):
         for text, expected in (("'''sh\nfalse\n'''", "page.md:2: exit code 1 instead of 0"), ("'''console\n$ echo a\nb\n'''", "the output differs"),
