@@ -3,6 +3,7 @@
 """Whether the commands and options that a page names exist, by what the programs say about themselves."""
 
 import functools
+import pathlib
 import re
 import subprocess
 
@@ -21,13 +22,16 @@ class Known:
 
     def __init__(self, program=PROGRAM, dev=None):
         self._program = program
-        self._dev = dev
+        self._viewer = pathlib.Path(program).with_name(PROGRAM + "-viewer")
         self.commands = set(re.findall(r"^  ([a-z]+) ", ask(program, "--help"), re.M))
         self.verbs = set(re.findall(r"^  ([a-z]+) ", ask(dev, "help"), re.M)) if dev else None
 
     @functools.lru_cache(maxsize=None)
     def options(self, command):
-        return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", ask(self._program, *([command] if command else []), "--help")))
+        said = ask(self._program, *([command] if command else []), "--help")
+        if command == "view" and self._viewer.exists():  # which gets its other options
+            said += ask(str(self._viewer), "--help")
+        return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", said))
 
     def mistakes(self, text):
         """What does not exist, of the commands in a shell text."""
@@ -51,6 +55,8 @@ class Known:
             if is_command and re.fullmatch(r"[a-z]+", command):
                 yield f"streamscope has no command '{command}'"
             return
+        if command == "view" and not self._viewer.exists():
+            return  # nothing here knows its options
         for word in words:
             if word == "--":
                 return

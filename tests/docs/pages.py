@@ -13,8 +13,8 @@ A mark is an HTML comment before a fence, which readers do not see:
   <!-- run: COMMAND -->              runs in place of the commands of the block, whose output is compared with its output
   <!-- exit: 1 -->                   exit code of the last command, instead of 0
 
-What a block may need: gpu; root; packages (those of `./dev package`); network; cluster; github; display; checkout (a clone, in
-which it takes long); program:NAME; python:MODULE.
+What a block may need: gpu; gpu-tests (what tests/gpu/run does on a machine with a GPU); root; packages (those of `./dev package`);
+network; cluster; github; display; checkout (a clone, in which it takes long); program:NAME; python:MODULE.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ import shlex
 import subprocess
 import sys
 
-CONDITIONS = {"gpu", "root", "packages", "network", "cluster", "github", "display", "checkout"}
+CONDITIONS = {"gpu", "gpu-tests", "root", "packages", "network", "cluster", "github", "display", "checkout"}
 SHELL = {"sh", "bash", "console"}
 MARKS = {"needs", "before", "file", "run", "exit"}
 MARK = re.compile(r"<!--\s*(\w+):\s*(.*?)\s*-->", re.S)

@@ -10,7 +10,7 @@ Commands that cannot run here are checked for commands and options that do not e
 
   --build BUILD        programs and libraries of this build, and the Python package of this repository
   --packages FOLDER    instead: a machine on which everything is installed from the packages in this folder, as the pages say
-  --have CONDITIONS    what else there is, comma-separated: root, packages, network, cluster, github, display, checkout
+  --have CONDITIONS    what else there is, comma-separated: root, packages, network, ...
 """
 
 import argparse
@@ -40,10 +40,10 @@ def has_gpu():
     return pathlib.Path("/dev/nvidiactl").exists() and pathlib.Path("/dev/nvidia0").exists()
 
 
-def is_there(need, have):
+def is_there(need, have, path):
     kind, _, name = need.partition(":")
     if kind == "program":
-        return shutil.which(name) is not None
+        return shutil.which(name, path=path) is not None
     if kind == "python":
         return importlib.util.find_spec(name) is not None
     return need in have or (need == "gpu" and has_gpu())
@@ -97,13 +97,14 @@ class PageRun:
                 path.write_text(block.text)
             runnable = []
             for command in block.commands():
-                missing = [need for need in block.needs_of(command.text) if not is_there(need, self.have)]
+                missing = [need for need in block.needs_of(command.text) if not is_there(need, self.have, session.path)]
                 if missing:
                     self.checked.append((command, missing))
                 else:
                     runnable.append(command)
-            before = pages.shell_commands(block.before, block.line) if block.before and (runnable or block.file) else []
-            for command in [*(pages.Command(hidden.text, block.line) for hidden in before), *runnable]:
+            hidden = pages.shell_commands(block.before, block.line) if block.before and (runnable or block.file) else []
+            for command in [*(pages.Command(command.text, block.line) for command in hidden), *runnable]:
+                self.ran += command in runnable
                 if not self.run_command(session, command, ("gpu", "") in block.needs):
                     return  # what follows builds on it
 
@@ -111,7 +112,7 @@ class PageRun:
         device = "unset CUDA_VISIBLE_DEVICES" if on_gpu else "export CUDA_VISIBLE_DEVICES="  # no GPU: the simulated device
         code, output = session.run(f"{device}\n{command.text}")
         shown = f"{command.text}\n{output.rstrip()}"
-        self.ran += 1
+        mistakes = len(self.wrong)
         if code is None:
             self.fail(command.line, f"did not end within a minute: {shown}")
         elif code != command.exit_code:
@@ -120,7 +121,7 @@ class PageRun:
             self.compared += 1
             if difference := shown_output.difference(command.output, output):
                 self.fail(command.line, f"{command.text}: the output differs:\n{difference}\nall of it:\n{output.rstrip()}")
-        return not self.wrong
+        return len(self.wrong) == mistakes
 
 
 def run_page(path, arguments, known, have, environment):

@@ -61,7 +61,8 @@ class Session:
         for name, target in shims.items():
             (tools / name).write_text(f'#!/bin/sh\nexec {target} "$@"\n')
             (tools / name).chmod(0o755)
-        self._environment = dict(environment, HOME=str(self.folder), PATH=f"{tools}:{environment['PATH']}", TMPDIR=str(self._state))
+        self.path = f"{tools}:{environment['PATH']}"
+        self._environment = dict(environment, HOME=str(self.folder), PATH=self.path, TMPDIR=str(self._state))
         (self._state / "shell").touch()
         (self._state / "folder").write_text(str(self.folder))
         adopt_orphans()

@@ -4,6 +4,7 @@
 #
 # Uses packages where nothing else is: in new root file systems, made by debootstrap. Needs root and a mirror.
 #   clean_roots.sh FOLDER [RELEASE...]   FOLDER has the packages; RELEASEs to use the archive in (default trixie jammy noble)
+#   clean_roots.sh FOLDER tutorials      follows each tutorial as its page says, from the installation on, and prints its time
 #
 # In the release that the Debian packages are for: install, demo with report and picture, upgrade, removal that leaves nothing, window,
 # consumers, gate. In the others the archive: demo, window, consumers, gate.
@@ -116,7 +117,30 @@ try_archive() {
   use gate /opt/elsewhere/bin/streamscope
 }
 
+# Each tutorial in a root file system of its own, by the commands of its page (tests/docs).
+follow_tutorials() {
+  local fresh=$root page
+  quietly "lists of packages" apt-get update
+  apt_install "what runs the commands of a page" python3
+  echo 'APT::Get::Assume-Yes "true";' >"$fresh/etc/apt/apt.conf.d/90assume-yes"
+  mkdir -p "$fresh/test/source/tests"
+  cp -r "$here/../docs" "$fresh/test/source/tests/docs"
+  cp -r "$here/../../docs" "$fresh/test/source/docs"
+  for page in "$fresh"/test/source/docs/tutorials/*.md; do
+    root=$work/followed
+    cp -a "$fresh" "$root"
+    inside python3 /test/source/tests/docs/run.py --packages /test/packages --have root,packages,network "${page#"$fresh"}" ||
+      fail "$release: tutorial $page"
+    rm -rf --one-file-system "$root"
+  done
+}
+
 make_root "$own" || exit 77
+if [[ ${others[0]} == tutorials ]]; then
+  follow_tutorials
+  echo "tutorials: passed"
+  exit
+fi
 try_debian_packages
 compgen -G "$packages/*.tar.xz" >/dev/null || others=()
 for other in "${others[@]}"; do

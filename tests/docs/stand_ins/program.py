@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The reader's own program, whatever its name and arguments: the pipeline example on the simulated device."""
+
+import os
+
+pipeline = os.environ["BUILD"] + "/bin/examples/pipeline"
+os.execv(pipeline, [pipeline, "--device", "sim"])
