@@ -173,8 +173,8 @@ class Sessions(unittest.TestCase):
         began = time.monotonic()
         with session.Session(environment, {}) as shell:
             self.assertEqual((None, "begun\n"), shell.run("echo begun; sleep 1001", time_limit_s=5))
-            self.assertEqual((0, ""), shell.run("cat"))  # nothing to read
-            code, number = shell.run("setsid sleep 1002 >/dev/null 2>&1 & echo $!")
+            self.assertEqual((0, ""), shell.run("cat", 60))  # nothing to read
+            code, number = shell.run("setsid sleep 1002 >/dev/null 2>&1 & echo $!", 60)
             self.assertEqual(0, code)
             work = shell.folder
         self.assertFalse(pathlib.Path(f"/proc/{number.strip()}").exists())

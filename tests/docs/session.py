@@ -12,7 +12,6 @@ import tempfile
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-TIME_LIMIT_S = 60
 
 # What a command changes in its shell is there for the next one.
 SHELL = r"""
@@ -77,7 +76,7 @@ class Session:
     def cwd(self):
         return pathlib.Path((self._state / "folder").read_text().strip())
 
-    def run(self, text, time_limit_s=TIME_LIMIT_S):
+    def run(self, text, time_limit_s):
         """(exit code, output); None as the code if it did not end in time."""
         (self._state / "command").write_text(text + "\n")
         with open(self._state / "output", "wb") as output:  # not a pipe: what stays in the background would keep that open

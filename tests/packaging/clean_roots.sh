@@ -126,13 +126,14 @@ follow_tutorials() {
   mkdir -p "$fresh/test/source/tests"
   cp -r "$here/../docs" "$fresh/test/source/tests/docs"
   cp -r "$here/../../docs" "$fresh/test/source/docs"
-  for page in "$fresh"/test/source/docs/tutorials/*.md; do
+  grep -lE '^```(sh|console)$' "$fresh"/test/source/docs/tutorials/*.md >"$work/pages.txt"
+  while read -r page <&3; do
     root=$work/followed
     cp -a "$fresh" "$root"
     inside python3 /test/source/tests/docs/run.py --packages /test/packages --have root,packages,network "${page#"$fresh"}" ||
       fail "$release: tutorial $page"
     rm -rf --one-file-system "$root"
-  done
+  done 3<"$work/pages.txt"
 }
 
 make_root "$own" || exit 77
