@@ -11,6 +11,7 @@ import time
 
 import cost
 import figures
+import transformer
 from harness import Trace
 from python_package import COUNTS, PROGRAMS, STEPS, counts_of, environment
 from pytorch import is_available
@@ -18,7 +19,8 @@ from pytorch import is_available
 CYCLES = 200
 LIMIT_S = 60
 OFF_NS = 5
-SETS, TURNS = 4, 60
+SETS, TURNS = 4, 120
+COPIES, STEP_TURNS = 3, 12
 
 
 def start(harness, name, options, program, env=None):
@@ -177,12 +179,40 @@ def check_off(harness):
             figures.check_limit(harness, f"service: added by a collector that is off, {tier}", added[f"off, {tier}"], "ns", OFF_NS)
 
 
+def check_off_step(harness):
+    """A step of an eager transformer under a collector that is off: copies of the process side by side, as one differs from the next by percents."""
+    ways = {"bare": [], "again": []}
+    for tier in ("structure", "times"):
+        ways[f"off, {tier}"] = [harness.streamscope, "record", "--start-later", "--quiet", "--force", "--tier", tier]
+    runners = []
+    for way, words in ways.items():
+        for copy in range(COPIES):
+            name = f"{way} {copy}"
+            command = [*words, "-o", harness.trace_path(f"service.step.{copy}.{way[-5:]}"), "--"] if words else []
+            runners.append((way, copy, cost.Turns(harness, name, command, [], [harness.python, transformer.SCRIPT])))
+    turns = cost.take_turns(harness, "service.step", [runner for _, _, runner in runners], 1, STEP_TURNS, transformer.START_S)
+    if turns is None:
+        return
+    steps = {way: [turns[f"{way} {copy}"] for copy in range(COPIES)] for way in ways}
+    for way in list(ways)[1:]:
+        # Each turn of each copy beside the bare one of the same turn.
+        added = [100 * (mine / bare - 1) for copy in range(COPIES) for mine, bare in zip(steps[way][copy], steps["bare"][copy])]
+        low, median, high = figures.interval(added)
+        said = "resolved" if low > 0 or high < 0 else "not resolved"
+        harness.log(f"  eager step, {way}: {median:+.2f} %, 95 % interval {low:+.2f} to {high:+.2f}, {len(added)} pairs: {said}")
+        if way != "again":
+            harness.check(f"service: an eager step, {way}: at most +2 % is certain", low <= 2, f"{median:+.2f} % ({low:+.2f} to {high:+.2f})")
+
+
 def run(harness):
-    if is_available(harness):
-        for tier in ("structure", "times"):
-            check_part(harness, tier)
-    else:
+    check_off(harness)
+    has_torch = is_available(harness)
+    if not has_torch:
         harness.skip("service.part", "there is no PyTorch")
+    if has_torch and not harness.is_over():
+        check_off_step(harness)
+    for tier in ("structure", "times"):
+        if has_torch and not harness.is_over():
+            check_part(harness, tier)
     for tier in ("structure", "times"):
         check_cycles(harness, tier)
-    check_off(harness)
