@@ -125,6 +125,24 @@ part=$(cat part.txt)
 [[ $(sql "$part" 'select count(*) from event_record') -gt 50 ]] || fail "the part of a killed recorder is lost"
 [[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls)"
 
+# The program ends while somebody waits for an answer: he gets one.
+rm w.txt
+"$bin/streamscope" record --start-later -o a.sqlite -- "$worker" forever >w.txt 2>w.err &
+launcher=$!
+wait_until 30 eval '[[ $(wc -l 2>/dev/null <w.txt) -gt 100 ]]' || fail "it does not proceed: $(cat w.err)"
+target=$(head -1 w.txt)
+companions+=("$launcher" "$target")
+"$bin/streamscope" start --pid "$target" >/dev/null || fail "start: $?"
+kill -STOP "$target"  # so that the stop is not answered
+timeout 60 "$bin/streamscope" stop --pid "$target" >out.txt 2>err.txt &
+waiting=$!
+sleep 0.5
+kill -KILL "$target"
+code=0
+wait "$waiting" || code=$?
+((code != 124)) || fail "a stop was never answered"
+wait_until 20 eval '! kill -0 $launcher 2>/dev/null' || fail "the recorder does not end"
+
 # It ends with the program: a part that is on is finished, and without one there is none.
 rm w.txt
 "$bin/streamscope" record --start-later -o e.sqlite -- "$worker" forever >w.txt 2>w.err &

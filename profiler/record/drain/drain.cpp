@@ -530,7 +530,8 @@ bool Drain::finish(ProcessDrain::Ending of_live) {
   for (const RankConflict& conflict : rank_conflicts(rows))
     processes_[conflict.process]->contradict_rank(conflict.text);
   // There was a ring, or there would be no trace: one could not be created.
-  if (!recovering_ && processes_.empty()) run_.losses.add(trace::kNoId, "no-thread-ring", 1);
+  if (!recovering_ && processes_.empty() && !options_.run.on_demand)
+    run_.losses.add(trace::kNoId, "no-thread-ring", 1);
   if (options_.run.newest_only) {
     run_.losses.add(trace::kNoId, "flight-recorder", 1);
   } else if (recovering_) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "record/run/files.h"
+#include "ring/process.h"
 
 namespace streamscope::record {
 namespace {
@@ -173,6 +174,9 @@ void OnDemand::close_part() {
 void OnDemand::end_part(Outcome outcome) {
   close_part();
   phase_ = Phase::kOff;
+  std::erase_if(facts_, [](const auto& process) {
+    return !ring::process_alive(process.first.pid, process.first.start);
+  });
   idle_ = std::make_unique<IdleReader>(folder_.path(), facts_);
   outcome.trace = part_;
   const OnDemandAnswer answer{part_, outcome.failure};

@@ -290,11 +290,11 @@ void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>
   if (flight_) outcome->left = flight_->remove_left();
   if (failure_) throw *failure_;  // the rings stay for recover()
   drain_.reset();
-  served_.reset();
   if (on_demand_) {
     outcome->parts = on_demand_->parts();
     if (outcome->trace_written) outcome->trace = trace_;
     on_demand_.reset();
+    served_.reset();
   }
   if (finished && outcome->trace_written) finished(*outcome);
   if (!folder_.remove()) outcome->left.push_back({folder_.path(), trace_});

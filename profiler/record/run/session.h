@@ -80,8 +80,8 @@ class Session {
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<FlightSession> flight_;  // instead of the drain
+  std::shared_ptr<void> served_;  // takes requests from outside, and waits for their answers
   std::unique_ptr<OnDemand> on_demand_;
-  std::shared_ptr<void> served_;  // what takes requests from outside
   HangOptions hangs_;
   std::optional<Monitor> monitor_;
   std::optional<Sampler> sampler_;
