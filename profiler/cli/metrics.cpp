@@ -135,6 +135,7 @@ std::function<int()> define_metrics(CommandLine& line, ProgramArguments&) {
                           .quiet = options->quiet || serves});
     if (serves) serve_metrics(source, *options);
     const report::Metrics metrics = source.collect();
+    if (metrics.processes.empty() && metrics.unreadable > 0) return kUnusable;
     const std::string text = report::to_prometheus(metrics);
     if (options->output.empty())
       fmt::print("{}", text);

@@ -84,7 +84,7 @@ const MetricsSource::Known& MetricsSource::analyzed(const Recording& recording) 
                                        recording.run, options_.iteration);
     known.readable = true;
     version = recording.running ? version : version_of(recording.file);  // reading may complete it
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     known.readable = false;
     message("{}", explain(error));
   }

@@ -67,8 +67,12 @@ expect_error 'does not end in .prom' -o run/rank-00000.sqlite run
 expect_error 'is neither a trace nor a folder' nowhere
 echo no trace >broken.sqlite
 code=0
-"$bin/streamscope" metrics broken.sqlite >broken.prom 2>said || code=$?
-[[ $code == 2 && $(value broken.prom streamscope_traces_unreadable) == 1 && -s said ]] || fail "broken.sqlite exits $code: $(cat said)"
+"$bin/streamscope" metrics broken.sqlite -o broken.prom 2>said || code=$?
+[[ $code == 2 && ! -e broken.prom && -s said ]] || fail "broken.sqlite exits $code: $(cat said)"
+code=0
+"$bin/streamscope" metrics broken.sqlite run >broken.prom 2>said || code=$?
+[[ $code == 2 && $(value broken.prom 'streamscope_processes ') == 2 && $(value broken.prom streamscope_traces_unreadable) == 1 ]] ||
+  fail "broken.sqlite and run exit $code: $(cat said)"
 
 # After a job of Slurm.
 mkdir spool textfiles

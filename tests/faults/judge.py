@@ -175,7 +175,8 @@ def judge_command(verdict, build, scene, normal, result, folder, fault, died):
     verdict.outcome = "error, said" if fails else "killed, repeated"
     whole = "streamscope analyze" in result.err  # what was made is whole, and only lacks what is derived
     later = died or whole or cannot_remove(fault) or scene.name.startswith("recover")  # the next command continues
-    verdict.require("left behind", later or not result.left, f"{result.left}; {result.err}")
+    left = [name for name in result.left if not (name == scene.part and fault is not None and fault.stays)]
+    verdict.require("left behind", later or not left, f"{left}; {result.err}")
     force = ["--force"] if scene.writes else []
     repeated = subprocess.run(filled(scene.words, build, folder) + force, cwd=folder, env=build.environment(), capture_output=True,
                               text=True, timeout=30, check=False)

@@ -45,6 +45,7 @@ class Scene:
     environment: dict = field(default_factory=dict)
     fixture: str = None         # folder that the scene starts from
     writes: bool = False        # a new trace; takes --force
+    part: str = ""              # file that becomes the output; stays where no name can be changed any more
     seconds: float = 60         # on a machine with much else to do
 
     @property
@@ -72,7 +73,7 @@ SCENES = [
     Scene("check", ["{streamscope}", "check", TRACE], fixture="trace"),
     Scene("report", ["{streamscope}", "report", "--format", "html", "-o", "out.html", TRACE], fixture="trace"),
     Scene("export", ["{streamscope}", "export", "--to", "perfetto", "-o", "out.pftrace", TRACE], fixture="trace"),
-    Scene("metrics", ["{streamscope}", "metrics", "-o", "out.prom", TRACE], fixture="trace"),
+    Scene("metrics", ["{streamscope}", "metrics", "-o", "out.prom", TRACE], fixture="trace", part="out.prom.part"),
     Scene("merge", ["{streamscope}", "merge", "-o", "out.sqlite", TRACE, "u.sqlite"], fixture="two", writes=True),
     Scene("import", ["{streamscope}", "import", "-o", TRACE, "profile.json"], fixture="profile", writes=True),
 ]
