@@ -63,6 +63,7 @@ def on_files(files, config):
     for page in sorted((ROOT / SITE_ONLY).glob("*.md")):
         add(page.name, page.parent)
     add("README.md", ROOT)
+    add("site.css", ROOT / SITE_ONLY)
     for file in sorted(REFERENCE.rglob("*")):
         if file.is_file():
             add(file.relative_to(REFERENCE).as_posix(), REFERENCE)
