@@ -4,7 +4,7 @@
 // The window on a run of many ranks: lanes of ranks, the critical path between them, and the way to
 // the trace of a rank and back.
 
-#include "job/run_on_disk.h"
+#include "job/growing_run.h"
 #include "job/simulated_job.h"
 #include "viewer_e2e/window_fixture.h"
 
@@ -114,6 +114,40 @@ TEST_F(JobWindow, OpensTheTraceOfARankAtTheSameIterationAndComesBack) {
   key("u");
   EXPECT_TRUE(becomes("ranks", 16));
   EXPECT_EQ(number("iteration"), static_cast<double>(iteration + 1));
+}
+
+TEST_F(JobWindow, ShowsRanksThatAppearWhileItIsOpenUntilAllAreThere) {
+  job_ = job::simulate(
+      {.ranks = 16, .iterations = 8, .layers = 2, .fault = job::Fault::kSlowLoader, .seed = 7});
+  job::add_to_run(folder_ / "run", job::part_of(job_.summaries, 0, 6));
+  open(folder_ / "run");
+  ASSERT_TRUE(becomes("ranks", 6));
+  ASSERT_TRUE(eventually([&] { return number("width_px") > 100; }));
+  EXPECT_EQ(text("running"), "true");
+  EXPECT_EQ(number("world_size"), 16);
+  key("f");
+  key("ctrl+j");
+  key("l");
+  ASSERT_TRUE(eventually([&] { return text("selected_rank") != "null"; })) << slurp(state_file());
+  const std::string rank = text("selected_rank"), step = text("selected_step");
+  const double scale = number("ns_per_px"), iteration = number("iteration");
+  job::add_to_run(folder_ / "run", job::part_of(job_.summaries, 6, 12));
+  ASSERT_TRUE(becomes("ranks", 12));
+  EXPECT_EQ(text("running"), "true");
+  EXPECT_EQ(text("selected_rank"), rank);
+  EXPECT_EQ(text("selected_step"), step);
+  job::add_to_run(folder_ / "run", job::part_of(job_.summaries, 12, 16));
+  ASSERT_TRUE(becomes("ranks", 16));
+  EXPECT_EQ(text("running"), "false");
+  EXPECT_EQ(text("status"), quoted("the run has ended"));
+  EXPECT_EQ(text("selected_rank"), rank);
+  EXPECT_EQ(text("selected_step"), step);
+  EXPECT_EQ(number("ns_per_px"), scale);
+  EXPECT_EQ(number("iteration"), iteration);
+  // Not polled any more.
+  std::filesystem::remove(folder_ / "run/rank-00003.sqlite");
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  EXPECT_EQ(number("ranks"), 16);
 }
 
 TEST_F(JobWindow, RefusesWhatIsForATrace) {

@@ -108,6 +108,21 @@ StepPart late_part(const JobModel& job, StepPart part) {
   return late == part.step ? StepPart{} : StepPart{late, false};
 }
 
+std::string running_text(const JobModel& job, std::chrono::steady_clock::time_point now) {
+  const RunProgress& progress = job.progress();
+  if (!progress.is_running) return "";
+  const size_t ranks = job.steps().ranks.size();
+  const std::string count = progress.world_size > 0
+                                ? number_text(ranks) + " of " +
+                                      format_count(static_cast<size_t>(progress.world_size), "rank")
+                                : format_count(ranks, "rank");
+  const auto age = std::chrono::floor<std::chrono::seconds>(now - progress.read_at).count();
+  constexpr int64_t kMinute = 60;
+  const std::string ago =
+      age < 2 * kMinute ? std::to_string(age) + " s" : std::to_string(age / kMinute) + " min";
+  return "running, " + count + ", updated " + ago + " ago";
+}
+
 std::string name_of_row(const JobModel& job, const ShownRank& row) {
   return row.is_fold ? job.name_of_group(row.group)
                      : job::ranks_text({job.steps().ranks[row.rank].identity.rank});

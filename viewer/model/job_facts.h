@@ -22,6 +22,9 @@ std::vector<Fact> facts_of(const JobModel& job, StepPart part);
 /// The rank that arrived last in the same collective, if another one; nothing for work.
 StepPart late_part(const JobModel& job, StepPart part);
 
+/// Of a run that grows: "running, 3 of 4 ranks, updated 5 s ago". "" if it has ended.
+std::string running_text(const JobModel& job, std::chrono::steady_clock::time_point now);
+
 /// "rank 5", "ranks 0-4 and 6-15".
 std::string name_of_row(const JobModel& job, const ShownRank& row);
 /// What is below it: "makes others wait 8.73 ms, waits 1.2 ms".

@@ -50,9 +50,10 @@ Ns work_start_ns(const Steps& steps, uint32_t step) {
   return steps.ran(after) ? steps.end_ns[after] : steps.start_ns[step] - steps.work_ns[step];
 }
 
-JobModel::JobModel(report::JobReport report, std::filesystem::path folder)
+JobModel::JobModel(report::JobReport report, std::filesystem::path folder, RunProgress progress)
     : report_(std::move(report)),
       folder_(std::move(folder)),
+      progress_(std::move(progress)),
       document_(report::job_document(report_, report_.job.steps.ranks.size())),
       warning_(warning_of(document_, report_.job)),
       moved_ns_(steps().ranks.size()),
@@ -72,6 +73,13 @@ Ns JobModel::at(uint32_t rank_row, Ns own_ns) const {
   const job::RankClock& clock = job().clocks[rank_row];
   return clock.known() ? clock.to_first(own_ns)
                        : add_ns(own_ns, static_cast<double>(moved_ns_[rank_row]));
+}
+
+std::optional<uint32_t> JobModel::row_of(int32_t rank) const {
+  const auto found = std::ranges::lower_bound(
+      steps().ranks, rank, {}, [](const job::RankRow& each) { return each.identity.rank; });
+  if (found == steps().ranks.end() || found->identity.rank != rank) return std::nullopt;
+  return static_cast<uint32_t>(found - steps().ranks.begin());
 }
 
 // Ranks go through iterations almost together, so that some of them are enough.

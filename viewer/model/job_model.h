@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "alike_ranks.h"
+#include "file_state.h"
 #include "report/sections/job_document.h"
 #include "timeline/timeline_layout.h"
 
@@ -41,13 +43,27 @@ struct JobIteration {
   double waited = 0;    ///< share of it that ranks wait for others, on average
 };
 
+/// How far a run was when it was read.
+struct RunProgress {
+  int32_t world_size = -1;   ///< ranks of the job; -1: not known
+  bool is_recorded = false;  ///< a trace is being recorded
+  bool is_running = false;   ///< the same, or ranks without a trace may still come
+  FolderState files;         ///< from before it was read
+  std::chrono::steady_clock::time_point read_at;
+};
+
+/// A run of which a rank has no trace is said to run until nothing has changed for so long: ranks
+/// start, and imported ones are written, within seconds of each other.
+inline constexpr std::chrono::seconds kQuietRun{60};
+
 /// Made once, on a worker; immutable. Rows of ranks are those of job::Steps. Thread-safe: all
 /// const.
 class JobModel {
  public:
-  JobModel(report::JobReport report, std::filesystem::path folder);
+  JobModel(report::JobReport report, std::filesystem::path folder, RunProgress progress = {});
 
   const std::filesystem::path& folder() const { return folder_; }
+  const RunProgress& progress() const { return progress_; }
   const job::Job& job() const { return report_.job; }
   const job::Steps& steps() const { return report_.job.steps; }
   /// What a report says, with all ranks in its table.
@@ -58,6 +74,8 @@ class JobModel {
   /// On the common clock, the first rank's. A rank whose clock is refused stays on its own, moved
   /// so that its first iteration begins when that of the others does.
   Ns at(uint32_t rank_row, Ns own_ns) const;
+  /// The row of a rank; nothing if it has none.
+  std::optional<uint32_t> row_of(int32_t rank) const;
   bool has_clock(uint32_t rank_row) const { return job().clocks[rank_row].known(); }
   /// Of all ranks; never empty.
   TimeRange extent() const { return extent_; }
@@ -96,6 +114,7 @@ class JobModel {
 
   report::JobReport report_;
   std::filesystem::path folder_;
+  RunProgress progress_;
   report::Document document_;
   std::string warning_;
   std::vector<Ns> moved_ns_;  // by rank row: of its own clock, if it has no other

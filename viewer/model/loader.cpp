@@ -3,6 +3,7 @@
 
 #include "loader.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "analysis/derive.h"
@@ -23,6 +24,18 @@ std::vector<std::string_view> tables_to_read() {
   return names;
 }
 
+// `progress` has the state of the files.
+void note_progress(const job::RunFolder& run, size_t ranks, RunProgress& progress) {
+  progress.world_size = run.world_size;
+  progress.is_recorded = std::ranges::any_of(run.unfinished, [&](const std::string& trace) {
+    const auto file = progress.files.find(trace);
+    return file != progress.files.end() && is_written(file->second);
+  });
+  const bool lacks_ranks = run.world_size > static_cast<int64_t>(ranks);
+  progress.is_running =
+      progress.is_recorded || (lacks_ranks && quiet_for(progress.files) <= kQuietRun);
+}
+
 }  // namespace
 
 std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
@@ -35,24 +48,27 @@ std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
 
 std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
                                          const Progress& progress) {
+  RunProgress now{.files = state_of_folder(folder), .read_at = std::chrono::steady_clock::now()};
   const job::RunFolder run = job::read_run_folder(folder);
+  const std::vector<job::RankIdentity> ranks = job::first_traces(run, folder);
+  note_progress(run, ranks.size(), now);
+  double read = 0;  // share of the ranks
+  const auto report = [&](double fraction) {
+    read = fraction;
+    return !progress || progress(fraction);
+  };
+  trace::ReadOptions options = analysis::options_to_analyze();
+  options.progress = [&](double) { return report(read); };
   job::Steps steps = job::read_steps(
-      folder, job::first_traces(run, folder), {},
-      [](const std::filesystem::path& file) {
-        return trace::read(file, analysis::options_to_analyze());
-      },
-      progress);
+      folder, ranks, {},
+      [&](const std::filesystem::path& file) { return trace::read(file, options); }, report);
+  // What is being recorded is unfinished, as expected.
   return std::make_shared<const JobModel>(
-      report::JobReport{.job = job::analyze(std::move(steps)),
-                        .problems = run.problems,
-                        .unfinished = run.unfinished},
-      (std::filesystem::absolute(folder) / "").lexically_normal().parent_path());
-}
-
-bool has_log(const std::filesystem::path& file) {
-  std::error_code absent;
-  const uintmax_t bytes = std::filesystem::file_size(file.string() + "-wal", absent);
-  return !absent && bytes > 0;
+      report::JobReport{
+          .job = job::analyze(std::move(steps)),
+          .problems = run.problems,
+          .unfinished = now.is_recorded ? std::vector<std::string>() : run.unfinished},
+      (std::filesystem::absolute(folder) / "").lexically_normal().parent_path(), std::move(now));
 }
 
 Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change)

@@ -31,9 +31,6 @@ std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
 std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
                                          const Progress& progress = {});
 
-/// Whether a trace file has a write-ahead log beside it, as while it is being written.
-bool has_log(const std::filesystem::path& file);
-
 /// UI thread only, except `on_change`, which is called from the worker.
 class Loader {
  public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "model/labels.h"
 #include "render/imgui_compat.h"
@@ -116,7 +117,7 @@ bool Grid::begin(const Theme& theme, TabStops& stops, const char* id) {
   }
   draw_headings(theme, stops);
   if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
-      specs != nullptr && specs->SpecsDirty) {
+      specs != nullptr && (std::exchange(is_to_sort_, false) || specs->SpecsDirty)) {
     if (specs->SpecsCount > 0) {
       sort(static_cast<size_t>(specs->Specs[0].ColumnIndex),
            specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending);

@@ -39,6 +39,8 @@ GridCell time_cell(Ns duration_ns);
 class Grid {
  public:
   void set(std::vector<GridColumn> columns, std::vector<std::vector<GridCell>> rows);
+  /// Sorts by the heading that was clicked in the table that is drawn next.
+  void keep_sorted() { is_to_sort_ = true; }
   size_t row_count() const { return rows_.size(); }
   /// In pixels, of the heading and this many rows.
   static float height(const Theme& theme, size_t rows);
@@ -81,6 +83,7 @@ class Grid {
   std::vector<size_t> order_;
   std::optional<ImGuiListClipper> clipper_;
   size_t at_ = 0, until_ = 0;
+  bool is_to_sort_ = false;
   bool heading_has_focus_ = false;  // keyboard focus
   std::vector<float> needed_;       // by column, in pixels at a scale; empty until needed
   float needed_scale_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "model/labels.h"
 #include "widgets.h"
@@ -39,21 +40,29 @@ Grid grid_of(const Section& section) {
   }
   Grid grid;
   grid.set(std::move(columns), std::move(rows));
+  grid.keep_sorted();
   return grid;
 }
 
 }  // namespace
 
-void JobView::refresh(const JobModel& job) {
+void JobView::refresh(std::shared_ptr<const JobModel> run) {
+  // Of the same run, grown, the same table stays open.
+  const std::string open =
+      tables_.empty() ? "" : prepared_->document().sections[tables_[shown_]].title;
+  prepared_ = std::move(run);
   grids_.clear();
   tables_.clear();
   shown_ = 0;
-  const std::vector<Section>& sections = job.document().sections;
+  const std::vector<Section>& sections = prepared_->document().sections;
   for (size_t i = 0; i < sections.size(); ++i) {
     grids_.push_back(sections[i].columns.empty() ? Grid() : grid_of(sections[i]));
     if (is_answer(sections[i])) continue;
     if (sections[i].kind == SectionKind::kRanks) shown_ = tables_.size();
     tables_.push_back(i);
+  }
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    if (sections[tables_[i]].title == open) shown_ = i;
   }
 }
 
@@ -63,10 +72,7 @@ void JobView::draw(const TraceModel&, ViewState& state, const Theme& theme) {
                                 "streamscope view DIR opens the folder of a run: which rank makes "
                                 "the others wait, and what that costs.");
   const JobModel& job = *state.job.model;
-  if (prepared_ != state.job.model) {
-    prepared_ = state.job.model;
-    refresh(job);
-  }
+  if (prepared_ != state.job.model) refresh(state.job.model);
   next_id_ = 0;
   const float width = ImGui::GetContentRegionAvail().x, gap = theme.px(24);
   const bool beside = width > theme.px(kTablesBesideFrom);
@@ -147,9 +153,7 @@ void JobView::draw_tables(const JobModel& job, ViewState& state, const Theme& th
 void JobView::take_rank(const JobModel& job, ViewState& state, size_t row) {
   const Section& section = job.document().sections[tables_[shown_]];
   const int32_t number = std::atoi(section.rows[row].front().c_str());
-  const auto rank = std::ranges::lower_bound(
-      job.steps().ranks, number, {}, [](const job::RankRow& each) { return each.identity.rank; });
-  const auto rank_row = static_cast<uint32_t>(rank - job.steps().ranks.begin());
+  const uint32_t rank_row = job.row_of(number).value();
   if (!state.job.is_shown) return open_rank(job, state, rank_row);
   select_rank(job, state, rank_row);
 }

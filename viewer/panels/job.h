@@ -19,7 +19,7 @@ class JobView : public View {
   void draw(const TraceModel& model, ViewState& state, const Theme& theme) override;
 
  private:
-  void refresh(const JobModel& job);
+  void refresh(std::shared_ptr<const JobModel> run);
   void draw_answers(const JobModel& job, ViewState& state, const Theme& theme);
   void draw_tables(const JobModel& job, ViewState& state, const Theme& theme, float height);
   void take_rank(const JobModel& job, ViewState& state, size_t row);

@@ -27,6 +27,13 @@ std::pair<size_t, size_t> RanksView::rows_in_view(const Frame& frame) const {
           std::min(static_cast<size_t>(std::max(end, 0.0f)), count)};
 }
 
+void RanksView::keep_scrolled(Frame& frame) {
+  const auto rank = scroll_ > 0 ? frame.job.row_of(top_rank_) : std::nullopt;
+  if (rank)
+    scroll_ =
+        static_cast<float>(frame.state.job.row_of[*rank]) * frame.row_height() + top_rank_hidden_;
+}
+
 // Brings the selection into view.
 void RanksView::scroll(Frame& frame) {
   JobState& job = frame.state.job;
@@ -39,14 +46,20 @@ void RanksView::scroll(Frame& frame) {
   }
   const float content = height * static_cast<float>(job.rows.size());
   scroll_ = std::round(std::clamp(scroll_, 0.0f, std::max(content - page, 0.0f)));
+  const auto top = static_cast<size_t>(scroll_ / height);
+  if (top >= job.rows.size()) return;
+  top_rank_ = frame.job.steps().ranks[job.rows[top].rank].identity.rank;
+  top_rank_hidden_ = scroll_ - static_cast<float>(top) * height;
 }
 
 void RanksView::draw(const TraceModel&, ViewState& state, const Theme& theme) {
   const JobModel& job = *state.job.model;
+  bool grown = false;
   if (prepared_ != state.job.model) {
+    grown = prepared_ && prepared_->folder() == job.folder();
     prepared_ = state.job.model;
     lanes_.clear();
-    scroll_ = 0;
+    if (!grown) scroll_ = 0;
     drag_ = Drag::kNone;
   }
   const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
@@ -67,6 +80,7 @@ void RanksView::draw(const TraceModel&, ViewState& state, const Theme& theme) {
   state.job.window.resize(width);
   state.drawn.items = 0;
   overview_bottom_ = origin.y + overview;
+  if (grown) keep_scrolled(frame);
   scroll(frame);
 
   // One invisible item takes mouse input for the whole view; the position decides what it does.

@@ -46,6 +46,8 @@ class RanksView : public View {
 
   // ranks.cpp
   void scroll(Frame& frame);
+  /// What a grown run has kept on top stays there.
+  void keep_scrolled(Frame& frame);
   void handle_input(Frame& frame, bool hovered);
   void end_drag(Frame& frame);
   float top_of(const Frame& frame, size_t row) const;
@@ -80,6 +82,8 @@ class RanksView : public View {
   std::vector<DrawItem> bars_;
   Under under_;
   float scroll_ = 0;
+  int32_t top_rank_ = -1;      // on top of those in view in the last frame, by its number
+  float top_rank_hidden_ = 0;  // pixels of its row that are above them
   float overview_bottom_ = 0;  // what is above it is the overview
   std::optional<size_t> hovered_iteration_, hovered_row_;
   bool hovered_order_ = false;

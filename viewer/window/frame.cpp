@@ -5,8 +5,10 @@
 // while there is no trace.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
+#include "model/job_facts.h"
 #include "model/labels.h"
 #include "model/trace_facts.h"
 #include "panels/bar_colors.h"
@@ -46,12 +48,17 @@ void Workspace::draw_header(float width, float height) {
   const std::string hint = "Ctrl+P commands    F1 help";
   float right = width - theme_.px(14) - theme_.width(Face::kSmall, hint);
   put(Face::kSmall, right, color(Color::kTextFaint), hint);
-  if (!shows_job() && model_ && state_.prediction) {
-    const std::string text = describe(*state_.prediction);
-    const ImVec2 size = widgets::chip(nullptr, theme_, Face::kBold, {}, 0, 0, text);
+  std::string chip;
+  if (shows_job()) {
+    chip = running_text(*state_.job.model, std::chrono::steady_clock::now());
+  } else if (model_ && state_.prediction) {
+    chip = describe(*state_.prediction);
+  }
+  if (!chip.empty()) {
+    const ImVec2 size = widgets::chip(nullptr, theme_, Face::kBold, {}, 0, 0, chip);
     right -= size.x + theme_.px(20);
     widgets::chip(&draw, theme_, Face::kBold, {right, std::round(middle - size.y / 2)},
-                  color(Color::kAccent), theme_.on(color(Color::kAccent)), text);
+                  color(Color::kAccent), theme_.on(color(Color::kAccent)), chip);
   }
   const auto fit = [&](Face face, Color ink, std::string_view text) {
     x += widgets::fit_text(draw, theme_, face, {x, top_of(face)}, right - x - theme_.px(20),

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "model/rank_lane.h"
 #include "view.h"
@@ -86,6 +87,48 @@ void select_longest(const JobModel& job, ViewState& state, std::span<const uint3
   select(job, state, longest);
 }
 
+// An instant in the trace of a rank, which stays the same while the run grows.
+Ns in_trace(const JobModel& job, uint32_t rank_row, Ns own_ns) {
+  return own_ns - job.steps().ranks[rank_row].shift_ns;
+}
+
+// The same part of the run, read again; none if it is not there any more.
+StepPart same_part(const JobModel& before, const JobModel& now, StepPart part) {
+  if (!part || !before.steps().ran(part.step)) return {};
+  const job::Steps &was = before.steps(), &is = now.steps();
+  const auto rank = now.row_of(was.rank_number(part.step));
+  if (!rank) return {};
+  const auto start = [](const JobModel& job, uint32_t step) {
+    return in_trace(job, job.steps().rank_of(step), job.steps().start_ns[step]);
+  };
+  const job::RankRow& row = is.ranks[*rank];
+  for (uint32_t i = row.first_row; i < row.first_row + row.row_count; ++i) {
+    const job::IterationRow& iteration = is.iterations[i];
+    for (uint32_t step = iteration.first_step; step < iteration.first_step + iteration.step_count;
+         ++step) {
+      if (is.ran(step) && is.sequence[step] == was.sequence[part.step] &&
+          is.kind[step] == was.kind[part.step] && start(now, step) == start(before, part.step))
+        return {step, part.is_work};
+    }
+  }
+  return {};
+}
+
+// What an instant in view has moved by, as the clock of the first rank may be that of another one.
+Ns moved_ns(const JobModel& before, const JobModel& now, const JobState& state) {
+  const auto iteration = before.iteration_at(state.window.to_ns(state.window.width_px / 2));
+  for (uint32_t rank = 0; iteration && rank < before.steps().ranks.size(); ++rank) {
+    const auto row = now.row_of(before.steps().ranks[rank].identity.rank);
+    const job::IterationRow* shown =
+        before.iteration_of(rank, before.iterations()[*iteration].number);
+    if (!row || shown == nullptr || before.has_clock(rank) != now.has_clock(*row)) continue;
+    const Ns at = in_trace(before, rank, shown->start_ns);
+    return distance_ns(before.at(rank, shown->start_ns),
+                       now.at(*row, at + now.steps().ranks[*row].shift_ns));
+  }
+  return 0;
+}
+
 Ns middle_of(const JobState& state) { return state.window.to_ns(state.window.width_px / 2); }
 
 }  // namespace
@@ -97,6 +140,36 @@ void set_job(ViewState& state, std::shared_ptr<const JobModel> model) {
   state.job.is_shown = true;
   state.job.unfolded.assign(state.job.model->groups().size(), false);
   lay_out_rows(*state.job.model, state.job);
+}
+
+void update_job(ViewState& state, std::shared_ptr<const JobModel> model) {
+  JobState& job = state.job;
+  const std::shared_ptr<const JobModel> before = std::exchange(job.model, std::move(model));
+  const JobModel& now = *job.model;
+  const std::vector<bool> unfolded =
+      std::exchange(job.unfolded, std::vector<bool>(now.groups().size(), false));
+  for (uint32_t group = 0; group < unfolded.size(); ++group) {
+    if (!unfolded[group]) continue;
+    for (const uint32_t rank : before->groups()[group].ranks) {
+      if (const auto row = now.row_of(before->steps().ranks[rank].identity.rank))
+        job.unfolded[now.group_of(*row)] = true;
+    }
+  }
+  lay_out_rows(now, job);
+  job.hovered = {};
+  job.selection = same_part(*before, now, job.selection);
+  TimeWindow& window = job.window;
+  if (window.width_px <= 1) return;  // not drawn yet
+  TimeWindow all = window;
+  all.show(before->extent(), kJobMargin);
+  if (all.range() == window.range()) return fit(now, state);
+  const double end_px = window.to_px(before->extent().end_ns);
+  if (!job.selection && end_px >= 0 && end_px <= window.width_px) {
+    window.pan_px(end_px - window.to_px(now.extent().end_ns));
+  } else {
+    window.begin_ns += moved_ns(*before, now, job);
+  }
+  clamp_job_window(now, window);
 }
 
 void fit(const JobModel& job, ViewState& state) { state.job.window.show(job.extent(), kJobMargin); }
@@ -242,10 +315,7 @@ void select_delay(const JobModel& job, ViewState& state, size_t delay) {
   state.job.is_shown = true;
   const std::vector<int32_t>& ranks = job.job().delays[delay].ranks;
   if (ranks.empty()) return select_latest(job, state);  // another one each time
-  const auto rank =
-      std::ranges::lower_bound(job.steps().ranks, ranks.front(), {},
-                               [](const job::RankRow& each) { return each.identity.rank; });
-  select_rank(job, state, static_cast<uint32_t>(rank - job.steps().ranks.begin()));
+  select_rank(job, state, job.row_of(ranks.front()).value());
 }
 
 void select_latest(const JobModel& job, ViewState& state) {

@@ -31,6 +31,10 @@ struct JobState {
 /// Opens a run, or none. The lanes have not yet a width.
 void set_job(ViewState& state, std::shared_ptr<const JobModel> model);
 
+/// The same run, grown: selection, unfolded ranks and the time in view stay. A window that shows
+/// all still does; one that shows the end follows it unless something is selected.
+void update_job(ViewState& state, std::shared_ptr<const JobModel> model);
+
 // Like the actions on a trace (view.h). An action without effect reports the reason in `status`.
 
 void fit(const JobModel& job, ViewState& state);

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "app.h"
+#include "model/file_state.h"
 #include "model/loader.h"
 #include "model/trace_facts.h"
 #include "render/canvas.h"
@@ -120,7 +121,7 @@ Image Offscreen::render(Workspace& workspace, int frames) {
 void run_screenshot(const Arguments& arguments) {
   std::shared_ptr<const JobModel> job;
   std::shared_ptr<const TraceModel> model;
-  const bool is_written = has_log(arguments.trace);
+  const bool is_written = viewer::is_written(state_of(arguments.trace));
   if (std::filesystem::is_directory(arguments.trace)) {
     job = read_job(arguments.trace);
   } else {

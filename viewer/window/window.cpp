@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "app.h"
+#include "model/file_state.h"
 #include "model/loader.h"
+#include "model/run_follower.h"
 #include "model/trace_facts.h"
 #include "render/canvas.h"
 #include "trace/error.h"
@@ -28,7 +30,7 @@ namespace {
 // After an input ImGui needs a few frames to settle: hover, then press, then the size of a tooltip.
 constexpr int kSettleFrames = 4;
 constexpr double kBusyPauseS = 0.05;  // between polls of what a view waits for
-constexpr double kLivePauseS = 0.5;   // between polls of a trace that is being recorded
+constexpr double kLivePauseS = 0.5;   // between frames while a trace or a run grows
 
 // The name of a GLFW key in the command table; "" for keys that the table does not use.
 Key key_name(int key, int mods) {
@@ -65,30 +67,6 @@ Key key_name(int key, int mods) {
   return name;
 }
 
-// What changes when a trace file grows: the file, or the log beside it.
-struct FileState {
-  std::filesystem::file_time_type changed, log_changed;
-  uintmax_t bytes = 0, log_bytes = 0;
-
-  bool operator==(const FileState&) const = default;
-};
-
-FileState state_of(const std::filesystem::path& file) {
-  FileState state;
-  const auto look = [](const std::filesystem::path& at, auto& changed, uintmax_t& bytes) {
-    std::error_code absent;
-    changed = std::filesystem::last_write_time(at, absent);
-    bytes = absent ? 0 : std::filesystem::file_size(at, absent);
-    if (absent) bytes = 0;
-  };
-  look(file, state.changed, state.bytes);
-  look(file.string() + "-wal", state.log_changed, state.log_bytes);
-  return state;
-}
-
-// A trace that was cut off stays incomplete; one that is being recorded has a log.
-bool is_written(const FileState& state) { return state.log_bytes > 0; }
-
 class Window {
  public:
   explicit Window(const Arguments& arguments);
@@ -119,6 +97,8 @@ class Window {
   void take_compared();
   /// Reloads a trace that is being recorded if it has grown.
   void follow();
+  /// Shows what a run has grown by.
+  void follow_run();
   void keep_recent_trace() const;
   void write_state();
 
@@ -127,8 +107,11 @@ class Window {
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<Canvas> canvas_;
   std::unique_ptr<Loader> loader_, compared_loader_;
-  std::filesystem::path trace_;  // shown or being loaded
-  FileState read_state_;         // of the trace when it was read last
+  std::unique_ptr<RunFollower> follower_;  // of the open run while it grows
+  std::string follower_error_;             // shown as notice
+  bool is_reloading_ = false;              // the loader reads a trace again that is shown
+  std::filesystem::path trace_;            // shown or being loaded
+  FileState read_state_;                   // of the trace when it was read last
   bool is_live_ = false;
   std::string title_;
   std::string written_state_;
@@ -199,6 +182,7 @@ Window::~Window() {
   keep_recent_trace();
   loader_.reset();
   compared_loader_.reset();
+  follower_.reset();
   workspace_.reset();
   canvas_.reset();
   ImGui_ImplOpenGL3_Shutdown();
@@ -221,6 +205,7 @@ void Window::open(const std::filesystem::path& trace, std::optional<TimeRange> s
     workspace_->set_recent(read_recent_traces(recent_traces_file()));
   }
   trace_ = trace;
+  is_reloading_ = false;
   workspace_->set_reading(trace);
   read_state_ = state_of(trace);
   loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
@@ -294,7 +279,24 @@ void Window::keep_recent_trace() const {
 
 void Window::follow() {
   if (!is_live_ || loader_ || workspace_->shows_job()) return;
-  if (state_of(trace_) != read_state_) open(trace_);
+  if (state_of(trace_) == read_state_) return;
+  open(trace_);
+  is_reloading_ = true;
+}
+
+void Window::follow_run() {
+  if (!follower_) return;
+  const JobState& run = workspace_->state().job;
+  if (!run.model || run.model->folder() != follower_->folder()) return follower_.reset();
+  // What is dragged or pressed must not change meanwhile.
+  if (ImGui::IsAnyMouseDown()) return;
+  const bool is_done = follower_->is_done();
+  if (auto model = follower_->take()) workspace_->update_job(std::move(model));
+  if (std::string error = follower_->error(); error != follower_error_) {
+    workspace_->set_notice(error);
+    follower_error_ = std::move(error);
+  }
+  if (is_done) follower_.reset();
 }
 
 void Window::take_compared() {
@@ -319,6 +321,7 @@ void Window::take_model() {
   auto job = loader_->job();
   if (!error.empty() || job || (model && !model->is_sketch())) loader_.reset();
   if (job) return take_job(std::move(job));
+  if (is_reloading_ && workspace_->shows_job()) return;  // the user went back to the ranks
   if (!error.empty() && workspace_->shows_job()) return workspace_->set_notice(error);
   if (!error.empty() && workspace_->model() == nullptr) return workspace_->set_error(error);
   if (!error.empty()) {  // the open trace stays open
@@ -340,6 +343,10 @@ void Window::take_model() {
 
 void Window::take_job(std::shared_ptr<const JobModel> job) {
   is_live_ = false;
+  follower_.reset();
+  follower_error_.clear();
+  if (job->progress().is_running)
+    follower_ = std::make_unique<RunFollower>(*job, [] { glfwPostEmptyEvent(); });
   try {
     workspace_->set_job(std::move(job));
   } catch (const Error& refused) {
@@ -366,7 +373,7 @@ void Window::run() {
       write_state();  // once the picture has settled
       if (workspace_->state().drawn.busy) {
         glfwWaitEventsTimeout(kBusyPauseS);
-      } else if (is_live_) {
+      } else if (is_live_ || follower_) {
         glfwWaitEventsTimeout(kLivePauseS);
       } else {
         glfwWaitEvents();
@@ -375,6 +382,7 @@ void Window::run() {
     }
     take_typed();
     follow();
+    follow_run();
     if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.open, {});
         !asked.empty())
       open(asked, std::exchange(workspace_->state().wanted.shown, {}));

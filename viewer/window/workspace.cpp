@@ -48,6 +48,9 @@ Json json_of(const JobState& job) {
   return {
       {"folder", model.folder().filename().string()},
       {"ranks", model.steps().ranks.size()},
+      {"world_size", model.progress().world_size},
+      {"running", model.progress().is_running},
+      {"iterations", model.iterations().size()},
       {"rank_rows", job.rows.size()},
       {"rank_order", job.by_number ? "number" : "late"},
       {"first_rank",

@@ -35,6 +35,8 @@ class Workspace {
   void set_model(std::shared_ptr<const TraceModel> model);
   /// Shows the ranks of a run, also in front of an open trace. Throws like set_model().
   void set_job(std::shared_ptr<const JobModel> job);
+  /// The run that is open, grown: what the user selected and looks at stays.
+  void update_job(std::shared_ptr<const JobModel> job);
   /// True while the ranks of a run are shown.
   bool shows_job() const { return state_.job.is_shown; }
   /// A second trace to compare the first with; null to stop comparing. A window that showed all of

@@ -17,6 +17,12 @@ void Workspace::set_job(std::shared_ptr<const JobModel> job) {
   apply_job_arguments();
 }
 
+void Workspace::update_job(std::shared_ptr<const JobModel> job) {
+  const bool has_ended = state_.job.model->progress().is_running && !job->progress().is_running;
+  viewer::update_job(state_, std::move(job));
+  if (has_ended && shows_job()) state_.status = "the run has ended";
+}
+
 bool Workspace::has_content(std::string_view panel) const {
   if (panel == "job") return state_.job.model != nullptr;
   return !shows_job() || panel == kTimeline || panel == "inspector" || panel.empty();
