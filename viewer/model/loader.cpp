@@ -10,6 +10,7 @@
 #include "job/run_summaries.h"
 #include "sketch.h"
 #include "trace/error.h"
+#include "trace/loss.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -24,16 +25,29 @@ std::vector<std::string_view> tables_to_read() {
   return names;
 }
 
+bool has_log(const RunProgress& progress, const std::string& trace) {
+  const auto file = progress.files.find(trace);
+  return file != progress.files.end() && is_written(file->second);
+}
+
 // `progress` has the state of the files.
 void note_progress(const job::RunFolder& run, size_t ranks, RunProgress& progress) {
   progress.world_size = run.world_size;
-  progress.is_recorded = std::ranges::any_of(run.unfinished, [&](const std::string& trace) {
-    const auto file = progress.files.find(trace);
-    return file != progress.files.end() && is_written(file->second);
-  });
+  progress.is_recorded = std::ranges::any_of(
+      run.unfinished, [&](const std::string& trace) { return has_log(progress, trace); });
   const bool lacks_ranks = run.world_size > static_cast<int64_t>(ranks);
   progress.is_running =
       progress.is_recorded || (lacks_ranks && quiet_for(progress.files) <= kQuietRun);
+}
+
+// What is being recorded is unfinished, as expected.
+void leave_out_recorded(const RunProgress& progress, report::JobReport& report) {
+  std::erase_if(report.unfinished,
+                [&](const std::string& trace) { return has_log(progress, trace); });
+  for (job::RankRow& rank : report.job.steps.ranks) {
+    if (rank.incomplete == trace::kUnfinished && has_log(progress, rank.identity.trace))
+      rank.incomplete.clear();
+  }
 }
 
 }  // namespace
@@ -62,13 +76,13 @@ std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
   job::Steps steps = job::read_steps(
       folder, ranks, {},
       [&](const std::filesystem::path& file) { return trace::read(file, options); }, report);
-  // What is being recorded is unfinished, as expected.
+  report::JobReport found{.job = job::analyze(std::move(steps)),
+                          .problems = run.problems,
+                          .unfinished = run.unfinished};
+  leave_out_recorded(now, found);
   return std::make_shared<const JobModel>(
-      report::JobReport{
-          .job = job::analyze(std::move(steps)),
-          .problems = run.problems,
-          .unfinished = now.is_recorded ? std::vector<std::string>() : run.unfinished},
-      (std::filesystem::absolute(folder) / "").lexically_normal().parent_path(), std::move(now));
+      std::move(found), (std::filesystem::absolute(folder) / "").lexically_normal().parent_path(),
+      std::move(now));
 }
 
 Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change)
