@@ -12,7 +12,7 @@ inject=$build/lib/libstreamscope_inject.so
 worker=$bin/tests/worker
 work=$(mktemp -d)
 companions=()  # processes that end with the test
-trap '((${#companions[@]})) && kill -KILL "${companions[@]}" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill -KILL "${companions[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
 unset "${!STREAMSCOPE_@}"
 
