@@ -345,7 +345,9 @@ Writer Writer::create(const std::filesystem::path& file, Options options) {
     impl->begin_recording(options.read_meanwhile);
     impl->database.run("BEGIN; PRAGMA application_id=" + std::to_string(kApplicationId) +
                        "; PRAGMA user_version=" + std::to_string(kFormatVersion) + ";\n" +
-                       std::string(schema_sql()) + std::string(nsys_views_sql()) + "COMMIT");
+                       std::string(schema_sql()) + std::string(nsys_views_sql()) +
+                       // No reader may find the tables and take them for a whole trace.
+                       "INSERT INTO meta VALUES('" + kFinished + "', 0); COMMIT");
     Writer writer(std::move(impl));
     auto now = std::chrono::system_clock::now().time_since_epoch();
     writer.set_meta(kFormat, kFormatVersion);
