@@ -26,6 +26,16 @@ expect_part() {
 }
 goes_on() { local before; before=$(wc -l <w.txt); wait_until 20 eval "((\$(wc -l <w.txt) > $before + 100))" || fail "it stands: $(cat w.err)"; }
 json() { "$bin/streamscope" status --pid "$target" --json >status.json || fail "status: $?"; field status.json "$1"; }
+# begin_part TRACE: another recorder, whose first part is on
+begin_part() {
+  rm w.txt
+  "$bin/streamscope" record --start-later -o "$1" -- "$worker" forever >w.txt 2>w.err &
+  launcher=$!
+  wait_until 30 eval '[[ $(wc -l 2>/dev/null <w.txt) -gt 100 ]]' || fail "it does not proceed: $(cat w.err)"
+  target=$(head -1 w.txt)
+  companions+=("$launcher" "$target")
+  "$bin/streamscope" start --pid "$target" >/dev/null || fail "start: $?"
+}
 open_files() { find "/proc/$launcher/fd" -mindepth 1 2>/dev/null | wc -l; }
 resident() { awk '/^VmRSS/ { print $2 }' "/proc/$launcher/status"; }
 
@@ -126,13 +136,7 @@ part=$(cat part.txt)
 [[ -z $(compgen -G '*.rings') ]] || fail "left behind: $(ls)"
 
 # The program ends while somebody waits for an answer: he gets one.
-rm w.txt
-"$bin/streamscope" record --start-later -o a.sqlite -- "$worker" forever >w.txt 2>w.err &
-launcher=$!
-wait_until 30 eval '[[ $(wc -l 2>/dev/null <w.txt) -gt 100 ]]' || fail "it does not proceed: $(cat w.err)"
-target=$(head -1 w.txt)
-companions+=("$launcher" "$target")
-"$bin/streamscope" start --pid "$target" >/dev/null || fail "start: $?"
+begin_part a.sqlite
 kill -STOP "$target"  # so that the stop is not answered
 timeout 60 "$bin/streamscope" stop --pid "$target" >out.txt 2>err.txt &
 waiting=$!
@@ -144,13 +148,7 @@ wait "$waiting" || code=$?
 wait_until 20 eval '! kill -0 $launcher 2>/dev/null' || fail "the recorder does not end"
 
 # It ends with the program: a part that is on is finished, and without one there is none.
-rm w.txt
-"$bin/streamscope" record --start-later -o e.sqlite -- "$worker" forever >w.txt 2>w.err &
-launcher=$!
-wait_until 30 eval '[[ $(wc -l 2>/dev/null <w.txt) -gt 100 ]]' || fail "it does not proceed: $(cat w.err)"
-target=$(head -1 w.txt)
-companions+=("$launcher" "$target")
-"$bin/streamscope" start --pid "$target" >/dev/null || fail "start: $?"
+begin_part e.sqlite
 goes_on
 kill -KILL "$target"
 wait "$launcher" || true
