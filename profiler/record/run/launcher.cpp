@@ -186,7 +186,7 @@ class Child {
     if (failure == ENOENT)
       throw Error(program, "no such program", "check the name, or give its path", failure);
     throw Error(program, std::string("cannot be run: ") + std::strerror(failure),
-                "check its permissions", failure);
+                failure == EACCES ? "check its permissions" : "", failure);
   }
 
   /// The wait status, once the program has ended.
@@ -203,18 +203,18 @@ class Child {
                                   const std::vector<std::string>& command,
                                   const Variables& variables, int go, int result) {
     const std::string rings = read_path(go, result), trace = read_path(go, result);
-    ::setenv(ring::kRingsVariable, rings.c_str(), 1);
-    ::setenv(ring::kWritersVariable, rings.c_str(), 1);
-    ::setenv("STREAMSCOPE_OUTPUT", trace.c_str(), 1);
-    for (const auto& [name, value] : variables) {
-      if (value.empty()) {
-        ::unsetenv(name);
-      } else {
-        ::setenv(name, value.c_str(), 1);
-      }
-    }
+    set_variable(ring::kRingsVariable, rings, result);
+    set_variable(ring::kWritersVariable, rings, result);
+    set_variable("STREAMSCOPE_OUTPUT", trace, result);
+    for (const auto& [name, value] : variables) set_variable(name, value, result);
     execute(surroundings, command);
     give_up(result, errno);
+  }
+
+  /// A program that lacked one would be recorded elsewhere or otherwise than we say.
+  static void set_variable(const char* name, const std::string& value, int result) {
+    if ((value.empty() ? ::unsetenv(name) : ::setenv(name, value.c_str(), 1)) != 0)
+      give_up(result, errno);
   }
 
   [[noreturn]] static void give_up(int result, int failure) {
