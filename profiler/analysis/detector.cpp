@@ -222,7 +222,7 @@ std::vector<Verdict> evaluate_all(Analyses& analyses) {
       verdicts[i] = evaluate(all[i], analyses, evidence);
   };
   std::future<void> other;
-  if (worth_threads(analyses.trace())) other = std::async(std::launch::async, evaluate_some);
+  if (worth_threads(analyses.trace())) other = run_beside(evaluate_some);
   evaluate_some();
   if (other.valid()) other.get();
   return verdicts;

@@ -3,14 +3,13 @@
 
 #include "nsys_samples.h"
 
-#include <sys/syscall.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <tuple>
 
 #include "vocabulary/fnv1a.h"
+#include "vocabulary/system_call.h"
 
 namespace streamscope::import {
 namespace {
@@ -44,28 +43,28 @@ Small system_call_of(std::string_view function) {
     long number;
   };
   static constexpr Row kRows[] = {
-      {"futex", SYS_futex},
-      {"pthread_", SYS_futex},
-      {"sem_", SYS_futex},
-      {"usleep", SYS_clock_nanosleep},
-      {"sleep", SYS_clock_nanosleep},
-      {"nanosleep", SYS_clock_nanosleep},
-      {"clock_nanosleep", SYS_clock_nanosleep},
-      {"poll", SYS_ppoll},
-      {"ppoll", SYS_ppoll},
-      {"select", SYS_pselect6},
-      {"pselect", SYS_pselect6},
-      {"epoll_", SYS_epoll_pwait},
-      {"read", SYS_read},
-      {"fread", SYS_read},
-      {"pread", SYS_pread64},
-      {"recv", SYS_recvfrom},
-      {"write", SYS_write},
-      {"fwrite", SYS_write},
-      {"send", SYS_sendto},
-      {"ioctl", SYS_ioctl},
-      {"wait", SYS_wait4},
-      {"sched_yield", SYS_sched_yield},
+      {"futex", SystemCall::futex},
+      {"pthread_", SystemCall::futex},
+      {"sem_", SystemCall::futex},
+      {"usleep", SystemCall::clock_nanosleep},
+      {"sleep", SystemCall::clock_nanosleep},
+      {"nanosleep", SystemCall::clock_nanosleep},
+      {"clock_nanosleep", SystemCall::clock_nanosleep},
+      {"poll", SystemCall::ppoll},
+      {"ppoll", SystemCall::ppoll},
+      {"select", SystemCall::pselect6},
+      {"pselect", SystemCall::pselect6},
+      {"epoll_", SystemCall::epoll_pwait},
+      {"read", SystemCall::read},
+      {"fread", SystemCall::read},
+      {"pread", SystemCall::pread64},
+      {"recv", SystemCall::recvfrom},
+      {"write", SystemCall::write},
+      {"fwrite", SystemCall::write},
+      {"send", SystemCall::sendto},
+      {"ioctl", SystemCall::ioctl},
+      {"wait", SystemCall::wait4},
+      {"sched_yield", SystemCall::sched_yield},
   };
   const auto row = std::ranges::find_if(
       kRows, [&](const Row& each) { return function.starts_with(each.prefix); });

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
+#include <future>
 #include <vector>
+
+#include "vocabulary/threads.h"
 
 namespace streamscope::job {
 
@@ -15,13 +17,13 @@ namespace streamscope::job {
 /// throw.
 template <class Part>
 void for_each_part(size_t count, const Part& part) {
-  const size_t workers = std::min<size_t>(std::max(std::thread::hardware_concurrency(), 1u), count);
+  const size_t workers = std::min(processor_count(), count);
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i = next++; i < count; i = next++) part(i);
   };
-  std::vector<std::jthread> others;
-  for (size_t i = 1; i < workers; ++i) others.emplace_back(work);
+  std::vector<std::future<void>> others;
+  for (size_t i = 1; i < workers; ++i) others.push_back(run_beside(work));
   work();
 }
 

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "vocabulary/read_number.h"
+
 namespace streamscope {
 
 /// "12", "12ns", "1.5us", "1.5µs", "-3ms", "2s" in nanoseconds, rounded; whole nanoseconds are
@@ -17,7 +19,7 @@ namespace streamscope {
 inline std::optional<int64_t> parse_time_ns(std::string_view text) {
   const char* const last = text.data() + text.size();
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const auto [end, error] = read_number(text, value);
   if (error != std::errc()) return std::nullopt;
   const std::string_view unit(end, static_cast<size_t>(last - end));
   const bool in_ns = unit.empty() || unit == "ns";

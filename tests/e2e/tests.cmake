@@ -41,7 +41,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
     set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
   # As large as ./dev nightly makes them.
-  set_tests_properties(e2e.unfinished e2e.causes e2e.explored e2e.kills e2e.on_demand PROPERTIES TIMEOUT 1800)
+  set_tests_properties(e2e.unfinished e2e.causes e2e.explored e2e.kills e2e.on_demand e2e.web PROPERTIES TIMEOUT 1800)
   # Dozens of recordings, one after the other.
   set_tests_properties(e2e.limits e2e.samples PROPERTIES TIMEOUT 600)
   # A time limit of Slurm passes.

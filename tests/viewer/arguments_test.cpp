@@ -29,7 +29,7 @@ std::string refusal(std::initializer_list<const char*> words) {
 TEST(Arguments, AreReadInAnyOrder) {
   const Arguments arguments =
       parse({"--size", "800x600", "t.sqlite", "--theme=light", "--scale", "1.5", "--select",
-             "op:12", "--panel", "inspector", "--screenshot", "a.png"});
+             "op:12", "--panel", "inspector", "--drawer", "none", "--screenshot", "a.png"});
   EXPECT_EQ(arguments.trace, "t.sqlite");
   EXPECT_EQ(arguments.width, 800);
   EXPECT_EQ(arguments.height, 600);
@@ -37,6 +37,7 @@ TEST(Arguments, AreReadInAnyOrder) {
   EXPECT_EQ(arguments.scale, 1.5f);
   EXPECT_EQ(arguments.select, (Item{ItemKind::kOp, 12}));
   EXPECT_EQ(arguments.panel, "inspector");
+  EXPECT_EQ(arguments.drawer, kNoDrawer);
   EXPECT_EQ(arguments.screenshot, "a.png");
 }
 
@@ -74,6 +75,7 @@ TEST(Arguments, AreRefusedInOneLineWithTheCorrectForm) {
                             {"--select", ":1"},
                             {"--frobnicate"},
                             {"--panel", "kitchen"},
+                            {"--drawer", "kitchen"},
                             {"--size"}}) {
     EXPECT_EQ(refusal(words).find('\n'), std::string::npos);
     EXPECT_FALSE(refusal(words).empty());
@@ -96,8 +98,8 @@ TEST(Arguments, MayBeginWithAMinus) {
 
 TEST(Arguments, AreAllInTheUsage) {
   for (const char* flag :
-       {"--screenshot", "--size", "--range", "--select", "--panel", "--theme", "--scale",
-        "--what-if", "--state", "--help", "--version", "barrier:ID"}) {
+       {"--screenshot", "--size", "--range", "--select", "--panel", "--drawer", "--theme",
+        "--scale", "--what-if", "--state", "--help", "--version", "barrier:ID"}) {
     EXPECT_THAT(usage(), HasSubstr(flag));
   }
 }

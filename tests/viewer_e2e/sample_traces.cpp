@@ -3,12 +3,11 @@
 
 #include "sample_traces.h"
 
-#include <sys/syscall.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "support/mistakes.h"
+#include "vocabulary/system_call.h"
 
 namespace streamscope::test {
 namespace {
@@ -112,13 +111,13 @@ TraceBuilder sampled_trace(int steady) {
   const auto add = [&](Ns at, int part) {
     if (part < 3) {
       builder.sample(at, {"/src/data.py:12 decode", "/src/data.py:30 next_batch", step, main},
-                     part == 1 ? SYS_read : kNoSmall);
+                     part == 1 ? SystemCall::read : kNoSmall);
     } else if (part < 9) {
       builder.sample(at, {"/src/model.py:88 attention", "/src/model.py:51 forward", step, main});
     } else if (part < 14) {
       builder.sample(at, {"/src/model.py:60 loss", step, main});
     } else {
-      builder.sample(at, {"/src/train.py:49 wait_for_loss", step, main}, SYS_futex);
+      builder.sample(at, {"/src/train.py:49 wait_for_loss", step, main}, SystemCall::futex);
     }
   };
   const RangeColumns ranges = builder.columns().range;

@@ -85,14 +85,12 @@ Match Comparison::match(size_t side, Id op) const {
 
 std::shared_ptr<const Comparison> Comparer::ask(const std::shared_ptr<const TraceModel>& base,
                                                 const std::shared_ptr<const TraceModel>& other) {
-  if (is_busy() && next_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    answer_ = next_.get();
+  if (const auto answer = next_.take()) answer_ = *answer;
   if (!base || !other) return nullptr;
   const std::array<uint64_t, 2> wanted = {base->serial(), other->serial()};
   if (answer_ && answer_->serials == wanted) return answer_;
   if (!is_busy())
-    next_ = std::async(std::launch::async,
-                       [base, other] { return std::make_shared<const Comparison>(*base, *other); });
+    next_.start([base, other] { return std::make_shared<const Comparison>(*base, *other); });
   return nullptr;
 }
 

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <array>
-#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/compare/compared_work.h"
+#include "background.h"
 #include "grouping.h"
 #include "trace_model.h"
 
@@ -62,11 +62,11 @@ class Comparer {
   /// block.
   std::shared_ptr<const Comparison> ask(const std::shared_ptr<const TraceModel>& base,
                                         const std::shared_ptr<const TraceModel>& other);
-  bool is_busy() const { return next_.valid(); }
+  bool is_busy() const { return next_.is_busy(); }
 
  private:
   std::shared_ptr<const Comparison> answer_;
-  std::future<std::shared_ptr<const Comparison>> next_;  // its destructor waits for the thread
+  Background<std::shared_ptr<const Comparison>> next_;
 };
 
 }  // namespace streamscope::viewer

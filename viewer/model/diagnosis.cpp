@@ -4,7 +4,6 @@
 #include "diagnosis.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "analysis/derive.h"
 #include "analysis/iterations/iteration_model.h"
@@ -79,13 +78,12 @@ Diagnosis diagnose(analysis::Analyses& analyses, const Insights& insights, Ns wi
 
 std::shared_ptr<const IterationSummary> Diagnoser::ask(
     const std::shared_ptr<const TraceModel>& model, bool is_wanted) {
-  if (is_busy() && next_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    answer_ = next_.get();
+  if (std::optional<Answer> answer = next_.take()) answer_ = std::move(*answer);
   const Diagnosis& diagnosis = model->diagnosis();
   if (diagnosis.summary || !diagnosis.has_iterations()) return diagnosis.summary;
   if (answer_.serial == model->serial()) return answer_.summary;
   if (is_wanted && !is_busy()) {
-    next_ = std::async(std::launch::async, [model] {
+    next_.start([model] {
       analysis::Analyses analyses(model->trace());
       Answer answer{.serial = model->serial(), .summary = nullptr};
       if (analyses.iteration_model().found())

@@ -5,12 +5,12 @@
 // fix first. The analysis and the report define all of it.
 #pragma once
 
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "background.h"
 #include "insights.h"
 #include "report/sections/iteration.h"
 #include "timeline/timeline_layout.h"
@@ -67,7 +67,7 @@ class Diagnoser {
   /// it `is_wanted`. Does not block.
   std::shared_ptr<const IterationSummary> ask(const std::shared_ptr<const TraceModel>& model,
                                               bool is_wanted);
-  bool is_busy() const { return next_.valid(); }
+  bool is_busy() const { return next_.is_busy(); }
 
  private:
   struct Answer {
@@ -75,7 +75,7 @@ class Diagnoser {
     std::shared_ptr<const IterationSummary> summary;
   };
   Answer answer_;
-  std::future<Answer> next_;  // its destructor waits for the thread
+  Background<Answer> next_;
 };
 
 }  // namespace streamscope::viewer

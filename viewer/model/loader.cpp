@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "analysis/derive.h"
 #include "job/run_summaries.h"
@@ -86,28 +87,52 @@ std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
 }
 
 Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change)
-    : on_change_(std::move(on_change)), worker_([this, file = std::move(file), width_px] {
-        try {
-          load(file, width_px);
-        } catch (const std::exception& error) {
-          const std::lock_guard lock(mutex_);
-          error_ = explain(error);
-        }
-        progress_ = 1;
-        on_change_();
-      }) {}
-
-Loader::~Loader() {
-  cancelled_ = true;
-  wait();
+    : file_(std::move(file)), width_px_(width_px), on_change_(std::move(on_change)) {
+  worker_.start([this] {
+    return run([this] {
+      load_sketch();
+      if (kHasThreads) load_all();
+    });
+  });
 }
 
-void Loader::load(const std::filesystem::path& file, int width_px) {
-  const auto report = [this](double fraction) { return this->report(fraction); };
-  if (std::filesystem::is_directory(file)) return publish(job_, read_job(file, report));
-  if (std::optional<trace::Trace> sketch = read_sketch(file, width_px))
+Loader::~Loader() { cancelled_ = true; }
+
+void Loader::step() {
+  const std::optional<bool> is_done = worker_.take();
+  if (kHasThreads || !is_done || !*is_done || std::exchange(is_sketched_, true)) return;
+  worker_.start([this] { return run([this] { load_all(); }); });
+}
+
+template <class Part>
+bool Loader::run(const Part& part) {
+  bool is_done = true;
+  try {
+    part();
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    error_ = explain(error);
+    progress_ = 1;
+    is_done = false;
+  }
+  on_change_();
+  return is_done;
+}
+
+void Loader::load_sketch() {
+  if (std::filesystem::is_directory(file_)) return;
+  if (std::optional<trace::Trace> sketch = read_sketch(file_, width_px_))
     publish(model_, std::make_shared<const TraceModel>(std::move(*sketch), true));
-  publish(model_, read_model(file, report));
+}
+
+void Loader::load_all() {
+  const auto report = [this](double fraction) { return this->report(fraction); };
+  if (std::filesystem::is_directory(file_)) {
+    publish(job_, read_job(file_, report));
+  } else {
+    publish(model_, read_model(file_, report));
+  }
+  progress_ = 1;
 }
 
 bool Loader::report(double fraction) {
@@ -140,10 +165,6 @@ std::shared_ptr<const JobModel> Loader::job() const {
 std::string Loader::error() const {
   const std::lock_guard lock(mutex_);
   return error_;
-}
-
-void Loader::wait() {
-  if (worker_.joinable()) worker_.join();
 }
 
 }  // namespace streamscope::viewer

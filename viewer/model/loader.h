@@ -11,8 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
+#include "background.h"
 #include "job_model.h"
 #include "trace_model.h"
 
@@ -38,6 +38,8 @@ class Loader {
   Loader(std::filesystem::path file, int width_px, std::function<void()> on_change);
   ~Loader();
 
+  /// Loads where there is no thread to do it; call it before each look at what is loaded.
+  void step();
   double progress() const { return progress_; }
   /// What is loaded so far: nothing, a sketch, or the model.
   std::shared_ptr<const TraceModel> model() const;
@@ -45,15 +47,22 @@ class Loader {
   std::shared_ptr<const JobModel> job() const;
   /// Why loading failed, in the reader's words; empty while loading or after success.
   std::string error() const;
-  void wait();
+  void wait() const { worker_.wait(); }
 
  private:
-  void load(const std::filesystem::path& file, int width_px);
+  /// Runs one part, and keeps why it failed.
+  template <class Part>
+  bool run(const Part& part);
+  void load_sketch();
+  void load_all();
   /// Takes note of the progress; false to cancel.
   bool report(double fraction);
   template <class Model>
   void publish(std::shared_ptr<const Model>& as, std::shared_ptr<const Model> model);
 
+  const std::filesystem::path file_;
+  const int width_px_;
+  bool is_sketched_ = false;  // where there are no threads: all of it is next
   std::atomic<double> progress_ = 0;
   std::atomic<bool> cancelled_ = false;
   mutable std::mutex mutex_;
@@ -61,7 +70,7 @@ class Loader {
   std::shared_ptr<const JobModel> job_;
   std::string error_;
   std::function<void()> on_change_;
-  std::thread worker_;
+  Background<bool> worker_;  // last: it uses the others
 };
 
 }  // namespace streamscope::viewer

@@ -61,8 +61,7 @@ struct Predictor::Replayed {
 
 std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const TraceModel>& model,
                                                  const std::vector<size_t>& repaired) {
-  if (is_busy() && next_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    answer_ = next_.get();
+  if (const auto answer = next_.take()) answer_ = *answer;
   if (is_busy()) return model == model_ ? answer_ : nullptr;
   if (model != model_) {
     answer_.reset();
@@ -72,7 +71,7 @@ std::shared_ptr<const Prediction> Predictor::ask(const std::shared_ptr<const Tra
   if (repaired.empty()) {
     answer_.reset();
   } else if (answer_ == nullptr || answer_->repaired != repaired) {
-    next_ = std::async(std::launch::async, [this, repaired] {
+    next_.start([this, repaired] {
       if (!replayed_) replayed_ = std::make_shared<Replayed>(model_->trace());
       return std::make_shared<const Prediction>(predict(*model_, replayed_->replay, repaired));
     });

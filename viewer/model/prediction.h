@@ -6,11 +6,11 @@
 // separate thread so that the window stays responsive.
 #pragma once
 
-#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "background.h"
 #include "trace_model.h"
 
 namespace streamscope::viewer {
@@ -41,15 +41,15 @@ class Predictor {
   std::shared_ptr<const Prediction> ask(const std::shared_ptr<const TraceModel>& model,
                                         const std::vector<size_t>& repaired);
   /// True while the last request is not answered.
-  bool is_busy() const { return next_.valid(); }
+  bool is_busy() const { return next_.is_busy(); }
 
  private:
   struct Replayed;  // what a replay of one model needs; made on the first request
 
   std::shared_ptr<const TraceModel> model_;
   std::shared_ptr<const Prediction> answer_;
-  std::shared_ptr<Replayed> replayed_;                   // of model_; the thread's until it is done
-  std::future<std::shared_ptr<const Prediction>> next_;  // its destructor waits for the thread
+  std::shared_ptr<Replayed> replayed_;  // of model_; the thread's until it is done
+  Background<std::shared_ptr<const Prediction>> next_;
 };
 
 }  // namespace streamscope::viewer

@@ -4,7 +4,6 @@
 #include "repair_schedule.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "analysis/delay/replay.h"
 #include "intervals.h"
@@ -63,10 +62,7 @@ RepairSchedule schedule_of(const TraceModel& model, const analysis::Replay& repl
 
 std::vector<RepairScheduler::Answer> RepairScheduler::ask(
     const std::shared_ptr<const TraceModel>& model, const std::vector<size_t>& findings) {
-  if (is_busy() && next_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-    const Answer answer = next_.get();
-    known_[answer->finding] = answer;
-  }
+  if (const std::optional<Answer> answer = next_.take()) known_[(*answer)->finding] = *answer;
   if (model != model_) {
     if (is_busy()) return {};
     known_.clear();
@@ -78,7 +74,7 @@ std::vector<RepairScheduler::Answer> RepairScheduler::ask(
     if (const auto known = known_.find(finding); known != known_.end()) {
       answers.push_back(known->second);
     } else if (!is_busy()) {
-      next_ = std::async(std::launch::async, [this, finding] {
+      next_.start([this, finding] {
         if (!analyses_) analyses_ = std::make_shared<analysis::Analyses>(model_->trace());
         return std::make_shared<const RepairSchedule>(
             schedule_of(*model_, analyses_->replay(), finding));

@@ -5,11 +5,11 @@
 // Replayed by profiler/analysis on a separate thread so that the window stays responsive.
 #pragma once
 
-#include <future>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "background.h"
 #include "trace_model.h"
 
 namespace streamscope::viewer {
@@ -39,13 +39,13 @@ class RepairScheduler {
   std::vector<Answer> ask(const std::shared_ptr<const TraceModel>& model,
                           const std::vector<size_t>& findings);
   /// True while a schedule is computed.
-  bool is_busy() const { return next_.valid(); }
+  bool is_busy() const { return next_.is_busy(); }
 
  private:
   std::shared_ptr<const TraceModel> model_;
   std::shared_ptr<analysis::Analyses> analyses_;  // of model_; the thread's until it is done
   std::map<size_t, Answer> known_;                // by finding
-  std::future<Answer> next_;                      // its destructor waits for the thread
+  Background<Answer> next_;
 };
 
 }  // namespace streamscope::viewer

@@ -63,7 +63,7 @@ void SqlView::stop() {
     const std::lock_guard lock(mutex_);
     if (query_) query_->interrupt();
   }
-  if (worker_.joinable()) worker_.join();
+  running_ = {};
   cancelled_ = false;
 }
 
@@ -102,24 +102,16 @@ void SqlView::run(const TraceModel& model) {
     shown_.error = "this trace has no file to query";
     return;
   }
-  running_ = true;
-  worker_ = std::thread([this, file = model.trace().file, sql = std::string(text_.data())] {
-    auto result = std::make_unique<Result>(execute(file, sql, *this));
+  running_.start([this, file = model.trace().file, sql = std::string(text_.data())] {
+    Result result = execute(file, sql, *this);
     const std::lock_guard lock(mutex_);
     query_.reset();
-    finished_ = std::move(result);
-    running_ = false;
+    return result;
   });
 }
 
-void SqlView::take_result() {
-  std::unique_ptr<Result> result;
-  {
-    const std::lock_guard lock(mutex_);
-    result = std::move(finished_);
-  }
-  if (!result) return;
-  shown_ = std::move(*result);
+void SqlView::show(Result result) {
+  shown_ = std::move(result);
   selected_.reset();
   id_column_.reset();
   std::vector<GridColumn> columns;
@@ -140,8 +132,8 @@ void SqlView::draw(const TraceModel& model, ViewState& state, const Theme& theme
     prepared_ = model.serial();
     run(model);
   }
-  take_result();
-  if (running_) state.drawn.busy = true;
+  if (std::optional<Result> result = running_.take()) show(std::move(*result));
+  if (running_.is_busy()) state.drawn.busy = true;
   state.drawn.result_rows = grid_.row_count();
   for (const Example& example : kExamples) {
     if (&example != kExamples.begin()) widgets::beside(widgets::button_width(theme, example.title));
@@ -162,14 +154,15 @@ void SqlView::draw(const TraceModel& model, ViewState& state, const Theme& theme
   state.focus.stops.add_focused(ImGui::IsItemActive() || ImGui::IsItemFocused(), true);
   ImGui::PopFont();
   if (entered) run(model);
-  if (widgets::button(theme, state.focus.stops, running_ ? "Stop" : "Run  (Enter)", !running_)) {
-    if (running_) {
+  if (widgets::button(theme, state.focus.stops, running_.is_busy() ? "Stop" : "Run  (Enter)",
+                      !running_.is_busy())) {
+    if (running_.is_busy()) {
       stop();
     } else {
       run(model);
     }
   }
-  if (running_) {
+  if (running_.is_busy()) {
     widgets::label_beside(theme, "running\u2026");
   } else if (!shown_.error.empty()) {
     ImGui::SameLine();

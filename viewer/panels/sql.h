@@ -9,9 +9,9 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "grid.h"
+#include "model/background.h"
 #include "window/view.h"
 
 namespace streamscope::trace {
@@ -38,19 +38,18 @@ class SqlView : public View {
   };
   void run(const TraceModel& model);
   void stop();
-  void take_result();
+  void show(Result result);
   static Result execute(const std::filesystem::path& file, const std::string& sql, SqlView& self);
 
   std::array<char, 8192> text_{};
   uint64_t prepared_ = 0;
-  std::thread worker_;
-  std::atomic<bool> running_ = false, cancelled_ = false;
-  std::mutex mutex_;                     // of the two below
+  std::atomic<bool> cancelled_ = false;
+  std::mutex mutex_;                     // of what is below
   std::unique_ptr<trace::Query> query_;  // while it runs, so that it can be interrupted
-  std::unique_ptr<Result> finished_;
   Result shown_;
   Grid grid_;
   std::optional<size_t> id_column_, selected_;
+  Background<Result> running_;  // last: it uses the others
 };
 
 }  // namespace streamscope::viewer

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/labels.h"
 
@@ -63,6 +64,7 @@ const LaneBox* TimelineView::box_at(float y) const {
 void TimelineView::reveal(const Pane& pane) {
   if (!pane.state.nav.reveal) return;
   pane.state.nav.reveal = false;
+  const bool keeps_range = std::exchange(pane.state.nav.reveal_lane_only, false);
   const auto lane = current_lane(pane.model, pane.state);
   if (!lane) return;
   // Opens the lanes that hide it.
@@ -74,7 +76,7 @@ void TimelineView::reveal(const Pane& pane) {
   lay_out(pane);
   const auto place = pane.model.lanes().place(pane.state.selection.item);
   const auto range = pane.model.items().time(pane.state.selection.item);
-  if (place && range && place->lane == *lane) {
+  if (place && range && place->lane == *lane && !keeps_range) {
     const double from = pane.state.nav.window.to_px(range->begin_ns),
                  to = pane.state.nav.window.to_px(range->end_ns);
     const double width = pane.state.nav.window.width_px;

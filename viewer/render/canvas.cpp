@@ -3,9 +3,6 @@
 
 #include "canvas.h"
 
-#define GL_GLEXT_PROTOTYPES
-#include <GL/gl.h>
-#include <GL/glext.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
@@ -13,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "gl.h"
 #include "imgui_compat.h"
 
 namespace streamscope::viewer {
@@ -56,7 +54,7 @@ bool Canvas::resize(int width, int height) {
   damage_.forget();
   make_sharp(pixels_);
   // In the byte order of windows and of the ground: it is copied unchanged.
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_BGRA, GL_UNSIGNED_BYTE, nullptr);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kPixelOrder, GL_UNSIGNED_BYTE, nullptr);
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, pixels_, 0);
   if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) return false;
@@ -78,7 +76,7 @@ void Canvas::draw_part(ImDrawData& frame, const ImVec4& part,
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, width_);
   glTexSubImage2D(
-      GL_TEXTURE_2D, 0, left, height_ - bottom, right - left, bottom - top, GL_BGRA,
+      GL_TEXTURE_2D, 0, left, height_ - bottom, right - left, bottom - top, kPixelOrder,
       GL_UNSIGNED_BYTE,
       background.pixels().data() + static_cast<ptrdiff_t>(height_ - bottom) * width_ + left);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);

@@ -12,8 +12,6 @@
 
 namespace streamscope::viewer {
 
-/// The version of GLSL that ImGui's renderer is set up with.
-inline constexpr const char* kGlsl = "#version 330 core";
 /// Creates the ImGui context that a canvas draws with.
 void set_up_imgui();
 

@@ -4,7 +4,15 @@
 #include "fonts.h"
 
 // The assembler copies the files into read-only data; their paths come from CMake
-// (STREAMSCOPE_FONT_*).
+// (STREAMSCOPE_FONT_*). In WebAssembly every symbol has a size.
+#ifdef __EMSCRIPTEN__
+#define STREAMSCOPE_EMBED(name, path)                                               \
+  asm(".section .rodata.streamscope_" name ",\"\",@\n.p2align 4\nstreamscope_" name \
+      ":\n.incbin \"" path "\"\nstreamscope_" name                                  \
+      "_end:\n.int8 0\n"                                                            \
+      ".size streamscope_" name ", streamscope_" name "_end-streamscope_" name      \
+      "\n.size streamscope_" name "_end, 1\n")
+#else
 #define STREAMSCOPE_EMBED(name, path)                      \
   asm(".section .rodata\n.balign 16\n"                     \
       ".local streamscope_" name "\nstreamscope_" name     \
@@ -14,6 +22,7 @@
       ".local streamscope_" name "_end\nstreamscope_" name \
       "_end:\n"                                            \
       ".byte 0\n.previous\n")
+#endif
 
 STREAMSCOPE_EMBED("sans", STREAMSCOPE_FONT_SANS);
 STREAMSCOPE_EMBED("bold", STREAMSCOPE_FONT_BOLD);

@@ -17,7 +17,11 @@ int first_px(float at, float scale) {
 ImU32 in_byte_order(ImU32 color) {
   const ImU32 red = color >> IM_COL32_R_SHIFT & 0xff, green = color >> IM_COL32_G_SHIFT & 0xff,
               blue = color >> IM_COL32_B_SHIFT & 0xff;
+#ifdef __EMSCRIPTEN__
+  return 0xff000000 | blue << 16 | green << 8 | red;
+#else
   return 0xff000000 | red << 16 | green << 8 | blue;
+#endif
 }
 
 }  // namespace

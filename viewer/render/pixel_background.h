@@ -34,7 +34,8 @@ class PixelBackground {
   void repeat(float left, float top, float bottom, std::span<const ImU32> line);
 
   int width_px() const { return width_; }
-  /// Rows from the bottom, as in GL, each pixel as blue, green, red, alpha.
+  /// Rows from the bottom, as in GL, each pixel as blue, green, red, alpha; in a page red, green,
+  /// blue, alpha, the only order that WebGL takes.
   std::span<const ImU32> pixels() const { return pixels_; }
   /// The sections of this frame.
   const std::vector<Layer>& layers() const { return layers_; }

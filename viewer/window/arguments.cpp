@@ -5,10 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "trace/error.h"
+#include "vocabulary/read_number.h"
 #include "vocabulary/time_text.h"
 
 namespace streamscope::viewer {
@@ -23,7 +23,7 @@ constexpr std::string_view kHelpHint = "see streamscope-viewer --help";
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_number(text, value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
@@ -103,6 +103,8 @@ class CommandLine {
                   "one, the median iteration with each finding to fix first");
     option("--panel", "NAME", "show only this panel", arguments.panel)
         .check(CLI::IsMember(view_names()));
+    option("--drawer", "NAME", "panel to open below the timeline, or none", arguments.drawer)
+        .check(CLI::IsMember(view_names()) | CLI::IsMember({kNoDrawer}));
     option("--theme", "NAME", "dark (default) or light", theme_)
         .check(CLI::IsMember({"dark", "light"}));
     option("--scale", "F", "size of text and lines, 0.5 to 4 (default: that of the display)",

@@ -28,6 +28,9 @@ struct RangeEnd {
 /// A range of time within an extent. Throws Error if it is empty or outside.
 TimeRange resolve(const std::pair<RangeEnd, RangeEnd>& range, TimeRange extent);
 
+/// As --drawer names that there is no panel below the timeline.
+inline constexpr const char* kNoDrawer = "none";
+
 struct Arguments {
   std::filesystem::path trace;       ///< or the folder of a run; empty: none
   std::filesystem::path compared;    ///< a second trace to compare with; empty: none
@@ -42,6 +45,7 @@ struct Arguments {
   bool what_if = false;           ///< with the finding fixed; else lanes of all repairs
   bool select_nothing = false;    ///< otherwise a screenshot selects the longest wait
   std::string panel;              ///< the only panel to show; empty: all
+  std::string drawer;             ///< the panel below the timeline; empty: as it fits the trace
   ThemeKind theme = ThemeKind::kDark;
   std::optional<float> scale;  ///< none: that of the display
   bool help = false;

@@ -262,8 +262,8 @@ void step_to_row(const JobModel& job, ViewState& state, int by) {
   const auto time = job.time(now);
   if (!time) return step_in_row(job, state, by);
   const uint32_t own = state.job.row_of[job.steps().rank_of(now.step)];
-  for (ptrdiff_t row = ptrdiff_t{own} + by; row >= 0 && row < std::ssize(state.job.rows);
-       row += by) {
+  for (ptrdiff_t row = static_cast<ptrdiff_t>(own) + by;
+       row >= 0 && row < std::ssize(state.job.rows); row += by) {
     // An unfolded group has a row for the rank that stands for it as well.
     const ShownRank& shown = state.job.rows[static_cast<size_t>(row)];
     if (state.job.row_of[shown.rank] != row) continue;

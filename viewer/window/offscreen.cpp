@@ -3,7 +3,6 @@
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
-#include <GL/gl.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
@@ -21,6 +20,7 @@
 #include "model/loader.h"
 #include "model/trace_facts.h"
 #include "render/canvas.h"
+#include "render/gl.h"
 #include "trace/error.h"
 
 namespace streamscope::viewer {

@@ -60,7 +60,8 @@ struct Navigation {
   std::vector<bool> collapsed;      ///< by lane
   LaneOrder lane_order;
   Bookmarks bookmarks;
-  bool reveal = false;     ///< the timeline brings the selection into view when it is drawn next
+  bool reveal = false;  ///< the timeline brings the selection into view when it is drawn next
+  bool reveal_lane_only = false;  ///< then only its lane: the range is one that was asked for
   float scroll_pages = 0;  ///< the timeline scrolls by this many heights when it is drawn next
 
   bool is_collapsed(size_t lane) const { return lane < collapsed.size() && collapsed[lane]; }

@@ -22,7 +22,11 @@
 #include "model/run_follower.h"
 #include "model/trace_facts.h"
 #include "render/canvas.h"
+#include "render/gl.h"
 #include "trace/error.h"
+#ifdef __EMSCRIPTEN__
+#include "web/page.h"
+#endif
 
 namespace streamscope::viewer {
 namespace {
@@ -67,10 +71,30 @@ Key key_name(int key, int mods) {
   return name;
 }
 
+std::string last_error() {
+  const char* why = nullptr;
+#if GLFW_VERSION_MINOR >= 3
+  glfwGetError(&why);
+#endif
+  return why != nullptr ? why : "no reason given";
+}
+
+// Pixels for each unit of the design.
+float display_scale([[maybe_unused]] GLFWwindow* window) {
+#ifdef __EMSCRIPTEN__
+  return page::scale();
+#else
+  float x = 1, y = 1;
+  glfwGetWindowContentScale(window, &x, &y);
+  return x;
+#endif
+}
+
 class Window {
  public:
   explicit Window(const Arguments& arguments);
   ~Window();
+  /// Draws until the window is closed; in a page, returns, and draws whenever the browser does.
   void run();
 
  private:
@@ -101,6 +125,16 @@ class Window {
   void follow_run();
   void keep_recent_trace() const;
   void write_state();
+  /// The longest time until the next frame while nothing is put in; none: only then.
+  std::optional<double> pause_s() const;
+#ifdef __EMSCRIPTEN__
+  /// True if there is something to draw.
+  bool is_due();
+#else
+  /// Sleeps until there is something to draw.
+  void wait();
+#endif
+  void draw_frame();
 
   Arguments arguments_;
   GLFWwindow* window_ = nullptr;
@@ -116,26 +150,25 @@ class Window {
   std::string title_;
   std::string written_state_;
   int frames_ = kSettleFrames;  // frames left to draw before waiting for the next event
-  std::deque<Typed> typed_;     // not yet handled
+  double drawn_at_ = 0;         // when the last one was
+#ifdef __EMSCRIPTEN__
+  float display_scale_ = display_scale(window_);  // that the workspace follows
+  bool is_drawn_ = false;                         // since the state was written
+#endif
+  std::deque<Typed> typed_;  // not yet handled
 };
 
 Window::Window(const Arguments& arguments) : arguments_(arguments) {
   if (glfwInit() == 0) {
-    const char* why = nullptr;
-    glfwGetError(&why);
-    throw Error(
-        "display",
-        "cannot be opened" + (why != nullptr ? " (" + std::string(why) + ")" : std::string()),
-        "set DISPLAY, or draw a picture with --screenshot PNG, which needs none");
+    throw Error("display", "cannot be opened (" + last_error() + ")",
+                "set DISPLAY, or draw a picture with --screenshot PNG, which needs none");
   }
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   window_ = glfwCreateWindow(arguments.width, arguments.height, "StreamScope", nullptr, nullptr);
   if (window_ == nullptr) {
-    const char* why = nullptr;
-    glfwGetError(&why);
-    const std::string reason = why != nullptr ? why : "no reason given";
+    const std::string reason = last_error();
     glfwTerminate();
     throw Error("window", "cannot be opened (" + reason + ")",
                 "OpenGL 3.3 is needed; --screenshot PNG draws without a window");
@@ -145,9 +178,7 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
   glfwSetWindowUserPointer(window_, this);
   set_up_imgui();
   if (!arguments_.scale) {
-    float x = 1, y = 1;
-    glfwGetWindowContentScale(window_, &x, &y);
-    arguments_.scale = x;
+    arguments_.scale = display_scale(window_);
   }
   workspace_ = std::make_unique<Workspace>(arguments_);
   canvas_ = std::make_unique<Canvas>();
@@ -173,6 +204,13 @@ Window::Window(const Arguments& arguments) : arguments_(arguments) {
     self(window).frames_ = kSettleFrames;
   });
   ImGui_ImplOpenGL3_Init(kGlsl);
+#ifdef __EMSCRIPTEN__
+  page::connect_clipboard();
+  page::on_open([this](const std::string& file) {
+    const std::array files = {file.c_str()};
+    drop(files);
+  });
+#endif
   workspace_->set_recent(read_recent_traces(recent_traces_file()));
   if (!arguments_.trace.empty()) open(arguments_.trace);
   if (!arguments_.compared.empty()) compare_with(arguments_.compared);
@@ -301,6 +339,7 @@ void Window::follow_run() {
 
 void Window::take_compared() {
   if (!compared_loader_) return;
+  compared_loader_->step();
   const std::string error = compared_loader_->error();
   auto model = compared_loader_->model();
   if (!error.empty()) {
@@ -315,6 +354,7 @@ void Window::take_compared() {
 
 void Window::take_model() {
   if (!loader_) return;
+  loader_->step();
   workspace_->set_progress(loader_->progress());
   const std::string error = loader_->error();
   auto model = loader_->model();
@@ -355,6 +395,9 @@ void Window::take_job(std::shared_ptr<const JobModel> job) {
 }
 
 void Window::write_state() {
+#ifdef __EMSCRIPTEN__
+  page::show_state(workspace_->state_json());
+#else
   if (arguments_.state_file.empty()) return;
   std::string state = workspace_->state_json();
   if (state == written_state_) return;
@@ -362,50 +405,99 @@ void Window::write_state() {
   std::ofstream(temporary) << state;
   std::filesystem::rename(temporary, arguments_.state_file);
   written_state_ = std::move(state);
+#endif
+}
+
+std::optional<double> Window::pause_s() const {
+  if (workspace_->state().drawn.busy) return kBusyPauseS;
+  if (is_live_ || follower_) return kLivePauseS;
+  return std::nullopt;
+}
+
+#ifdef __EMSCRIPTEN__
+bool Window::is_due() {
+  if (page::has_scroll() || display_scale(window_) != display_scale_) frames_ = kSettleFrames;
+  if (frames_ > 0) {
+    --frames_;
+    return true;
+  }
+  if (std::exchange(is_drawn_, false)) write_state();  // once the picture has settled
+  const std::optional<double> pause = pause_s();
+  return loader_ || compared_loader_ || (pause && glfwGetTime() - drawn_at_ >= *pause);
+}
+#else
+void Window::wait() {
+  if (frames_ > 0) {
+    --frames_;
+    return glfwPollEvents();
+  }
+  write_state();  // once the picture has settled
+  if (const std::optional<double> pause = pause_s()) {
+    glfwWaitEventsTimeout(*pause);
+  } else {
+    glfwWaitEvents();
+  }
+  frames_ = kSettleFrames - 1;
+}
+#endif
+
+void Window::draw_frame() {
+  drawn_at_ = glfwGetTime();
+#ifdef __EMSCRIPTEN__
+  is_drawn_ = true;
+  if (const float scale = display_scale(window_); scale != display_scale_) {
+    workspace_->state().look.scale *= scale / std::exchange(display_scale_, scale);
+  }
+#endif
+  take_typed();
+  follow();
+  follow_run();
+  if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.open, {});
+      !asked.empty())
+    open(asked, std::exchange(workspace_->state().wanted.shown, {}));
+  if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.compare_with, {});
+      !asked.empty())
+    compare_with(asked);
+  take_model();
+  take_compared();
+  show_title();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_, &width, &height);
+  if (width == 0 || height == 0) return;  // minimized
+  if (!canvas_->draw(*workspace_, width, height, [] {
+        ImGui_ImplGlfw_NewFrame();
+#ifdef __EMSCRIPTEN__
+        page::take_scroll();
+#endif
+      })) {
+    throw Error("window", "GL cannot create a frame buffer of its size", "make the window smaller");
+  }
+  canvas_->present();
+  glfwSwapBuffers(window_);
 }
 
 void Window::run() {
+#ifdef __EMSCRIPTEN__
+  page::run([this] {
+    if (is_due()) draw_frame();
+  });
+#else
   while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().wanted.quit) {
-    if (frames_ > 0) {
-      --frames_;
-      glfwPollEvents();
-    } else {
-      write_state();  // once the picture has settled
-      if (workspace_->state().drawn.busy) {
-        glfwWaitEventsTimeout(kBusyPauseS);
-      } else if (is_live_ || follower_) {
-        glfwWaitEventsTimeout(kLivePauseS);
-      } else {
-        glfwWaitEvents();
-      }
-      frames_ = kSettleFrames - 1;
-    }
-    take_typed();
-    follow();
-    follow_run();
-    if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.open, {});
-        !asked.empty())
-      open(asked, std::exchange(workspace_->state().wanted.shown, {}));
-    if (std::filesystem::path asked = std::exchange(workspace_->state().wanted.compare_with, {});
-        !asked.empty())
-      compare_with(asked);
-    take_model();
-    take_compared();
-    show_title();
-    int width = 0, height = 0;
-    glfwGetFramebufferSize(window_, &width, &height);
-    if (width == 0 || height == 0) continue;  // minimized
-    if (!canvas_->draw(*workspace_, width, height, [] { ImGui_ImplGlfw_NewFrame(); })) {
-      throw Error("window", "GL cannot create a frame buffer of its size",
-                  "make the window smaller");
-    }
-    canvas_->present();
-    glfwSwapBuffers(window_);
+    wait();
+    draw_frame();
   }
+#endif
 }
 
 }  // namespace
 
-void run_window(const Arguments& arguments) { Window(arguments).run(); }
+void run_window(const Arguments& arguments) {
+#ifdef __EMSCRIPTEN__
+  static Window window(arguments);  // drawn after main() has returned
+  window.run();
+#else
+  Window(arguments).run();
+#endif
+}
 
 }  // namespace streamscope::viewer

@@ -199,6 +199,11 @@ void Workspace::apply_arguments() {
   }
   if (!restored_ && !arguments_.range && !wanted) open_diagnosis();
   restored_.reset();
+  if (!arguments_.drawer.empty()) {
+    const auto names = view_names();
+    const auto panel = std::ranges::find(names, arguments_.drawer);
+    state_.look.drawer = panel != names.end() ? *panel : std::string_view();
+  }
   // The timeline fits the window to its own width when it is first drawn; a range given here is
   // kept.
   if (arguments_.range) {
@@ -209,6 +214,7 @@ void Workspace::apply_arguments() {
   if (wanted) {
     state_.selection.item = wanted;
     state_.nav.reveal = true;
+    state_.nav.reveal_lane_only = arguments_.range.has_value();
     if (!arguments_.range) {
       state_.nav.window.width_px = static_cast<double>(arguments_.width);
       zoom_to_selection(*model_, state_);

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
 #include "analysis/labels.h"
 #include "assertion.h"
 #include "trace/error.h"
+#include "vocabulary/read_number.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -174,7 +174,7 @@ class Parser {
     const size_t from = at_;
     double value = 0;
     const char* const begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    const auto [end, error] = read_number(text_.substr(at_), value);
     if (error != std::errc() || !std::isfinite(value) || value < 0) {
       fail(from, fmt::format("expected a number that is not negative instead of {}", found()),
            fmt::format("write {}", syntax.example));

@@ -15,6 +15,7 @@
 #include "trace/ns_math.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/memory_kind.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::analysis {
 
@@ -550,8 +551,7 @@ Replay::Replay(const IssueOrder& order, const HostPauses* pauses)
     walk_recorded();
     return;
   }
-  std::future<void> recorded = std::async(
-      worth_threads(order.trace()) ? std::launch::async : std::launch::deferred, walk_recorded);
+  std::future<void> recorded = run_beside(walk_recorded, worth_threads(order.trace()));
   recorder_paces_ = recorder_paces(order);
   Walk unrecorded(*this, nothing, recorder_paces_);
   unrecorded.run();

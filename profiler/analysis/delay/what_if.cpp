@@ -4,25 +4,25 @@
 #include "what_if.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "analysis/iterations/branches.h"
 #include "analysis/iterations/graphs.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/steady_calls.h"
+#include "vocabulary/read_number.h"
 
 namespace streamscope::analysis {
 namespace {
 
 template <class Number>
-bool read_number(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+bool is_number(std::string_view text, Number& value) {
+  const auto [end, error] = read_number(text, value);
   return error == std::errc() && end == text.data() + text.size();
 }
 
 bool read_id(std::string_view text, size_t count, Id& id) {
-  return read_number(text, id) && id < count;
+  return is_number(text, id) && id < count;
 }
 
 void scale_op(const Trace& trace, Id op, double factor, Change& change) {
@@ -83,8 +83,7 @@ bool add_change(Analyses& analyses, std::string_view text, Change& change) {
     const size_t equals = object.find('=');
     double factor = 0;
     if (equals == object.npos || !read_id(object.substr(0, equals), trace.op.size(), id) ||
-        !read_number(object.substr(equals + 1), factor) || !(factor >= 0) ||
-        !std::isfinite(factor)) {
+        !is_number(object.substr(equals + 1), factor) || !(factor >= 0) || !std::isfinite(factor)) {
       return false;
     }
     scale_op(trace, id, factor, change);

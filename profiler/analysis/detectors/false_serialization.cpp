@@ -62,7 +62,7 @@ void find_false_serialization(Analyses& analyses, Findings& findings) {
     for (const Stall& stall : stalls) {
       repairs[key].prompt_op.add(stall.op);
       trace::add_to(total, stall.lasted_ns);
-      findings.add(key, trace.op.start_ns[stall.op], [&] {
+      findings.add(key, trace.op.start_ns[stall.op], [&, &key = key] {
         Finding finding;
         finding.first_op = stall.behind;
         finding.second_op = stall.op;

@@ -4,7 +4,6 @@
 #include "host_samples.h"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include "analysis/units.h"
 #include "iteration_model.h"
 #include "sample_states.h"
+#include "vocabulary/system_call.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -70,7 +70,7 @@ class WaitingCallers {
         continue;
       const Id other = nearest(thread, rows.at_ns[sample]);
       if (other == kNoId || states.of(other) != SampleState::kWaits ||
-          rows.system_call[other] != SYS_futex || !has_python(rows.stack_id[other]))
+          rows.system_call[other] != SystemCall::futex || !has_python(rows.stack_id[other]))
         continue;
       if (found != kNoId) return kNoId;
       found = rows.stack_id[other];

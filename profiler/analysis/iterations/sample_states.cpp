@@ -4,10 +4,11 @@
 #include "sample_states.h"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <string_view>
+
+#include "vocabulary/system_call.h"
 
 namespace streamscope::analysis {
 
@@ -19,42 +20,40 @@ namespace {
 // In the words of the system's manual.
 std::string system_call_name(trace::Small number) {
   switch (number) {
-    case -1:
+    case SystemCall::kNone:
       return "waits in the kernel, as for a page";
-    case SYS_futex:
+    case SystemCall::futex:
       return "waits for another thread (futex)";
-    case SYS_clock_nanosleep:
-#ifdef SYS_nanosleep
-    case SYS_nanosleep:
-#endif
+    case SystemCall::clock_nanosleep:
+    case SystemCall::nanosleep:
       return "sleeps";
-    case SYS_read:
-    case SYS_pread64:
-    case SYS_readv:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
+    case SystemCall::read:
+    case SystemCall::pread64:
+    case SystemCall::readv:
+    case SystemCall::recvfrom:
+    case SystemCall::recvmsg:
       return "waits for input (read)";
-    case SYS_write:
-    case SYS_writev:
-    case SYS_sendto:
-    case SYS_sendmsg:
+    case SystemCall::write:
+    case SystemCall::writev:
+    case SystemCall::sendto:
+    case SystemCall::sendmsg:
       return "writes";
-#ifdef SYS_poll
-    case SYS_poll:
-    case SYS_select:
-    case SYS_epoll_wait:
-#endif
-    case SYS_ppoll:
-    case SYS_pselect6:
-    case SYS_epoll_pwait:
+    case SystemCall::poll:
+    case SystemCall::select:
+    case SystemCall::epoll_wait:
+    case SystemCall::ppoll:
+    case SystemCall::pselect6:
+    case SystemCall::epoll_pwait:
       return "waits for input (poll)";
-    case SYS_wait4:
-    case SYS_waitid:
+    case SystemCall::wait4:
+    case SystemCall::waitid:
       return "waits for a process";
-    case SYS_ioctl:
+    case SystemCall::ioctl:
       return "waits in the driver (ioctl)";
-    case SYS_sched_yield:
+    case SystemCall::sched_yield:
       return "yields the processor";
+    case SystemCall::kOther:
+      return "waits in a system call";
     default:
       return fmt::format("waits in system call {}", number);
   }

@@ -22,12 +22,32 @@
 #include "ring/ring.h"
 #include "stopped_stack.h"
 #include "vocabulary/fnv1a.h"
+#include "vocabulary/system_call.h"
 
 namespace streamscope::record {
 namespace {
 
 constexpr size_t kMostWaiting = 1 << 16;  // samples that nobody has taken
 constexpr std::chrono::milliseconds kLatePoll{1};
+
+// The number in a trace of a system call of this machine.
+int number_in_trace(int number) {
+#if defined(__x86_64__)
+  return number;
+#else
+  switch (number) {
+    case SystemCall::kNone:
+      return SystemCall::kNone;
+#define STREAMSCOPE_CASE(name, in_trace) \
+  case SYS_##name:                       \
+    return SystemCall::name;
+      STREAMSCOPE_SYSTEM_CALLS(STREAMSCOPE_CASE)
+#undef STREAMSCOPE_CASE
+    default:
+      return SystemCall::kOther;
+  }
+#endif
+}
 
 // A file of /proc that is read again and again.
 class ProcFile {
@@ -64,7 +84,7 @@ class ThreadFiles {
     if (text == nullptr) return false;
     sample.runs = std::strncmp(text, "running", 7) == 0;
     if (!sample.runs) {
-      sample.system_call = std::atoi(text);
+      sample.system_call = number_in_trace(std::atoi(text));
       // "NUMBER ARGUMENT... SP PC", or "-1 SP PC".
       const char* last = std::strrchr(text, ' ');
       if (last == nullptr) return false;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -18,6 +17,7 @@
 #include "analysis/units.h"
 #include "report/sections/job_document.h"
 #include "trace/error.h"
+#include "vocabulary/read_number.h"
 #include "vocabulary/time_text.h"
 
 namespace streamscope::report {
@@ -177,7 +177,7 @@ class Parser {
       if (text.ends_with('s')) number = parse_time_ns(text);  // a unit is required here
     } else {
       double parsed = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+      const auto [end, error] = read_number(text, parsed);
       const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
       if (error == std::errc() && std::isfinite(parsed) && unit == (is_share ? "%" : ""))
         number = is_share ? parsed / 100 : parsed;

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "analysis/labels.h"
 #include "export.h"
 #include "report/formats/markup.h"
 #include "trace/error.h"
+#include "vocabulary/read_number.h"
 
 namespace streamscope::report {
 namespace {
@@ -23,8 +23,7 @@ bool looks_like_formula(std::string_view text) {
   for (const char* start : {"=", "+", "-", "@", "＝", "＋", "－", "＠"}) {
     if (!text.starts_with(start)) continue;
     double number = 0;
-    const char* const end = text.data() + text.size();
-    return std::from_chars(text.data(), end, number).ptr != end;
+    return read_number(text, number).ptr != text.data() + text.size();
   }
   return false;
 }

@@ -403,12 +403,13 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   summary.info = info_of(trace);
   analysis::Analyses analyses(trace, request);
   // Runs the detectors, and everything that does not need wait causes, in parallel with those.
-  std::future<std::vector<analysis::Verdict>> verdicts =
-      std::async(analysis::worth_threads(trace) ? std::launch::async : std::launch::deferred, [&] {
+  std::future<std::vector<analysis::Verdict>> verdicts = run_beside(
+      [&] {
         summary.call_sites = analysis::call_sites(trace);
         summary.hang = analysis::wait_graph(analyses.wait_for());
         return analysis::verdicts(analyses);
-      });
+      },
+      analysis::worth_threads(trace));
   const analysis::StreamOps& stream_ops = analyses.stream_ops();
   const analysis::Edges& edges = analyses.edges();
   const std::vector<WaitPart>& parts = analyses.waits();

@@ -249,9 +249,9 @@ class StreamRows {
       row.push_back(waited == 0 ? "" : format_percent(waited, summary_.window_ns));
     }
     const auto& activity = stream.activity;
-    for (const uint64_t count :
-         {activity.kernel_count, activity.copy_count,
-          activity.op_count - activity.kernel_count - activity.copy_count, stream.record_count})
+    for (const uint64_t count : std::array<uint64_t, 4>{
+             activity.kernel_count, activity.copy_count,
+             activity.op_count - activity.kernel_count - activity.copy_count, stream.record_count})
       row.push_back(format_count(count));
     row.push_back(stream.edge_count == stream.wait_count
                       ? format_count(stream.wait_count)

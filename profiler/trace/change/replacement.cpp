@@ -3,12 +3,14 @@
 #include "replacement.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/sendfile.h>
+#endif
 
 #include <cerrno>
 #include <cstdlib>
@@ -28,6 +30,7 @@ constexpr std::string_view kEnding = ".streamscope-";
 // Leaves space for the suffix if file names have at most 255 bytes.
 constexpr size_t kLongestName = 200;
 
+#ifdef __linux__
 // 0, or the errno of the failure. The kernel copies; if the file system can, it only shares blocks.
 int copy_content(int from, int to, off_t bytes) {
   if (ioctl(to, FICLONE, from) == 0) return 0;
@@ -48,6 +51,10 @@ int copy_content(int from, int to, off_t bytes) {
   }
   return 0;
 }
+#else
+// A web page changes no files.
+int copy_content(int, int, off_t) { return ENOTSUP; }
+#endif
 
 // The original's owner and mode. No one may read the copy who may not read the original.
 void take_owner(int descriptor, const struct stat& original) {

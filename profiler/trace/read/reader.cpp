@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "table_part.h"
 #include "trace/checks.h"
@@ -18,6 +18,7 @@
 #include "trace/sqlite/open.h"
 #include "trace/sqlite/snapshot.h"
 #include "trace/tables.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::trace {
 namespace {
@@ -60,8 +61,8 @@ class Loader {
     // recorded.
     connections_ = snapshot(std::move(database), 1);
     count_rows();
-    const uint64_t threads = std::min<uint64_t>({std::max(1u, std::thread::hardware_concurrency()),
-                                                 kMostThreads, total_rows_ / kFewestRowsPerThread});
+    const uint64_t threads =
+        std::min<uint64_t>({processor_count(), kMostThreads, total_rows_ / kFewestRowsPerThread});
     if (threads > 1) {
       connections_[0]->run("COMMIT");
       connections_ = snapshot(std::move(connections_[0]), threads);
@@ -148,9 +149,9 @@ class Loader {
 
   // This thread reads too, and is the only one to report progress.
   void read_parts() {
-    std::vector<std::jthread> others;
+    std::vector<std::future<void>> others;
     for (size_t i = 1; i < connections_.size(); ++i)
-      others.emplace_back([this, i] { read_parts_by(*connections_[i], [] {}); });
+      others.push_back(run_beside([this, i] { read_parts_by(*connections_[i], [] {}); }));
     read_parts_by(*connections_[0], [this] { report(); });
     others.clear();
     if (failure_) std::rethrow_exception(failure_);
@@ -278,8 +279,10 @@ Trace read(const std::filesystem::path& file, const ReadOptions& options) {
     if ((error.code() & 0xff) != SQLITE_ERROR) throw;
     throw Error(file, "is damaged: " + error.cause(), kRecordAgain, error.code());
   }
+#ifdef __GLIBC__
   // Otherwise the memory that the threads freed stays in their own heaps.
   malloc_trim(0);
+#endif
   return trace;
 }
 

@@ -642,8 +642,8 @@ CREATE TABLE host_sample (
   thread_id INTEGER REFERENCES thread(id),             -- the thread
   at_ns INTEGER,                                       -- when
   runs INTEGER,                                        -- 1: it runs or is ready to, 0: it waits in the kernel
-  system_call INTEGER,                                 -- runs 0: number of the system call in which it waits; -1: elsewhere, as
-                                                       -- in a page fault
+  system_call INTEGER,                                 -- runs 0: number on x86-64 of the system call in which it waits; -1:
+                                                       -- elsewhere, as in a page fault; -2: a call that x86-64 lacks
   ran_ns INTEGER,                                      -- CPU time since its sample before; NULL if unknown
   delayed_ns INTEGER,                                  -- time since then that it was ready, but had no processor
   stack_id INTEGER REFERENCES stack(id)                -- its call stack; NULL if it could not be read

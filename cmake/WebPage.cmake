@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: 2026 StreamScope contributors
+# SPDX-License-Identifier: Apache-2.0
+
+# streamscope_web_page(TARGET): links the viewer for a page, and writes viewer.html, which holds all of it.
+function(streamscope_web_page target)
+  target_link_options(${target} PRIVATE -sUSE_GLFW=3 -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2 -sENVIRONMENT=web
+    -sMODULARIZE=1 -sEXPORT_NAME=startStreamScope -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=64MB
+    -sTOTAL_STACK=4MB -sEXIT_RUNTIME=0 -sFORCE_FILESYSTEM=1 -sEXPORTED_RUNTIME_METHODS=FS,ccall,setCanvasSize)
+  set(web ${PROJECT_SOURCE_DIR}/viewer/web)
+  set(page ${CMAKE_BINARY_DIR}/viewer.html)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${web}/pack.py ${web} $<TARGET_FILE_DIR:${target}>/$<TARGET_FILE_BASE_NAME:${target}> ${page}
+    DEPENDS ${target} ${web}/pack.py ${web}/page.html ${web}/page.css ${web}/page.js VERBATIM
+    COMMENT "Packing the viewer into viewer.html")
+  add_custom_target(viewer_page ALL DEPENDS ${page})
+endfunction()

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Work beside the caller, also where no thread can be started: in a web page that is not isolated.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <future>
+#include <thread>
+#include <utility>
+
+namespace streamscope {
+
+#if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
+inline constexpr bool kHasThreads = false;
+#else
+inline constexpr bool kHasThreads = true;
+#endif
+
+/// How many threads run at once, at least 1.
+inline size_t processor_count() {
+  return kHasThreads ? std::max<size_t>(std::thread::hardware_concurrency(), 1) : 1;
+}
+
+/// std::async, on a thread of its own if `is_worth_it`; else, and where there are no threads, when
+/// the result is asked for.
+template <class Work>
+auto run_beside(Work&& work, bool is_worth_it = true) {
+  return std::async(kHasThreads && is_worth_it ? std::launch::async : std::launch::deferred,
+                    std::forward<Work>(work));
+}
+
+}  // namespace streamscope

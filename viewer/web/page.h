@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the window needs of the web page that it is in; page.js is the other side.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace streamscope::viewer::page {
+
+/// Calls `frame` whenever the browser draws, from when main() has returned; returns at once.
+void run(std::function<void()> frame);
+/// Copies and pastes by the browser's clipboard. Needs an ImGui context.
+void connect_clipboard();
+/// Calls `open` with each file that the page was given later.
+void on_open(std::function<void(const std::string& file)> open);
+/// True if the wheel or the touch pad moved since the last take_scroll().
+bool has_scroll();
+/// Scrolls as far as the wheel or the touch pad asked since the last call, in steps of a wheel.
+void take_scroll();
+/// Pixels of the canvas for each of the page's; changes with the zoom of the page.
+float scale();
+/// Keeps in the address what is shown, so that a link leads there.
+void show_state(const std::string& state_json);
+
+}  // namespace streamscope::viewer::page
