@@ -15,6 +15,7 @@
 // Functions of page.js are members of Module.page.
 EM_JS(double, page_scale, (), { return Module.page.scale(); });
 EM_JS(double, page_scroll, (int vertical), { return Module.page.takeScroll(vertical); });
+EM_JS(void, page_drew, (double ms), { Module.page.drew(ms); });
 EM_JS(int, page_has_scroll, (), { return Module.page.hasScroll(); });
 EM_JS(void, page_show_state, (const char* json), { Module.page.showState(UTF8ToString(json)); });
 EM_JS(void, page_copy, (const char* text), { Module.page.copy(UTF8ToString(text)); });
@@ -23,15 +24,20 @@ EM_JS(char*, page_paste, (), { return stringToNewUTF8(Module.page.pasted()); });
 namespace streamscope::viewer::page {
 namespace {
 
-std::function<void()> each_frame;
+std::function<bool()> each_frame;
 std::function<void(const std::string&)> opened;
 std::string pasted;
 
 }  // namespace
 
-void run(std::function<void()> frame) {
+void run(std::function<bool()> frame) {
   each_frame = std::move(frame);
-  emscripten_set_main_loop([] { each_frame(); }, 0, false);
+  emscripten_set_main_loop(
+      [] {
+        const double begin = emscripten_get_now();
+        if (each_frame()) page_drew(emscripten_get_now() - begin);
+      },
+      0, false);
 }
 
 void connect_clipboard() {

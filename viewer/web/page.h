@@ -9,8 +9,9 @@
 
 namespace streamscope::viewer::page {
 
-/// Calls `frame` whenever the browser draws, from when main() has returned; returns at once.
-void run(std::function<void()> frame);
+/// Calls `frame` whenever the browser draws, from when main() has returned; returns at once. It
+/// returns whether it drew.
+void run(std::function<bool()> frame);
 /// Copies and pastes by the browser's clipboard. Needs an ImGui context.
 void connect_clipboard();
 /// Calls `open` with each file that the page was given later.

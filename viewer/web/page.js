@@ -14,7 +14,9 @@
   };
 
   async function unpacked(element) {
-    const packed = Uint8Array.from(atob(element.textContent.trim()), (c) => c.charCodeAt(0));
+    const text = atob(element.textContent.trim()), packed = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
+    element.remove();  // it may be as large as the trace
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
@@ -55,6 +57,11 @@
   const module = {
     canvas,
     page: {
+      frameTimes: [],  // the latest, in ms
+      drew(ms) {
+        module.page.frameTimes.push(ms);
+        if (module.page.frameTimes.length > 1000) module.page.frameTimes.shift();
+      },
       scale: () => size().scale,
       hasScroll: () => scroll[0] !== 0 || scroll[1] !== 0,
       takeScroll(vertical) {
@@ -104,7 +111,7 @@
   async function openFiles(files) {
     for (const file of files) {
       const path = `/traces/${file.name.replaceAll("/", "_")}`;
-      module.FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
+      module.FS.writeFile(path, new Uint8Array(await file.arrayBuffer()), { canOwn: true });
       module.ccall("streamscope_open", null, ["string"], [path]);
     }
   }
@@ -127,7 +134,7 @@
       module.FS.mkdir("/traces");
       traces.forEach((trace, i) => {
         const path = `/traces/${trace.dataset.name.replaceAll("/", "_")}`;
-        module.FS.writeFile(path, contents[i]);
+        module.FS.writeFile(path, contents[i], { canOwn: true });
         if (i < 2) module.arguments.push(path);
       });
     }];

@@ -479,7 +479,9 @@ void Window::draw_frame() {
 void Window::run() {
 #ifdef __EMSCRIPTEN__
   page::run([this] {
-    if (is_due()) draw_frame();
+    const bool is_due = this->is_due();
+    if (is_due) draw_frame();
+    return is_due;
   });
 #else
   while (glfwWindowShouldClose(window_) == 0 && !workspace_->state().wanted.quit) {
