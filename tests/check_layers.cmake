@@ -26,7 +26,7 @@ set(folders libcoord profiler/vocabulary profiler/trace profiler/ring profiler/c
 # Outside header (a prefix), then the folders, or files without suffix, that alone may include it, separated by |.
 set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line|viewer/window/arguments" "cuda.h|profiler/collect|libcoord/src/cuda"
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
-            "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import" "otf2/|profiler/import/otf2"
+            "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import|profiler/report/app" "otf2/|profiler/import/otf2"
             "event2/|profiler/serve"
             "export/perfetto.pb.h|profiler/report" "export/chakra.pb.h|profiler/report" "packed_summary.pb.h|profiler/job"
             "packed_hang.pb.h|profiler/job"

@@ -26,6 +26,9 @@ class Option;
 
 namespace streamscope::cli {
 
+/// How wide help is.
+inline constexpr size_t kHelpColumns = 100;
+
 /// For commands that run a program: the words after `--`, or from the first word that is not an
 /// option.
 using ProgramArguments = std::vector<std::string>;

@@ -26,6 +26,7 @@
 #include "ring/descriptor.h"
 #include "terminal.h"
 #include "trace/error.h"
+#include "trace/scratch_folder.h"
 #include "traces.h"
 
 namespace streamscope::cli {
@@ -89,28 +90,6 @@ class NoOutput {
 
  private:
   record::Descriptor before_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
-};
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "streamscope-confirm-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw Error("confirm", "no folder for repeated runs can be made: " + pattern,
-                  "name a folder for temporary files in TMPDIR");
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// The process that uses the GPU; kNoId if there are several.
@@ -323,7 +302,7 @@ class RepeatedProgram {
   const std::vector<std::string>& program_;
   trace::Id process_;  // kNoId if there are several
   PlacedCalls calls_;
-  Folder folder_;
+  ScratchFolder folder_{"confirm"};
   record::Options options_;
 };
 

@@ -3,7 +3,6 @@
 #include "control_server.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 
 #include <cerrno>
 #include <charconv>
@@ -71,18 +70,9 @@ serve::Response answer(OnDemandRequests& requests, const serve::Request& request
   return response_to(requests.start(*seconds), true);
 }
 
-std::string new_token() {
-  unsigned char bytes[16];
-  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-    throw Error("--control-port", "the system gives no random numbers", "leave it out", errno);
-  std::string token;
-  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
-  return token;
-}
-
 std::string write_token(const std::filesystem::path& file) {
   const char* given = std::getenv("STREAMSCOPE_CONTROL_TOKEN");
-  std::string token = given != nullptr && *given != '\0' ? given : new_token();
+  std::string token = given != nullptr && *given != '\0' ? given : serve::new_token();
   const record::Descriptor descriptor(
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   const std::string line = token + "\n";

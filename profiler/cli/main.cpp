@@ -26,8 +26,6 @@
 namespace streamscope::cli {
 namespace {
 
-constexpr size_t kHelpColumns = 100;
-
 std::string overview() {
   std::string text = "streamscope " STREAMSCOPE_VERSION
                      ": shows why CUDA streams wait\n\n"

@@ -9,6 +9,7 @@
 #include "analysis/delay/what_if.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/units.h"
+#include "app_report.h"
 #include "command.h"
 #include "jobs.h"
 #include "report/formats/exporter.h"
@@ -57,19 +58,73 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
   return text;
 }
 
+struct ReportArguments {
+  std::string file, output, format = "text", by = "stream", show, iteration = "auto", range;
+  std::vector<std::string> what_if;
+  std::optional<double> max_mb;
+  bool quiet = false;
+};
+
+int write_app_report(const ReportArguments& options) {
+  if (is_run(options.file))
+    throw Error("--format", "app takes a single trace, not a folder",
+                "name a trace of the folder, or use html");
+  write_app({.file = options.file,
+             .output = options.output,
+             .range = options.range,
+             .max_mb = options.max_mb.value_or(kDefaultMaxMb),
+             .quiet = options.quiet});
+  return kDone;
+}
+
+int write_report(const ReportArguments& options) {
+  if (!options.what_if.empty() && options.format != "text" && options.format != "json") {
+    throw Error("--format", "'" + options.format + "' does not work with --what-if",
+                "use text or json");
+  }
+  if (options.format == kAppFormat) return write_app_report(options);
+  if (!options.range.empty() || options.max_mb)
+    throw Error(options.max_mb ? "--max-mb" : "--range", "works only with --format app",
+                "leave it out, or add --format app");
+  const report::Exporter& exporter = named(report::exporters(), options.format);
+  if (is_run(options.file)) {
+    if (!options.what_if.empty())
+      throw Error("--what-if", "changes a single trace, not a job", "name a trace of the folder");
+    const report::JobReport job = load_job(options.file, options.iteration, options.quiet);
+    write_output(exporter.write_job(job, style_for(options.output)), options.output, options.file);
+    return kDone;
+  }
+  const trace::Trace trace = load_to_analyze(options.file, options.quiet);
+  if (!options.what_if.empty()) {
+    write_output(what_if(trace, options.what_if, options.format == "json",
+                         iteration_request(options.iteration), options.file),
+                 options.output, options.file);
+    return kDone;
+  }
+  const report::Options look{
+      .by = options.by == "nvtx"     ? report::By::kNvtx
+            : options.by == "kernel" ? report::By::kKernel
+                                     : report::By::kStream,
+      .look = style_for(options.output),
+      .show_possible = !options.show.empty(),
+  };
+  write_output(
+      exporter.write(trace, report::summarize(trace, iteration_request(options.iteration)), look),
+      options.output, options.file);
+  return kDone;
+}
+
 }  // namespace
 
 std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
-  struct Options {
-    std::string file, output, format = "text", by = "stream", show, iteration = "auto";
-    std::vector<std::string> what_if;
-    bool quiet = false;
-  };
-  auto options = std::make_shared<Options>();
-  const std::vector<std::string> formats = names_of(report::exporters()),
-                                 kinds{"stream", "nvtx", "kernel"};
+  auto options = std::make_shared<ReportArguments>();
+  std::vector<std::string> formats = names_of(report::exporters());
+  formats.emplace_back(kAppFormat);
+  const std::vector<std::string> kinds{"stream", "nvtx", "kernel"};
   line.option("TRACE", &options->file, kTraceOrRun, {.required = true});
-  line.option("--format", &options->format, alternatives(formats), {.one_of = formats});
+  line.option("--format", &options->format,
+              alternatives(formats) + "; app: the viewer with the trace inside, for a browser",
+              {.one_of = formats});
   line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
               {.one_of = kinds});
   add_iteration_option(line, options->iteration);
@@ -86,41 +141,15 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
               "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them",
               {.one_of = {"possible"}});
+  line.option("--range", &options->range,
+              "app: only this part of the trace, such as 10ms:12.5ms or 40%:60%",
+              {.takes = "FROM:TO"});
+  line.option("--max-mb", &options->max_mb,
+              fmt::format("app: refuse to write a larger page (default {:g})", kDefaultMaxMb),
+              {.takes = "N", .positive = true});
   line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   line.option("--quiet", &options->quiet, "no progress");
-  return [options]() -> int {
-    if (!options->what_if.empty() && options->format != "text" && options->format != "json") {
-      throw Error("--format", "'" + options->format + "' does not work with --what-if",
-                  "use text or json");
-    }
-    const report::Exporter& exporter = named(report::exporters(), options->format);
-    if (is_run(options->file)) {
-      if (!options->what_if.empty())
-        throw Error("--what-if", "changes a single trace, not a job", "name a trace of the folder");
-      const report::JobReport job = load_job(options->file, options->iteration, options->quiet);
-      write_output(exporter.write_job(job, style_for(options->output)), options->output,
-                   options->file);
-      return kDone;
-    }
-    const trace::Trace trace = load_to_analyze(options->file, options->quiet);
-    if (!options->what_if.empty()) {
-      write_output(what_if(trace, options->what_if, options->format == "json",
-                           iteration_request(options->iteration), options->file),
-                   options->output, options->file);
-      return kDone;
-    }
-    const report::Options look{
-        .by = options->by == "nvtx"     ? report::By::kNvtx
-              : options->by == "kernel" ? report::By::kKernel
-                                        : report::By::kStream,
-        .look = style_for(options->output),
-        .show_possible = !options->show.empty(),
-    };
-    write_output(exporter.write(
-                     trace, report::summarize(trace, iteration_request(options->iteration)), look),
-                 options->output, options->file);
-    return kDone;
-  };
+  return [options] { return write_report(*options); };
 }
 
 }  // namespace streamscope::cli

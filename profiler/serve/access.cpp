@@ -4,10 +4,14 @@
 
 #include <arpa/inet.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+
+#include "trace/error.h"
 
 namespace streamscope::serve {
 namespace {
@@ -57,6 +61,19 @@ bool is_own_origin(std::string_view origin, bool beyond_loopback) {
   constexpr std::string_view kScheme = "http://";
   return origin.starts_with(kScheme) &&
          names_this_server(origin.substr(kScheme.size()), beyond_loopback);
+}
+
+std::string new_token() {
+  unsigned char bytes[16];
+  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+    throw Error("token", "the system gives no random numbers", remedy_for(errno), errno);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += kDigits[byte >> 4];
+    token += kDigits[byte & 15];
+  }
+  return token;
 }
 
 bool same_secret(std::string_view given, std::string_view secret) {

@@ -8,6 +8,7 @@
 #include <event2/keyvalq_struct.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -69,6 +70,16 @@ Refusal refuse_user(evhttp_request* request, Request& result) {
   return text_response(403, "this server belongs to another user");
 }
 
+// Not even from one of another port of this machine.
+bool is_from_own_page(const evkeyvalq* headers) {
+  bool is_own = true;
+  const char* host = evhttp_find_header(headers, "Host");
+  for_each_header(headers, "Origin", [&](std::string_view origin) {
+    is_own &= host != nullptr && origin == "http://" + std::string(host);
+  });
+  return is_own;
+}
+
 // Of a request that a page of another site may have sent from a browser on this machine.
 Refusal refuse_foreign_names(evhttp_request* request, const Access& access) {
   const evkeyvalq* headers = evhttp_request_get_input_headers(request);
@@ -87,7 +98,19 @@ Refusal refuse_foreign_names(evhttp_request* request, const Access& access) {
   for_each_header(headers, "Origin", [&](std::string_view origin) {
     foreign |= !is_own_origin(origin, access.beyond_loopback);
   });
+  if (access.token_in_path) foreign |= !is_from_own_page(headers);
   if (foreign) return text_response(403, "pages of other sites may not use this server");
+  return std::nullopt;
+}
+
+// The token leaves the path.
+Refusal refuse_without_token_in_path(const Access& access, Request& result) {
+  const size_t end = result.path.find('/', 1);
+  const std::string_view first =
+      std::string_view(result.path).substr(1, end == std::string::npos ? end : end - 1);
+  if (!same_secret(first, access.token) || end == std::string::npos)
+    return text_response(401, "a token is required in the address");
+  result.path.erase(0, end);
   return std::nullopt;
 }
 
@@ -105,6 +128,22 @@ Refusal refuse_without_token(evhttp_request* request, const Access& access, Requ
   if (known) return std::nullopt;
   return text_response(401,
                        "a token is required: send it as 'Authorization: Bearer TOKEN' or ?token=");
+}
+
+void read_headers(evhttp_request* request, std::map<std::string, std::string>& result) {
+  const evkeyvalq* headers = evhttp_request_get_input_headers(request);
+  for (const evkeyval* entry = headers->tqh_first; entry != nullptr; entry = entry->next.tqe_next) {
+    std::string name = entry->key;
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (name == "authorization") continue;
+    std::string& value = result[name];
+    if (!value.empty()) value += ", ";
+    value += entry->value;
+  }
+  // Ranges are for GET only (RFC 9110, 14.2).
+  if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) result.erase("range");
 }
 
 void read_body(evhttp_request* request, std::string& body) {
@@ -125,8 +164,12 @@ Refusal read_request(evhttp_request* request, const Access* access, Request& res
   if (!read_path(path != nullptr && *path != '\0' ? path : "/", result.path) ||
       !read_query(evhttp_uri_get_query(uri), result.query))
     return text_response(400, "the address of the request is not well formed");
-  if (access != nullptr)
-    if (Refusal refusal = refuse_without_token(request, *access, result)) return refusal;
+  if (access != nullptr) {
+    if (Refusal refusal = access->token_in_path ? refuse_without_token_in_path(*access, result)
+                                                : refuse_without_token(request, *access, result))
+      return refusal;
+  }
+  read_headers(request, result.headers);
   read_body(request, result.body);
   return std::nullopt;
 }
@@ -138,10 +181,13 @@ Response text_response(int status, std::string line) {
   return {.status = status, .type = "text/plain; charset=utf-8", .body = std::move(line)};
 }
 
+Response not_found() { return text_response(404, "not found"); }
+
 Response respond_to(evhttp_request* request, const Access* access, const Handler& handler) {
   try {
     Request read;
-    if (Refusal refusal = read_request(request, access, read)) return std::move(*refusal);
+    if (Refusal refusal = read_request(request, access, read))
+      return access != nullptr && access->token_in_path ? not_found() : std::move(*refusal);
     return handler(read);
   } catch (const std::exception& error) {
     return text_response(500, explain(error));
@@ -150,14 +196,26 @@ Response respond_to(evhttp_request* request, const Access* access, const Handler
   }
 }
 
-void send(evhttp_request* request, const Response& response) {
+void add_headers(evhttp_request* request, const Response& response) {
   evkeyvalq* headers = evhttp_request_get_output_headers(request);
   evhttp_add_header(headers, "Content-Type", response.type.c_str());
   evhttp_add_header(headers, "Cache-Control", "no-store");
   evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
   evhttp_add_header(headers, "Connection", "close");
-  evhttp_add_header(headers, "Content-Length", std::to_string(response.body.size()).c_str());
+  const uint64_t bytes = response.pieces ? response.pieces->bytes : response.body.size();
+  evhttp_add_header(headers, "Content-Length", std::to_string(bytes).c_str());
   if (response.status == 401) evhttp_add_header(headers, "WWW-Authenticate", "Bearer");
+  for (const auto& [name, value] : response.headers)
+    evhttp_add_header(headers, name.c_str(), value.c_str());
+}
+
+bool has_pieces_to_send(evhttp_request* request, const Response& response) {
+  return response.pieces && response.pieces->bytes > 0 &&
+         evhttp_request_get_command(request) != EVHTTP_REQ_HEAD;
+}
+
+void send(evhttp_request* request, const Response& response) {
+  add_headers(request, response);
   if (evhttp_request_get_command(request) != EVHTTP_REQ_HEAD)
     evbuffer_add(evhttp_request_get_output_buffer(request), response.body.data(),
                  response.body.size());

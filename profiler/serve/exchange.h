@@ -16,7 +16,13 @@ namespace streamscope::serve {
 /// socket, where the user at the other end decides. Never throws, except for lack of memory.
 Response respond_to(evhttp_request* request, const Access* access, const Handler& handler);
 
-/// Sends the response; the connection closes after it.
+/// Whether the body is to be sent by an Outgoing (outgoing.h).
+bool has_pieces_to_send(evhttp_request* request, const Response& response);
+
+/// Adds the headers of the response.
+void add_headers(evhttp_request* request, const Response& response);
+
+/// Sends the response without its pieces; the connection closes after it.
 void send(evhttp_request* request, const Response& response);
 
 }  // namespace streamscope::serve

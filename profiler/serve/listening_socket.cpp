@@ -130,10 +130,6 @@ uint16_t port_of(int socket) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
-}
-
 ListeningSocket ListeningSocket::at_path(const fs::path& path) {
   ListeningSocket result;
   result.folder_ = open_folder(path);

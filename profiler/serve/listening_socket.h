@@ -11,27 +11,10 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include "descriptor.h"
 
 namespace streamscope::serve {
-
-/// Closes its file descriptor. Move-only.
-class Descriptor {
- public:
-  explicit Descriptor(int value = -1) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~Descriptor();
-
-  int get() const { return value_; }
-  int release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
 
 /// Listens, without blocking. Move-only; removes its file, if it has one, when destroyed.
 class ListeningSocket {

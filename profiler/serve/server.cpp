@@ -21,6 +21,7 @@
 
 #include "exchange.h"
 #include "listening_socket.h"
+#include "outgoing.h"
 #include "trace/error.h"
 
 namespace streamscope::serve {
@@ -40,6 +41,8 @@ using Http = std::unique_ptr<evhttp, Releasing<evhttp_free>>;
 
 // After accept() has failed, for lack of descriptors or memory.
 constexpr timeval kPause{.tv_sec = 0, .tv_usec = 200'000};
+
+constexpr size_t kUnreadBytes = 4096;
 
 timeval time_of(std::chrono::milliseconds time) {
   return {.tv_sec = time.count() / 1000, .tv_usec = time.count() % 1000 * 1000};
@@ -88,6 +91,7 @@ class Server::Running {
     Running* server = nullptr;
     Buffers buffers;
     Event accepted, deadline;
+    std::unique_ptr<Outgoing> outgoing;
   };
 
   void listen();
@@ -227,11 +231,22 @@ void Server::Running::close(bufferevent* buffers) {
 }
 
 void Server::Running::respond(evhttp_request* request) {
-  const Response response = respond_to(request, access_ ? &*access_ : nullptr, handler_);
+  Response response = respond_to(request, access_ ? &*access_ : nullptr, handler_);
   // Timeouts begin at the loop's own time, which is that of before the handler.
   event_base_update_cache_time(base_.get());
-  restart_deadline(evhttp_connection_get_bufferevent(evhttp_request_get_connection(request)));
-  send(request, response);
+  bufferevent* buffers = evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
+  restart_deadline(buffers);
+  // What a client sends during the response is never read, so it must not pile up.
+  bufferevent_setwatermark(buffers, EV_READ, 0, kUnreadBytes);
+  const auto found = connections_.find(buffers);
+  if (!has_pieces_to_send(request, response) || found == connections_.end())
+    return send(request, response);
+  const timeval idle = time_of(limits_.idle);
+  bufferevent_set_timeouts(buffers, nullptr, &idle);  // it has nothing more to send
+  add_headers(request, response);
+  found->second->outgoing = std::make_unique<Outgoing>(
+      request, std::move(*response.pieces), [this, buffers] { restart_deadline(buffers); });
+  found->second->outgoing->begin(response.status);
 }
 
 void Server::Running::restart_deadline(bufferevent* buffers) {

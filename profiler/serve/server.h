@@ -22,9 +22,10 @@ namespace streamscope::serve {
 struct Limits {
   size_t header_bytes = size_t{16} << 10;
   size_t body_bytes = size_t{1} << 20;
-  std::chrono::milliseconds idle{10'000};     ///< without a byte sent or received
-  std::chrono::milliseconds request{30'000};  ///< to send a request; and to receive the response
-  size_t connections = 32;                    ///< others wait until one of them closes
+  std::chrono::milliseconds idle{10'000};  ///< without a byte sent or received
+  /// To send a request; and to receive the response, or each piece of it.
+  std::chrono::milliseconds request{30'000};
+  size_t connections = 32;  ///< others wait until one of them closes
 };
 
 /// Serves from construction to destruction on a thread of its own, which takes no signals.

@@ -113,6 +113,49 @@ TEST(LoopbackServer, RequiresTheToken) {
   EXPECT_EQ(query, (std::map<std::string, std::string>{{"a", "1"}}));
 }
 
+TEST(LoopbackServer, RequiresTheTokenInThePathAndGivesNoHint) {
+  std::string path;
+  const Server server = Server::on_loopback(kAnywhere,
+                                            [&](const Request& request) {
+                                              path = request.path;
+                                              return Response{.body = "ok"};
+                                            },
+                                            {.token = "s3cret", .token_in_path = true});
+  const auto response = [&](const std::string& target,
+                            const std::string& headers = "Host: localhost:9\r\n") {
+    return response_to(server.port(), get(target, headers));
+  };
+  EXPECT_EQ(status_of(response("/s3cret/")), 200);
+  EXPECT_EQ(path, "/");
+  EXPECT_EQ(status_of(response("/s3cret/a/b?c=1")), 200);
+  EXPECT_EQ(path, "/a/b");
+  path.clear();
+  const std::string nothing = response("/");
+  EXPECT_EQ(status_of(nothing), 404);
+  EXPECT_THAT(nothing, HasSubstr("\r\n\r\nnot found\n"));
+  EXPECT_THAT(nothing, Not(HasSubstr("WWW-Authenticate")));
+  for (const char* target :
+       {"/s3cret", "/s3cre/", "/s3cretx/", "/S3CRET/", "//s3cret/", "/x/../s3cret/", "/%00s3cret/",
+        "/x/s3cret/", "/?token=s3cret", "/s3cret?a=/", "/%"})
+    EXPECT_EQ(response(target), nothing) << target;
+  for (const char* headers :
+       {"Host: evil.example\r\n", "", "Host: localhost:9\r\nOrigin: http://evil.example\r\n",
+        "Host: localhost:9\r\nOrigin: http://localhost:8\r\n",
+        "Host: localhost:9\r\nOrigin: null\r\n", "Host: localhost:9\r\nHost: evil.example\r\n"})
+    EXPECT_EQ(response("/s3cret/", headers), nothing) << headers;
+  EXPECT_EQ(response("/", "Host: localhost:9\r\nAuthorization: Bearer s3cret\r\n"), nothing);
+  EXPECT_EQ(path, "") << "the handler was asked";
+  EXPECT_EQ(status_of(response("/s3cret/", "Host: localhost:9\r\nOrigin: http://localhost:9\r\n")),
+            200);
+}
+
+TEST(LoopbackServer, TokensAreRandomDigits) {
+  const std::string token = new_token();
+  EXPECT_THAT(token, testing::MatchesRegex("[0-9a-f]+"));
+  EXPECT_EQ(token.size(), 32u);
+  EXPECT_NE(token, new_token());
+}
+
 TEST(LoopbackServer, RefusesWhatIsTooLarge) {
   const Server server =
       Server::on_loopback(kAnywhere, say_ok, {}, {.header_bytes = 1000, .body_bytes = 1000});

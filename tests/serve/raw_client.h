@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,7 @@ class RawClient {
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval limit{.tv_sec = 10};
+    ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
       throw std::runtime_error("the server accepts no connection");
@@ -50,6 +52,19 @@ class RawClient {
     for (ssize_t got = 0; (got = ::recv(socket_, piece, sizeof(piece), 0)) > 0;)
       text.append(piece, static_cast<size_t>(got));
     return text;
+  }
+  /// Reads up to so many bytes and forgets them; how many came until the server closed the
+  /// connection.
+  uint64_t take(uint64_t most) {
+    char piece[65536];
+    uint64_t taken = 0;
+    while (taken < most) {
+      const size_t wanted = static_cast<size_t>(std::min<uint64_t>(sizeof(piece), most - taken));
+      const ssize_t got = ::recv(socket_, piece, wanted, 0);
+      if (got <= 0) break;
+      taken += static_cast<uint64_t>(got);
+    }
+    return taken;
   }
   /// Whether something has arrived within `seconds`.
   bool has_received(double seconds) {

@@ -120,5 +120,23 @@ TEST_F(Cut, IsOfTheLastRangeOfTheNameAndOfItsProcess) {
   EXPECT_THROW(part("none"), Error);
 }
 
+TEST_F(Cut, OfATimeKeepsWhatIsIssuedOrRunsThenInAllProcesses) {
+  builder_.at(100).stream("a").kernel("long before", 110, 120);
+  builder_.at(130).stream("a").kernel("runs into it", 150, 205);
+  builder_.at(210).stream("a").kernel("issued in it", 400, 410);
+  builder_.at(310).stream("a").kernel("after", 420, 430);
+  builder_.process("other").at(250).stream("x").kernel("of another process", 260, 270);
+  const fs::path out = folder_ / "part.sqlite";
+  cut(builder_.trace(), {.start_ns = 200, .end_ns = 300}, out, true);
+  const Trace trace = read(out);
+  std::vector<std::string> names;
+  for (const Id name : trace.op.name_id) names.emplace_back(trace.text(name));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"runs into it", "issued in it", "of another process"}));
+  EXPECT_EQ(trace.process.size(), 2u);
+  EXPECT_EQ(trace.op.end_ns[0], 205) << "times stay as they are";
+  EXPECT_EQ(trace.complete(), builder_.trace().complete());
+}
+
 }  // namespace
 }  // namespace streamscope::trace

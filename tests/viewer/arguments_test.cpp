@@ -49,10 +49,10 @@ TEST(Arguments, NameAFindingAndItsFix) {
   EXPECT_TRUE(parse({"t.sqlite", "--what-if"}).what_if) << "of all repairs";
 }
 
-TEST(Arguments, RangeEndsAcceptTimesAndPercent) {
-  const TimeRange extent{1000, 5000};
-  EXPECT_EQ(parse_range_end("1.5us").resolve(extent), 1500);
-  EXPECT_EQ(parse_range_end("25%").resolve(extent), 2000);
+TEST(Arguments, RangesAreTimesAndPercent) {
+  const Arguments arguments = parse({"t.sqlite", "--range", "1.5us:75%"});
+  ASSERT_TRUE(arguments.range);
+  EXPECT_EQ(resolve(*arguments.range, {1000, 5000}), (TimeRange{1500, 4000}));
 }
 
 TEST(Arguments, AreRefusedInOneLineWithTheCorrectForm) {

@@ -186,7 +186,7 @@ TEST_F(Picture, ShowsEdgesOfTheSelectionOnly) {
 
 TEST_F(Picture, NamesTheRequestedRangeInTheHeader) {
   Arguments arguments;
-  arguments.range = {{parse_range_end("25%"), parse_range_end("75%")}};
+  arguments.range = parse_text_range("25%:75%");
   const Image without = draw(pipeline(), arguments);
   arguments.screenshot = "p.png";
   arguments.select_nothing = true;

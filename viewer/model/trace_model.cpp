@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "analysis/derive.h"
+#include "analysis/extent.h"
 #include "analysis/iterations/iteration_model.h"
 #include "lane_builder.h"
 
@@ -28,44 +29,18 @@ std::unique_ptr<trace::Trace> packed(trace::Trace trace) {
   return std::make_unique<trace::Trace>(std::move(trace));
 }
 
-void widen(TimeRange& range, Ns from, Ns to) {
-  if (from == kUnknownNs) return;
-  range.begin_ns = std::min(range.begin_ns, from);
-  range.end_ns = std::max({range.end_ns, from, to});
-}
-
-template <class Columns>
-void widen(TimeRange& range, const Columns& table) {
-  for (size_t i = 0; i < table.size(); ++i) widen(range, table.start_ns[i], table.end_ns[i]);
-}
-
 TimeRange extent_of(const trace::Trace& trace) {
-  TimeRange extent = kNothing;
-  widen(extent, trace.op);
-  widen(extent, trace.api_call);
-  widen(extent, trace.event_record);
-  widen(extent, trace.event_wait);
-  widen(extent, trace.host_sync);
-  widen(extent, trace.range);
-  const auto& operation = trace.operation;
-  for (size_t i = 0; i < operation.size(); ++i) {
-    for (const Ns at :
-         {operation.registered_ns[i], operation.begun_ns[i], operation.completed_ns[i]})
-      widen(extent, at, at);
-  }
-  const auto& task = trace.task;
-  for (size_t i = 0; i < task.size(); ++i) {  // tasks on a GPU run within an op
-    const Ns at = task.start_ns[i];
-    widen(extent, at, at + std::max<trace::Int>(task.duration_ns[i], 0));
-  }
-  if (extent.begin_ns > extent.end_ns) extent = {0, 1'000'000};
-  if (extent.begin_ns == extent.end_ns) extent.end_ns = add_ns(extent.end_ns, 1);
-  return extent;
+  const analysis::Extent extent = analysis::extent_of(trace);
+  return {extent.begin_ns, extent.end_ns};
 }
 
 TimeRange work_of(const trace::Trace& trace, TimeRange extent) {
   TimeRange work = kNothing;
-  widen(work, trace.op);
+  for (size_t op = 0; op < trace.op.size(); ++op) {
+    if (trace.op.start_ns[op] == kUnknownNs) continue;
+    work.begin_ns = std::min(work.begin_ns, trace.op.start_ns[op]);
+    work.end_ns = std::max({work.end_ns, trace.op.start_ns[op], trace.op.end_ns[op]});
+  }
   if (work.begin_ns >= work.end_ns) work = extent;
   if (!never_ended_ops(trace).empty()) work.end_ns = extent.end_ns;
   return work;

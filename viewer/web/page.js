@@ -133,7 +133,8 @@
     module.preRun = [() => {
       module.FS.mkdir("/traces");
       traces.forEach((trace, i) => {
-        const path = `/traces/${trace.dataset.name.replaceAll("/", "_")}`;
+        const part = trace.dataset.part ? ` (${trace.dataset.part})` : "";  // shown with the name
+        const path = `/traces/${(trace.dataset.name + part).replaceAll("/", "_")}`;
         module.FS.writeFile(path, contents[i], { canOwn: true });
         if (i < 2) module.arguments.push(path);
       });

@@ -5,11 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 
+#include "analysis/extent.h"
 #include "trace/error.h"
 #include "vocabulary/read_number.h"
-#include "vocabulary/time_text.h"
 
 namespace streamscope::viewer {
 namespace {
@@ -40,11 +39,10 @@ void parse_size(Arguments& arguments, std::string_view value) {
 }
 
 void parse_range(Arguments& arguments, std::string_view value) {
-  const size_t colon = value.find(':');
-  if (colon == std::string_view::npos)
+  if (value.find(':') == std::string_view::npos)
     refuse("--range", value, "a range is FROM:TO, as in 10ms:12.5ms or 40%:60%");
-  arguments.range = {parse_range_end(value.substr(0, colon)),
-                     parse_range_end(value.substr(colon + 1))};
+  arguments.range = parse_text_range(value);
+  if (!arguments.range) refuse("--range", value, "a time is a number with ns, us, ms, s or %");
 }
 
 // What --select accepts, except findings: "op:ID, call:ID, …, ".
@@ -162,32 +160,10 @@ class CommandLine {
 
 }  // namespace
 
-Ns RangeEnd::resolve(TimeRange extent) const {
-  if (!is_percent) return ns;
-  return add_ns(extent.begin_ns, percent / 100 * extent.span_ns());
-}
-
-TimeRange resolve(const std::pair<RangeEnd, RangeEnd>& range, TimeRange extent) {
-  const TimeRange resolved{range.first.resolve(extent), range.second.resolve(extent)};
-  if (resolved.end_ns <= resolved.begin_ns)
-    throw Error("--range", "the range ends before it begins", "write FROM:TO with FROM before TO");
-  if (resolved.end_ns <= extent.begin_ns || resolved.begin_ns >= extent.end_ns) {
-    throw Error("--range", "the range is outside the trace",
-                "the trace runs from " + std::to_string(extent.begin_ns) + "ns to " +
-                    std::to_string(extent.end_ns) + "ns");
-  }
-  return resolved;
-}
-
-RangeEnd parse_range_end(std::string_view text) {
-  if (text.ends_with('%')) {
-    const auto percent = parse_number<double>(text.substr(0, text.size() - 1));
-    if (percent && std::isfinite(*percent)) return {.is_percent = true, .percent = *percent};
-  } else if (const auto ns = parse_time_ns(text)) {
-    return {.ns = *ns};
-  }
-  throw Error("--range " + std::string(text), "a time is a number with ns, us, ms, s or %",
-              std::string(kHelpHint));
+TimeRange resolve(const TextRange& range, TimeRange extent) {
+  const analysis::Extent part =
+      analysis::resolve(range, {.begin_ns = extent.begin_ns, .end_ns = extent.end_ns});
+  return {part.begin_ns, part.end_ns};
 }
 
 Arguments parse_arguments(std::span<const char* const> words) {

@@ -12,21 +12,12 @@
 
 #include "timeline/timeline_layout.h"
 #include "view.h"
+#include "vocabulary/time_range_text.h"
 
 namespace streamscope::viewer {
 
-/// One end of --range: a time or a share of the trace.
-struct RangeEnd {
-  bool is_percent = false;
-  double percent = 0;
-  Ns ns = 0;
-
-  /// The instant in a trace of this extent. Times count from the trace's own zero.
-  Ns resolve(TimeRange extent) const;
-};
-
 /// A range of time within an extent. Throws Error if it is empty or outside.
-TimeRange resolve(const std::pair<RangeEnd, RangeEnd>& range, TimeRange extent);
+TimeRange resolve(const TextRange& range, TimeRange extent);
 
 /// As --drawer names that there is no panel below the timeline.
 inline constexpr const char* kNoDrawer = "none";
@@ -39,7 +30,7 @@ struct Arguments {
       state_file;  ///< file that the state is written to whenever it changes; empty: none
   int width = 1600;
   int height = 1000;
-  std::optional<std::pair<RangeEnd, RangeEnd>> range;
+  std::optional<TextRange> range;
   Item select;
   std::optional<size_t> finding;  ///< to select, as the panel numbers them
   bool what_if = false;           ///< with the finding fixed; else lanes of all repairs
@@ -57,8 +48,5 @@ Arguments parse_arguments(std::span<const char* const> words);
 
 /// Text of --help.
 std::string usage();
-
-/// "12.5ms", "300us", "1e6", "40%". Throws Error.
-RangeEnd parse_range_end(std::string_view text);
 
 }  // namespace streamscope::viewer

@@ -50,7 +50,7 @@ class PartSelection {
   }
 
   Selection select() {
-    add(kProcess, part_.process);
+    add_rows(kProcess, [&](Id process) { return is_wanted(process); });
     for (const TableIndex table : kActivities)
       add_rows(table, [&](Id row) { return is_inside(table, row); });
     add_rows(kOp, [&](Id op) { return is_own(kOp, op) && is_op_inside(op); });
@@ -151,8 +151,9 @@ class PartSelection {
       table = index_of(owner.target);
       if (row >= selected_.row_count(table)) return false;
     }
-    return row == part_.process;
+    return is_wanted(row);
   }
+  bool is_wanted(Id process) const { return part_.process == kNoId || process == part_.process; }
   // Parameters of kernels, and tasks, have no times of their own but the call of their kernel.
   void add_parts_of_calls() {
     std::unordered_set<Int> calls;
@@ -183,8 +184,14 @@ class PartSelection {
   bool is_inside(TableIndex table, Id row) {
     return contains((*table_at(table).first_time)[row]) && is_own(table, row);
   }
+  bool runs_inside(Id op) const {
+    const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+    return start != kUnknownNs && start < part_.end_ns &&
+           (end == kUnknownNs ? start : end) >= part_.start_ns;
+  }
   bool is_op_inside(Id op) const {
     const Id call = trace_.op.api_call_id[op];
+    if (part_.process == kNoId && runs_inside(op)) return true;
     return call < trace_.api_call.size() ? contains(trace_.api_call.start_ns[call])
                                          : contains(trace_.op.start_ns[op]);
   }
@@ -214,9 +221,11 @@ Part part_of_range(const Trace& trace, std::string_view name) {
 }
 
 void cut(Trace trace, const Part& part, const std::filesystem::path& out, bool overwrite) {
-  // Of the process the trace now has all that it says to have.
-  trace.process.complete[part.process] = 1;
-  trace.process.end_ns[part.process] = part.end_ns;
+  if (part.process != kNoId) {
+    // Of the process the trace now has all that it says to have.
+    trace.process.complete[part.process] = 1;
+    trace.process.end_ns[part.process] = part.end_ns;
+  }
   const Selection selected = PartSelection(trace, part).select();
   Writer writer = Writer::create(out, {.overwrite = overwrite, .read_meanwhile = false});
   copy_rows(trace, writer, {.only = &selected});

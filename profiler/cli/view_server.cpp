@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "view_server.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "installed_page.h"
+#include "serve/file_response.h"
+#include "serve/server.h"
+#include "terminal.h"
+#include "trace/error.h"
+#include "trace/read/whole_file.h"
+#include "traces.h"
+
+namespace streamscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using OpenFile = std::shared_ptr<const serve::Descriptor>;
+
+constexpr char kTraceType[] = "application/vnd.streamscope.trace";
+constexpr std::string_view kTracePath = "/trace/";
+
+// The page runs what is in it and connects to this server, nothing else.
+constexpr char kPolicy[] =
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; style-src "
+    "'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'self'; worker-src blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+uint64_t size_of(const OpenFile& file) {
+  struct stat facts {};
+  return ::fstat(file->get(), &facts) == 0 ? static_cast<uint64_t>(facts.st_size) : 0;
+}
+
+class ServedTrace {
+ public:
+  // Copies a trace that has a log, and says so.
+  explicit ServedTrace(const fs::path& file) : file_(fs::absolute(file)) {
+    recover(file_);
+    trace::WholeFile whole = trace::WholeFile::open(file_);
+    if (!whole.is_copy()) return;
+    copy_ = std::make_shared<serve::Descriptor>(whole.release());
+    message(
+        "{}: is still being recorded, or its recorder ended first; serves a copy of what it "
+        "contains now",
+        file.string());
+  }
+
+  std::string name() const { return file_.filename().string(); }
+  // Its content now; null if it cannot be read or is being written.
+  OpenFile open() const {
+    if (copy_) return copy_;
+    // Not one that waits for a writer, should it no longer be a plain file.
+    auto file = std::make_shared<serve::Descriptor>(
+        ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat facts {};
+    if (file->get() < 0 || ::fstat(file->get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        trace::has_log(file_))
+      return nullptr;
+    return file;
+  }
+
+ private:
+  fs::path file_;
+  OpenFile copy_;
+};
+
+// Consecutive parts as one body.
+serve::Pieces pieces_of(std::array<std::shared_ptr<const std::string>, 3> parts) {
+  serve::Pieces pieces;
+  for (const auto& part : parts) pieces.bytes += part->size();
+  pieces.next = [parts = std::move(parts), part = size_t{0}, at = size_t{0}](size_t most) mutable {
+    while (part < parts.size() && at == parts[part]->size()) {
+      ++part;
+      at = 0;
+    }
+    if (part == parts.size()) return std::string();
+    std::string piece = parts[part]->substr(at, most);
+    at += piece.size();
+    return piece;
+  };
+  return pieces;
+}
+
+class ViewServer {
+ public:
+  explicit ViewServer(const std::vector<fs::path>& traces) {
+    report::ViewerPage page = installed_page();
+    report::allow_connections_to_server(page);
+    before_ = std::make_shared<const std::string>(std::move(page.before));
+    after_ = std::make_shared<const std::string>(std::move(page.after));
+    for (const fs::path& trace : traces) traces_.emplace_back(trace);
+  }
+
+  serve::Response respond(const serve::Request& request) const {
+    if (request.method != "GET") return serve::not_found();
+    serve::Response response;
+    if (request.path == "/") {
+      response = {.type = "text/html; charset=utf-8", .pieces = page()};
+      response.headers = {{"Content-Security-Policy", kPolicy}};
+    } else if (const ServedTrace* trace = find(request.path)) {
+      const OpenFile file = trace->open();
+      response = file ? serve::file_response(request, file, kTraceType)
+                      : serve::text_response(
+                            409, "the trace is gone or being written; start view --serve again");
+    } else {
+      return serve::not_found();
+    }
+    response.headers.insert(response.headers.end(),
+                            {{"Cross-Origin-Opener-Policy", "same-origin"},
+                             {"Cross-Origin-Embedder-Policy", "require-corp"},
+                             {"Cross-Origin-Resource-Policy", "same-origin"},
+                             {"Referrer-Policy", "no-referrer"}});
+    return response;
+  }
+
+ private:
+  serve::Pieces page() const {
+    std::string elements;
+    for (size_t i = 0; i < traces_.size(); ++i) {
+      const OpenFile file = traces_[i].open();
+      elements +=
+          fmt::format("{}{} data-url=\"trace/{}\"></script>", i > 0 ? "\n    " : "",
+                      report::begin_trace_element(traces_[i].name(), file ? size_of(file) : 0), i);
+    }
+    return pieces_of({before_, std::make_shared<const std::string>(std::move(elements)), after_});
+  }
+
+  // /trace/I; null if there is none.
+  const ServedTrace* find(std::string_view path) const {
+    if (!path.starts_with(kTracePath)) return nullptr;
+    const std::string_view digits = path.substr(kTracePath.size());
+    size_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool is_number = error == std::errc() && digits == std::to_string(number);
+    return is_number && number < traces_.size() ? &traces_[number] : nullptr;
+  }
+
+  std::shared_ptr<const std::string> before_, after_;
+  std::vector<ServedTrace> traces_;
+};
+
+// A terminal that is closed, or a pipe without a reader.
+void wait_until_no_one_reads_output() {
+  pollfd output{.fd = STDOUT_FILENO, .events = 0};
+  while (::poll(&output, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "HOST";
+}
+
+}  // namespace
+
+void serve_viewer(uint16_t port, const std::vector<fs::path>& traces) {
+  const ViewServer content(traces);
+  const std::string token = serve::new_token();
+  const serve::Server server = serve::Server::on_loopback(
+      fmt::format("127.0.0.1:{}", port),
+      [&](const serve::Request& request) { return content.respond(request); },
+      {.token = token, .token_in_path = true});
+  fmt::print("http://127.0.0.1:{}/{}/\n", server.port(), token);
+  std::fflush(stdout);
+  message(
+      "open this address in a browser; from another machine first run ssh -L {0}:127.0.0.1:{0} "
+      "{1}. Ctrl-C ends this",
+      server.port(), host_name());
+  wait_until_no_one_reads_output();
+}
+
+}  // namespace streamscope::cli
