@@ -53,7 +53,7 @@ LD_PRELOAD=$inject "$worker" forever >steps.txt 2>worker.err &
 program=$!
 wait_until 20 eval '[[ $(wc -l <steps.txt) -gt 300 ]]' || fail "worker does not proceed: $(cat worker.err)"
 trace=$(trace_of)
-wait_until 20 test -s "$trace" || fail "no trace of a live program"
+wait_until 20 eval '"$bin/streamscope" info "$trace" >/dev/null 2>&1' || fail "no trace of a live program"
 for format in text markdown html json; do
   [[ $(code "$bin/streamscope" report "$trace" --quiet --format $format) == 0 ]] || fail "report --format $format: $(cat err.txt)"
   grep -q unfinished out.txt || fail "report --format $format does not report that the trace is unfinished"

@@ -118,6 +118,8 @@ void expect_trace(const Database& database) {
     }
     if (has_table(database, "rocpd\\_%"))
       throw Error(file, "is not a StreamScope trace but a rocpd database", "");
+    if (!has_table(database, "%"))
+      throw Error(file, "is empty", "record it again; if it is being recorded, try again");
     throw Error(file, "is a SQLite database of another program, not a StreamScope trace",
                 "check the name");
   }
