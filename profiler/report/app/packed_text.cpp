@@ -13,7 +13,7 @@
 namespace streamscope::report {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 16;
+constexpr size_t kPackedAtOnce = size_t{1} << 16;
 
 class Base64 {
  public:
@@ -61,8 +61,8 @@ void pack_text(const ReadBytes& read, const std::function<void(std::string_view)
                      Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> ended(&stream, ::deflateEnd);
-  std::vector<char> in(kPieceBytes);
-  std::vector<unsigned char> out(kPieceBytes);
+  std::vector<char> in(kPackedAtOnce);
+  std::vector<unsigned char> out(kPackedAtOnce);
   Base64 text(write);
   for (size_t got = 1; got > 0;) {
     got = read(in.data(), in.size());
