@@ -52,6 +52,7 @@ STREAMSCOPE_WEB_VIEWER=absent.html "$bin/streamscope" report plain.sqlite --form
 # --serve
 "$bin/streamscope" view --serve plain.sqlite "$hostile" >address.txt 2>said.txt &
 server=$!
+companions+=("$server")
 for _ in {1..100}; do [[ -s address.txt ]] && break; sleep 0.05; done
 address=$(<address.txt)
 [[ $address =~ ^http://127.0.0.1:([0-9]+)/[0-9a-zA-Z_-]{16,}/$ ]] || fail "address: $address, $(<said.txt)"
