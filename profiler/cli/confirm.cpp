@@ -80,7 +80,7 @@ class Variable {
 class NoOutput {
  public:
   NoOutput() {
-    const record::Descriptor nothing(ring::open_high("/dev/null", O_WRONLY | O_CLOEXEC));
+    const Descriptor nothing(ring::open_high("/dev/null", O_WRONLY | O_CLOEXEC));
     std::fflush(stdout);
     ::dup2(nothing.get(), STDOUT_FILENO);
   }
@@ -89,7 +89,7 @@ class NoOutput {
   NoOutput& operator=(const NoOutput&) = delete;
 
  private:
-  record::Descriptor before_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+  Descriptor before_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
 };
 
 /// The process that uses the GPU; kNoId if there are several.

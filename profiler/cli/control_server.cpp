@@ -73,7 +73,7 @@ serve::Response answer(OnDemandRequests& requests, const serve::Request& request
 std::string write_token(const std::filesystem::path& file) {
   const char* given = std::getenv("STREAMSCOPE_CONTROL_TOKEN");
   std::string token = given != nullptr && *given != '\0' ? given : serve::new_token();
-  const record::Descriptor descriptor(
+  const Descriptor descriptor(
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   const std::string line = token + "\n";
   if (!descriptor || !record::write_all(descriptor.get(), line.data(), line.size()))

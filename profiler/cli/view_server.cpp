@@ -31,7 +31,7 @@ namespace streamscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using OpenFile = std::shared_ptr<const serve::Descriptor>;
+using OpenFile = std::shared_ptr<const Descriptor>;
 
 constexpr char kTraceType[] = "application/vnd.streamscope.trace";
 constexpr std::string_view kTracePath = "/trace/";
@@ -54,7 +54,7 @@ class ServedTrace {
     recover(file_);
     trace::WholeFile whole = trace::WholeFile::open(file_);
     if (!whole.is_copy()) return;
-    copy_ = std::make_shared<serve::Descriptor>(whole.release());
+    copy_ = std::make_shared<Descriptor>(whole.release());
     message(
         "{}: is still being recorded, or its recorder ended first; serves a copy of what it "
         "contains now",
@@ -66,8 +66,8 @@ class ServedTrace {
   OpenFile open() const {
     if (copy_) return copy_;
     // Not one that waits for a writer, should it no longer be a plain file.
-    auto file = std::make_shared<serve::Descriptor>(
-        ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    auto file =
+        std::make_shared<Descriptor>(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
     if (file->get() < 0 || ::fstat(file->get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
         trace::has_log(file_))

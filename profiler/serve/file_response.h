@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "descriptor.h"
 #include "request.h"
+#include "trace/descriptor.h"
 
 namespace streamscope::serve {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "descriptor.h"
+#include "trace/descriptor.h"
 
 namespace streamscope::serve {
 

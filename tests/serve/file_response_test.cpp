@@ -17,6 +17,7 @@
 #include "raw_client.h"
 #include "serve/server.h"
 #include "trace/error.h"
+#include "trace/scratch_folder.h"
 
 namespace streamscope::serve {
 namespace {
@@ -63,13 +64,9 @@ uint64_t resident_bytes() {
 class FileResponse : public testing::Test {
  protected:
   FileResponse() {
-    std::string name = (fs::path(testing::TempDir()) / "file-response-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    file_ = folder_ / "file";
     for (int i = 0; i < 1000; ++i) content_ += std::to_string(i) + ",";
     write(content_);
   }
-  ~FileResponse() override { fs::remove_all(folder_); }
 
   void write(std::string_view content) const { std::ofstream(file_, std::ios::binary) << content; }
 
@@ -88,7 +85,8 @@ class FileResponse : public testing::Test {
     return method + " /x HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
   }
 
-  fs::path folder_, file_;
+  const ScratchFolder folder_{"file-response"};
+  const fs::path file_ = folder_.path() / "file";
   std::string content_;
 };
 

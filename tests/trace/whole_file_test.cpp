@@ -13,6 +13,7 @@
 #include "support/trace_builder.h"
 #include "trace/error.h"
 #include "trace/read/reader.h"
+#include "trace/scratch_folder.h"
 #include "trace/write/writer.h"
 
 namespace streamscope::trace {
@@ -36,9 +37,6 @@ std::string content(const WholeFile& file) {
 class WholeFileOfATrace : public testing::Test {
  protected:
   WholeFileOfATrace() {
-    std::string name = (fs::path(testing::TempDir()) / "whole-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    file_ = folder_ / "t.sqlite";
     fs::create_directory(folder_ / "tmp");
     if (const char* before = std::getenv("TMPDIR")) before_ = before;
     ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
@@ -48,7 +46,6 @@ class WholeFileOfATrace : public testing::Test {
       ::unsetenv("TMPDIR");
     else
       ::setenv("TMPDIR", before_.c_str(), 1);
-    fs::remove_all(folder_);
   }
 
   // Flushed, so that readers see it, and not finished.
@@ -66,7 +63,8 @@ class WholeFileOfATrace : public testing::Test {
     return read(folder_ / "copy.sqlite");
   }
 
-  fs::path folder_, file_;
+  const ScratchFolder scratch_{"whole"};
+  const fs::path folder_ = scratch_.path(), file_ = folder_ / "t.sqlite";
   std::string before_;
 };
 

@@ -48,7 +48,7 @@
     event.stopImmediatePropagation();  // Emscripten's GLFW has other units and another sign
   }, { capture: true, passive: false });
 
-  let copied = "", pasted = "";
+  let pasted = "";
   document.addEventListener("paste", (event) => {
     pasted = event.clipboardData.getData("text/plain");
     event.preventDefault();
@@ -70,7 +70,7 @@
         return asked;
       },
       copy(text) {
-        copied = pasted = text;
+        pasted = text;
         navigator.clipboard?.writeText(text).catch(() => {});
       },
       pasted: () => pasted,

@@ -62,6 +62,13 @@ Json json_of(const JobState& job) {
       {"hovered_step", hovered ? Json(title_of(model, hovered)) : Json()}};
 }
 
+// As the panel is named for good; empty if there is none of this name.
+std::string_view panel_named(std::string_view name) {
+  const auto names = view_names();
+  const auto panel = std::ranges::find(names, name);
+  return panel != names.end() ? *panel : std::string_view();
+}
+
 }  // namespace
 
 Workspace::Workspace(Arguments arguments)
@@ -188,9 +195,7 @@ void Workspace::apply_arguments() {
                 "this trace has no such id", "list the ids of a table with streamscope query");
   }
   if (restored_ && !arguments_.range && !wanted) {
-    const auto names = view_names();
-    const auto panel = std::ranges::find(names, restored_->panel);
-    state_.look.drawer = panel != names.end() ? *panel : std::string_view();
+    state_.look.drawer = panel_named(restored_->panel);
     if (restored_->shown.end_ns > model_->extent().begin_ns &&
         restored_->shown.begin_ns < model_->extent().end_ns) {
       state_.nav.window.width_px = static_cast<double>(arguments_.width);
@@ -199,11 +204,7 @@ void Workspace::apply_arguments() {
   }
   if (!restored_ && !arguments_.range && !wanted) open_diagnosis();
   restored_.reset();
-  if (!arguments_.drawer.empty()) {
-    const auto names = view_names();
-    const auto panel = std::ranges::find(names, arguments_.drawer);
-    state_.look.drawer = panel != names.end() ? *panel : std::string_view();
-  }
+  if (!arguments_.drawer.empty()) state_.look.drawer = panel_named(arguments_.drawer);
   // The timeline fits the window to its own width when it is first drawn; a range given here is
   // kept.
   if (arguments_.range) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Files by descriptor: closed at the end, read and written as a whole.
+// Files by descriptor, read and written as a whole.
 #pragma once
 
 #include <unistd.h>
@@ -11,31 +11,10 @@
 #include <utility>
 
 #include "ring/descriptor.h"
+#include "trace/descriptor.h"
 #include "trace/error.h"
 
 namespace streamscope::record {
-
-/// Closes its file at the end. Move-only.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-
-  int get() const { return number_; }
-  /// False if the file could not be opened.
-  explicit operator bool() const { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
 
 using ring::read_all;
 using ring::write_all;

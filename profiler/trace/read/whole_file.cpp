@@ -40,9 +40,9 @@ void copy_database(const Database& from, const fs::path& to) {
   from.fail(code);
 }
 
-int open_to_read(const fs::path& path, const fs::path& file) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
+Descriptor open_to_read(const fs::path& path, const fs::path& file) {
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor)
     throw Error(file, std::string("cannot be read: ") + std::strerror(errno), remedy_for(errno),
                 errno);
   return descriptor;
@@ -60,20 +60,10 @@ bool has_log(const fs::path& file) {
   return has_content(file.string() + "-wal") || has_content(file.string() + "-journal");
 }
 
-WholeFile::WholeFile(int descriptor, bool is_copy, const fs::path& file)
-    : file_(file), descriptor_(descriptor), is_copy_(is_copy) {
+WholeFile::WholeFile(Descriptor descriptor, bool is_copy, const fs::path& file)
+    : file_(file), descriptor_(std::move(descriptor)), is_copy_(is_copy) {
   struct stat facts {};
-  if (::fstat(descriptor_, &facts) == 0) bytes_ = static_cast<uint64_t>(facts.st_size);
-}
-
-WholeFile::WholeFile(WholeFile&& other) noexcept
-    : file_(std::move(other.file_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      is_copy_(other.is_copy_),
-      bytes_(other.bytes_) {}
-
-WholeFile::~WholeFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (::fstat(descriptor_.get(), &facts) == 0) bytes_ = static_cast<uint64_t>(facts.st_size);
 }
 
 WholeFile WholeFile::open(const fs::path& file) {
@@ -94,14 +84,12 @@ WholeFile WholeFile::open(const fs::path& file) {
 size_t WholeFile::read(uint64_t offset, char* into, size_t size) const {
   ssize_t got = 0;
   do {
-    got = ::pread(descriptor_, into, size, static_cast<off_t>(offset));
+    got = ::pread(descriptor_.get(), into, size, static_cast<off_t>(offset));
   } while (got < 0 && errno == EINTR);
   if (got < 0)
     throw Error(file_, std::string("cannot be read: ") + std::strerror(errno), remedy_for(errno),
                 errno);
   return static_cast<size_t>(got);
 }
-
-int WholeFile::release() { return std::exchange(descriptor_, -1); }
 
 }  // namespace streamscope::trace

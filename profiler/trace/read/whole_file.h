@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <utility>
+
+#include "trace/descriptor.h"
 
 namespace streamscope::trace {
 
@@ -21,22 +24,18 @@ class WholeFile {
   /// which is a temporary file without a name. Throws Error: no trace, or no space for the copy.
   static WholeFile open(const std::filesystem::path& file);
 
-  WholeFile(WholeFile&& other) noexcept;
-  WholeFile& operator=(WholeFile&&) = delete;
-  ~WholeFile();
-
   bool is_copy() const { return is_copy_; }
   uint64_t bytes() const { return bytes_; }
   /// Reads up to `size` bytes from `offset` on; 0 at the end. Throws Error.
   size_t read(uint64_t offset, char* into, size_t size) const;
-  /// The descriptor, which now is the caller's.
-  int release();
+  /// The open file, which now is the caller's.
+  Descriptor release() { return std::move(descriptor_); }
 
  private:
-  WholeFile(int descriptor, bool is_copy, const std::filesystem::path& file);
+  WholeFile(Descriptor descriptor, bool is_copy, const std::filesystem::path& file);
 
   std::filesystem::path file_;  // in messages
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool is_copy_ = false;
   uint64_t bytes_ = 0;
 };
