@@ -71,20 +71,20 @@ foreach(id IN LISTS runtime_ids)
 endforeach()
 file(CONFIGURE OUTPUT ${OUT} CONTENT "${text}" @ONLY)
 
-# The functions that are wrapped, and the stubs of libstreamscope_calls.so: the exported name, and where its wrapper is in
-# streamscope_wrapped or streamscope_wrapped_runtime. Functions of the runtime whose parameters differ between versions of
+# The functions that are wrapped, and the stubs of libstreamscope_calls.so: the exported name, and where the address that it
+# jumps to is in streamscope_ways or streamscope_wrapped_runtime. Functions of the runtime whose parameters differ between versions of
 # one name are not wrapped: which of them a caller means is not in the call.
 set(ambiguous cudaGraphInstantiate cudaMemPrefetchAsync cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync)
 set(stubs "")
 set(runtime "")
-set(offset 8)
+set(offset 0)
 set(runtime_offset 8)
 set(exported "")
 string(REPLACE "\n" ";" ids "${text}")
 foreach(id IN LISTS ids)
   if(id MATCHES "^CALL_ID_DRIVER\\(([A-Za-z_0-9]+),")
     string(APPEND stubs "CALL_STUB(${CMAKE_MATCH_1}, ${offset})\n")
-    math(EXPR offset "${offset} + 16")
+    math(EXPR offset "${offset} + 8")
   elseif(id MATCHES "^CALL_ID_RUNTIME\\(([A-Za-z_0-9]+)_(v[0-9]+), ([A-Za-z_0-9]+),")
     set(name ${CMAKE_MATCH_1})
     if(NOT CMAKE_MATCH_3 IN_LIST ambiguous AND NOT name IN_LIST exported)

@@ -11,7 +11,7 @@ command -v "$compiler" >/dev/null || { echo "SKIPPED: no $compiler"; exit 77; }
 repository=$1 generated=$2 cuda=$3
 cd "$repository"
 # Without `all` (./dev nightly) those that depend on the processor, or on declarations that do.
-sources=(profiler/collect/interposed/{stubs,lookups,interposed_calls}.cpp profiler/collect/process/symbols.cpp profiler/ring/ring.cpp)
+sources=(profiler/collect/interposed/{stubs,lookups,interposed_calls,wrappers}.cpp profiler/collect/process/symbols.cpp profiler/ring/ring.cpp)
 [[ ${STREAMSCOPE_AARCH64:-} != all ]] || mapfile -t sources < <(git ls-files 'profiler/collect/*.cpp' 'profiler/ring/*.cpp')
 failed=0
 for source in "${sources[@]}"; do

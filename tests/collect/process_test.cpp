@@ -42,7 +42,7 @@ TEST(Library, ShowsOnlyItsEntryPoints) {
             "cuptiActivityFlushAll\ncuptiActivityRegisterCallbacks\ncuptiFinalize\ncuptiSubscribe\n"
             "cuptiSubscribe_v2\nsigaction\nsignal\nstreamscope_coord_observer\nstreamscope_dump\n"
             "streamscope_flush\nstreamscope_followed\nstreamscope_lookups\nstreamscope_range_pop\n"
-            "streamscope_range_push\nstreamscope_wrapped\nstreamscope_wrapped_runtime\n");
+            "streamscope_range_push\nstreamscope_ways\nstreamscope_wrapped_runtime\n");
 }
 
 TEST(Library, NeedsOnlyTheLibcFamily) {

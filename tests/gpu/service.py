@@ -19,7 +19,8 @@ from pytorch import is_available
 CYCLES = 200
 LIMIT_S = 60
 OFF_NS = 5
-SETS, TURNS = 4, 120
+SETS, PAIRS = 15, 400
+TURNS = 120
 COPIES, STEP_TURNS = 3, 12
 
 
@@ -147,48 +148,67 @@ def target_of(runner):
         return children.read().split()[0]
 
 
+def waiting(harness, tier, name):
+    """The words of a recorder that records nothing yet."""
+    return [harness.streamscope, "record", "--start-later", "--quiet", "--force", "-o", harness.trace_path(f"service.{name}"), "--tier", tier,
+            "--source", "interposed", "--"]
+
+
 def check_off(harness):
-    """The call loop under a collector that is off; and after a part, when CUPTI's records of driver calls stay on."""
-    added = {}
-    for _ in range(harness.rounds_of(SETS)):
+    """What wrappers add to a call while nothing is recorded: turns by the wrapped and by the driver's own functions in one process, of which some are
+    started one after the other, as memory lies elsewhere in each."""
+    found = {}
+    for number in range(harness.rounds_of(SETS)):
         if harness.is_over():
             break
-        def waiting(tier, name):
-            return [harness.streamscope, "record", "--start-later", "--quiet", "--force", "-o", harness.trace_path(f"service.off.{name}"), "--tier", tier,
-                    "--source", "interposed", "--"]
-        ways = {"bare": [], "again": [], "off, structure": waiting("structure", "s"), "off, times": waiting("times", "t"),
-                "after a part, structure": waiting("structure", "sp"), "after a part, times": waiting("times", "tp")}
-        runners = [cost.Turns(harness, way, command, []) for way, command in ways.items()]
-        for runner in runners:
-            runner.take()
-        for runner in runners:
-            if runner.way.startswith("after"):
-                control(harness, "start", target_of(runner))
-                runner.take()
-                control(harness, "stop", target_of(runner))
-        found = cost.take_turns(harness, "service.off", runners, 2, TURNS)
-        if found is None:
-            return
-        for way in ways:
-            added.setdefault(way, []).extend(mine - bare for mine, bare in zip(found[way], found["bare"]))
-    for way, values in added.items():
-        low, median, high = figures.interval(values)
-        harness.log(f"  {way}: {median:+.1f} ns a call, 95 % interval {low:+.1f} to {high:+.1f}, {len(values)} pairs")
+        for tier in ("bare", "structure", "times"):
+            words = waiting(harness, tier, f"off.{tier}.{number}") if tier != "bare" else []
+            finished = harness.run([*words, harness.app("wrapper_cost"), "--pairs", PAIRS], LIMIT_S)
+            lines = finished.lines()
+            if not harness.check(f"service.off, {tier}", finished.code == 0 and lines and lines[0]["wrapped"] == (tier != "bare"), finished.why()):
+                return
+            for what in ("added_ns", "again_ns"):
+                found.setdefault((tier, what), []).append(lines[0][what])
+            harness.log(f"  off, {tier}: {statistics.median(lines[0]['direct_ns']):.0f} ns a call, {statistics.median(lines[0]['added_ns']):+.2f} added,"
+                        f" {statistics.median(lines[0]['again_ns']):+.2f} by the driver's own a second time")
+    for (tier, what), values in found.items():
+        low, median, high = figures.interval([statistics.median(process) for process in values])
+        harness.log(f"  off, {tier}, {what}: {median:+.2f} ns a call, 95 % interval {low:+.2f} to {high:+.2f} by the medians of {len(values)} processes")
     for tier in ("structure", "times"):
-        if f"off, {tier}" in added:
-            figures.check_limit(harness, f"service: added by a collector that is off, {tier}", added[f"off, {tier}"], "ns", OFF_NS)
+        if (tier, "added_ns") in found:
+            pairs = [pair for process in found[tier, "added_ns"] for pair in process]
+            figures.check_limit(harness, f"service: added by a collector that is off, {tier}", pairs, "ns", OFF_NS)
+
+
+def check_after(harness):
+    """The call loop after a part, when CUPTI's records of driver calls stay on, beside the bare one."""
+    ways = {"bare": [], "again": []}
+    for tier in ("structure", "times"):
+        ways[f"after a part, {tier}"] = waiting(harness, tier, f"after.{tier}")
+    runners = [cost.Turns(harness, way, command, []) for way, command in ways.items()]
+    for runner in runners:
+        runner.take()
+    for runner in runners:
+        if runner.way.startswith("after"):
+            control(harness, "start", target_of(runner))
+            runner.take()
+            control(harness, "stop", target_of(runner))
+    found = cost.take_turns(harness, "service.after", runners, 2, TURNS)
+    if found is None:
+        return
+    for way in list(ways)[1:]:
+        low, median, high = figures.interval([mine - bare for mine, bare in zip(found[way], found["bare"])])
+        harness.log(f"  {way}: {median:+.1f} ns a call, 95 % interval {low:+.1f} to {high:+.1f}, {TURNS} pairs of two processes")
 
 
 def check_off_step(harness):
     """A step of an eager transformer under a collector that is off: copies of the process side by side, as one differs from the next by percents."""
-    ways = {"bare": [], "again": []}
-    for tier in ("structure", "times"):
-        ways[f"off, {tier}"] = [harness.streamscope, "record", "--start-later", "--quiet", "--force", "--tier", tier]
+    ways = {"bare": None, "again": None, "off, structure": "structure", "off, times": "times"}
     runners = []
-    for way, words in ways.items():
+    for way, tier in ways.items():
         for copy in range(COPIES):
             name = f"{way} {copy}"
-            command = [*words, "-o", harness.trace_path(f"service.step.{copy}.{way[-5:]}"), "--"] if words else []
+            command = waiting(harness, tier, f"step.{copy}.{tier}") if tier else []
             runners.append((way, copy, cost.Turns(harness, name, command, [], [harness.python, transformer.SCRIPT])))
     turns = cost.take_turns(harness, "service.step", [runner for _, _, runner in runners], 1, STEP_TURNS, transformer.START_S)
     if turns is None:
@@ -206,6 +226,7 @@ def check_off_step(harness):
 
 def run(harness):
     check_off(harness)
+    check_after(harness)
     has_torch = is_available(harness)
     if not has_torch:
         harness.skip("service.part", "there is no PyTorch")
@@ -215,4 +236,5 @@ def run(harness):
         if has_torch and not harness.is_over():
             check_part(harness, tier)
     for tier in ("structure", "times"):
-        check_cycles(harness, tier)
+        if not harness.is_over():
+            check_cycles(harness, tier)

@@ -40,7 +40,7 @@ void change_captures(Change change) {
   if (captures == nullptr) captures = new (captures_memory) Captures;
   const auto before = static_cast<int32_t>(captures->count());
   change(*captures);
-  session.active_captures.fetch_add(static_cast<int32_t>(captures->count()) - before);
+  count_captures(static_cast<int32_t>(captures->count()) - before);
 }
 
 // Applies a call that returned to the captures of the process. Returns whether its stream is being
@@ -83,7 +83,7 @@ void change_captures(Change change) {
     contained = all.contains(stream);
   });
   // Its entry has counted it as well, so that the count was never too low.
-  if (entry.kind == CallKind::kCaptureBegin) session.active_captures.fetch_sub(1);
+  if (entry.kind == CallKind::kCaptureBegin) count_captures(-1);
   return contained;
 }
 
@@ -117,7 +117,7 @@ void before_end(CallKind kind, const CallValues& values) {
 }
 
 void before_capture() {
-  session.active_captures.fetch_add(1);
+  count_captures(1);
   about_to_capture();
 }
 

@@ -40,14 +40,18 @@ extern "C" {
 __attribute__((visibility("default"))) extern StreamscopeLookups streamscope_lookups;
 /// In the order of the stubs that name them.
 __attribute__((visibility("default"))) extern StreamscopeFollowed streamscope_followed[];
-/// In the order of call_ids.inc: name and wrapper of each function.
+/// Where a call of each function of the driver goes at present, in the order of call_ids.inc: to
+/// what records it, or to the driver.
+__attribute__((visibility("default"))) extern void* streamscope_ways[];
+/// Name and wrapper of a function.
 struct StreamscopeWrapped {
   const char* name;  // as the driver exports it
   void* wrapper;
 };
 static_assert(sizeof(StreamscopeWrapped) == 16 && offsetof(StreamscopeWrapped, wrapper) == 8);
-__attribute__((visibility("default"))) extern const StreamscopeWrapped streamscope_wrapped[];
-/// The same for functions of the runtime, in the order of wrapped_runtime.inc.
+/// Functions of the driver, in the order of call_ids.inc.
+extern const StreamscopeWrapped streamscope_wrapped[];
+/// Functions of the runtime, in the order of wrapped_runtime.inc.
 __attribute__((
     visibility("default"))) extern const StreamscopeWrapped streamscope_wrapped_runtime[];
 }

@@ -95,7 +95,7 @@ ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel
 }
 
 void forget_open_call(ThreadState& thread) {
-  if (thread.open_entry->kind == CallKind::kCaptureBegin) session.active_captures.fetch_sub(1);
+  if (thread.open_entry->kind == CallKind::kCaptureBegin) count_captures(-1);
   thread.open_entry = nullptr;
   thread.open_call().begin.store(0, std::memory_order_release);
 }
@@ -294,6 +294,8 @@ void start_interposed(const Numbering* by_cupti) {
                                 next_graph_number<CUgraphExec>});
   prepare_call_recorder(false);
   session.interposing.store(true, std::memory_order_release);
+  session.passing_changed.store(send_calls, std::memory_order_release);
+  send_calls();
 }
 
 void stop_interposed() { session.interposing.store(false, std::memory_order_relaxed); }

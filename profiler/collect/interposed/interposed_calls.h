@@ -33,11 +33,6 @@ constexpr bool may_pass(CallFacts facts) {
       kEntryOutput | kEntryIdentity | kEntryEnds | kEntryStack | kEntryAllocates | kEntryFollowed;
   return (facts.flags & kSeen) == 0 && facts.kind != CallKind::kCaptureBegin;
 }
-/// True while calls for which may_pass() holds go to the driver at once. One cache line.
-inline bool passes_calls() {
-  return session.passing.load(std::memory_order_relaxed) &&
-         session.active_captures.load(std::memory_order_relaxed) == 0;
-}
 
 /// One call through a wrapper; lives in the wrapper's stack frame.
 class InterposedCall {

@@ -8,16 +8,14 @@
 // A library of its own, because its names stand for a driver: where there is none, it must not be
 // loaded, or a program would believe in one.
 #include "collect/interposed/interposed.h"
+#include "collect/interposed/jumps.h"
 
 #if defined(__x86_64__)
-#define STUB_BEGIN(name) \
-  ".text\n.globl " name "\n.type " name ", @function\n.p2align 4\n" name ":\n endbr64\n"
-#define STUB_END(name) ".size " name ", .-" name "\n"
 // `table` and a byte offset into it.
 #define STUB_JUMP(table, offset) " movq " table "@GOTPCREL(%rip), %r11\n jmp *" offset "(%r11)\n"
 // Libc's function for names that do not begin with "cu" and for RTLD_NEXT (-1), else ours.
 #define STUB_LOOKUP(name, real, ours)                                                            \
-  asm(STUB_BEGIN(name) " movq streamscope_lookups@GOTPCREL(%rip), %r11\n cmpq $0, " real         \
+  asm(JUMP_BEGIN(name) " movq streamscope_lookups@GOTPCREL(%rip), %r11\n cmpq $0, " real         \
                        "(%r11)\n je 3f\n"                                                        \
                        "1: cmpb $0x63, (%rsi)\n jne 2f\n cmpb $0x75, 1(%rsi)\n jne 2f\n cmpq "   \
                        "$-1, %rdi\n je 2f\n"                                                     \
@@ -29,17 +27,14 @@
                        "popq %rsi\n popq %rdi\n"                                                 \
                        " movq streamscope_lookups@GOTPCREL(%rip), %r11\n cmpq $0, " real         \
                        "(%r11)\n jne 1b\n"                                                       \
-                       " xorl %eax, %eax\n ret\n" STUB_END(name));
+                       " xorl %eax, %eax\n ret\n" JUMP_END(name));
 #elif defined(__aarch64__)
-#define STUB_BEGIN(name) \
-  ".text\n.globl " name "\n.type " name ", %function\n.p2align 4\n" name ":\n hint #34\n"
-#define STUB_END(name) ".size " name ", .-" name "\n"
 #define STUB_JUMP(table, offset)                                                              \
   " adrp x16, :got:" table "\n ldr x16, [x16, :got_lo12:" table "]\n ldr x16, [x16, #" offset \
   "]\n"                                                                                       \
   " br x16\n"
 #define STUB_LOOKUP(name, real, ours) \
-  asm(STUB_BEGIN(name)                                                                           \
+  asm(JUMP_BEGIN(name)                                                                           \
       " adrp x16, :got:streamscope_lookups\n ldr x16, [x16, :got_lo12:streamscope_lookups]\n"     \
       " ldr x17, [x16, #" real "]\n cbz x17, 3f\n"                                               \
       "1: ldrb w9, [x1]\n cmp w9, #0x63\n b.ne 2f\n ldrb w9, [x1, #1]\n cmp w9, #0x75\n b.ne 2f\n" \
@@ -48,7 +43,7 @@
       "3: stp x0, x1, [sp, #-48]!\n stp x2, x30, [sp, #16]\n str x16, [sp, #32]\n"               \
       " ldr x17, [x16, #16]\n blr x17\n"                                                         \
       " ldr x16, [sp, #32]\n ldp x2, x30, [sp, #16]\n ldp x0, x1, [sp], #48\n"                   \
-      " ldr x17, [x16, #" real "]\n cbnz x17, 1b\n mov x0, #0\n ret\n" STUB_END(name));
+      " ldr x17, [x16, #" real "]\n cbnz x17, 1b\n mov x0, #0\n ret\n" JUMP_END(name));
 #endif
 
 #ifdef STUB_LOOKUP
@@ -56,7 +51,7 @@
 STUB_LOOKUP("dlsym", "0", "24")
 STUB_LOOKUP("dlvsym", "8", "32")
 
-#define STUB(name, table, offset) asm(STUB_BEGIN(name) STUB_JUMP(table, offset) STUB_END(name));
+#define STUB(name, table, offset) asm(JUMP_BEGIN(name) STUB_JUMP(table, offset) JUMP_END(name));
 STUB("streamscope_stubs", "streamscope_lookups",
      "0")  // by it the collector recognizes this library
 STUB("cuGetProcAddress", "streamscope_followed", "8")
@@ -68,7 +63,7 @@ STUB("cuTensorMapEncodeTiled", "streamscope_followed", "128")
 STUB("cuTensorMapEncodeIm2col", "streamscope_followed", "152")
 STUB("cuTensorMapReplaceAddress", "streamscope_followed", "176")
 STUB("cuGraphConditionalHandleCreate", "streamscope_followed", "200")
-#define CALL_STUB(name, offset) STUB(#name, "streamscope_wrapped", #offset)
+#define CALL_STUB(name, offset) STUB(#name, "streamscope_ways", #offset)
 #define RUNTIME_STUB(name, offset) STUB(#name, "streamscope_wrapped_runtime", #offset)
 #include "call_stubs.inc"
 

@@ -17,6 +17,7 @@
 #include "collect/calls/call_rules.h"
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/interposed_calls.h"
+#include "collect/interposed/jumps.h"
 #include "collect/interposed/parameters.h"
 #include "collect/process/driver.h"
 #include "collect/process/session.h"
@@ -38,6 +39,7 @@ enum Index : size_t {
 constinit std::atomic<void*> targets[kFunctions] = {};
 constinit std::atomic<bool> targets_found{false};
 constinit std::mutex finding_targets;
+constinit std::mutex sending_calls;
 
 // The kernel that a launch gets.
 template <class First, class... Rest>
@@ -57,17 +59,7 @@ template <size_t kIndex, CUpti_driver_api_trace_cbid kId, class... Args>
 struct Wrapper<kIndex, kId, CUresult(Args...)> {
   using Function = CUresult(CUDAAPI*)(Args...);
 
-  // Small, and with the arguments where they are: what a call costs while recording is off.
-  static CUresult CUDAAPI call(Args... args) {
-    if (may_pass(rules::DriverCall<kId>::kFacts) && passes_calls()) {
-      const auto target =
-          reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
-      if (__builtin_expect(target != nullptr, 1)) return target(args...);
-    }
-    return record(args...);
-  }
-
-  [[gnu::noinline]] static CUresult CUDAAPI record(Args... args) {
+  static CUresult CUDAAPI record(Args... args) {
     auto target = reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
     if (__builtin_expect(target == nullptr, 0)) {
       find_targets();
@@ -94,6 +86,42 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
 
 constinit const size_t wrapped_count = kFunctions;
 
+namespace {
+
+// How calls are recorded, and which of them may pass.
+struct Recorded {
+  void* function;
+  bool may_pass;
+};
+#define CALL_ID_RUNTIME(cbid, name, version, per_thread)
+#define RECORD_FUNCTION(cbid, name) \
+  reinterpret_cast<void*>(          \
+      &Wrapper<kIndex_##cbid, CUPTI_DRIVER_TRACE_CBID_##cbid, decltype(::name)>::record)
+STREAMSCOPE_CONSTINIT const Recorded recorded[] = {
+#define CALL_ID_DRIVER(cbid, name, per_thread) \
+  {RECORD_FUNCTION(cbid, name),                \
+   may_pass(rules::DriverCall<CUPTI_DRIVER_TRACE_CBID_##cbid>::kFacts)},
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+};
+
+// Kept apart from what the program writes.
+std::atomic_ref<void*> way_of(size_t index) {
+  return std::atomic_ref<void*>(streamscope_ways[index]);
+}
+
+}  // namespace
+
+void send_calls() {
+  std::lock_guard lock(sending_calls);
+  const bool pass = session.interposing.load(std::memory_order_acquire) && passes_calls();
+  for (size_t i = 0; i < kFunctions; ++i) {
+    void* const target = targets[i].load(std::memory_order_acquire);
+    const bool passes = pass && recorded[i].may_pass && target != nullptr;
+    way_of(i).store(passes ? target : recorded[i].function, std::memory_order_release);
+  }
+}
+
 bool find_targets() {
   if (targets_found.load(std::memory_order_acquire)) return true;
   if (!find_cuda()) return false;
@@ -103,25 +131,57 @@ bool find_targets() {
     targets[i].compare_exchange_strong(none, driver_function(streamscope_wrapped[i].name));
   }
   targets_found.store(true, std::memory_order_release);
+  send_calls();
   return true;
 }
 
 void replace_target(size_t index, void* function) {
   targets[index].store(function, std::memory_order_release);
+  send_calls();
 }
 
 void* wrapped_target(size_t index) { return targets[index].load(std::memory_order_acquire); }
 
-void forget_wrappers_after_fork() { new (&finding_targets) std::mutex; }
+void forget_wrappers_after_fork() {
+  new (&finding_targets) std::mutex;
+  new (&sending_calls) std::mutex;
+  send_calls();
+}
 
 }  // namespace streamscope::collect
 
+using namespace streamscope::collect;
+
+extern "C" {
+
+alignas(64) STREAMSCOPE_CONSTINIT void* streamscope_ways[] = {
+#define CALL_ID_DRIVER(cbid, name, per_thread) RECORD_FUNCTION(cbid, name),
+#include "call_ids.inc"
+#undef CALL_ID_DRIVER
+};
+// The same, for code of this library.
+extern void* streamscope_own_ways[]
+    __attribute__((alias("streamscope_ways"), visibility("hidden")));
+
+#if defined(__x86_64__)
+#define JUMP_TO_WAY(offset) " jmp *streamscope_own_ways+" offset "(%rip)\n"
+#elif defined(__aarch64__)
+#define JUMP_TO_WAY(offset)                                                                      \
+  " adrp x16, streamscope_own_ways\n add x16, x16, :lo12:streamscope_own_ways\n ldr x16, [x16, " \
+  "#" offset "]\n br x16\n"
+#endif
+#define RUNTIME_STUB(name, offset)
+#define CALL_STUB(name, offset)                                               \
+  __attribute__((visibility("hidden"))) void streamscope_wrapper_of_##name(); \
+  asm(JUMP_BEGIN("streamscope_wrapper_of_" #name) JUMP_TO_WAY(#offset)        \
+          JUMP_END("streamscope_wrapper_of_" #name) ".hidden streamscope_wrapper_of_" #name "\n");
+#include "call_stubs.inc"
+#undef CALL_STUB
+}
+
 STREAMSCOPE_CONSTINIT const StreamscopeWrapped streamscope_wrapped[] = {
-#define CALL_ID_DRIVER(cbid, name, per_thread)                             \
-  {#cbid,                                                                  \
-   reinterpret_cast<void*>(                                                \
-       &streamscope::collect::Wrapper<streamscope::collect::kIndex_##cbid, \
-                                      CUPTI_DRIVER_TRACE_CBID_##cbid, decltype(::name)>::call)},
+#define CALL_ID_DRIVER(cbid, name, per_thread) \
+  {#cbid, reinterpret_cast<void*>(&streamscope_wrapper_of_##cbid)},
 #include "call_ids.inc"
 #undef CALL_ID_DRIVER
 #undef CALL_ID_RUNTIME

@@ -4,8 +4,9 @@
 // Wrappers around the traced functions of the driver: one for each exported name, made from
 // ring/calls.def and the declarations in cuda.h.
 //
-// A wrapper passes its arguments on unchanged and, while calls are interposed, stamps entry and
-// exit.
+// A wrapper is a jump: to what stamps entry and exit of the call and passes its arguments on
+// unchanged, or to the driver, while recording is off and nothing that must be known later follows
+// from the call.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,8 @@ bool find_targets();
 void* wrapped_target(size_t index);
 /// Lets a wrapper call this function instead.
 void replace_target(size_t index, void* function);
+/// Sends calls where passes_calls() says that they go. Thread-safe.
+void send_calls();
 
 void forget_wrappers_after_fork();
 

@@ -80,11 +80,11 @@ uint64_t progress() {
              : total_calls();
 }
 
-void let_calls_pass(bool paused) {
+// True if calls concern nothing but the recording.
+bool only_recorded() {
   const ring::Control& control = *session.control;
-  session.passing.store(paused && (control.with & (ring::kWithArgs | ring::kWithAccesses)) == 0 &&
-                            control.chosen_order.mode == ring::OrderMode::kNone,
-                        std::memory_order_relaxed);
+  return (control.with & (ring::kWithArgs | ring::kWithAccesses)) == 0 &&
+         control.chosen_order.mode == ring::OrderMode::kNone;
 }
 
 // Marks the change, if there is one. `gate_mutex` is held. While device times are paused, recording
@@ -113,7 +113,7 @@ void switch_state() {
   }
   session.collecting_since.store(since, std::memory_order_relaxed);
   session.window_off.store(next == GateState::kWindowOff, std::memory_order_relaxed);
-  let_calls_pass(next == GateState::kPaused);
+  let_calls_pass(next == GateState::kPaused && only_recorded());
   gate_state = next;
   if (ThreadState* thread = this_thread()) thread->push(record);
 }
@@ -168,7 +168,7 @@ bool open_gate() {
   gate_state = is_allowed() ? GateState::kOn : GateState::kPaused;
   session.collecting_since.store(gate_state == GateState::kOn ? 0 : kNever,
                                  std::memory_order_relaxed);
-  let_calls_pass(gate_state == GateState::kPaused);
+  let_calls_pass(gate_state == GateState::kPaused && only_recorded());
   return gate_state == GateState::kOn;
 }
 

@@ -334,6 +334,17 @@ void end_session(uint64_t cupti_dropped) {
   }
 }
 
+void let_calls_pass(bool pass) {
+  if (session.passing.exchange(pass) == pass) return;
+  if (auto* const changed = session.passing_changed.load(std::memory_order_acquire)) changed();
+}
+
+void count_captures(int32_t change) {
+  const int32_t before = session.active_captures.fetch_add(change);
+  if ((before == 0) == (before + change == 0) || !session.passing.load()) return;
+  if (auto* const changed = session.passing_changed.load(std::memory_order_acquire)) changed();
+}
+
 void forget_session_after_fork() {
   new (&start_mutex) std::mutex;
   session.epoch.fetch_add(1, std::memory_order_relaxed);

@@ -48,10 +48,11 @@ struct alignas(64) Session {
   bool intervenes() const { return observes || orders_calls; }  // around calls that make work
   std::atomic<bool> window_off{false};  // paused only to measure what recording costs (gate.h)
   // Paused, and calls concern nothing but the recording: those that nothing later depends on may
-  // pass at once.
+  // pass at once. Changed by let_calls_pass().
   std::atomic<bool> passing{false};
   ring::ClockKind clock = ring::ClockKind::kMonotonic;
   // Stream captures in the whole process that have begun, or are about to, and have not ended.
+  // Changed by count_captures().
   std::atomic<int32_t> active_captures{0};
   // Raised when module code is unloaded: names that are cached by address become invalid.
   std::atomic<uint32_t> names_epoch{1};
@@ -73,6 +74,8 @@ struct alignas(64) Session {
   // Starts it, which sets the function above; null: it is started already, or there are none. On
   // demand only, once. Never called from callbacks.
   std::atomic<void (*)()> start_device_times{nullptr};
+  // Called when passes_calls() may have changed.
+  std::atomic<void (*)()> passing_changed{nullptr};
   std::atomic<uint64_t> range_ends{0};  // of the range that shows progress (--measure-cost=NAME)
   char rings_folder[4096] = {};
 };
@@ -85,6 +88,15 @@ inline bool running() {
 inline bool collecting() {
   return session.collecting_since.load(std::memory_order_relaxed) != kNever;
 }
+/// True while calls that nothing later depends on go to the driver at once. One cache line.
+inline bool passes_calls() {
+  return session.passing.load(std::memory_order_relaxed) &&
+         session.active_captures.load(std::memory_order_relaxed) == 0;
+}
+/// Recording is paused, or goes on, as far as calls may pass. Thread-safe.
+void let_calls_pass(bool pass);
+/// This many captures more have begun than ended. Thread-safe.
+void count_captures(int32_t change);
 /// True if work of calls that were recorded is reported: on demand until all of it is.
 inline bool reports_work() {
   return collecting() || (session.control->on_demand != 0 &&

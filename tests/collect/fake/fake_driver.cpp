@@ -102,7 +102,7 @@ extern "C" void* const fake_functions[] = {
 #define RUNTIME_STUB(name, offset)
 #define CALL_STUB(name, offset)                                    \
   asm(".text\n.weak " #name "\n.type " #name ", @function\n" #name \
-      ":\n endbr64\n leaq fake_functions(%rip), %r11\n jmp *((" #offset "-8)/2)(%r11)\n");
+      ":\n endbr64\n leaq fake_functions(%rip), %r11\n jmp *" #offset "(%r11)\n");
 #include "call_stubs.inc"
 #endif
 
