@@ -59,16 +59,16 @@ struct alignas(64) Session {
   // Raised when a stream, a context or a module may be destroyed: what is known of their handles
   // becomes invalid.
   std::atomic<uint32_t> handles_epoch{1};
-  std::atomic<uint32_t> epoch{
-      0};  // raised in a forked child: everything that threads cached before is invalid
+  // Raised in a forked child: everything that threads cached before is invalid.
+  std::atomic<uint32_t> epoch{0};
   // Which program of the process this is (ring/image.h), and the process: a child that shares our
   // memory (vfork) is another one. 0 until there is a ring.
   std::atomic<uint32_t> image{0};
   std::atomic<uint32_t> pid{0};
   uint64_t process_start = 0;              // its start time, valid with `pid`
   const ring::Control* control = nullptr;  // mapped; valid from kRunning on, until the process ends
-  std::atomic<void (*)()> detach{
-      nullptr};  // called once if the writer leaves before the process ends
+  // Called once if the writer leaves before the process ends.
+  std::atomic<void (*)()> detach{nullptr};
   // Stops or resumes the recording of device times, if there are any. Never called from callbacks.
   std::atomic<void (*)(bool)> pause_device_times{nullptr};
   // Starts it, which sets the function above; null: it is started already, or there are none. On
