@@ -10,7 +10,7 @@ function(streamscope_web_page target)
   set(page ${CMAKE_BINARY_DIR}/viewer.html)
   add_custom_command(OUTPUT ${page}
     COMMAND ${web}/pack.py ${web} $<TARGET_FILE_DIR:${target}>/$<TARGET_FILE_BASE_NAME:${target}> ${page}
-    DEPENDS ${target} ${web}/pack.py ${web}/page.html ${web}/page.css ${web}/page.js VERBATIM
+    DEPENDS ${target} ${web}/pack.py ${web}/page.html ${web}/page.css ${web}/files.js ${web}/page.js VERBATIM
     COMMENT "Packing the viewer into viewer.html")
   add_custom_target(viewer_page ALL DEPENDS ${page})
 endfunction()

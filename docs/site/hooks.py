@@ -21,6 +21,9 @@ from pymdownx.slugs import slugify
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = pathlib.Path(os.environ["STREAMSCOPE_REFERENCE"])  # of libcoord, made before the site; its files lie in api/coord
 SITE_ONLY = "docs/site/"
+VIEWER = ROOT / "build-web/viewer.html"  # which ./dev web makes; without it the site lacks it
+VIEWER_MARK = "<!-- site: the viewer -->"
+VIEWER_TEXT = "**[Open a trace here](viewer.html)**: drop it on that page. It stays in your browser; the page cannot connect to anything."
 FENCE = re.compile(r"^\s*(```|~~~)")
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)\s#]+)")
 
@@ -64,6 +67,8 @@ def on_files(files, config):
         add(page.name, page.parent)
     add("README.md", ROOT)
     add("site.css", ROOT / SITE_ONLY)
+    if VIEWER.exists():
+        add(VIEWER.name, VIEWER.parent)
     for file in sorted(REFERENCE.rglob("*")):
         if file.is_file():
             add(file.relative_to(REFERENCE).as_posix(), REFERENCE)
@@ -123,7 +128,7 @@ def on_page_markdown(markdown, page, config, files):
         return f"{config['repo_url']}/blob/main/{path}"
 
     lines, fenced = [], False
-    for line in markdown.split("\n"):
+    for line in markdown.replace(VIEWER_MARK, VIEWER_TEXT if VIEWER.exists() else "").split("\n"):
         fenced ^= bool(FENCE.match(line))
         # Code is left alone, in fences and in a line.
         lines.append(line if fenced else "".join(part if part.startswith("`") else LINK.sub(site_link, part) for part in re.split(r"(`[^`]*`)", line)))

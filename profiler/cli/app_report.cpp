@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "analysis/extent.h"
 #include "analysis/units.h"
 #include "installed_page.h"
+#include "job/run_folder.h"
 #include "recording.h"
 #include "report/app/packed_text.h"
 #include "terminal.h"
@@ -34,11 +36,16 @@ std::string megabytes(uint64_t bytes) {
                            : fmt::format("{:.1f} MB", count / kMegabyte);
 }
 
-// The part of a trace, and what to say about it.
+// A trace or a part of it, and what to say about it.
 struct EmbeddedTrace {
   trace::WholeFile file;
+  std::string name, run;
   std::string part;  // "10 ms to 12.5 ms (all: 0 ns to 80 ms)"; empty: all
 };
+
+std::string name_of(const fs::path& file) {
+  return (fs::absolute(file) / "").lexically_normal().parent_path().filename().string();
+}
 
 EmbeddedTrace open_part(const AppReport& report) {
   const auto range = parse_text_range(report.range);
@@ -55,7 +62,23 @@ EmbeddedTrace open_part(const AppReport& report) {
   const fs::path file = folder.path() / "part.sqlite";
   trace::cut(std::move(trace), {.start_ns = part.begin_ns, .end_ns = part.end_ns}, file, false);
   finish_trace(file, true);
-  return {trace::WholeFile::open(file), words};
+  return {trace::WholeFile::open(file), name_of(report.file), "", words};
+}
+
+// All of a trace, or of the traces of a run.
+std::vector<EmbeddedTrace> open_all(const AppReport& report) {
+  const fs::path given = report.file;
+  std::vector<EmbeddedTrace> opened;
+  if (!fs::is_directory(given)) {
+    recover(given);
+    opened.push_back({trace::WholeFile::open(given), name_of(given), "", ""});
+    return opened;
+  }
+  for (const std::string& name : job::traces_in(given)) {
+    recover(given / name);
+    opened.push_back({trace::WholeFile::open(given / name), name, name_of(given), ""});
+  }
+  return opened;
 }
 
 // Only counts what is beyond the limit.
@@ -82,10 +105,10 @@ class LimitedText {
 
 void add_trace(LimitedText& page, const AppReport& report, const EmbeddedTrace& embedded) {
   const trace::WholeFile& file = embedded.file;
-  page.add(report::begin_trace_element(fs::path(report.file).filename().string(), file.bytes()));
+  page.add(report::begin_trace_element(embedded.name, file.bytes(), embedded.run));
   if (!embedded.part.empty()) page.add(fmt::format(R"( data-part="{}")", embedded.part));
   page.add(">");
-  Progress progress("compressing " + fs::path(report.file).filename().string(), report.quiet);
+  Progress progress("compressing " + embedded.name, report.quiet);
   uint64_t at = 0;
   const auto read = [&](char* into, size_t size) {
     const size_t got = file.read(at, into, size);
@@ -94,7 +117,8 @@ void add_trace(LimitedText& page, const AppReport& report, const EmbeddedTrace& 
     return got;
   };
   report::pack_text(read, [&](std::string_view piece) { page.add(piece); });
-  if (at != file.bytes()) throw Error(report.file, "has changed while it was read", "repeat this");
+  if (at != file.bytes())
+    throw Error(embedded.name, "has changed while it was read", "repeat this");
   page.add("</script>");
 }
 
@@ -105,13 +129,21 @@ void write_app(const AppReport& report) {
     throw Error("--format app", "is a page of many megabytes, not for a terminal",
                 "add -o FILE.html");
   const report::ViewerPage empty = installed_page();
-  recover(report.file);
-  const EmbeddedTrace embedded = report.range.empty()
-                                     ? EmbeddedTrace{trace::WholeFile::open(report.file), ""}
-                                     : open_part(report);
+  if (!report.range.empty() && fs::is_directory(report.file))
+    throw Error(report.file, "is a run, and --range is for a single trace",
+                "name the trace of a rank");
+  std::vector<EmbeddedTrace> embedded;
+  if (report.range.empty())
+    embedded = open_all(report);
+  else
+    embedded.push_back(open_part(report));
   LimitedText page(empty.before,
                    static_cast<uint64_t>(std::min(report.max_mb, kMostMegabytes) * kMegabyte));
-  add_trace(page, report, embedded);
+  uint64_t bytes = 0;
+  for (const EmbeddedTrace& trace : embedded) {
+    add_trace(page, report, trace);
+    bytes += trace.file.bytes();
+  }
   page.add(empty.after);
   if (!page.fits())
     throw Error(report.file,
@@ -122,10 +154,12 @@ void write_app(const AppReport& report) {
                             report.range.empty() ? "" : "smaller "));
   write_output(page.text(), report.output, report.file);
   if (report.quiet) return;
-  message("wrote {}: {}, with {} of the trace{}",
-          report.output.empty() ? "the page" : report.output, megabytes(page.bytes()),
-          megabytes(embedded.file.bytes()),
-          embedded.part.empty() ? "" : ", reduced to " + embedded.part);
+  const std::string& part = embedded.front().part;
+  const std::string what =
+      embedded.size() == 1 ? "the trace" : std::to_string(embedded.size()) + " traces";
+  message("wrote {}: {}, with {} of {}{}", report.output.empty() ? "the page" : report.output,
+          megabytes(page.bytes()), megabytes(bytes), what,
+          part.empty() ? "" : ", reduced to " + part);
 }
 
 }  // namespace streamscope::cli

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "installed_page.h"
+#include "job/run_folder.h"
 #include "serve/file_response.h"
 #include "serve/server.h"
 #include "terminal.h"
@@ -50,7 +51,8 @@ uint64_t size_of(const OpenFile& file) {
 class ServedTrace {
  public:
   // Copies a trace that has a log, and says so.
-  explicit ServedTrace(const fs::path& file) : file_(fs::absolute(file)) {
+  explicit ServedTrace(const fs::path& file, std::string run = {})
+      : file_(fs::absolute(file)), run_(std::move(run)) {
     recover(file_);
     trace::WholeFile whole = trace::WholeFile::open(file_);
     if (!whole.is_copy()) return;
@@ -62,6 +64,8 @@ class ServedTrace {
   }
 
   std::string name() const { return file_.filename().string(); }
+  // Of the run that it is a rank of, or empty.
+  const std::string& run() const { return run_; }
   // Its content now; null if it cannot be read or is being written.
   OpenFile open() const {
     if (copy_) return copy_;
@@ -77,6 +81,7 @@ class ServedTrace {
 
  private:
   fs::path file_;
+  std::string run_;
   OpenFile copy_;
 };
 
@@ -104,7 +109,15 @@ class ViewServer {
     report::allow_connections_to_server(page);
     before_ = std::make_shared<const std::string>(std::move(page.before));
     after_ = std::make_shared<const std::string>(std::move(page.after));
-    for (const fs::path& trace : traces) traces_.emplace_back(trace);
+    for (const fs::path& trace : traces) {
+      if (!fs::is_directory(trace)) {
+        traces_.emplace_back(trace);
+        continue;
+      }
+      const fs::path folder = (fs::absolute(trace) / "").lexically_normal().parent_path();
+      for (const std::string& name : job::traces_in(folder))
+        traces_.emplace_back(folder / name, folder.filename().string());
+    }
   }
 
   serve::Response respond(const serve::Request& request) const {
@@ -134,9 +147,10 @@ class ViewServer {
     std::string elements;
     for (size_t i = 0; i < traces_.size(); ++i) {
       const OpenFile file = traces_[i].open();
-      elements +=
-          fmt::format("{}{} data-url=\"trace/{}\"></script>", i > 0 ? "\n    " : "",
-                      report::begin_trace_element(traces_[i].name(), file ? size_of(file) : 0), i);
+      elements += fmt::format("{}{} data-url=\"trace/{}\"></script>", i > 0 ? "\n    " : "",
+                              report::begin_trace_element(
+                                  traces_[i].name(), file ? size_of(file) : 0, traces_[i].run()),
+                              i);
     }
     return pieces_of({before_, std::make_shared<const std::string>(std::move(elements)), after_});
   }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The random numbers of libc that libevent asks for, for systems whose libc has none (glibc before 2.36).
+// The random numbers of libc that libevent asks for, for systems whose libc has none (glibc
+// before 2.36).
 #include <sys/random.h>
 
 #include <cerrno>

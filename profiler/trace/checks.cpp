@@ -25,6 +25,7 @@ struct Rule {
 // assigned elsewhere (handles, hashes, correlation ids, results, process ids) have no limits.
 constexpr Rule kRules[] = {
     {"op", "detail", 0, 255},
+    {"lod", "detail", 0, 255},
     {"op", "memory_kinds", 0, 255},
     // Counts and durations with limits of their own, and Unix time.
     {"", "polls", 1, kMostSmall},

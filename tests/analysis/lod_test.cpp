@@ -65,6 +65,8 @@ TEST(LevelOfDetail, NamesTheLongestOpOfACell) {
     }
     if (row.level < 2) continue;  // coarse ones suffice, and are few
     EXPECT_EQ(trace.op.end_ns[row.longest_op_id] - trace.op.start_ns[row.longest_op_id], longest);
+    EXPECT_EQ(row.kind, trace.op.kind[row.longest_op_id]);
+    EXPECT_EQ(row.detail, trace.op.detail[row.longest_op_id]);
   }
 }
 

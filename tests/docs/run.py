@@ -135,7 +135,7 @@ def run_page(path, arguments, known, have, environment):
         blocks = pages.blocks(text)
         if known:
             page.check(blocks, text)
-        with Session(environment, {"python": "/usr/bin/python3", **({"sudo": ""} if "root" in have else {})}) as session:
+        with Session(environment, {"python": sys.executable, **({"sudo": ""} if "root" in have else {})}) as session:
             for package in sorted(arguments.packages.glob("*")) if arguments.packages else []:
                 (session.folder / package.name).symlink_to(package.resolve())
             page.run(session, blocks)

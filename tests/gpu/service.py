@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording that is started and stopped from outside: a part of a PyTorch script has what a capture range has; starts and stops under load lose
-nothing; what a collector costs that is there and off."""
+"""A recording that is started and stopped from outside: a part of a PyTorch script has what a capture range has; what a collector costs that is
+there and off."""
 
 import pathlib
 import signal
@@ -16,7 +16,6 @@ from harness import Trace
 from python_package import COUNTS, PROGRAMS, STEPS, counts_of, environment
 from pytorch import is_available
 
-CYCLES = 200
 LIMIT_S = 60
 OFF_NS = 5
 SETS, PAIRS = 15, 400
@@ -95,51 +94,6 @@ def check_part(harness, tier):
     trace = Trace(part)
     harness.equal(f"{name}: losses", [], trace.losses())
     trace.close()
-
-
-GAP = """WITH n AS (SELECT call_number c FROM api_call UNION SELECT call_number FROM event_record UNION SELECT call_number FROM event_wait
-  UNION SELECT call_number FROM host_sync) SELECT max(c) - min(c) + 1 - count(*) FROM n WHERE c IS NOT NULL"""
-
-
-def check_cycles(harness, tier):
-    """Starts and stops while a program works: each part has all its calls and their times, and nothing grows."""
-    name = f"service.cycles.{tier}"
-    cycles = harness.rounds or CYCLES
-    process = start(harness, name, ["--tier", tier, "--quiet"], [harness.app("spin"), "--seconds", "240"])
-    out = harness.work / f"{name}.out"
-    if not harness.check(f"{name}: the program works", wait_for(lambda: out.stat().st_size > 0), said(harness, name)):
-        end(process)
-        return
-    pid = out.read_text().partition('"pid": ')[2].partition(",")[0]
-    faults, sizes, done, calls = [], [], 0, 0
-    for cycle in range(cycles):
-        if harness.is_over():
-            break
-        part = control(harness, "start", pid)
-        time.sleep(0.03)
-        if part is None or control(harness, "stop", pid) is None:
-            break
-        trace = Trace(part)
-        losses, gap = trace.losses(), trace.value(GAP)
-        kernels, timed = trace.rows("SELECT count(*), count(end_ns) FROM op WHERE kind = 0")[0]
-        calls += trace.value("SELECT count(*) FROM event_record")
-        if losses or gap or not kernels or (tier == "times" and kernels != timed):
-            faults.append(f"part {cycle + 1}: losses {losses}, gap {gap}, {timed} of {kernels} kernels have times")
-        trace.close()
-        pathlib.Path(part).unlink()
-        done += 1
-        sizes.append(resident_kib(process.pid))
-    subprocess.run(["kill", "-KILL", pid], check=False)
-    end(process)
-    harness.log(f"  {tier}: {done} cycles with {calls} records of events; the recorder had {sizes[:1]} KiB after the first, {sizes[-1:]} after the last")
-    harness.check(f"{name}: {done} parts lose nothing", done and not faults, f"{len(faults)} do: {faults[:5]}")
-    grown = statistics.median(sizes[-5:]) - statistics.median(sizes[5:10] or sizes) if sizes else 0
-    harness.check(f"{name}: the recorder does not grow", grown < 32768, f"by {grown} KiB")
-
-
-def resident_kib(pid):
-    with open(f"/proc/{pid}/status") as status:
-        return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
 
 
 def target_of(runner):
@@ -235,6 +189,3 @@ def run(harness):
     for tier in ("structure", "times"):
         if has_torch and not harness.is_over():
             check_part(harness, tier)
-    for tier in ("structure", "times"):
-        if not harness.is_over():
-            check_cycles(harness, tier)

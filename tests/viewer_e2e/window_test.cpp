@@ -107,6 +107,26 @@ TEST_F(Window, AClickOnATagGoesToTheEndOfAnEdgeOutOfView) {
   EXPECT_TRUE(eventually([&] { return number("begin_ns") > 40'000'000; })) << slurp(state_file());
 }
 
+TEST_F(Window, AClickOnAnEdgeGoesToItsOtherEnd) {
+  TraceBuilder builder;
+  builder.stream("a").kernel("early", 0, 1'000).record("done");
+  builder.stream("b").wait("done").kernel("late", 2'000, 3'000);
+  builder.write(folder_ / "near.sqlite");
+  open(folder_ / "near.sqlite");
+  ASSERT_TRUE(becomes("loaded", "true"));
+  key("l");
+  ASSERT_TRUE(becomes("selection", quoted("op:1")));
+  // Halfway between the two in time, and between their lanes.
+  const auto middle = static_cast<int>((1'500 - number("begin_ns")) / number("ns_per_px"));
+  move(kGutter + middle, kCopiesY - kIterations + 21);
+  ASSERT_TRUE(becomes("hovered", quoted("op:0"))) << slurp(state_file());
+  input({"click", "1"});
+  ASSERT_TRUE(becomes("selection", quoted("op:0")));
+  ASSERT_TRUE(becomes("hovered", quoted("op:1")));  // the same arrow leads back
+  input({"click", "1"});
+  EXPECT_TRUE(becomes("selection", quoted("op:1")));
+}
+
 TEST_F(Window, PaletteRunsACommandByItsName) {
   open_pipeline();
   key("ctrl+p");

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Opens the viewer's page in headless Chromium, with traces inside, and compares and uses it.
-//   node page.mjs pictures PAGE VIEWER TRACE...   every panel on every trace, as the native viewer draws it
-//   node page.mjs input PAGE TRACE OTHER          wheel, drag, click, keys, search, SQL, a dropped file, a link
+//   node page.mjs pictures PAGE VIEWER RUN TRACE...  every panel on every trace and on a run, as the native viewer draws it
+//   node page.mjs input PAGE TRACE OTHER             wheel, touch pad, drag, click, keys, search, SQL, clipboard, a dropped file, a link, zoom
+//   node page.mjs served ADDRESS                     what `view --serve` serves: an overview from parts of the file, then all of it
+//   node page.mjs whole FILE                         a page with traces inside: opens, and nothing in it acts as part of the page
 // Prints what is wrong and exits 1; exits 77 without a browser.
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -24,27 +26,34 @@ try {
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 if (!executablePath) skip('no Chromium');
 const [, , what, page_file, ...words] = process.argv;
-if (!existsSync(page_file)) skip(`no ${page_file} (./dev web makes it)`);
+if (what !== 'served' && !existsSync(page_file)) skip(`no ${page_file} (./dev web makes it)`);
 
 const wrong = [];
 const expect = (text, good) => { if (!good) { wrong.push(text); console.log('wrong: ' + text); } };
 const folder = mkdtempSync(path.join(tmpdir(), 'streamscope-page-'));
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist']});
 
-// The page with a trace inside, as `streamscope report --format app` writes it.
-function with_trace(trace) {
-  const bytes = readFileSync(trace), file = path.join(folder, path.basename(trace) + '.html');
-  const element = `<script type="application/vnd.streamscope.trace" data-name="${path.basename(trace)}" data-bytes="${bytes.length}">` +
+function element(trace, run = '') {
+  const bytes = readFileSync(trace);
+  return `<script type="application/vnd.streamscope.trace" data-name="${path.basename(trace)}"${run} data-bytes="${bytes.length}">` +
     gzipSync(bytes).toString('base64') + '</script>';
-  writeFileSync(file, readFileSync(page_file, 'utf8').replace('<!-- streamscope: traces -->', element));
+}
+
+// The page with traces inside, or those of a run, as `streamscope report --format app` writes it.
+function with_traces(...traces) {
+  const file = path.join(folder, path.basename(traces[0]) + `-${traces.length}.html`);
+  const elements = traces.map(trace => statSync(trace).isDirectory()
+    ? readdirSync(trace).filter(name => name.endsWith('.sqlite')).map(name => element(path.join(trace, name), ` data-run="${path.basename(trace)}"`)).join('')
+    : element(trace)).join('');
+  writeFileSync(file, readFileSync(page_file, 'utf8').replace('<!-- streamscope: traces -->', elements));
   return 'file://' + file;
 }
 
-async function new_page(width, height) {
-  const page = await browser.newPage({viewport: {width, height}});
+async function new_page(width, height, more = {}) {
+  const page = await browser.newPage({viewport: {width, height}, ...more});
   page.on('console', message => { if (message.type() === 'error') expect('console: ' + message.text(), false); });
   page.on('pageerror', error => expect('error: ' + error.message, false));
-  page.on('request', request => expect('asks for ' + request.url(), /^(file|data|blob):/.test(request.url())));
+  page.on('request', request => expect('asks for ' + request.url(), /^(file|data|blob):/.test(request.url()) || (what === 'served' && request.url().startsWith(page_file))));
   return page;
 }
 
@@ -91,41 +100,41 @@ function difference(images) {
 }
 
 async function pictures() {
-  const [viewer, ...traces] = words;
+  const [viewer, run, ...traces] = words;
   const most = 0.004, width = 760, height = 460;
-  const panels = ['timeline', 'inspector', 'diagnosis', 'findings', 'graph', 'pools', 'deadlocks', 'statistics', 'sql'];
+  const panels = ['timeline', 'inspector', 'diagnosis', 'findings', 'graph', 'pools', 'deadlocks', 'statistics', 'sql', 'compare'];
+  const cases = traces.flatMap((trace, i) => panels.map(panel => [panel, panel === 'compare' ? [trace, traces[(i + 1) % traces.length]] : [trace]]));
+  cases.push(...['timeline', 'job', 'inspector'].map(panel => [panel, [run]]));
   const page = await new_page(width, height), judge = await browser.newPage();
   let compared = 0, largest = 0;
-  for (const trace of traces) {
-    const address = with_trace(trace);
-    for (const panel of panels) {
-      const native = path.join(folder, 'native.png');
-      const drawn = spawnSync(viewer, [trace, '--screenshot', native, '--panel', panel, '--select', 'none', '--size', `${width}x${height}`, '--scale', '1'], {encoding: 'utf8'});
-      expect(`${trace} ${panel}: ${drawn.stderr}`, drawn.status === 0);
-      await open(page, `${address}#panel=${panel}&select=none`);
-      await becomes(page, `${trace} ${panel} is not ready`, now => panel !== 'sql' || now.result_rows > 0 || now.error);
-      await settled(page);
-      const picture = await page.screenshot();
-      const share = await judge.evaluate(difference, [picture, readFileSync(native)].map(png => 'data:image/png;base64,' + png.toString('base64')));
-      ++compared;
-      largest = Math.max(largest, share);
-      expect(`${path.basename(trace)}, ${panel}: ${(share * 100).toFixed(2)} % differ`, share <= most);
-      if (share > most && process.env.STREAMSCOPE_PICTURES) {
-        writeFileSync(path.join(process.env.STREAMSCOPE_PICTURES, `${path.basename(trace)}-${panel}-web.png`), picture);
-        writeFileSync(path.join(process.env.STREAMSCOPE_PICTURES, `${path.basename(trace)}-${panel}-native.png`), readFileSync(native));
-      }
+  for (const [panel, shown] of cases) {
+    const name = path.basename(shown[0]), address = with_traces(...shown), native = path.join(folder, 'native.png');
+    const drawn = spawnSync(viewer, [...shown, '--screenshot', native, '--panel', panel, '--select', 'none', '--size', `${width}x${height}`, '--scale', '1'], {encoding: 'utf8'});
+    expect(`${name} ${panel}: ${drawn.stderr}`, drawn.status === 0);
+    await open(page, `${address}#panel=${panel}&select=none`);
+    await becomes(page, `${name} ${panel} is not ready`, now => (panel !== 'sql' || now.result_rows > 0 || now.error) && (panel !== 'compare' || now.compared || now.notice));
+    await settled(page);
+    const picture = await page.screenshot();
+    const share = await judge.evaluate(difference, [picture, readFileSync(native)].map(png => 'data:image/png;base64,' + png.toString('base64')));
+    ++compared;
+    largest = Math.max(largest, share);
+    expect(`${name}, ${panel}: ${(share * 100).toFixed(2)} % differ`, share <= most);
+    if (share > most && process.env.STREAMSCOPE_PICTURES) {
+      writeFileSync(path.join(process.env.STREAMSCOPE_PICTURES, `${name}-${panel}-web.png`), picture);
+      writeFileSync(path.join(process.env.STREAMSCOPE_PICTURES, `${name}-${panel}-native.png`), readFileSync(native));
     }
   }
   console.log(`${compared} pictures compared, at most ${(largest * 100).toFixed(2)} % of the blocks differ (limit ${most * 100} %)`);
 }
 
-// Moves around a point until something of this kind is below the pointer, and says where.
-async function find(page, kind, around) {
-  for (let y = around.y - 6; y <= around.y + 6; y += 3) {
-    for (let x = around.x - 12; x <= around.x + 12; x += 4) {
+// Moves around a point, `reach` pixels at most, until something of this kind is below the pointer, and says where.
+async function find(page, kind, around, reach = {x: 12, y: 6}, wait_ms = 200) {
+  for (let y = around.y - reach.y; y <= around.y + reach.y; y += 3) {
+    for (let x = around.x - reach.x; x <= around.x + reach.x; x += 4) {
       await page.mouse.move(x, y);
-      await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 200)));  // until the picture has settled
-      if ((await state(page)).hovered?.startsWith(kind)) return {x, y};
+      await page.waitForTimeout(wait_ms);  // until the picture has settled
+      const {hovered} = await state(page);
+      if (hovered?.startsWith(kind)) return {x, y, hovered};
     }
   }
   expect(`nothing of kind ${kind} is below the pointer`, false);
@@ -134,7 +143,7 @@ async function find(page, kind, around) {
 
 async function input() {
   const [trace, other] = words;
-  const page = await new_page(1600, 1000), address = with_trace(trace);
+  const page = await new_page(1600, 1000), address = with_traces(trace);
   const length = now => now.window.end_ns - now.window.begin_ns;
   await open(page, address);
   const first = await state(page);
@@ -160,6 +169,7 @@ async function input() {
   await page.mouse.up();
   await becomes(page, 'a drag does not move', now => now.window.begin_ns < before.window.begin_ns && Math.abs(length(now) / length(before) - 1) < 1e-3);
   await page.keyboard.press('Escape');
+  await touch_pad(page);
 
   await page.keyboard.press('Control+f');
   await becomes(page, 'no search', now => now.overlay === 'search');
@@ -174,6 +184,7 @@ async function input() {
   await becomes(page, 'the palette does not change the theme', now => now.theme === 'light');
   await page.keyboard.press('7');
   await becomes(page, 'no results of SQL', now => now.drawer === 'sql' && now.result_rows > 0);
+  await clipboard(page);
   if (process.env.STREAMSCOPE_PICTURES) await page.screenshot({path: path.join(process.env.STREAMSCOPE_PICTURES, 'input.png')});
 
   const dropped = await page.evaluateHandle(([name, text]) => {
@@ -191,12 +202,124 @@ async function input() {
   expect(`the link ${link} leads to ${JSON.stringify([linked, place].map(each => [each.selection, each.drawer, each.window]))}`, linked.selection === place.selection && linked.drawer === place.drawer &&
     Math.abs(linked.window.begin_ns - place.window.begin_ns) <= 2 && Math.abs(length(linked) - length(place)) <= length(place) * 0.01);
 
+  await edge(page, address);
   await page.setViewportSize({width: 1100, height: 700});
   await becomes(page, 'does not follow the size of the window', now => now.window.width_px < place.window.width_px);
   await page.close();
+  await high_resolution(address, place);
 }
 
-const jobs = {pictures, input};
+// A click on the arrow of a selected operation leads to its other end, from where [ and ] lead back and forth.
+async function edge(page, address) {
+  await open(page, `${address}#select=op:11&range=936464572ns:936834746ns&drawer=sql`);
+  const late = (await state(page)).selection;
+  await page.keyboard.press('[');
+  await becomes(page, '[ does not follow the edge', now => now.selection !== late);
+  const early = (await state(page)).selection;
+  await page.keyboard.press(']');
+  await becomes(page, '] does not lead back', now => now.selection === late);
+  // Between the lanes there is nothing else.
+  const at = await find(page, early, {x: 541, y: 268}, {x: 24, y: 9});
+  await page.mouse.click(at.x, at.y);
+  await becomes(page, 'a click on an edge does not lead to its other end', now => now.selection === early);
+}
+
+// As a touch pad: two fingers to the side, and a pinch, which browsers report as the wheel with Ctrl, without its key.
+async function touch_pad(page) {
+  const length = now => now.window.end_ns - now.window.begin_ns, before = await state(page);
+  await page.mouse.move(700, 300);
+  await page.mouse.wheel(90, 0);
+  await becomes(page, 'two fingers to the side do not move', now => now.window.begin_ns > before.window.begin_ns && Math.abs(length(now) / length(before) - 1) < 1e-3);
+  await page.dispatchEvent('#canvas', 'wheel', {deltaY: -20, ctrlKey: true, cancelable: true});
+  await becomes(page, 'a pinch does not zoom', now => length(now) < length(before) * 0.9);
+  expect('a pinch zooms the page', await page.evaluate(() => window.visualViewport.scale === 1 && innerWidth === 1600));
+}
+
+// Text goes from the SQL panel to the clipboard and from there back.
+async function clipboard(page) {
+  const rows = async (count, what) => {
+    await page.keyboard.press('Enter');
+    await becomes(page, what, now => now.result_rows === count);
+  };
+  const all = async () => {
+    await page.mouse.click(346, 710);
+    await settled(page);
+    await page.keyboard.press('Control+a');
+  };
+  await all();
+  await page.keyboard.type('SELECT 1 UNION SELECT 2 UNION SELECT 3');
+  await rows(3, 'SQL that was typed does not run');
+  await all();
+  await page.keyboard.press('Control+c');
+  await settled(page);
+  expect('nothing was copied', await page.evaluate(() => window.streamscope.pasted()) === 'SELECT 1 UNION SELECT 2 UNION SELECT 3');
+  await all();
+  await page.keyboard.type('SELECT 1');
+  await rows(1, 'other SQL does not run');
+  await all();
+  await page.keyboard.press('Control+v');  // the browser then says what its clipboard has
+  await rows(3, 'pasted SQL does not run');
+  await page.keyboard.press('Escape');
+}
+
+// On a screen of two pixels for each of the page's, or with a page zoomed so: sharp, and clicks meet.
+async function high_resolution(address, place) {
+  const page = await new_page(1600, 1000, {deviceScaleFactor: 2});
+  await open(page, address);
+  expect('the canvas has not the pixels of the screen', await page.evaluate(() => document.getElementById('canvas').width) === 3200);
+  const now = await state(page);
+  expect('another part is shown', Math.abs(now.window.width_px / place.window.width_px - 2) < 0.1);
+  const at = await find(page, 'op:', {x: 300, y: 212}, undefined, 800);
+  await page.mouse.click(at.x, at.y);
+  await becomes(page, 'a click meets nothing', seen => seen.selection === at.hovered);
+  await page.close();
+}
+
+async function whole() {
+  const page = await new_page(1000, 700);
+  page.on('dialog', dialog => { expect('a dialog: ' + dialog.message(), false); dialog.dismiss(); });
+  await open(page, 'file://' + path.resolve(page_file));
+  for (const panel of '1234567') {
+    await page.keyboard.press(panel);
+    await settled(page);
+  }
+  const found = await page.evaluate(() => [window.hacked, document.querySelectorAll('img, iframe, object, embed, link, body > :not(canvas, p, input, script)').length, document.title]);
+  expect('something in the trace acts as part of the page: ' + JSON.stringify(found), found[0] === undefined && found[1] === 0);
+  console.log('title: ' + found[2]);
+}
+
+// A served trace; `most`: the largest that is fetched whole, if not as usual. Says how it was asked for.
+async function open_served(most) {
+  const page = await new_page(1000, 700, {bypassCSP: !!most}), asked = [];
+  page.on('request', request => { if (request.url().includes('/trace/')) asked.push(request.headers().range ?? 'all'); });
+  if (most) await page.route(page_file, async route => {
+    const answer = await route.fetch(), text = await answer.text();
+    expect('the largest trace to fetch is not in the page once', text.split('mostWhole = 1e9').length === 2);
+    await route.fulfill({response: answer, body: text.replace('mostWhole = 1e9', `mostWhole = ${most}`)});
+  });
+  await page.goto(page_file);
+  await page.waitForFunction(() => window.streamscope?.state?.loaded, null, {timeout: 60000});
+  return {page, asked};
+}
+
+async function served() {
+  const {page, asked} = await open_served();
+  await becomes(page, 'all of the trace does not arrive', now => now.loaded && !now.sketch);
+  expect('the overview is not read from parts of the file: ' + asked, asked.indexOf('all') > 0 && asked.filter(range => range === 'all').length === 1);
+  const before = asked.length;
+  await page.keyboard.press('7');
+  await becomes(page, 'SQL does not read the file again', now => now.result_rows > 0);
+  expect('the whole file is kept', asked.length > before && !asked.slice(before).includes('all'));
+  await page.close();
+
+  const large = await open_served('1000');
+  await becomes(large.page, 'a large trace does not stay an overview', now => now.sketch && now.notice.includes('too large for a page'));
+  expect('a large trace is fetched whole', !large.asked.includes('all'));
+  if (process.env.STREAMSCOPE_PICTURES) await large.page.screenshot({path: path.join(process.env.STREAMSCOPE_PICTURES, 'overview.png')});
+  await large.page.close();
+}
+
+const jobs = {pictures, input, whole, served};
 if (!jobs[what]) throw new Error('usage: see the head of ' + process.argv[1]);
 await jobs[what]();
 await browser.close();

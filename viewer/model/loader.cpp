@@ -86,8 +86,12 @@ std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
       std::move(now));
 }
 
-Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change)
-    : file_(std::move(file)), width_px_(width_px), on_change_(std::move(on_change)) {
+Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> on_change,
+               Arrival arrival)
+    : file_(std::move(file)),
+      width_px_(width_px),
+      arrival_(std::move(arrival)),
+      on_change_(std::move(on_change)) {
   worker_.start([this] {
     return run([this] {
       load_sketch();
@@ -100,15 +104,32 @@ Loader::~Loader() { cancelled_ = true; }
 
 void Loader::step() {
   const std::optional<bool> is_done = worker_.take();
-  if (kHasThreads || !is_done || !*is_done || std::exchange(is_sketched_, true)) return;
-  worker_.start([this] { return run([this] { load_all(); }); });
+  if (kHasThreads) return;
+  if (part_ == Part::kSketch && is_done && *is_done) part_ = Part::kArrival;
+  if (part_ == Part::kArrival) run([this] { await_arrival(); });
 }
 
-template <class Part>
-bool Loader::run(const Part& part) {
+void Loader::await_arrival() {
+  const double arrived = arrival_ ? arrival_() : 1;
+  if (arrived < 0) {
+    part_ = Part::kOnlySketch;
+    if (!model_)
+      throw Error(file_, "is too large to be read here, and has no overview",
+                  "run streamscope analyze on it, which adds one");
+  } else if (arrived < 1) {
+    report(arrived);
+  } else {
+    part_ = Part::kAll;
+    progress_ = 0;
+    worker_.start([this] { return run([this] { load_all(); }); });
+  }
+}
+
+template <class Work>
+bool Loader::run(const Work& work) {
   bool is_done = true;
   try {
-    part();
+    work();
   } catch (const std::exception& error) {
     const std::lock_guard lock(mutex_);
     error_ = explain(error);

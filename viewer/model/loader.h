@@ -31,16 +31,23 @@ std::shared_ptr<const TraceModel> read_model(const std::filesystem::path& file,
 std::shared_ptr<const JobModel> read_job(const std::filesystem::path& folder,
                                          const Progress& progress = {});
 
+/// How much of a file is there to be read, from 0 to 1; below 0: never all of it.
+using Arrival = std::function<double()>;
+
 /// UI thread only, except `on_change`, which is called from the worker.
 class Loader {
  public:
-  /// `file`: a trace, or the folder of a run.
-  Loader(std::filesystem::path file, int width_px, std::function<void()> on_change);
+  /// `file`: a trace, or the folder of a run. Where there are no threads, it waits after the sketch
+  /// until all of it has arrived.
+  Loader(std::filesystem::path file, int width_px, std::function<void()> on_change,
+         Arrival arrival = {});
   ~Loader();
 
   /// Loads where there is no thread to do it; call it before each look at what is loaded.
   void step();
   double progress() const { return progress_; }
+  /// The trace is too large to be read here: the sketch, if there is one, is all.
+  bool is_only_sketched() const { return part_ == Part::kOnlySketch; }
   /// What is loaded so far: nothing, a sketch, or the model.
   std::shared_ptr<const TraceModel> model() const;
   /// The run, once it is loaded.
@@ -50,9 +57,11 @@ class Loader {
   void wait() const { worker_.wait(); }
 
  private:
-  /// Runs one part, and keeps why it failed.
-  template <class Part>
-  bool run(const Part& part);
+  /// Begins with the whole as soon as it has arrived.
+  void await_arrival();
+  /// Does one part of the work, and keeps why it failed.
+  template <class Work>
+  bool run(const Work& work);
   void load_sketch();
   void load_all();
   /// Takes note of the progress; false to cancel.
@@ -62,7 +71,9 @@ class Loader {
 
   const std::filesystem::path file_;
   const int width_px_;
-  bool is_sketched_ = false;  // where there are no threads: all of it is next
+  enum class Part { kSketch, kArrival, kAll, kOnlySketch };
+  Part part_ = Part::kSketch;  // what is done now, where there are no threads
+  const Arrival arrival_;
   std::atomic<double> progress_ = 0;
   std::atomic<bool> cancelled_ = false;
   mutable std::mutex mutex_;

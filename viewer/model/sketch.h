@@ -12,10 +12,11 @@
 
 namespace streamscope::viewer {
 
-/// Each row of `op` stands for all work of one stream in a cell of time narrower than a pixel of a
-/// picture `width_px` wide, if the pyramid is that fine. It begins with the first of this work,
-/// lasts as long as the device was busy with it, and has the kind of the longest. Empty if the file
-/// has no pyramid of this version; small traces have none. Throws Error like trace::read().
+/// Each row of `op` stands for all work of one stream in a cell of time that is at most some pixels
+/// wide in a picture of `width_px`, if the pyramid is that fine. It begins with the first of this
+/// work, lasts as long as the device was busy with it, and has the kind of the longest. Empty if
+/// the file has no pyramid of this version; small traces have none. Throws Error like
+/// trace::read().
 std::optional<trace::Trace> read_sketch(const std::filesystem::path& file, int width_px);
 
 }  // namespace streamscope::viewer

@@ -239,7 +239,35 @@ class TimelineView::EdgePainter {
     const float head = pane_.px(kHead);
     pane_.draw.AddTriangleFilled(curve.to, {curve.to.x - head, curve.to.y - head * 0.55f},
                                  {curve.to.x - head, curve.to.y + head * 0.55f}, drawn.color);
-    if (drawn.arrow.direct && labeled_) add_time(drawn, curve);
+    if (!drawn.arrow.direct) return;
+    if (pane_.mouse_in_plot && is_near(curve))  // a click leads to its other end
+      view_.hit_ = {
+          .item = drawn.arrow.incoming ? drawn.from_op : drawn.to_op, .folded = 1, .is_tag = true};
+    if (labeled_) add_time(drawn, curve);
+  }
+
+  // Whether the mouse is on the line, not on the bars at its ends.
+  bool is_near(const Curve& curve) const {
+    constexpr int kSteps = 48;
+    const float end = pane_.px(kHead), reach = pane_.px(kLine + 2);
+    const auto distance = [&](const ImVec2& at) {
+      return std::hypot(at.x - pane_.mouse.x, at.y - pane_.mouse.y);
+    };
+    if (distance(curve.from) < end || distance(curve.to) < end) return false;
+    ImVec2 before = curve.from;
+    for (int step = 1; step <= kSteps; ++step) {
+      const ImVec2 at = curve.at(static_cast<float>(step) / kSteps);
+      const ImVec2 along{at.x - before.x, at.y - before.y};
+      const float length = along.x * along.x + along.y * along.y;
+      const float part = length == 0 ? 0
+                                     : std::clamp(((pane_.mouse.x - before.x) * along.x +
+                                                   (pane_.mouse.y - before.y) * along.y) /
+                                                      length,
+                                                  0.0f, 1.0f);
+      if (distance({before.x + part * along.x, before.y + part * along.y}) <= reach) return true;
+      before = at;
+    }
+    return false;
   }
 
   // How long the later op waited for the earlier one, or the time between them.

@@ -6,6 +6,7 @@
 #include <emscripten.h>
 #include <imgui.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -17,6 +18,9 @@ EM_JS(double, page_scale, (), { return Module.page.scale(); });
 EM_JS(double, page_scroll, (int vertical), { return Module.page.takeScroll(vertical); });
 EM_JS(void, page_drew, (double ms), { Module.page.drew(ms); });
 EM_JS(int, page_has_scroll, (), { return Module.page.hasScroll(); });
+EM_JS(double, page_arrived, (const char* file),
+      { return Module.page.arrived(UTF8ToString(file)); });
+EM_JS(void, page_release, (const char* file), { Module.page.release(UTF8ToString(file)); });
 EM_JS(void, page_show_state, (const char* json), { Module.page.showState(UTF8ToString(json)); });
 EM_JS(void, page_copy, (const char* text), { Module.page.copy(UTF8ToString(text)); });
 EM_JS(char*, page_paste, (), { return stringToNewUTF8(Module.page.pasted()); });
@@ -62,6 +66,16 @@ void take_scroll() {
 }
 
 float scale() { return static_cast<float>(page_scale()); }
+
+double arrived(const std::filesystem::path& file) {
+  const double share = page_arrived(file.c_str());
+  if (std::isnan(share))
+    throw Error(file, "the server no longer has it as it was",
+                "start streamscope view --serve again, or reload the page");
+  return share;
+}
+
+void release(const std::filesystem::path& file) { page_release(file.c_str()); }
 
 void show_state(const std::string& state_json) { page_show_state(state_json.c_str()); }
 

@@ -4,6 +4,7 @@
 // What the window needs of the web page that it is in; page.js is the other side.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -22,6 +23,11 @@ bool has_scroll();
 void take_scroll();
 /// Pixels of the canvas for each of the page's; changes with the zoom of the page.
 float scale();
+/// How much of a file of the page has arrived, from 0 to 1; asking fetches it. Below 0: it is too
+/// large for a page, which reads parts of it on demand. Throws Error if it can no longer be read.
+double arrived(const std::filesystem::path& file);
+/// The program has read the file; parts that it reads later may come more slowly.
+void release(const std::filesystem::path& file);
 /// Keeps in the address what is shown, so that a link leads there.
 void show_state(const std::string& state_json);
 

@@ -13,19 +13,28 @@
     message.hidden = !text;
   };
 
+  function bytesOf(base64) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+    const text = atob(base64), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+    return bytes;
+  }
+
   async function unpacked(element) {
-    const text = atob(element.textContent.trim()), packed = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
+    const packed = bytesOf(element.textContent.trim());
     element.remove();  // it may be as large as the trace
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  async function bytesOf(trace) {
-    if (!trace.dataset.url) return unpacked(trace);
-    const answer = await fetch(trace.dataset.url);
-    if (!answer.ok) throw new Error(`${trace.dataset.url}: status ${answer.status}`);
-    return new Uint8Array(await answer.arrayBuffer());
+  const fileOf = async (trace) => trace.dataset.url
+    ? new ServedFile(trace.dataset.url, Number(trace.dataset.bytes)).prepare() : new HeldFile(await unpacked(trace));
+  const files = new Map();  // of the program, by path
+  const plain = (name) => /^\.{0,2}$/.test(name) ? "_" : name.replaceAll("/", "_");
+  const filesOf = (path) => [...files].filter(([name]) => name === path || name.startsWith(path + "/")).map(([, file]) => file);
+  function place(path, file) {
+    files.set(path, file);
+    placeFile(module.FS, path, file, say);
   }
 
   // The place in the address, by options of the viewer: #range=FROM:TO&select=op:12&drawer=findings
@@ -40,11 +49,16 @@
 
   const scroll = [0, 0];
   const lines = 16, pages = 400, step = 100;  // pixels; a wheel's step is 100 in browsers
+  const pinch = 5;  // fingers move less than a wheel, and what is below them should stay there
+  let ctrlIsDown = false;
+  for (const name of ["keydown", "keyup"])
+    addEventListener(name, (event) => { ctrlIsDown = event.ctrlKey; }, { capture: true });
   canvas.addEventListener("wheel", (event) => {
-    const unit = event.deltaMode === 1 ? lines : event.deltaMode === 2 ? pages : 1;
+    // A pinch arrives as the wheel with Ctrl, but without its key.
+    const unit = event.ctrlKey && !ctrlIsDown ? pinch : event.deltaMode === 1 ? lines : event.deltaMode === 2 ? pages : 1;
     scroll[0] -= event.deltaX * unit / step;
     scroll[1] -= event.deltaY * unit / step;
-    event.preventDefault();            // also the zoom of the page by a pinch, which arrives as Ctrl and wheel
+    event.preventDefault();            // also the zoom of the page by a pinch
     event.stopImmediatePropagation();  // Emscripten's GLFW has other units and another sign
   }, { capture: true, passive: false });
 
@@ -74,6 +88,9 @@
         navigator.clipboard?.writeText(text).catch(() => {});
       },
       pasted: () => pasted,
+      // A file, or those of a run.
+      arrived: (path) => Math.min(1, ...filesOf(path).map((file) => file.arrived())),
+      release: (path) => filesOf(path).forEach((file) => file.release()),
       showState(text) {
         const state = JSON.parse(text);
         module.page.state = state;
@@ -110,8 +127,9 @@
 
   async function openFiles(files) {
     for (const file of files) {
-      const path = `/traces/${file.name.replaceAll("/", "_")}`;
-      module.FS.writeFile(path, new Uint8Array(await file.arrayBuffer()), { canOwn: true });
+      const path = `/traces/${plain(file.name)}`;
+      if (module.FS.analyzePath(path).exists) module.FS.unlink(path);
+      place(path, new HeldFile(new Uint8Array(await file.arrayBuffer())));
       module.ccall("streamscope_open", null, ["string"], [path]);
     }
   }
@@ -125,19 +143,29 @@
   }
 
   async function start() {
-    module.wasmBinary = await unpacked(document.getElementById("code"));
+    const code = unpacked(document.getElementById("code"));
     const traces = [...document.querySelectorAll('script[type="application/vnd.streamscope.trace"]')];
-    const contents = await Promise.all(traces.map(bytesOf));
+    const opened = await Promise.all(traces.map(fileOf));
+    module.wasmBinary = await code;
     const { width, height, scale } = size();
     module.arguments = ["--size", `${width}x${height}`, "--scale", `${scale}`, ...placeOptions()];
     module.preRun = [() => {
       module.FS.mkdir("/traces");
+      const shown = new Set();
       traces.forEach((trace, i) => {
-        const part = trace.dataset.part ? ` (${trace.dataset.part})` : "";  // shown with the name
-        const path = `/traces/${(trace.dataset.name + part).replaceAll("/", "_")}`;
-        module.FS.writeFile(path, contents[i], { canOwn: true });
-        if (i < 2) module.arguments.push(path);
+        const { name, run, part } = trace.dataset;
+        const path = `/traces/${plain(part ? `${name} (${part})` : name)}`;  // shown
+        if (run) {
+          const folder = `/traces/${plain(run)}`;
+          if (!module.FS.analyzePath(folder).exists) module.FS.mkdir(folder);
+          place(`${folder}/${plain(name)}`, opened[i]);
+          shown.add(folder);
+        } else {
+          place(path, opened[i]);
+          shown.add(path);
+        }
       });
+      module.arguments.push(...[...shown].slice(0, 2));
     }];
     module.onRuntimeInitialized = () => say("");
     addEventListener("resize", () => {

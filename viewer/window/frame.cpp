@@ -79,7 +79,8 @@ void Workspace::draw_header(float width, float height) {
       add(format_exact(shown.begin_ns) + " to " + format_exact(shown.end_ns));
     }
     for (const std::string& fact : header_facts(*model_, state_.is_live)) add(fact);
-    if (model_->is_sketch()) add("loading: " + format_percent(progress_));
+    if (model_->is_sketch())
+      add(progress_ ? "loading: " + format_percent(*progress_) : "overview only");
     fit(Face::kBody, Color::kText, ellipsize(model_->trace().file.filename().string(), 60));
     x += theme_.px(18);
     fit(Face::kSmall, Color::kTextDim, facts);
@@ -311,7 +312,7 @@ void Workspace::draw_message(float width, float height) {
     const float bar = theme_.px(4);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(at, {at.x + box, at.y + bar}, theme_.color(Color::kPanelRaised));
-    draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_), at.y + bar},
+    draw.AddRectFilled(at, {at.x + box * static_cast<float>(progress_.value_or(0)), at.y + bar},
                        theme_.color(Color::kAccent));
   } else {
     write(Face::kTitle, Color::kText, "No trace open");

@@ -116,7 +116,12 @@ class Window {
   void take_typed();
   /// True if ImGui should receive it.
   bool press(const Typed& typed);
+  std::unique_ptr<Loader> new_loader(const std::filesystem::path& trace) const;
   void take_model();
+  /// The trace is too large for a page.
+  void stay_with_overview();
+  /// Another trace cannot be opened, or the details of this one.
+  void keep_trace(const std::string& why);
   void take_job(std::shared_ptr<const JobModel> job);
   void take_compared();
   /// Reloads a trace that is being recorded if it has grown.
@@ -154,6 +159,7 @@ class Window {
 #ifdef __EMSCRIPTEN__
   float display_scale_ = display_scale(window_);  // that the workspace follows
   bool is_drawn_ = false;                         // since the state was written
+  bool worked_ = false;  // something was loaded or computed when the last frame was due
 #endif
   std::deque<Typed> typed_;  // not yet handled
 };
@@ -246,7 +252,16 @@ void Window::open(const std::filesystem::path& trace, std::optional<TimeRange> s
   is_reloading_ = false;
   workspace_->set_reading(trace);
   read_state_ = state_of(trace);
-  loader_ = std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+  loader_ = new_loader(trace);
+}
+
+std::unique_ptr<Loader> Window::new_loader(const std::filesystem::path& trace) const {
+  Arrival arrival;
+#ifdef __EMSCRIPTEN__
+  arrival = [trace] { return page::arrived(trace); };
+#endif
+  return std::make_unique<Loader>(
+      trace, arguments_.width, [] { glfwPostEmptyEvent(); }, std::move(arrival));
 }
 
 bool Window::press(const Typed& typed) {
@@ -296,8 +311,7 @@ void Window::show_title() {
 
 void Window::compare_with(const std::filesystem::path& trace) {
   workspace_->state().look.drawer = "compare";
-  compared_loader_ =
-      std::make_unique<Loader>(trace, arguments_.width, [] { glfwPostEmptyEvent(); });
+  compared_loader_ = new_loader(trace);
 }
 
 void Window::drop(std::span<const char* const> files) {
@@ -355,23 +369,22 @@ void Window::take_compared() {
 void Window::take_model() {
   if (!loader_) return;
   loader_->step();
+  const bool is_too_large = loader_->is_only_sketched();
   workspace_->set_progress(loader_->progress());
   const std::string error = loader_->error();
   auto model = loader_->model();
   auto job = loader_->job();
-  if (!error.empty() || job || (model && !model->is_sketch())) loader_.reset();
+  if (!error.empty() || is_too_large || job || (model && !model->is_sketch())) loader_.reset();
+  if (is_too_large && model) stay_with_overview();
   if (job) return take_job(std::move(job));
   if (is_reloading_ && workspace_->shows_job()) return;  // the user went back to the ranks
   if (!error.empty() && workspace_->shows_job()) return workspace_->set_notice(error);
   if (!error.empty() && workspace_->model() == nullptr) return workspace_->set_error(error);
-  if (!error.empty()) {  // the open trace stays open
-    workspace_->set_notice(error);
-    trace_ = workspace_->model()->trace().file;
-    read_state_ = state_of(trace_);
-    if (workspace_->model()->is_sketch()) open(trace_);  // its details were being loaded
-    return;
-  }
+  if (!error.empty()) return keep_trace(error);
   if (!model || model.get() == workspace_->model()) return;
+#ifdef __EMSCRIPTEN__
+  if (!model->is_sketch()) page::release(trace_);
+#endif
   is_live_ = is_unfinished(*model) && is_written(read_state_);
   workspace_->set_live(is_live_);
   try {
@@ -379,6 +392,26 @@ void Window::take_model() {
   } catch (const Error& refused) {
     workspace_->set_notice(refused.what());
   }
+}
+
+void Window::stay_with_overview() {
+  workspace_->set_progress(std::nullopt);
+  workspace_->set_notice(
+      trace_.filename().string() +
+      " is too large for a page, so only its overview is shown. A page with a part of it: "
+      "streamscope report TRACE --format app --range FROM:TO -o part.html");
+}
+
+void Window::keep_trace(const std::string& why) {
+  const bool is_other = trace_ != workspace_->model()->trace().file;
+  workspace_->set_notice(why);
+  trace_ = workspace_->model()->trace().file;
+  read_state_ = state_of(trace_);
+  if (!workspace_->model()->is_sketch()) return;
+  if (is_other)
+    open(trace_);  // its details were being loaded
+  else
+    workspace_->set_progress(std::nullopt);
 }
 
 void Window::take_job(std::shared_ptr<const JobModel> job) {
@@ -416,13 +449,16 @@ std::optional<double> Window::pause_s() const {
 
 #ifdef __EMSCRIPTEN__
 bool Window::is_due() {
-  if (page::has_scroll() || display_scale(window_) != display_scale_) frames_ = kSettleFrames;
+  const std::optional<double> pause = pause_s();
+  const bool works = loader_ || compared_loader_ || pause;
+  const bool is_done = std::exchange(worked_, works) && !works;  // and is to be shown
+  if (is_done || page::has_scroll() || display_scale(window_) != display_scale_)
+    frames_ = kSettleFrames;
   if (frames_ > 0) {
     --frames_;
     return true;
   }
   if (std::exchange(is_drawn_, false)) write_state();  // once the picture has settled
-  const std::optional<double> pause = pause_s();
   return loader_ || compared_loader_ || (pause && glfwGetTime() - drawn_at_ >= *pause);
 }
 #else

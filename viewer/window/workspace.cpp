@@ -453,8 +453,10 @@ void Workspace::draw_view(std::string_view name, ImVec2 at, ImVec2 size) {
     const bool has_focus = is_in_panel() && state_.focus.view == name;
     if (has_focus) state_.focus.stops.begin();
     if (!shows_job() && model_->is_sketch()) {
-      widgets::wrapped(theme_, Face::kBody, theme_.color(Color::kTextDim),
-                       "Loading the details of this large trace: " + format_percent(progress_));
+      widgets::wrapped(
+          theme_, Face::kBody, theme_.color(Color::kTextDim),
+          progress_ ? "Loading the details of this large trace: " + format_percent(*progress_)
+                    : "Only the overview of this trace is loaded.");
     } else {
       view.draw(subject(), state_, theme_);
     }
@@ -517,6 +519,7 @@ std::string Workspace::state_json() const {
       {"order", order},
       {"bookmarks", state_.nav.bookmarks.all().size()},
       {"live", state_.is_live},
+      {"sketch", model_ && model_->is_sketch()},
       {"operations", model_ ? model_->trace().op.size() : 0},
       {"drawer", state_.look.drawer},
       {"compared", state_.compared != nullptr},

@@ -50,7 +50,8 @@ class Workspace {
   void set_error(std::string message) { error_ = std::move(message); }
   /// A line of text above the panels; Escape closes it.
   void set_notice(std::string message) { notice_ = std::move(message); }
-  void set_progress(double fraction) { progress_ = fraction; }
+  /// nullopt: the details of the trace will not be loaded.
+  void set_progress(std::optional<double> fraction) { progress_ = fraction; }
   /// Traces to offer while none is open.
   void set_recent(std::vector<RecentTrace> recent) { recent_ = std::move(recent); }
   /// Whether the trace is still being recorded.
@@ -140,7 +141,7 @@ class Workspace {
   std::filesystem::path reading_;
   std::string error_;
   std::string notice_;
-  double progress_ = 0;
+  std::optional<double> progress_ = 0;
   Predictor predictor_;
   RepairScheduler scheduler_;
   Diagnoser diagnoser_;

@@ -114,6 +114,10 @@ std::vector<trace::Lod> level_of_detail(const Trace& trace, const StreamOps& str
     width_bits = std::min(width_bits + kShift, 63U);
     level = next_level(trace, level, stream_ops.first_start_ns(), width_bits);
   }
+  for (trace::Lod& row : result) {
+    row.kind = trace.op.kind[row.longest_op_id];
+    row.detail = trace.op.detail[row.longest_op_id];
+  }
   return result;
 }
 

@@ -46,10 +46,12 @@ void allow_connections_to_server(ViewerPage& page) {
                 fmt::format("has \"{}\" {} times instead of once", kNoConnections, found), kRemedy);
 }
 
-std::string begin_trace_element(std::string_view name, uint64_t bytes) {
+std::string begin_trace_element(std::string_view name, uint64_t bytes, std::string_view run) {
+  const std::string of_run =
+      run.empty() ? "" : fmt::format(R"( data-run="{}")", escape_markup(run));
   return fmt::format(
-      R"(<script type="application/vnd.streamscope.trace" data-name="{}" data-bytes="{}")",
-      escape_markup(name), bytes);
+      R"(<script type="application/vnd.streamscope.trace" data-name="{}" data-bytes="{}"{})",
+      escape_markup(name), bytes, of_run);
 }
 
 }  // namespace streamscope::report

@@ -23,7 +23,8 @@ ViewerPage read_viewer_page(const std::filesystem::path& file);
 /// Error if it has not exactly one policy for connections.
 void allow_connections_to_server(ViewerPage& page);
 
-/// The beginning of the element of a trace of so many bytes: `<script …`, without the `>`.
-std::string begin_trace_element(std::string_view name, uint64_t bytes);
+/// The beginning of the element of a trace of so many bytes: `<script …`, without the `>`. `run`:
+/// the name of the run that it is a rank of, or empty.
+std::string begin_trace_element(std::string_view name, uint64_t bytes, std::string_view run = {});
 
 }  // namespace streamscope::report

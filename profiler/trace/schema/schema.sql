@@ -735,7 +735,9 @@ CREATE TABLE lod (
   end_ns INTEGER,                                      -- end of its last op
   busy_ns INTEGER,                                     -- time in it during which an op ran
   count INTEGER,                                       -- ops in it
-  longest_op_id INTEGER REFERENCES op(id)              -- the longest of them
+  longest_op_id INTEGER REFERENCES op(id),             -- the longest of them
+  kind INTEGER,                                        -- of the longest: {op.kind}
+  detail INTEGER                                       -- of the longest, as op.detail
 );
 
 CREATE TABLE iteration (
