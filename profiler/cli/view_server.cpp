@@ -107,6 +107,7 @@ class ViewServer {
   explicit ViewServer(const std::vector<fs::path>& traces) {
     report::ViewerPage page = installed_page();
     report::allow_connections_to_server(page);
+    code_ = std::make_shared<const std::string>(report::take_code(page));
     before_ = std::make_shared<const std::string>(std::move(page.before));
     after_ = std::make_shared<const std::string>(std::move(page.after));
     for (const fs::path& trace : traces) {
@@ -126,6 +127,9 @@ class ViewServer {
     if (request.path == "/") {
       response = {.type = "text/html; charset=utf-8", .pieces = page()};
       response.headers = {{"Content-Security-Policy", kPolicy}};
+    } else if (request.path == "/code" && !code_->empty()) {
+      const auto none = std::make_shared<const std::string>();
+      response = {.type = "application/gzip", .pieces = pieces_of({code_, none, none})};
     } else if (const ServedTrace* trace = find(request.path)) {
       const OpenFile file = trace->open();
       response = file ? serve::file_response(request, file, kTraceType)
@@ -165,7 +169,7 @@ class ViewServer {
     return is_number && number < traces_.size() ? &traces_[number] : nullptr;
   }
 
-  std::shared_ptr<const std::string> before_, after_;
+  std::shared_ptr<const std::string> before_, after_, code_;
   std::vector<ServedTrace> traces_;
 };
 

@@ -50,6 +50,8 @@ STREAMSCOPE_WEB_VIEWER=absent.html "$bin/streamscope" report plain.sqlite --form
 ((code == 2)) && grep -q "absent.html" said.txt || fail "without the page: exit $code, $(<said.txt)"
 
 # --serve
+program=$(head -c 10000 /dev/urandom | gzip -n | base64 -w 0)
+echo "<script type=\"application/gzip\" id=\"code\">$program</script>" >>page.html
 "$bin/streamscope" view --serve plain.sqlite "$hostile" >address.txt 2>said.txt &
 server=$!
 companions+=("$server")
@@ -67,6 +69,8 @@ for header in "Content-Security-Policy: default-src 'none'" "Cross-Origin-Opener
   "X-Content-Type-Options: nosniff" "Referrer-Policy: no-referrer" "Cache-Control: no-store"; do
   grep -qi "^$header" headers.txt || fail "lacks the header $header: $(<headers.txt)"
 done
+grep -q 'id="code" data-url="code"></script>' served.html && ! grep -q "${program:0:100}" served.html || fail "the page has its program inside"
+curl -s "${address}code" | cmp - <(base64 -d <<<"$program") || fail "the program differs"
 curl -s "${address}trace/0" | cmp - plain.sqlite || fail "the first trace differs"
 curl -s "${address}trace/1" | cmp - "$hostile" || fail "the second trace differs"
 curl -s -r 100-299 "${address}trace/0" | cmp - <(tail -c +101 plain.sqlite | head -c 200) || fail "a range differs"

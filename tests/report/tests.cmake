@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 find_package(nlohmann_json REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
+find_package(ZLIB REQUIRED)
 streamscope_test(report LABELS unit golden SOURCES job/simulated_job.cpp
-  LINK streamscope::report streamscope_export_proto streamscope_test_support nlohmann_json::nlohmann_json)
+  LINK streamscope::report streamscope_export_proto streamscope_test_support nlohmann_json::nlohmann_json ZLIB::ZLIB)
 streamscope_golden(report_test report/check_test.cpp report/check_job_test.cpp report/report_test.cpp report/job_report_test.cpp
   report/job_diff_test.cpp report/job_info_test.cpp report/metrics_test.cpp)
 streamscope_bench(report LINK streamscope::report streamscope::analysis streamscope::trace)

@@ -20,11 +20,16 @@
     return bytes;
   }
 
+  async function packed(element) {
+    if (!element.dataset.url) return new Blob([bytesOf(element.textContent.trim())]).stream();
+    const answer = await fetch(element.dataset.url);
+    if (!answer.ok) throw new Error(`${element.dataset.url}: status ${answer.status}`);
+    return answer.body;
+  }
   async function unpacked(element) {
-    const packed = bytesOf(element.textContent.trim());
+    const stream = await packed(element);
     element.remove();  // it may be as large as the trace
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    return new Uint8Array(await new Response(stream.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   }
 
   const fileOf = async (trace) => trace.dataset.url

@@ -105,7 +105,6 @@ STREAMSCOPE_CONSTINIT const Recorded recorded[] = {
 #undef CALL_ID_DRIVER
 };
 
-// Kept apart from what the program writes.
 std::atomic_ref<void*> way_of(size_t index) {
   return std::atomic_ref<void*>(streamscope_ways[index]);
 }

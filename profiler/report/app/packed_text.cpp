@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include <array>
 #include <memory>
 #include <new>
 #include <string>
@@ -13,6 +14,8 @@
 namespace streamscope::report {
 namespace {
 
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr size_t kPackedAtOnce = size_t{1} << 16;
 
 class Base64 {
@@ -40,7 +43,6 @@ class Base64 {
 
  private:
   void put_group(int digits) {
-    constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (int i = 0; i < digits; ++i) text_ += kDigits[group_ >> (18 - 6 * i) & 63];
     group_ = 0;
     in_group_ = 0;
@@ -52,7 +54,33 @@ class Base64 {
   int in_group_ = 0;
 };
 
+constexpr std::array<int8_t, 256> values_of_digits() {
+  std::array<int8_t, 256> values{};
+  values.fill(-1);
+  for (size_t i = 0; i < kDigits.size(); ++i)
+    values[static_cast<unsigned char>(kDigits[i])] = static_cast<int8_t>(i);
+  return values;
+}
+
 }  // namespace
+
+std::string from_base64(std::string_view text) {
+  static constexpr std::array<int8_t, 256> kValues = values_of_digits();
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char digit : text) {
+    const int value = kValues[static_cast<unsigned char>(digit)];
+    if (value < 0) break;
+    bits = bits << 6 | static_cast<uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xff);
+  }
+  return bytes;
+}
 
 void pack_text(const ReadBytes& read, const std::function<void(std::string_view)>& write) {
   constexpr int kGzip = 16, kDefaultMemory = 8;  // as zlib.h describes windowBits and memLevel

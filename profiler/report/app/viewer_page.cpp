@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "packed_text.h"
 #include "report/formats/markup.h"
 #include "trace/error.h"
 
@@ -19,6 +20,10 @@ namespace {
 constexpr std::string_view kPlace = "<!-- streamscope: traces -->";
 constexpr std::string_view kNoConnections = "connect-src 'none'";
 constexpr std::string_view kToServer = "connect-src 'self'";
+constexpr std::string_view kCode = R"(<script type="application/gzip" id="code">)";
+constexpr std::string_view kFetchedCode =
+    R"(<script type="application/gzip" id="code" data-url="code">)";
+constexpr std::string_view kCodeEnd = "</script>";
 constexpr char kRemedy[] = "use the viewer.html of this version of StreamScope";
 
 }  // namespace
@@ -44,6 +49,19 @@ void allow_connections_to_server(ViewerPage& page) {
   if (found != 1)
     throw Error("the page of the viewer",
                 fmt::format("has \"{}\" {} times instead of once", kNoConnections, found), kRemedy);
+}
+
+std::string take_code(ViewerPage& page) {
+  for (std::string* part : {&page.before, &page.after}) {
+    const size_t at = part->find(kCode);
+    const size_t end = at == std::string::npos ? at : part->find(kCodeEnd, at);
+    if (end == std::string::npos) continue;
+    const size_t begin = at + kCode.size();
+    std::string code = from_base64(std::string_view(*part).substr(begin, end - begin));
+    part->replace(at, end - at, kFetchedCode);
+    return code;
+  }
+  return {};
 }
 
 std::string begin_trace_element(std::string_view name, uint64_t bytes, std::string_view run) {

@@ -23,6 +23,10 @@ ViewerPage read_viewer_page(const std::filesystem::path& file);
 /// Error if it has not exactly one policy for connections.
 void allow_connections_to_server(ViewerPage& page);
 
+/// Takes the program out of the page, which then fetches it from `code` beside it: a browser takes
+/// long to read it as text. Returns it, compressed by gzip; empty if the page has none.
+std::string take_code(ViewerPage& page);
+
 /// The beginning of the element of a trace of so many bytes: `<script …`, without the `>`. `run`:
 /// the name of the run that it is a rank of, or empty.
 std::string begin_trace_element(std::string_view name, uint64_t bytes, std::string_view run = {});
