@@ -4,6 +4,11 @@
 // Traces as files of the program: bytes that the page has, or a file of the server, of which it reads what is asked for.
 "use strict";
 
+// The program's memory is one of signed bytes, into which others are copied faster by a view of their own kind.
+function copyBytes(part, into, offset) {
+  new Uint8Array(into.buffer, into.byteOffset + offset, part.length).set(part);
+}
+
 class HeldFile {
   constructor(bytes) { this.bytes = bytes; }
   get size() { return this.bytes.length; }
@@ -12,7 +17,7 @@ class HeldFile {
   // Copies up to `length` bytes at `position` to into[offset...], and says how many.
   read(into, offset, length, position) {
     const part = this.bytes.subarray(position, position + length);
-    into.set(part, offset);
+    copyBytes(part, into, offset);
     return part.length;
   }
   release() {}
@@ -22,26 +27,27 @@ class HeldFile {
 // faster, until the program has it.
 class ServedFile {
   static block = 1 << 18;
-  static mostAtOnce = 8;  // blocks: 2 MiB
-  static mostKept = 64;   // blocks: 16 MiB
-  static ends = 12;  // blocks at the end, where what an overview needs was written last
+  static mostAtOnce = 8;   // blocks: 2 MiB
+  static mostKept = 64;    // blocks: 16 MiB
+  static ends = 12;        // blocks at the end, where what an overview needs was written last
   static mostWhole = 1e9;  // bytes: with what is made of them, as much as a page can hold
 
   constructor(url, size) {
     this.url = url;
     this.size = size;
-    this.blocks = new Map();  // by number, the latest used last
+    this.blocks = new Map();      // by number, the latest used last
     this.first = this.last = -2;  // the latest that were asked for at once
     this.ahead = 1;               // so many
-    this.tag = null;          // of the content that was read first
+    this.tag = null;              // of the content that was read first
     this.whole = null;
-    this.fetched = null;      // bytes so far
+    this.fetched = null;          // bytes so far
   }
 
   // Gets both ends of the file while the page has other work, so that the program need not wait for them.
   async prepare() {
     const count = Math.ceil(this.size / ServedFile.block), tail = Math.max(count - ServedFile.ends, 1);
-    await Promise.all([[0, 1], [tail, count]].filter(([first, end]) => first < end).map(async ([first, end]) => {
+    await Promise.all([[0, 1], [tail, count]]
+      .filter(([first, end]) => first < end && first * ServedFile.block < this.size).map(async ([first, end]) => {
       const begin = first * ServedFile.block, bytes = Math.min(end * ServedFile.block, this.size) - begin;
       const answer = await fetch(this.url, { headers: { Range: `bytes=${begin}-${begin + bytes - 1}` } });
       if (answer.status !== 206) throw new Error(`${this.url}: status ${answer.status}`);
@@ -94,13 +100,13 @@ class ServedFile {
   read(into, offset, length, position) {
     const end = Math.min(position + length, this.size);
     if (this.whole) {
-      into.set(this.whole.subarray(position, end), offset);
+      copyBytes(this.whole.subarray(position, end), into, offset);
       return Math.max(end - position, 0);
     }
     for (let at = position; at < end;) {
       const number = Math.floor(at / ServedFile.block), within = at - number * ServedFile.block;
       const part = this.block(number).subarray(within, within + end - at);
-      into.set(part, offset + at - position);
+      copyBytes(part, into, offset + at - position);
       at += part.length;
     }
     return Math.max(end - position, 0);

@@ -32,9 +32,13 @@ namespace {
 constexpr uint64_t kSlotsOfThread = 2;   // a guess, for a kernel that was not seen before
 constexpr size_t kMostRanges = 32768;    // of a launch
 constexpr int64_t kOldNs = 100'000'000;  // a table is read when its first launch is this old
-constexpr int kMostWaitMs = 2000;        // of a launch for a table
-constexpr int kMostEndMs = 10'000;       // of the end for launches
-constexpr uint64_t kRingFactor = 4;      // the ring of the reading thread has the ranges of all
+#ifdef __SANITIZE_THREAD__
+constexpr int kMostWaitMs = 20'000;  // reading takes that much longer
+#else
+constexpr int kMostWaitMs = 2000;  // of a launch for a table
+#endif
+constexpr int kMostEndMs = 10'000;   // of the end for launches
+constexpr uint64_t kRingFactor = 4;  // the ring of the reading thread has the ranges of all
 
 struct Context {
   CUcontext handle = nullptr;
