@@ -13,7 +13,6 @@
 #include "analysis/extent.h"
 #include "analysis/units.h"
 #include "installed_page.h"
-#include "job/run_folder.h"
 #include "recording.h"
 #include "report/app/packed_text.h"
 #include "terminal.h"
@@ -39,13 +38,9 @@ std::string megabytes(uint64_t bytes) {
 // A trace or a part of it, and what to say about it.
 struct EmbeddedTrace {
   trace::WholeFile file;
-  std::string name, run;
+  PageTrace from;
   std::string part;  // "10 ms to 12.5 ms (all: 0 ns to 80 ms)"; empty: all
 };
-
-std::string name_of(const fs::path& file) {
-  return (fs::absolute(file) / "").lexically_normal().parent_path().filename().string();
-}
 
 EmbeddedTrace open_part(const AppReport& report) {
   const auto range = parse_text_range(report.range);
@@ -62,21 +57,15 @@ EmbeddedTrace open_part(const AppReport& report) {
   const fs::path file = folder.path() / "part.sqlite";
   trace::cut(std::move(trace), {.start_ns = part.begin_ns, .end_ns = part.end_ns}, file, false);
   finish_trace(file, true);
-  return {trace::WholeFile::open(file), name_of(report.file), "", words};
+  return {trace::WholeFile::open(file), {report.file, ""}, words};
 }
 
 // All of a trace, or of the traces of a run.
 std::vector<EmbeddedTrace> open_all(const AppReport& report) {
-  const fs::path given = report.file;
   std::vector<EmbeddedTrace> opened;
-  if (!fs::is_directory(given)) {
-    recover(given);
-    opened.push_back({trace::WholeFile::open(given), name_of(given), "", ""});
-    return opened;
-  }
-  for (const std::string& name : job::traces_in(given)) {
-    recover(given / name);
-    opened.push_back({trace::WholeFile::open(given / name), name, name_of(given), ""});
+  for (PageTrace& trace : page_traces(report.file)) {
+    recover(trace.file);
+    opened.push_back({trace::WholeFile::open(trace.file), std::move(trace), ""});
   }
   return opened;
 }
@@ -105,10 +94,10 @@ class LimitedText {
 
 void add_trace(LimitedText& page, const AppReport& report, const EmbeddedTrace& embedded) {
   const trace::WholeFile& file = embedded.file;
-  page.add(report::begin_trace_element(embedded.name, file.bytes(), embedded.run));
+  page.add(report::begin_trace_element(embedded.from.name(), file.bytes(), embedded.from.run));
   if (!embedded.part.empty()) page.add(fmt::format(R"( data-part="{}")", embedded.part));
   page.add(">");
-  Progress progress("compressing " + embedded.name, report.quiet);
+  Progress progress("compressing " + embedded.from.name(), report.quiet);
   uint64_t at = 0;
   const auto read = [&](char* into, size_t size) {
     const size_t got = file.read(at, into, size);
@@ -118,7 +107,7 @@ void add_trace(LimitedText& page, const AppReport& report, const EmbeddedTrace& 
   };
   report::pack_text(read, [&](std::string_view piece) { page.add(piece); });
   if (at != file.bytes())
-    throw Error(embedded.name, "has changed while it was read", "repeat this");
+    throw Error(embedded.from.file, "has changed while it was read", "repeat this");
   page.add("</script>");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "job/run_folder.h"
 #include "trace/error.h"
 #include "traces.h"
 
@@ -21,6 +22,16 @@ report::ViewerPage installed_page() {
   }
   throw Error("viewer.html", "the viewer for browsers was not built or not installed",
               "./dev web builds it; STREAMSCOPE_WEB_VIEWER names the file if it is elsewhere");
+}
+
+std::vector<PageTrace> page_traces(const std::filesystem::path& given) {
+  if (!std::filesystem::is_directory(given)) return {{given, ""}};
+  const std::filesystem::path folder =
+      (std::filesystem::absolute(given) / "").lexically_normal().parent_path();
+  std::vector<PageTrace> traces;
+  for (const std::string& name : job::traces_in(folder))
+    traces.push_back({folder / name, folder.filename().string()});
+  return traces;
 }
 
 }  // namespace streamscope::cli

@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The page of the viewer that is installed or built beside this program.
+// The page of the viewer that is installed or built beside this program, and the traces that it
+// shows.
 #pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "report/app/viewer_page.h"
 
@@ -11,5 +16,15 @@ namespace streamscope::cli {
 /// From the file that STREAMSCOPE_WEB_VIEWER names, else share/streamscope/viewer.html beside the
 /// folder of this program, else web/viewer.html of the build folder. Throws Error.
 report::ViewerPage installed_page();
+
+/// A trace in a page.
+struct PageTrace {
+  std::filesystem::path file;
+  std::string run;  ///< name of the run that it is a rank of, or empty
+  std::string name() const { return file.filename().string(); }
+};
+
+/// The trace, or those of the folder of a run.
+std::vector<PageTrace> page_traces(const std::filesystem::path& given);
 
 }  // namespace streamscope::cli

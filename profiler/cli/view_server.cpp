@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -18,9 +17,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "installed_page.h"
-#include "job/run_folder.h"
 #include "serve/file_response.h"
 #include "serve/server.h"
 #include "terminal.h"
@@ -51,42 +51,40 @@ uint64_t size_of(const OpenFile& file) {
 class ServedTrace {
  public:
   // Copies a trace that has a log, and says so.
-  explicit ServedTrace(const fs::path& file, std::string run = {})
-      : file_(fs::absolute(file)), run_(std::move(run)) {
-    recover(file_);
-    trace::WholeFile whole = trace::WholeFile::open(file_);
+  explicit ServedTrace(PageTrace trace) : trace_(std::move(trace)) {
+    const std::string given = trace_.file.string();
+    trace_.file = fs::absolute(trace_.file);
+    recover(trace_.file);
+    trace::WholeFile whole = trace::WholeFile::open(trace_.file);
     if (!whole.is_copy()) return;
     copy_ = std::make_shared<Descriptor>(whole.release());
     message(
         "{}: is still being recorded, or its recorder ended first; serves a copy of what it "
         "contains now",
-        file.string());
+        given);
   }
 
-  std::string name() const { return file_.filename().string(); }
-  // Of the run that it is a rank of, or empty.
-  const std::string& run() const { return run_; }
+  const PageTrace& trace() const { return trace_; }
   // Its content now; null if it cannot be read or is being written.
   OpenFile open() const {
     if (copy_) return copy_;
     // Not one that waits for a writer, should it no longer be a plain file.
-    auto file =
-        std::make_shared<Descriptor>(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    auto file = std::make_shared<Descriptor>(
+        ::open(trace_.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
     if (file->get() < 0 || ::fstat(file->get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        trace::has_log(file_))
+        trace::has_log(trace_.file))
       return nullptr;
     return file;
   }
 
  private:
-  fs::path file_;
-  std::string run_;
+  PageTrace trace_;
   OpenFile copy_;
 };
 
 // Consecutive parts as one body.
-serve::Pieces pieces_of(std::array<std::shared_ptr<const std::string>, 3> parts) {
+serve::Pieces pieces_of(std::vector<std::shared_ptr<const std::string>> parts) {
   serve::Pieces pieces;
   for (const auto& part : parts) pieces.bytes += part->size();
   pieces.next = [parts = std::move(parts), part = size_t{0}, at = size_t{0}](size_t most) mutable {
@@ -110,15 +108,8 @@ class ViewServer {
     code_ = std::make_shared<const std::string>(report::take_code(page));
     before_ = std::make_shared<const std::string>(std::move(page.before));
     after_ = std::make_shared<const std::string>(std::move(page.after));
-    for (const fs::path& trace : traces) {
-      if (!fs::is_directory(trace)) {
-        traces_.emplace_back(trace);
-        continue;
-      }
-      const fs::path folder = (fs::absolute(trace) / "").lexically_normal().parent_path();
-      for (const std::string& name : job::traces_in(folder))
-        traces_.emplace_back(folder / name, folder.filename().string());
-    }
+    for (const fs::path& given : traces)
+      for (PageTrace& trace : page_traces(given)) traces_.emplace_back(std::move(trace));
   }
 
   serve::Response respond(const serve::Request& request) const {
@@ -128,8 +119,7 @@ class ViewServer {
       response = {.type = "text/html; charset=utf-8", .pieces = page()};
       response.headers = {{"Content-Security-Policy", kPolicy}};
     } else if (request.path == "/code" && !code_->empty()) {
-      const auto none = std::make_shared<const std::string>();
-      response = {.type = "application/gzip", .pieces = pieces_of({code_, none, none})};
+      response = {.type = "application/gzip", .pieces = pieces_of({code_})};
     } else if (const ServedTrace* trace = find(request.path)) {
       const OpenFile file = trace->open();
       response = file ? serve::file_response(request, file, kTraceType)
@@ -151,10 +141,10 @@ class ViewServer {
     std::string elements;
     for (size_t i = 0; i < traces_.size(); ++i) {
       const OpenFile file = traces_[i].open();
-      elements += fmt::format("{}{} data-url=\"trace/{}\"></script>", i > 0 ? "\n    " : "",
-                              report::begin_trace_element(
-                                  traces_[i].name(), file ? size_of(file) : 0, traces_[i].run()),
-                              i);
+      const PageTrace& trace = traces_[i].trace();
+      elements += fmt::format(
+          "{}{} data-url=\"trace/{}\"></script>", i > 0 ? "\n    " : "",
+          report::begin_trace_element(trace.name(), file ? size_of(file) : 0, trace.run), i);
     }
     return pieces_of({before_, std::make_shared<const std::string>(std::move(elements)), after_});
   }

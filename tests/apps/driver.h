@@ -89,19 +89,27 @@ inline constexpr char kAddKernel[] = R"(
 }
 )";
 
-/// Two streams take turns in adding to one integer, ordered by two events; every result is
-/// verified.
-inline void take_turns(const Functions& driver, int rounds) {
+/// Makes the device's context current in this thread, and loads the kernel above into it.
+struct Add {
+  CUmodule module;
+  CUfunction function;
+};
+inline Add load_add(const Functions& driver) {
   CUdevice device;
   CUcontext context;
+  Add add;
   CALL_ON(driver., cuDeviceGet, &device, 0);
   CALL_ON(driver., cuDevicePrimaryCtxRetain, &context, device);
   CALL_ON(driver., cuCtxSetCurrent, context);
-  CUmodule module;
-  CUfunction add;
-  CALL_ON(driver., cuModuleLoadData, &module, kAddKernel);
-  CALL_ON(driver., cuModuleGetFunction, &add, module, "add");
+  CALL_ON(driver., cuModuleLoadData, &add.module, kAddKernel);
+  CALL_ON(driver., cuModuleGetFunction, &add.function, add.module, "add");
+  return add;
+}
 
+/// Two streams take turns in adding to one integer, ordered by two events; every result is
+/// verified.
+inline void take_turns(const Functions& driver, int rounds) {
+  const auto [module, add] = load_add(driver);
   CUstream streams[2];
   CUevent events[2];
   for (int i = 0; i < 2; ++i) {

@@ -81,15 +81,7 @@ std::string as_json(const std::vector<double>& values) {
 int main(int argc, char** argv) {
   const driver::Functions driver = driver::load();
   const long long pairs = counted::option(argc, argv, "--pairs", 500);
-  CUdevice device;
-  CUcontext context;
-  CUmodule module;
-  CUfunction add;
-  CALL_ON(driver., cuDeviceGet, &device, 0);
-  CALL_ON(driver., cuDevicePrimaryCtxRetain, &context, device);
-  CALL_ON(driver., cuCtxSetCurrent, context);
-  CALL_ON(driver., cuModuleLoadData, &module, driver::kAddKernel);
-  CALL_ON(driver., cuModuleGetFunction, &add, module, "add");
+  const CUfunction add = driver::load_add(driver).function;
   CUstream streams[kStreams];
   CUevent events[kStreams];
   CUdeviceptr values;

@@ -8,7 +8,7 @@
 //   node page.mjs whole FILE                         a page with traces inside: opens, and nothing in it acts as part of the page
 // Prints what is wrong and exits 1; exits 77 without a browser.
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -207,6 +207,16 @@ async function input() {
   await becomes(page, 'does not follow the size of the window', now => now.window.width_px < place.window.width_px);
   await page.close();
   await high_resolution(address, place);
+  await same_names(trace);
+}
+
+// Two traces of one name, from different folders, are two.
+async function same_names(trace) {
+  const twin = path.join(folder, path.basename(trace)), page = await new_page(1000, 700);
+  copyFileSync(trace, twin);
+  await open(page, with_traces(trace, twin));
+  await becomes(page, 'a second trace of the same name is not compared', now => now.compared);
+  await page.close();
 }
 
 // A click on the arrow of a selected operation leads to its other end, from where [ and ] lead back and forth.

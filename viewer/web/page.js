@@ -37,6 +37,15 @@
   const files = new Map();  // of the program, by path
   const plain = (name) => /^\.{0,2}$/.test(name) ? "_" : name.replaceAll("/", "_");
   const filesOf = (path) => [...files].filter(([name]) => name === path || name.startsWith(path + "/")).map(([, file]) => file);
+  // Traces of one name lie in folders of their own.
+  function freePath(name) {
+    let folder = "/traces";
+    for (let i = 2; module.FS.analyzePath(`${folder}/${name}`).exists; ++i) {
+      folder = `/traces/${i}`;
+      if (!module.FS.analyzePath(folder).exists) module.FS.mkdir(folder);
+    }
+    return `${folder}/${name}`;
+  }
   function place(path, file) {
     files.set(path, file);
     placeFile(module.FS, path, file, say);
@@ -159,13 +168,13 @@
       const shown = new Set();
       traces.forEach((trace, i) => {
         const { name, run, part } = trace.dataset;
-        const path = `/traces/${plain(part ? `${name} (${part})` : name)}`;  // shown
         if (run) {
           const folder = `/traces/${plain(run)}`;
           if (!module.FS.analyzePath(folder).exists) module.FS.mkdir(folder);
           place(`${folder}/${plain(name)}`, opened[i]);
           shown.add(folder);
         } else {
+          const path = freePath(plain(part ? `${name} (${part})` : name));  // the name is shown
           place(path, opened[i]);
           shown.add(path);
         }

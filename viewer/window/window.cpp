@@ -90,6 +90,13 @@ float display_scale([[maybe_unused]] GLFWwindow* window) {
 #endif
 }
 
+// A page need not keep the file of a trace that is read.
+void forget_file([[maybe_unused]] const TraceModel& model) {
+#ifdef __EMSCRIPTEN__
+  page::release(model.trace().file);
+#endif
+}
+
 class Window {
  public:
   explicit Window(const Arguments& arguments);
@@ -358,7 +365,10 @@ void Window::take_compared() {
   auto model = compared_loader_->model();
   if (!error.empty()) {
     workspace_->set_notice(error);
+  } else if (compared_loader_->is_only_sketched()) {
+    workspace_->set_notice("The second trace is too large for a page, so it is not compared.");
   } else if (model && !model->is_sketch()) {
+    forget_file(*model);
     workspace_->set_compared(std::move(model));
   } else {
     return;
@@ -382,9 +392,7 @@ void Window::take_model() {
   if (!error.empty() && workspace_->model() == nullptr) return workspace_->set_error(error);
   if (!error.empty()) return keep_trace(error);
   if (!model || model.get() == workspace_->model()) return;
-#ifdef __EMSCRIPTEN__
-  if (!model->is_sketch()) page::release(trace_);
-#endif
+  if (!model->is_sketch()) forget_file(*model);
   is_live_ = is_unfinished(*model) && is_written(read_state_);
   workspace_->set_live(is_live_);
   try {
