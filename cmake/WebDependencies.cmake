@@ -8,14 +8,16 @@ if(NOT EXISTS ${STREAMSCOPE_WEB_SOURCES}/complete)
   message(FATAL_ERROR "${STREAMSCOPE_WEB_SOURCES} lacks the sources: run viewer/web/sources.sh ${STREAMSCOPE_WEB_SOURCES}")
 endif()
 
+option(STREAMSCOPE_WEB_THREADS "A program with threads, for pages that a server isolates; everything is compiled with -pthread" OFF)
+
 set(BUILD_SHARED_LIBS OFF)
 set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # options of the libraries are set by variables
 function(streamscope_web_sqlite3)
   add_library(sqlite3 STATIC ${STREAMSCOPE_WEB_SOURCES}/sqlite3/sqlite3.c)
   target_include_directories(sqlite3 SYSTEM PUBLIC ${STREAMSCOPE_WEB_SOURCES}/sqlite3)
-  # As in Debian's package, but for what needs threads, other libraries or a writable disk.
-  target_compile_definitions(sqlite3 PRIVATE SQLITE_THREADSAFE=0 SQLITE_OMIT_LOAD_EXTENSION SQLITE_ENABLE_COLUMN_METADATA
-    SQLITE_ENABLE_DBSTAT_VTAB SQLITE_ENABLE_MATH_FUNCTIONS)
+  # As in Debian's package, but for what needs other libraries or a writable disk; with one call for each read.
+  target_compile_definitions(sqlite3 PRIVATE SQLITE_THREADSAFE=$<BOOL:${STREAMSCOPE_WEB_THREADS}> USE_PREAD
+    SQLITE_OMIT_LOAD_EXTENSION SQLITE_ENABLE_COLUMN_METADATA SQLITE_ENABLE_DBSTAT_VTAB SQLITE_ENABLE_MATH_FUNCTIONS)
   target_compile_options(sqlite3 PRIVATE -w)
   add_library(SQLite::SQLite3 ALIAS sqlite3)
 endfunction()

@@ -121,6 +121,6 @@ Ns longest_run(const Trace& trace, Id op);
 inline constexpr Ns kTimesLonger = 10;
 
 /// True if a trace is large enough that starting a thread for part of the work pays off.
-inline bool worth_threads(const Trace& trace) { return kHasThreads && trace.op.size() > 100'000; }
+inline bool worth_threads(const Trace& trace) { return trace.op.size() > 100'000; }
 
 }  // namespace streamscope::analysis

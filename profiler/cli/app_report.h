@@ -19,8 +19,9 @@ struct AppReport {
   bool quiet = false;
 };
 
-/// Writes the page to `output`, or to standard output, if that is no terminal. Prints its size on
-/// standard error. Throws Error, also if the page would be larger than `max_mb`.
+/// Writes the page to `output`, or to standard output, if that is no terminal. If it were larger
+/// than `max_mb`, it has an overview instead of the trace: the finest one that fits. Prints its
+/// size and what it has on standard error. Throws Error, also if there is no such overview.
 void write_app(const AppReport& report);
 
 }  // namespace streamscope::cli

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,14 @@
 
 namespace streamscope::cli {
 
-/// From the file that STREAMSCOPE_WEB_VIEWER names, else share/streamscope/viewer.html beside the
-/// folder of this program, else web/viewer.html of the build folder. Throws Error.
+/// The page that opens anywhere: the file that STREAMSCOPE_WEB_VIEWER names, else
+/// share/streamscope/viewer.html beside the folder of this program, else what ./dev web made beside
+/// the build folder. Throws Error.
 report::ViewerPage installed_page();
+
+/// The page with threads, for a server that isolates it: viewer-threads.html in the same places.
+/// Nothing if there is none. Throws Error if it cannot be read.
+std::optional<report::ViewerPage> installed_page_with_threads();
 
 /// A trace in a page.
 struct PageTrace {

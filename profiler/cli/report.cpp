@@ -144,9 +144,10 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--range", &options->range,
               "app: only this part of the trace, such as 10ms:12.5ms or 40%:60%",
               {.takes = "FROM:TO"});
-  line.option("--max-mb", &options->max_mb,
-              fmt::format("app: refuse to write a larger page (default {:g})", kDefaultMaxMb),
-              {.takes = "N", .positive = true});
+  line.option(
+      "--max-mb", &options->max_mb,
+      fmt::format("app: embed an overview if the page were larger (default {:g})", kDefaultMaxMb),
+      {.takes = "N", .positive = true});
   line.option("-o,--output", &options->output, "write to a file", {.takes = "FILE"});
   line.option("--quiet", &options->quiet, "no progress");
   return [options] { return write_report(*options); };

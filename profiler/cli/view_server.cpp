@@ -36,6 +36,7 @@ using OpenFile = std::shared_ptr<const Descriptor>;
 
 constexpr char kTraceType[] = "application/vnd.streamscope.trace";
 constexpr std::string_view kTracePath = "/trace/";
+constexpr std::string_view kPlainPath = "/plain/";  // the page without threads, with all beside it
 
 // The page runs what is in it and connects to this server, nothing else.
 constexpr char kPolicy[] =
@@ -100,27 +101,55 @@ serve::Pieces pieces_of(std::vector<std::shared_ptr<const std::string>> parts) {
   return pieces;
 }
 
-class ViewServer {
+// The page of the viewer, to be sent with elements of traces inside, and its program beside it.
+class ServedPage {
  public:
-  explicit ViewServer(const std::vector<fs::path>& traces) {
-    report::ViewerPage page = installed_page();
+  explicit ServedPage(report::ViewerPage page) {
     report::allow_connections_to_server(page);
     code_ = std::make_shared<const std::string>(report::take_code(page));
     before_ = std::make_shared<const std::string>(std::move(page.before));
     after_ = std::make_shared<const std::string>(std::move(page.after));
-    for (const fs::path& given : traces)
-      for (PageTrace& trace : page_traces(given)) traces_.emplace_back(std::move(trace));
+  }
+
+  bool has_code() const { return !code_->empty(); }
+  serve::Pieces code() const { return pieces_of({code_}); }
+  serve::Pieces with(std::string elements) const {
+    return pieces_of({before_, std::make_shared<const std::string>(std::move(elements)), after_});
+  }
+
+ private:
+  std::shared_ptr<const std::string> before_, after_, code_;
+};
+
+class ViewServer {
+ public:
+  explicit ViewServer(const std::vector<fs::path>& traces) : plain_(installed_page()) {
+    if (std::optional<report::ViewerPage> page = installed_page_with_threads())
+      with_threads_.emplace(std::move(*page));
+    for (const fs::path& given : traces) {
+      std::vector<PageTrace> found = page_traces(given);
+      if (found.empty()) continue;
+      const std::string run = unused_run(found.front().run);
+      for (PageTrace& trace : found) {
+        trace.run = run;
+        traces_.emplace_back(std::move(trace));
+      }
+    }
   }
 
   serve::Response respond(const serve::Request& request) const {
     if (request.method != "GET") return serve::not_found();
+    std::string_view path = request.path;
+    const bool is_plain = path.starts_with(kPlainPath);
+    if (is_plain) path.remove_prefix(kPlainPath.size() - 1);
+    const ServedPage& page = !is_plain && with_threads_ ? *with_threads_ : plain_;
     serve::Response response;
-    if (request.path == "/") {
-      response = {.type = "text/html; charset=utf-8", .pieces = page()};
+    if (path == "/") {
+      response = {.type = "text/html; charset=utf-8", .pieces = page.with(trace_elements())};
       response.headers = {{"Content-Security-Policy", kPolicy}};
-    } else if (request.path == "/code" && !code_->empty()) {
-      response = {.type = "application/gzip", .pieces = pieces_of({code_})};
-    } else if (const ServedTrace* trace = find(request.path)) {
+    } else if (path == "/code" && page.has_code()) {
+      response = {.type = "application/gzip", .pieces = page.code()};
+    } else if (const ServedTrace* trace = find(path)) {
       const OpenFile file = trace->open();
       response = file ? serve::file_response(request, file, kTraceType)
                       : serve::text_response(
@@ -137,7 +166,7 @@ class ViewServer {
   }
 
  private:
-  serve::Pieces page() const {
+  std::string trace_elements() const {
     std::string elements;
     for (size_t i = 0; i < traces_.size(); ++i) {
       const OpenFile file = traces_[i].open();
@@ -146,7 +175,16 @@ class ViewServer {
           "{}{} data-url=\"trace/{}\"></script>", i > 0 ? "\n    " : "",
           report::begin_trace_element(trace.name(), file ? size_of(file) : 0, trace.run), i);
     }
-    return pieces_of({before_, std::make_shared<const std::string>(std::move(elements)), after_});
+    return elements;
+  }
+
+  // Runs of one name get a number, too; "" if it is no run.
+  std::string unused_run(const std::string& name) const {
+    std::string unused = name;
+    const auto is_unused = [&](const ServedTrace& trace) { return trace.trace().run != unused; };
+    for (int i = 2; !name.empty() && !std::ranges::all_of(traces_, is_unused); ++i)
+      unused = fmt::format("{} ({})", name, i);
+    return unused;
   }
 
   // /trace/I; null if there is none.
@@ -159,7 +197,8 @@ class ViewServer {
     return is_number && number < traces_.size() ? &traces_[number] : nullptr;
   }
 
-  std::shared_ptr<const std::string> before_, after_, code_;
+  ServedPage plain_;
+  std::optional<ServedPage> with_threads_;
   std::vector<ServedTrace> traces_;
 };
 

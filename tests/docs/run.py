@@ -24,6 +24,7 @@ import time
 import options
 import pages
 import shown_output
+from desktop import Desktop
 from session import Session
 
 COMMAND_S, INSTALLING_S = 60, 600  # limits; what is installed comes from elsewhere
@@ -52,7 +53,7 @@ def is_there(need, have, path):
 
 def environment_of(arguments):
     """For commands: what the machine has, without traces of who runs the test."""
-    result = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    result = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) or name == "SLURM_CONF"}
     result.update(LANG="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                   OMPI_MCA_rmaps_base_oversubscribe="1", SOURCE=str(ROOT))
     if arguments.build:
@@ -106,15 +107,21 @@ class PageRun:
             hidden = pages.shell_commands(block.before, block.line) if block.before and (runnable or block.file) else []
             for command in [*(pages.Command(command.text, block.line) for command in hidden), *runnable]:
                 self.ran += command in runnable
-                if not self.run_command(session, command, {need for need, _ in block.needs}):
+                if not self.run_command(session, command, set(block.needs_of(command.text))):
                     return  # what follows builds on it
 
     def run_command(self, session, command, needs):
+        mistakes = len(self.wrong)
         device = "unset CUDA_VISIBLE_DEVICES" if "gpu" in needs else "export CUDA_VISIBLE_DEVICES="  # no GPU: the simulated device
         time_limit_s = INSTALLING_S if needs & {"packages", "network"} else COMMAND_S
-        code, output = session.run(f"{device}\n{command.text}", time_limit_s)
+        if "display" in needs:
+            with Desktop() as desktop:
+                code, output = session.run(f"{device}\nexport DISPLAY={desktop.display}\n{command.text}", time_limit_s)
+            if desktop.windows == 0:
+                self.fail(command.line, f"{command.text}: opened no window\n{output.rstrip()}")
+        else:
+            code, output = session.run(f"{device}\n{command.text}", time_limit_s)
         shown = f"{command.text}\n{output.rstrip()}"
-        mistakes = len(self.wrong)
         if code is None:
             self.fail(command.line, f"did not end within {time_limit_s} s: {shown}")
         elif code != command.exit_code:
@@ -159,6 +166,8 @@ def main():
         parser.error(f"no such condition: {', '.join(sorted(unknown))}; there are {', '.join(sorted(pages.CONDITIONS))}")
     if not arguments.build and not arguments.packages:
         parser.error("name a build (--build) or a folder of packages (--packages)")
+    if Desktop.is_possible() and (arguments.packages or (arguments.build / "bin/streamscope-viewer").exists()):
+        have.add("display")
     known = None  # of packages, nothing is installed yet
     if arguments.build:
         program = shutil.which(options.PROGRAM, path=f"{arguments.build}/bin")

@@ -34,7 +34,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
   endif()
 
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/e2e/*.sh)
-  list(FILTER scripts EXCLUDE REGEX "/lib\\.sh$")
+  list(FILTER scripts EXCLUDE REGEX "/(lib|slurm_cluster)\\.sh$")
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME e2e.${name} COMMAND ${script} ${CMAKE_BINARY_DIR})

@@ -4,6 +4,7 @@
 #
 # The two ways to a browser, with a small page in place of the viewer's: `report --format app` puts a trace into the page,
 # `view --serve` serves it. What the page gets is the file; who has no token, or asks for anything else, gets nothing.
+large=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../traces" && pwd)/torch_streams.sqlite  # has an overview
 source "$(dirname "$0")/lib.sh" "$1"
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 77; }
 
@@ -45,6 +46,14 @@ grep -q 'data-part="' part.html || fail "the page does not say that it has a par
 code=0
 "$bin/streamscope" report plain.sqlite --format app --max-mb 0.001 -o small.html 2>said.txt || code=$?
 ((code == 2)) && grep -q -- "--range" said.txt && [[ ! -e small.html ]] || fail "a page beyond --max-mb: exit $code, $(<said.txt)"
+# A trace with an overview.
+"$bin/streamscope" report "$large" --format app --max-mb 0.06 -o overview.html 2>said.txt || fail "an overview: $(<said.txt)"
+grep -q 'data-overview>' overview.html && (($(stat -c %s overview.html) <= 60000)) || fail "no overview: $(stat -c %s overview.html) bytes"
+grep -q "reduced to an overview.*--range" said.txt || fail "the overview is not said: $(<said.txt)"
+"$bin/streamscope" report "$large" --format app --quiet -o whole.html && ! grep -q 'data-overview>' whole.html || fail "a page that may be large is reduced"
+code=0
+"$bin/streamscope" report "$large" --format app --max-mb 0.001 -o small.html 2>said.txt || code=$?
+((code == 2)) && [[ ! -e small.html ]] || fail "an overview beyond --max-mb: exit $code, $(<said.txt)"
 code=0
 STREAMSCOPE_WEB_VIEWER=absent.html "$bin/streamscope" report plain.sqlite --format app -o x.html 2>said.txt || code=$?
 ((code == 2)) && grep -q "absent.html" said.txt || fail "without the page: exit $code, $(<said.txt)"
@@ -103,6 +112,35 @@ done
 for _ in {1..100}; do (($(descriptors) <= files)) && break; sleep 0.05; done
 (($(descriptors) <= files)) || fail "descriptors grew from $files to $(descriptors)"
 (($(resident) <= memory + 8192)) || fail "memory grew from $memory to $(resident) KiB"
+
+# Two runs whose folders have the same name are two.
+mkdir -p {one,other}/run
+cp plain.sqlite one/run/rank-0.sqlite
+cp plain.sqlite other/run/rank-0.sqlite
+"$bin/streamscope" view --serve one/run other/run >runs.txt 2>said.txt &
+companions+=($!)
+for _ in {1..100}; do [[ -s runs.txt ]] && break; sleep 0.05; done
+curl -s "$(<runs.txt)" >runs.html
+grep -q 'data-run="run" data-url="trace/0"' runs.html && grep -q 'data-run="run (2)" data-url="trace/1"' runs.html || fail "runs are mixed: $(grep -o 'data-run[^>]*' runs.html)"
+
+# Installed with a page for servers, it serves that, and the other one below plain/, each with its program.
+mkdir -p installed/bin installed/share/streamscope
+cp "$bin/streamscope" installed/bin
+for name in viewer viewer-threads; do
+  sed "s/<p>end/<p>$name/" page.html | sed '/id="code"/d' >"installed/share/streamscope/$name.html"
+  echo "<script type=\"application/gzip\" id=\"code\">$(gzip -n <<<"$name" | base64 -w 0)</script>" >>"installed/share/streamscope/$name.html"
+done
+env -u STREAMSCOPE_WEB_VIEWER installed/bin/streamscope view --serve plain.sqlite >installed.txt 2>said.txt &
+companions+=($!)
+for _ in {1..100}; do [[ -s installed.txt ]] && break; sleep 0.05; done
+installed=$(<installed.txt)
+for page in viewer-threads=$installed "viewer=${installed}plain/"; do
+  curl -s "${page#*=}" | grep -q "^<p>${page%%=*}$" || fail "${page#*=} is not the page ${page%%=*}: $(<said.txt)"
+  [[ $(curl -s "${page#*=}code" | zcat) == "${page%%=*}" ]] || fail "${page%%=*} has another program"
+  curl -s "${page#*=}trace/0" | cmp - plain.sqlite || fail "${page%%=*} has another trace"
+done
+expect "$(status "${installed}plain")" 404 "plain as a file"
+expect "$(status "${installed}plain/plain/")" 404 "plain twice"
 
 kill -TERM $server
 code=0

@@ -28,12 +28,16 @@ cp "$root/traces/pipeline.sqlite" "$hostile"
 sqlite3 "$hostile" 'UPDATE string SET value = '"'"'</script><script>hacked=1</script><img src=x onerror="hacked=1">`${hacked=1}'"'"' || char(0x202e) || value'
 "$bin/streamscope" report "$hostile" --format app --quiet -o hostile.html || fail "no page of a trace with hostile names"
 
-# A trace with an overview.
-"$bin/streamscope" view --serve "$root/traces/torch_streams.sqlite" >address 2>said &
+# A trace with an overview, as a page that is reduced to it, and served by the pages with and without threads.
+overview=$root/traces/torch_streams.sqlite
+"$bin/streamscope" report "$overview" --format app --max-mb "$((($(stat -c %s "$page") + 60000) / 1000))e-3" --quiet -o overview.html || fail "no overview"
+"$bin/streamscope" view --serve "$overview" >address 2>said &
 companions+=($!)
 for _ in {1..100}; do [[ -s address ]] && break; sleep 0.1; done
+address=$(<address) with_threads=threads
+[[ -f $root/build-web-threads/viewer-threads.html ]] || with_threads=served
 
-for run in "served $(cat address)" "pictures $page $bin/streamscope-viewer $work/run ${traces[*]}" "whole $work/hostile.html" "input $page $root/traces/pipeline.sqlite $root/traces/forkjoin.sqlite"; do
+for run in "$with_threads $address" "served ${address}plain/" "overview $work/overview.html" "pictures $page $bin/streamscope-viewer $work/run ${traces[*]}" "whole $work/hostile.html" "input $page $root/traces/pipeline.sqlite $root/traces/forkjoin.sqlite"; do
   read -ra words <<<"$run"
   code=0
   STREAMSCOPE_PICTURES=$pictures STREAMSCOPE_PLAYWRIGHT=$playwright node "$root/tests/web/page.mjs" "${words[@]}" || code=$?

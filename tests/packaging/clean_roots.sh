@@ -4,7 +4,8 @@
 #
 # Uses packages where nothing else is: in new root file systems, made by debootstrap. Needs root and a mirror.
 #   clean_roots.sh FOLDER [RELEASE...]   FOLDER has the packages; RELEASEs to use the archive in (default trixie jammy noble)
-#   clean_roots.sh FOLDER tutorials      follows each tutorial as its page says, from the installation on, and prints its time
+#   clean_roots.sh FOLDER tutorials      follows each tutorial, and docs/packages.md, as the page says, from the installation on, and
+#                                        prints its time
 #
 # In the release that the Debian packages are for: install, demo with report and picture, upgrade, removal that leaves nothing, window,
 # consumers, gate. In the others the archive: demo, window, consumers, gate.
@@ -117,7 +118,14 @@ try_archive() {
   use gate /opt/elsewhere/bin/streamscope
 }
 
-# Each tutorial in a root file system of its own, by the commands of its page (tests/docs).
+# follow_page ROOT PAGE: in a copy of this root file system, by the commands of the page (tests/docs).
+follow_page() {
+  root=$work/followed
+  cp -a "$1" "$root"
+  inside python3 /test/source/tests/docs/run.py --packages /test/packages --have root,packages,network "${2#"$1"}" || fail "$release: $2"
+  rm -rf --one-file-system "$root"
+}
+
 follow_tutorials() {
   local fresh=$root page
   quietly "lists of packages" apt-get update
@@ -125,15 +133,14 @@ follow_tutorials() {
   echo 'APT::Get::Assume-Yes "true";' >"$fresh/etc/apt/apt.conf.d/90assume-yes"
   mkdir -p "$fresh/test/source/tests"
   cp -r "$here/../docs" "$fresh/test/source/tests/docs"
-  cp -r "$here/../../docs" "$fresh/test/source/docs"
+  cp -r "$here/../../docs" "$here/../../cmake" "$fresh/test/source/"
   grep -lE '^```(sh|console)$' "$fresh"/test/source/docs/tutorials/*.md >"$work/pages.txt"
   while read -r page <&3; do
-    root=$work/followed
-    cp -a "$fresh" "$root"
-    inside python3 /test/source/tests/docs/run.py --packages /test/packages --have root,packages,network "${page#"$fresh"}" ||
-      fail "$release: tutorial $page"
-    rm -rf --one-file-system "$root"
+    follow_page "$fresh" "$page"
   done 3<"$work/pages.txt"
+  root=$fresh
+  apt_install "what opens a window" libgl1-mesa-dri xvfb xdotool
+  follow_page "$fresh" "$fresh/test/source/docs/packages.md"
 }
 
 make_root "$own" || exit 77

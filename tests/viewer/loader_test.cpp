@@ -79,6 +79,39 @@ TEST_F(Loading, ShowsASketchOfALargeTraceFirst) {
   EXPECT_FALSE(loading.model()->is_sketch());
 }
 
+TEST_F(Loading, WaitsUntilTheFileHasArrived) {
+  std::atomic<int> asked = 0;
+  Loader loading(
+      write_dense(30'000, true), 200, [] {}, [&] { return ++asked < 5 ? 0.2 * asked : 1; });
+  loading.wait();
+  EXPECT_EQ(asked, 5);
+  ASSERT_NE(loading.model(), nullptr);
+  EXPECT_FALSE(loading.model()->is_sketch());
+  EXPECT_FALSE(loading.is_only_sketched());
+}
+
+TEST_F(Loading, EndsWhileTheFileArrives) {
+  Loader loading(
+      write_dense(1, false), 200, [] {}, [] { return 0.5; });
+}
+
+TEST_F(Loading, StaysWithAFinerSketchOfWhatNeverArrives) {
+  const std::filesystem::path file = write_dense(30'000, true);
+  Loader loading(
+      file, 200, [] {}, [] { return -1; });
+  loading.wait();
+  EXPECT_TRUE(loading.is_only_sketched());
+  ASSERT_NE(loading.model(), nullptr);
+  EXPECT_TRUE(loading.model()->is_sketch());
+  EXPECT_GT(loading.model()->trace().op.size(), read_sketch(file, 200)->op.size()) << "to zoom in";
+  EXPECT_EQ(loading.error(), "");
+  std::filesystem::remove(file);
+  Loader without(
+      write_dense(1, false), 200, [] {}, [] { return -1; });
+  without.wait();
+  EXPECT_THAT(without.error(), HasSubstr("has no overview"));
+}
+
 TEST_F(Loading, IsTheSameTableByTable) {
   test::TraceBuilder builder;
   const std::filesystem::path file = *this / "events.sqlite";

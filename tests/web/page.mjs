@@ -5,6 +5,8 @@
 //   node page.mjs pictures PAGE VIEWER RUN TRACE...  every panel on every trace and on a run, as the native viewer draws it
 //   node page.mjs input PAGE TRACE OTHER             wheel, touch pad, drag, click, keys, search, SQL, clipboard, a dropped file, a link, zoom
 //   node page.mjs served ADDRESS                     what `view --serve` serves: an overview from parts of the file, then all of it
+//   node page.mjs threads ADDRESS                    the same of a page with threads, and that it does without where it is not isolated
+//   node page.mjs overview FILE                      a page with a trace that was reduced to its overview
 //   node page.mjs whole FILE                         a page with traces inside: opens, and nothing in it acts as part of the page
 // Prints what is wrong and exits 1; exits 77 without a browser.
 import {spawnSync} from 'node:child_process';
@@ -26,7 +28,7 @@ try {
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 if (!executablePath) skip('no Chromium');
 const [, , what, page_file, ...words] = process.argv;
-if (what !== 'served' && !existsSync(page_file)) skip(`no ${page_file} (./dev web makes it)`);
+if (!page_file.startsWith('http:') && !existsSync(page_file)) skip(`no ${page_file} (./dev web makes it)`);
 
 const wrong = [];
 const expect = (text, good) => { if (!good) { wrong.push(text); console.log('wrong: ' + text); } };
@@ -53,7 +55,7 @@ async function new_page(width, height, more = {}) {
   const page = await browser.newPage({viewport: {width, height}, ...more});
   page.on('console', message => { if (message.type() === 'error') expect('console: ' + message.text(), false); });
   page.on('pageerror', error => expect('error: ' + error.message, false));
-  page.on('request', request => expect('asks for ' + request.url(), /^(file|data|blob):/.test(request.url()) || (what === 'served' && request.url().startsWith(page_file))));
+  page.on('request', request => expect('asks for ' + request.url(), /^(file|data|blob):/.test(request.url()) || (page_file.startsWith('http:') && request.url().startsWith(page_file))));
   return page;
 }
 
@@ -329,7 +331,41 @@ async function served() {
   await large.page.close();
 }
 
-const jobs = {pictures, input, whole, served};
+async function threads() {
+  await served();
+  const {page} = await open_served();
+  await becomes(page, 'the trace is not read', now => now.loaded && !now.sketch);
+  expect('no thread runs', page.workers().length > 0);
+  await page.close();
+
+  // From a server that does not isolate it.
+  const plain = await new_page(1000, 700);
+  await plain.route(page_file, async route => {
+    const answer = await route.fetch(), headers = answer.headers();
+    delete headers['cross-origin-embedder-policy'];
+    await route.fulfill({response: answer, headers});
+  });
+  await plain.goto(page_file + '#drawer=findings');
+  await plain.waitForFunction(() => window.streamscope?.state?.loaded, null, {timeout: 60000});
+  await becomes(plain, 'without threads, the trace is not read', now => now.loaded && !now.sketch && now.drawer === 'findings');
+  expect('leads to ' + plain.url(), plain.url().startsWith(page_file + 'plain/#'));
+  expect('a thread runs in a page that is not isolated', plain.workers().length === 0);
+  await plain.close();
+}
+
+async function overview() {
+  const page = await new_page(1000, 700);
+  await open(page, 'file://' + path.resolve(page_file));
+  await becomes(page, 'is no overview', now => now.sketch && now.notice.includes('too large for a page'));
+  const before = await state(page), length = now => now.window.end_ns - now.window.begin_ns;
+  await page.mouse.move(600, 200);
+  await page.mouse.wheel(0, -300);
+  await becomes(page, 'the overview does not zoom', now => length(now) < length(before) * 0.9);
+  if (process.env.STREAMSCOPE_PICTURES) await page.screenshot({path: path.join(process.env.STREAMSCOPE_PICTURES, 'reduced.png')});
+  await page.close();
+}
+
+const jobs = {pictures, input, whole, served, threads, overview};
 if (!jobs[what]) throw new Error('usage: see the head of ' + process.argv[1]);
 await jobs[what]();
 await browser.close();

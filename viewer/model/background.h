@@ -19,7 +19,8 @@ class Background {
   /// Starts what returns a Result, in place of the work before, which it waits for.
   template <class Work>
   void start(Work&& work) {
-    result_ = run_beside(std::forward<Work>(work));
+    result_ = std::async(kHasThreads ? std::launch::async : std::launch::deferred,
+                         std::forward<Work>(work));
     was_seen_ = false;
   }
   /// True from start() until the result was taken.

@@ -4,7 +4,9 @@
 #include "loader.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "analysis/derive.h"
@@ -15,6 +17,9 @@
 
 namespace streamscope::viewer {
 namespace {
+
+constexpr int kOverviewZoom = 16;  // what is only sketched is as fine as this zoom needs
+constexpr std::chrono::milliseconds kArrivalPoll{20};
 
 // All tables except the pyramid, from which a sketch is made.
 std::vector<std::string_view> tables_to_read() {
@@ -94,8 +99,13 @@ Loader::Loader(std::filesystem::path file, int width_px, std::function<void()> o
       on_change_(std::move(on_change)) {
   worker_.start([this] {
     return run([this] {
-      load_sketch();
-      if (kHasThreads) load_all();
+      load_sketch(width_px_);
+      if (!kHasThreads) return;
+      while (!has_arrived()) {
+        if (cancelled_ || is_only_sketched()) return;
+        std::this_thread::sleep_for(kArrivalPoll);
+      }
+      load_all();
     });
   });
 }
@@ -106,23 +116,28 @@ void Loader::step() {
   const std::optional<bool> is_done = worker_.take();
   if (kHasThreads) return;
   if (part_ == Part::kSketch && is_done && *is_done) part_ = Part::kArrival;
-  if (part_ == Part::kArrival) run([this] { await_arrival(); });
+  if (part_ != Part::kArrival) return;
+  run([this] {
+    if (!has_arrived()) return;
+    part_ = Part::kAll;
+    worker_.start([this] { return run([this] { load_all(); }); });
+  });
 }
 
-void Loader::await_arrival() {
+bool Loader::has_arrived() {
   const double arrived = arrival_ ? arrival_() : 1;
   if (arrived < 0) {
-    part_ = Part::kOnlySketch;
-    if (!model_)
+    if (!model())
       throw Error(file_, "is too large to be read here, and has no overview",
                   "run streamscope analyze on it, which adds one");
+    load_sketch(kOverviewZoom * width_px_);
+    part_ = Part::kOnlySketch;
   } else if (arrived < 1) {
     report(arrived);
   } else {
-    part_ = Part::kAll;
     progress_ = 0;
-    worker_.start([this] { return run([this] { load_all(); }); });
   }
+  return arrived >= 1;
 }
 
 template <class Work>
@@ -140,9 +155,9 @@ bool Loader::run(const Work& work) {
   return is_done;
 }
 
-void Loader::load_sketch() {
+void Loader::load_sketch(int width_px) {
   if (std::filesystem::is_directory(file_)) return;
-  if (std::optional<trace::Trace> sketch = read_sketch(file_, width_px_))
+  if (std::optional<trace::Trace> sketch = read_sketch(file_, width_px))
     publish(model_, std::make_shared<const TraceModel>(std::move(*sketch), true));
 }
 

@@ -37,8 +37,8 @@ using Arrival = std::function<double()>;
 /// UI thread only, except `on_change`, which is called from the worker.
 class Loader {
  public:
-  /// `file`: a trace, or the folder of a run. Where there are no threads, it waits after the sketch
-  /// until all of it has arrived.
+  /// `file`: a trace, or the folder of a run. Waits after the sketch until all of it has arrived;
+  /// `arrival` may be called from the worker.
   Loader(std::filesystem::path file, int width_px, std::function<void()> on_change,
          Arrival arrival = {});
   ~Loader();
@@ -57,12 +57,12 @@ class Loader {
   void wait() const { worker_.wait(); }
 
  private:
-  /// Begins with the whole as soon as it has arrived.
-  void await_arrival();
+  /// True once the whole can be read.
+  bool has_arrived();
   /// Does one part of the work, and keeps why it failed.
   template <class Work>
   bool run(const Work& work);
-  void load_sketch();
+  void load_sketch(int width_px);
   void load_all();
   /// Takes note of the progress; false to cancel.
   bool report(double fraction);
@@ -72,7 +72,7 @@ class Loader {
   const std::filesystem::path file_;
   const int width_px_;
   enum class Part { kSketch, kArrival, kAll, kOnlySketch };
-  Part part_ = Part::kSketch;  // what is done now, where there are no threads
+  std::atomic<Part> part_ = Part::kSketch;  // with threads, changes only to kOnlySketch
   const Arrival arrival_;
   std::atomic<double> progress_ = 0;
   std::atomic<bool> cancelled_ = false;

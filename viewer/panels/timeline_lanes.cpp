@@ -189,7 +189,9 @@ void TimelineView::draw_bars(Pane& pane, const Lane& lane, const Band& band, Str
           hit_.elsewhere = {band.row.start_ns[bar.first], band.row.end_ns[bar.first]};
       }
     }
-    if (width >= pane.px(kLabelFromPx) && strip.bottom() - strip.top() >= pane.px(kLeastLabeled))
+    // A cell of a sketch is no operation.
+    if (!pane.model.is_sketch() && width >= pane.px(kLabelFromPx) &&
+        strip.bottom() - strip.top() >= pane.px(kLeastLabeled))
       draw_label(pane, band, bar, strip, fill);
   }
   draw_outline(pane, band.row, strip);

@@ -10,10 +10,14 @@ function copyBytes(part, into, offset) {
 }
 
 class HeldFile {
-  constructor(bytes) { this.bytes = bytes; }
+  // `isOverview`: the bytes are those of a trace that was reduced to its overview.
+  constructor(bytes, isOverview = false) {
+    this.bytes = bytes;
+    this.isOverview = isOverview;
+  }
   get size() { return this.bytes.length; }
   // Of the whole file, how much is here: from 0 to 1; below 0: it will never be; NaN: it cannot be read.
-  arrived() { return 1; }
+  arrived() { return this.isOverview ? -1 : 1; }
   // Copies up to `length` bytes at `position` to into[offset...], and says how many.
   read(into, offset, length, position) {
     const part = this.bytes.subarray(position, position + length);

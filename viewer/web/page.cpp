@@ -6,6 +6,7 @@
 #include <emscripten.h>
 #include <imgui.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -18,8 +19,6 @@ EM_JS(double, page_scale, (), { return Module.page.scale(); });
 EM_JS(double, page_scroll, (int vertical), { return Module.page.takeScroll(vertical); });
 EM_JS(void, page_drew, (double ms), { Module.page.drew(ms); });
 EM_JS(int, page_has_scroll, (), { return Module.page.hasScroll(); });
-EM_JS(double, page_arrived, (const char* file),
-      { return Module.page.arrived(UTF8ToString(file)); });
 EM_JS(void, page_release, (const char* file), { Module.page.release(UTF8ToString(file)); });
 EM_JS(void, page_show_state, (const char* json), { Module.page.showState(UTF8ToString(json)); });
 EM_JS(void, page_copy, (const char* text), { Module.page.copy(UTF8ToString(text)); });
@@ -31,6 +30,7 @@ namespace {
 std::function<bool()> each_frame;
 std::function<void(const std::string&)> opened;
 std::string pasted;
+std::atomic<bool> is_woken;
 
 }  // namespace
 
@@ -43,6 +43,10 @@ void run(std::function<bool()> frame) {
       },
       0, false);
 }
+
+void wake() { is_woken = true; }
+
+bool was_woken() { return is_woken.exchange(false); }
 
 void connect_clipboard() {
   ImGuiIO& io = ImGui::GetIO();
@@ -68,7 +72,8 @@ void take_scroll() {
 float scale() { return static_cast<float>(page_scale()); }
 
 double arrived(const std::filesystem::path& file) {
-  const double share = page_arrived(file.c_str());
+  const double share =
+      MAIN_THREAD_EM_ASM_DOUBLE({ return Module.page.arrived(UTF8ToString($0)); }, file.c_str());
   if (std::isnan(share))
     throw Error(file, "the server no longer has it as it was",
                 "start streamscope view --serve again, or reload the page");

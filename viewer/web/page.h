@@ -13,6 +13,10 @@ namespace streamscope::viewer::page {
 /// Calls `frame` whenever the browser draws, from when main() has returned; returns at once. It
 /// returns whether it drew.
 void run(std::function<bool()> frame);
+/// Has the next frame drawn. Any thread.
+void wake();
+/// True if wake() was called since the last call.
+bool was_woken();
 /// Copies and pastes by the browser's clipboard. Needs an ImGui context.
 void connect_clipboard();
 /// Calls `open` with each file that the page was given later.
@@ -25,6 +29,7 @@ void take_scroll();
 float scale();
 /// How much of a file of the page has arrived, from 0 to 1; asking fetches it. Below 0: it is too
 /// large for a page, which reads parts of it on demand. Throws Error if it can no longer be read.
+/// Any thread.
 double arrived(const std::filesystem::path& file);
 /// The program has read the file; parts that it reads later may come more slowly.
 void release(const std::filesystem::path& file);

@@ -33,7 +33,7 @@
   }
 
   const fileOf = async (trace) => trace.dataset.url
-    ? new ServedFile(trace.dataset.url, Number(trace.dataset.bytes)).prepare() : new HeldFile(await unpacked(trace));
+    ? new ServedFile(trace.dataset.url, Number(trace.dataset.bytes)).prepare() : new HeldFile(await unpacked(trace), "overview" in trace.dataset);
   const files = new Map();  // of the program, by path
   const plain = (name) => /^\.{0,2}$/.test(name) ? "_" : name.replaceAll("/", "_");
   const filesOf = (path) => [...files].filter(([name]) => name === path || name.startsWith(path + "/")).map(([, file]) => file);
@@ -156,7 +156,27 @@
     }, { capture: true });
   }
 
+  // A worker for each thread of the program. Browsers give threads only to pages that a server isolates.
+  function makeWorkersOf(worker) {
+    const addressOf = (script) => URL.createObjectURL(new Blob([script.textContent], { type: "text/javascript" }));
+    const address = addressOf(worker);
+    module.locateFile = () => address;
+    module.mainScriptUrlOrBlob = addressOf(document.getElementById("program"));
+  }
+
+  // Of the viewer and what is compiled into it, in place of the viewer.
+  async function showLicenses() {
+    const text = document.createElement("pre");
+    text.textContent = new TextDecoder().decode(await unpacked(document.getElementById("licenses")));
+    document.body.replaceChildren(text);
+  }
+
   async function start() {
+    addEventListener("hashchange", () => location.reload());
+    if (given.has("licenses")) return showLicenses();
+    const worker = document.getElementById("worker");
+    if (worker && !window.crossOriginIsolated) return location.replace("plain/" + location.hash);
+    if (worker) makeWorkersOf(worker);
     const code = unpacked(document.getElementById("code"));
     const traces = [...document.querySelectorAll('script[type="application/vnd.streamscope.trace"]')];
     const opened = await Promise.all(traces.map(fileOf));
@@ -186,7 +206,6 @@
       const now = size();
       module.setCanvasSize(now.width, now.height);
     });
-    addEventListener("hashchange", () => location.reload());
     canvas.focus();
     await startStreamScope(module);
   }

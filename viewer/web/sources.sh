@@ -4,18 +4,19 @@
 #
 # usage: sources.sh FOLDER
 # Fetches what the viewer of the web is compiled from, by apt: libraries as sources, and headers of those that have
-# nothing else. Emscripten's C++ library is older than the viewer's code, so the headers of a later release are used
+# nothing else. FOLDER/licenses has what Debian says of each, and of Emscripten and the fonts. Emscripten's C++ library is older than the viewer's code, so the headers of a later release are used
 # with it, under its own inline namespace and settings. Does nothing where FOLDER is complete.
 set -euo pipefail
 folder=$1
 complete=$folder/complete
 sources=(imgui sqlite3 freetype fmtlib protobuf)
 headers=(libc++-16-dev nlohmann-json3-dev libcli11-dev libstb-dev)
+installed=(emscripten fonts-inter fonts-jetbrains-mono fonts-dejavu-core)
 wanted="$(sha256sum < "${BASH_SOURCE[0]}")"
 [[ -f $complete && $(< "$complete") == "$wanted" ]] && exit 0
 
 rm -rf "$folder"
-mkdir -p "$folder"/apt/{parts,lists/partial,archives/partial} "$folder/include"
+mkdir -p "$folder"/apt/{parts,lists/partial,archives/partial} "$folder"/{include,licenses}
 folder=$(realpath "$folder")
 cd "$folder/apt"
 
@@ -38,9 +39,14 @@ apt source --download-only "${sources[@]}"
 apt download "${headers[@]}"
 for source in "${sources[@]}"; do
   dpkg-source --no-check -x "${source}"_*.dsc "../$source" > /dev/null
+  cp "../$source/debian/copyright" "../licenses/$source"
 done
 for package in "${headers[@]}"; do
   dpkg-deb -x "${package}"_*.deb "$package"
+  cp "$package/usr/share/doc/$package/copyright" "../licenses/$package"
+done
+for package in "${installed[@]}"; do
+  [[ ! -f /usr/share/doc/$package/copyright ]] || cp "/usr/share/doc/$package/copyright" "../licenses/$package"
 done
 mv libc++-16-dev/usr/lib/llvm-16/include/c++/v1 ../libc++
 mv nlohmann-json3-dev/usr/include/nlohmann libcli11-dev/usr/include/CLI ../include

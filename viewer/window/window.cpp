@@ -90,6 +90,15 @@ float display_scale([[maybe_unused]] GLFWwindow* window) {
 #endif
 }
 
+// Ends the wait for something to draw. Any thread.
+void wake() {
+#ifdef __EMSCRIPTEN__
+  page::wake();
+#else
+  glfwPostEmptyEvent();
+#endif
+}
+
 // A page need not keep the file of a trace that is read.
 void forget_file([[maybe_unused]] const TraceModel& model) {
 #ifdef __EMSCRIPTEN__
@@ -267,8 +276,7 @@ std::unique_ptr<Loader> Window::new_loader(const std::filesystem::path& trace) c
 #ifdef __EMSCRIPTEN__
   arrival = [trace] { return page::arrived(trace); };
 #endif
-  return std::make_unique<Loader>(
-      trace, arguments_.width, [] { glfwPostEmptyEvent(); }, std::move(arrival));
+  return std::make_unique<Loader>(trace, arguments_.width, wake, std::move(arrival));
 }
 
 bool Window::press(const Typed& typed) {
@@ -426,8 +434,7 @@ void Window::take_job(std::shared_ptr<const JobModel> job) {
   is_live_ = false;
   follower_.reset();
   follower_error_.clear();
-  if (job->progress().is_running)
-    follower_ = std::make_unique<RunFollower>(*job, [] { glfwPostEmptyEvent(); });
+  if (job->progress().is_running) follower_ = std::make_unique<RunFollower>(*job, wake);
   try {
     workspace_->set_job(std::move(job));
   } catch (const Error& refused) {
@@ -462,12 +469,14 @@ bool Window::is_due() {
   const bool is_done = std::exchange(worked_, works) && !works;  // and is to be shown
   if (is_done || page::has_scroll() || display_scale(window_) != display_scale_)
     frames_ = kSettleFrames;
+  if (page::was_woken()) frames_ = std::max(frames_, kHasThreads ? 1 : 0);
   if (frames_ > 0) {
     --frames_;
     return true;
   }
   if (std::exchange(is_drawn_, false)) write_state();  // once the picture has settled
-  return loader_ || compared_loader_ || (pause && glfwGetTime() - drawn_at_ >= *pause);
+  const bool loads_between_frames = !kHasThreads && (loader_ || compared_loader_);
+  return loads_between_frames || (pause && glfwGetTime() - drawn_at_ >= *pause);
 }
 #else
 void Window::wait() {
