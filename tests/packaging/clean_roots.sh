@@ -139,7 +139,7 @@ follow_tutorials() {
     follow_page "$fresh" "$page"
   done 3<"$work/pages.txt"
   root=$fresh
-  apt_install "what opens a window" libgl1-mesa-dri xvfb xdotool
+  apt_install "what opens a window and an archive" libgl1-mesa-dri xvfb xdotool xz-utils
   follow_page "$fresh" "$fresh/test/source/docs/packages.md"
 }
 
