@@ -37,6 +37,7 @@ inline constexpr Meaning kMeanings[] = {
     {"cuLaunchKernel", "launches"},
     {"cudaMemcpy", "sync_copies"},
     {"cudaMemcpyAsync", "copies"},
+    {"cudaMemcpyPeerAsync", "copies"},
     {"cuMemcpyHtoDAsync", "copies"},
     {"cuMemcpyDtoHAsync", "copies"},
     {"cudaMemsetAsync", "memsets"},

@@ -94,7 +94,7 @@ if(CMAKE_CUDA_COMPILER)
   endfunction()
 
   foreach(name alloc_async cost_loop cupti_probe graph_replay host_function legacy_sync memops never_recorded pairing_race
-               pairing_stress ranges)
+               pairing_stress peer_copies ranges)
     streamscope_cuda_app(${name})
   endforeach()
   streamscope_cuda_app(many_threads ARGUMENTS --launches 20000)

@@ -154,6 +154,24 @@ class Runs(unittest.TestCase):
             self.assertEqual(1, code, text)
             self.assertIn(expected, said)
 
+    def test_a_command_that_serves_is_interrupted(self):
+        serve = "trap 'echo bye; exit 0' INT; echo served; for i in $(seq 600); do sleep 0.1; done"
+        code, said = self.run_page(f"<!-- interrupt: served -->\n'''sh\n({serve})\n'''")
+        self.assertEqual(0, code, said)
+        code, said = self.run_page("<!-- interrupt: served -->\n'''sh\ntrap '' INT; echo served; sleep 0.2; exit 4\n'''")
+        self.assertEqual(1, code, said)
+
+    def test_commands_of_a_clone_run_in_it(self):
+        text = "<!-- needs: checkout -->\n'''console\n$ echo \"${PWD##*/} $CPATH\"\nclone\n'''\n'''console\n$ echo \"${PWD##*/}\"\nwork\n'''"
+        clone = self.folder / "clone"
+        clone.mkdir()
+        code, said = self.run_page(text, "--checkout", str(clone))
+        self.assertEqual(0, code, said)
+        self.assertIn("2 commands ran, 2 outputs", said)
+        code, said = self.run_page(text)
+        self.assertEqual(0, code, said)
+        self.assertIn("checkout: page.md:3", said)
+
     def test_what_is_missing_is_said(self):
         code, said = self.run_page("<!-- needs: program:no-such-program -->\n'''sh\nno-such-program --now\n'''")
         self.assertEqual(0, code, said)

@@ -11,10 +11,11 @@ A mark is an HTML comment before a fence, which readers do not see:
   <!-- before: mkdir data -->        commands that run before the block and are not shown; a block that is not run skips them, too
   <!-- file: app.cpp -->             the block is the content of this file, which it becomes
   <!-- run: COMMAND -->              runs in place of the commands of the block, whose output is compared with its output
+  <!-- interrupt: --serve -->        the commands that contain this text are ended by Ctrl-C when they have printed something
   <!-- exit: 1 -->                   exit code of the last command, instead of 0
 
-What a block may need: gpu; gpu-tests (what tests/gpu/run does on a machine with a GPU); root; packages (those of `./dev package`);
-network; cluster; github; display; checkout (a clone, in which it takes long); program:NAME; python:MODULE.
+What a block may need: gpu; root; packages (those of `./dev package`); network; cluster; github; display; web (the pages of `./dev web`);
+checkout (a clone, in which it takes long); program:NAME; python:MODULE.
 """
 
 import dataclasses
@@ -24,9 +25,9 @@ import shlex
 import subprocess
 import sys
 
-CONDITIONS = {"gpu", "gpu-tests", "root", "packages", "network", "cluster", "github", "display", "checkout"}
+CONDITIONS = {"gpu", "root", "packages", "network", "cluster", "github", "display", "web", "checkout"}
 SHELL = {"sh", "bash", "console"}
-MARKS = {"needs", "before", "file", "run", "exit"}
+MARKS = {"needs", "before", "file", "run", "interrupt", "exit"}
 MARK = re.compile(r"<!--\s*(\w+):\s*(.*?)\s*-->", re.S)
 FENCE = re.compile(r"^(\s*)(```+)\s*(\S*)\s*$")
 
@@ -52,6 +53,7 @@ class Block:
     before: str = ""
     file: str = ""
     run: str = ""
+    interrupt: str = ""
     exit_code: int = 0
 
     def commands(self):
@@ -72,6 +74,9 @@ class Block:
 
     def needs_of(self, command):
         return [need for need, text in self.needs if text in command]
+
+    def is_interrupted(self, command):
+        return bool(self.interrupt) and self.interrupt in command
 
     def shown_commands(self):
         """What a reader would type."""

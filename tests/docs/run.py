@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands of the documentation and compares their outputs with those that the pages show.
 
-  tests/docs/run.py [--build BUILD] [--packages FOLDER] [--have CONDITIONS] [PAGE...]
+  tests/docs/run.py [--build BUILD] [--packages FOLDER] [--checkout FOLDER] [--have CONDITIONS] [PAGE...]
 
 Without a PAGE: README.md and every page below docs/. pages.py describes the marks by which a page says what its blocks need.
 Commands that cannot run here are checked for commands and options that do not exist.
 
   --build BUILD        programs and libraries of this build, and the Python package of this repository
   --packages FOLDER    instead: a machine on which everything is installed from the packages in this folder, as the pages say
+  --checkout FOLDER    a clone, in which the commands that need one run
   --have CONDITIONS    what else there is, comma-separated: root, packages, network, ...
 """
 
@@ -27,8 +28,10 @@ import shown_output
 from desktop import Desktop
 from session import Session
 
-COMMAND_S, INSTALLING_S = 60, 600  # limits; what is installed comes from elsewhere
+# Limits. PyTorch begins slowly, and confirm runs a program six times; what is installed comes from elsewhere; a clone is built and tested.
+COMMAND_S, GPU_S, INSTALLING_S, CHECKOUT_S = 60, 240, 600, 7200
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+OF_BUILD = ("CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES")  # set for the commands of other pages
 HISTORY = ("docs/CHANGELOG.md", "docs/decisions/")  # name options of former versions
 # Variables by which a program could take itself for one of a job or of a recording.
 FOREIGN = ("STREAMSCOPE_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_", "DISPLAY", "WAYLAND_DISPLAY")
@@ -66,9 +69,9 @@ def environment_of(arguments):
 class PageRun:
     """One page: what ran, what was only checked, what is wrong."""
 
-    def __init__(self, path, known, have):
+    def __init__(self, path, known, have, checkout):
         self.name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
-        self.path, self.known, self.have = path, known, have
+        self.path, self.known, self.have, self.checkout = path, known, have, checkout
         self.ran, self.compared, self.checked, self.wrong = 0, 0, [], []
 
     def fail(self, line, text):
@@ -107,20 +110,23 @@ class PageRun:
             hidden = pages.shell_commands(block.before, block.line) if block.before and (runnable or block.file) else []
             for command in [*(pages.Command(command.text, block.line) for command in hidden), *runnable]:
                 self.ran += command in runnable
-                if not self.run_command(session, command, set(block.needs_of(command.text))):
+                if not self.run_command(session, command, set(block.needs_of(command.text)), block.is_interrupted(command.text)):
                     return  # what follows builds on it
 
-    def run_command(self, session, command, needs):
+    def run_command(self, session, command, needs, interrupt):
         mistakes = len(self.wrong)
         device = "unset CUDA_VISIBLE_DEVICES" if "gpu" in needs else "export CUDA_VISIBLE_DEVICES="  # no GPU: the simulated device
-        time_limit_s = INSTALLING_S if needs & {"packages", "network"} else COMMAND_S
+        limits = {"checkout": CHECKOUT_S, "packages": INSTALLING_S, "network": INSTALLING_S, "gpu": GPU_S}
+        time_limit_s = max((limit for need, limit in limits.items() if need in needs), default=COMMAND_S)
         if "display" in needs:
             with Desktop() as desktop:
                 code, output = session.run(f"{device}\nexport DISPLAY={desktop.display}\n{command.text}", time_limit_s)
             if desktop.windows == 0:
                 self.fail(command.line, f"{command.text}: opened no window\n{output.rstrip()}")
+        elif "checkout" in needs:  # as if nothing else were installed
+            code, output = session.run(f'(cd "{self.checkout}" && unset {" ".join(OF_BUILD)}\n{command.text}\n)', time_limit_s)
         else:
-            code, output = session.run(f"{device}\n{command.text}", time_limit_s)
+            code, output = session.run(f"{device}\n{command.text}", time_limit_s, interrupt)
         shown = f"{command.text}\n{output.rstrip()}"
         if code is None:
             self.fail(command.line, f"did not end within {time_limit_s} s: {shown}")
@@ -135,7 +141,7 @@ class PageRun:
 
 def run_page(path, arguments, known, have, environment):
     """Runs a page and prints a line about it."""
-    page = PageRun(path, known, have)
+    page = PageRun(path, known, have, arguments.checkout and arguments.checkout.resolve())
     began = time.monotonic()
     try:
         text = path.read_text(encoding="utf-8")
@@ -158,6 +164,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--packages", type=pathlib.Path)
+    parser.add_argument("--checkout", type=pathlib.Path)
     parser.add_argument("--have", default="")
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -168,6 +175,10 @@ def main():
         parser.error("name a build (--build) or a folder of packages (--packages)")
     if Desktop.is_possible() and (arguments.packages or (arguments.build / "bin/streamscope-viewer").exists()):
         have.add("display")
+    if arguments.checkout:
+        have.add("checkout")
+    if arguments.build and (arguments.build.resolve().parent / "build-web/viewer.html").exists():
+        have.add("web")
     known = None  # of packages, nothing is installed yet
     if arguments.build:
         program = shutil.which(options.PROGRAM, path=f"{arguments.build}/bin")

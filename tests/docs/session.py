@@ -76,16 +76,20 @@ class Session:
     def cwd(self):
         return pathlib.Path((self._state / "folder").read_text().strip())
 
-    def run(self, text, time_limit_s):
-        """(exit code, output); None as the code if it did not end in time."""
+    def run(self, text, time_limit_s, interrupt=False):
+        """(exit code, output); None as the code if it did not end in time. With interrupt, Ctrl-C follows the first output, which
+        may be what ends it."""
         (self._state / "command").write_text(text + "\n")
         with open(self._state / "output", "wb") as output:  # not a pipe: what stays in the background would keep that open
             with subprocess.Popen(["bash", "-c", SHELL, "bash", str(self._state)], stdin=subprocess.DEVNULL, stdout=output,
                                   stderr=subprocess.STDOUT, env=self._environment, start_new_session=True) as shell:
-                end = time.monotonic() + time_limit_s
+                end, ended_by = time.monotonic() + time_limit_s, 0
                 while shell.poll() is None and time.monotonic() < end:
                     time.sleep(0.005)
-                code = shell.poll()
+                    if interrupt and os.fstat(output.fileno()).st_size > 0:
+                        os.killpg(shell.pid, signal.SIGINT)
+                        interrupt, ended_by = False, -signal.SIGINT
+                code = 0 if shell.poll() == ended_by else shell.poll()
                 if code is None:
                     os.killpg(shell.pid, signal.SIGKILL)
                     shell.wait()

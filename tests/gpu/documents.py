@@ -7,7 +7,7 @@ import tarfile
 
 from harness import REPOSITORY
 
-PAGES = ["docs/tutorials/cuda.md", "docs/tutorials/pytorch.md"]
+PAGES = ["docs/tutorials/cuda.md", "docs/tutorials/pytorch.md", "docs/races.md"]
 NEEDS = re.compile(r"^\s*[^:]*\b(gpu|python:torch|program:nvcc)\b.*", re.M)
 LIMIT_S = 400
 
