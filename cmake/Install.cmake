@@ -46,6 +46,12 @@ install(FILES ${services}/grafana-dashboard.json ${services}/kubernetes-pod.yaml
   DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
 install(PROGRAMS ${services}/slurm-epilog.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
 
+# The viewer for browsers, if it was made (./dev web): the same pages for every machine.
+install(FILES ${PROJECT_SOURCE_DIR}/build-web/viewer.html ${PROJECT_SOURCE_DIR}/build-web-threads/viewer-threads.html
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs OPTIONAL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build-web/sources/licenses/
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/streamscope/licenses-of-page COMPONENT programs OPTIONAL)
+
 if(TARGET streamscope-viewer)  # it is optional
   set(desktop ${CMAKE_CURRENT_LIST_DIR}/packaging)
   install(TARGETS streamscope-viewer RUNTIME_DEPENDENCY_SET streamscope_carried

@@ -7,10 +7,11 @@
 
 Describes every file of FOLDER, and the libraries that these carry: their license folders have a file for each Debian package that a
 carried library or compiled-in header is from. Versions and licenses are those of Debian's package database on this machine, so it must
-run where the files were made. Needs python3-debian. Prints the path of the file that it writes into FOLDER. SOURCE_DATE_EPOCH sets
-its time.
+run where the files were made. Only what the viewer's pages are made of is described by the files themselves, as these may come from
+another machine. Needs python3-debian. Prints the path of the file that it writes into FOLDER. SOURCE_DATE_EPOCH sets its time.
 """
 
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from debian.copyright import Copyright, NotMachineReadableError
 from debian.debfile import DebFile
@@ -32,6 +33,7 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 HOME = "https://github.com/streamscope/streamscope"
 OWNER = "Organization: StreamScope contributors"
 LICENSE_OF = re.compile(r"(?:share/doc/[^/]+|\.dist-info)/licenses/([a-z0-9][a-z0-9.+-]+)$")
+PAGE_PART_OF = re.compile(r"(?:share/doc/[^/]+|\.dist-info)/licenses-of-page/([a-z0-9][a-z0-9.+-]+)_([^/_]+)_([a-z0-9]+)$")
 LIBRARY_OF = re.compile(r"lib/streamscope/([^/]+\.so[^/]*)$")  # carried
 
 # Debian's short names of licenses and what SPDX calls them. A "+" is "or later".
@@ -60,6 +62,8 @@ class Sbom:
             self.relate("SPDXRef-DOCUMENT", "DESCRIBES", owner)
             for package in carried(path):
                 self.relate(owner, "CONTAINS", self.add_debian(package))
+            for name, own, architecture, text in page_parts(path):
+                self.relate(owner, "CONTAINS", self.add_page_part(name, own, architecture, text))
 
     def add_file(self, path):
         name = f"SPDXRef-File-{re.sub('[^A-Za-z0-9.]', '-', path.name)}"
@@ -85,13 +89,24 @@ class Sbom:
         # Several architectures may be installed; the first is that of the machine.
         shown = output("dpkg-query", "--show", "--showformat=${Version} ${Architecture} ${source:Package} ${source:Version}\n", package)
         own, architecture, source, _ = shown.splitlines()[0].split()
-        declared, others = self.licenses(package)
+        text = pathlib.Path("/usr/share/doc", package, "copyright").read_text(encoding="utf-8", errors="replace")
+        self.describe(name, package, own, architecture, text, f"built from the source package {source}", self.distribution)
+        return name
+
+    def add_page_part(self, package, own, architecture, text):
+        name = f"SPDXRef-Page-{re.sub('[^A-Za-z0-9.]', '-', package)}"
+        if name not in self.packages:
+            self.describe(name, package, own, architecture, text, "compiled into the viewer's pages", PAGES_ARE_MADE_ON)
+        return name
+
+    def describe(self, name, package, own, architecture, text, source_info, distribution):
+        declared, others = self.licenses(package, text)
         self.packages[name] = {
             "SPDXID": name,
             "name": package,
             "versionInfo": own,
-            "supplier": f"Organization: {self.distribution.vendor}",
-            "sourceInfo": f"built from the source package {source}",
+            "supplier": f"Organization: {distribution.vendor}",
+            "sourceInfo": source_info,
             "downloadLocation": "NOASSERTION",
             "filesAnalyzed": False,
             "licenseConcluded": "NOASSERTION",
@@ -101,16 +116,12 @@ class Sbom:
             "externalRefs": [{
                 "referenceCategory": "PACKAGE-MANAGER",
                 "referenceType": "purl",
-                "referenceLocator": f"pkg:deb/{self.distribution.id}/{quote(package)}@{quote(own)}?arch={architecture}"
-                                    f"&distro={self.distribution.name}",
+                "referenceLocator": f"pkg:deb/{distribution.id}/{quote(package)}@{quote(own)}?arch={architecture}&distro={distribution.name}",
             }],
         }
-        return name
 
-    def licenses(self, package):
+    def licenses(self, package, text):
         """The license of most files of a package as an SPDX expression, and which others its copyright file names."""
-        path = pathlib.Path("/usr/share/doc", package, "copyright")
-        text = path.read_text(encoding="utf-8", errors="replace")
         try:
             paragraphs = list(Copyright(text.splitlines(keepends=True), strict=False).all_files_paragraphs())
         except (NotMachineReadableError, ValueError):
@@ -161,12 +172,19 @@ class Sbom:
         }
 
 
+@dataclasses.dataclass
 class Distribution:
-    def __init__(self):
-        release = platform.freedesktop_os_release()
-        self.id = release["ID"]
-        self.name = f"{self.id}{release.get('VERSION_ID', '')}"
-        self.vendor = release["NAME"].split()[0]
+    id: str
+    name: str
+    vendor: str
+
+
+PAGES_ARE_MADE_ON = Distribution("debian", "debian12", "Debian")
+
+
+def distribution_here():
+    release = platform.freedesktop_os_release()
+    return Distribution(release["ID"], f"{release['ID']}{release.get('VERSION_ID', '')}", release["NAME"].split()[0])
 
 
 def output(*command):
@@ -191,6 +209,24 @@ def files_of(path):
     return []
 
 
+def read(path, name):
+    """A file in a package, archive or wheel, as text."""
+    if path.suffix == ".deb":
+        return DebFile(path).data.get_content(name, encoding="utf-8", errors="replace")
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(name).decode("utf-8", errors="replace")
+    with tarfile.open(path) as archive:
+        return archive.extractfile(name).read().decode("utf-8", errors="replace")
+
+
+def page_parts(path):
+    """What the viewer's pages in a file are made of: name, version, architecture, text of the license."""
+    for name in files_of(path):
+        if found := PAGE_PART_OF.search(name):
+            yield *map(unquote, found.groups()), read(path, name)
+
+
 def carried(path):
     """The Debian packages that a file has something of. Each carried library must have its license there."""
     names = files_of(path)
@@ -206,7 +242,7 @@ def main(arguments):
     if len(arguments) != 1 or not pathlib.Path(arguments[0]).is_dir():
         sys.exit(__doc__.strip())
     logging.getLogger("debian").setLevel(logging.ERROR)  # it may find fault with Debian's copyright files
-    folder, distribution = pathlib.Path(arguments[0]), Distribution()
+    folder, distribution = pathlib.Path(arguments[0]), distribution_here()
     path = folder / f"streamscope-{version()}-{distribution.name}.spdx.json"
     path.unlink(missing_ok=True)
     sbom = Sbom(folder, distribution)

@@ -5,8 +5,9 @@
 
   profiler/python/build_wheel.py BUILD [FOLDER]      FOLDER: where to put it (default: BUILD)
 
-Needs Python 3.11 and the binutils. The wheel has the command line, the collector, libcoord and the demos, stripped, and the
-libraries that not every Linux has. It leaves out the viewer, which needs the machine's graphics, and headers and manuals.
+Needs Python 3.11 and the binutils. The wheel has the command line, the collector, libcoord and the demos, stripped, the viewer for
+browsers if it was made, and the libraries that not every Linux has. It leaves out the viewer's window, which needs the machine's
+graphics, and headers and manuals.
 """
 
 import base64
@@ -24,7 +25,9 @@ SOURCE = pathlib.Path(__file__).resolve().parent
 PACKAGE = "streamscope"
 NATIVE = f"{PACKAGE}/native"  # where the package looks for bin/streamscope
 
-COMPILED_IN = "share/doc/streamscope/licenses"  # of an installation: licenses of what is compiled in
+# Of an installation: licenses of what is compiled into the programs, and into the viewer for browsers; its pages.
+LICENSES = ("share/doc/streamscope/licenses", "share/doc/streamscope/licenses-of-page")
+PAGES = "share/streamscope/viewer*.html"
 
 # Part of every Linux with glibc and a C++ runtime.
 EVERYWHERE = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
@@ -67,7 +70,7 @@ def carried(program):
 
 def licenses(installation, libraries):
     """The license texts of what is compiled in, and of those libraries that are from packages of Debian."""
-    texts = {f"licenses/{path.name}": path.read_bytes() for path in sorted((installation / COMPILED_IN).glob("*"))}
+    texts = {f"{path.parent.name}/{path.name}": path.read_bytes() for folder in LICENSES for path in sorted((installation / folder).glob("*"))}
     for library in libraries if shutil.which("dpkg-query") else []:
         # By its name: ldd may say /lib where the package says /usr/lib.
         search = ["dpkg-query", "--search", f"*/{library.resolve().name}"]
@@ -143,6 +146,8 @@ def build_wheel(build, folder):
             contents[f"{PACKAGE}/{path.name}"] = (path.read_bytes(), False)
         for name, path in {**programs, **libraries}.items():
             contents[f"{NATIVE}/{name}"] = (path.read_bytes(), True)
+        for path in sorted(pathlib.Path(scratch).glob(PAGES)):
+            contents[f"{NATIVE}/{path.relative_to(scratch).as_posix()}"] = (path.read_bytes(), False)
         contents[f"{PACKAGE}-{version}.data/scripts/streamscope"] = (SCRIPT, True)
         for name, data in {**metadata(project, version, tag), **licenses(pathlib.Path(scratch), libraries.values())}.items():
             contents[f"{description}/{name}"] = (data, False)

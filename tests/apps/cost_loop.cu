@@ -13,9 +13,6 @@
 // GO and DONE are named pipes: each line on GO asks for one batch, whose ns per call is the answer
 // on DONE; the end of GO ends the program. So several processes take turns within milliseconds,
 // all on one processor, and what a neighbor does to the host, it does to all of them.
-#include <pthread.h>
-#include <sched.h>
-
 #include <chrono>
 #include <fstream>
 #include <string>
@@ -34,21 +31,6 @@ constexpr int kWarmUpRounds = 100;
 __global__ void nothing() {}
 
 void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
-
-/// Keeps the measuring thread on one CPU; threads that CUDA or a collector started before stay
-/// free.
-void pin_this_thread() {
-  cpu_set_t allowed;
-  if (pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
-  for (int cpu = CPU_SETSIZE - 1; cpu > 0; --cpu) {
-    if (!CPU_ISSET(cpu, &allowed)) continue;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
-    pthread_setaffinity_np(pthread_self(), sizeof only, &only);
-    return;
-  }
-}
 
 }  // namespace
 
@@ -87,7 +69,7 @@ int main(int argc, char** argv) {
   };
   batch(kRoundsPerBatch);
   CALL(cudaDeviceSynchronize);
-  pin_this_thread();
+  counted::pin_this_thread();
   auto turn = [&] {
     batch(kWarmUpRounds);
     CALL(cudaDeviceSynchronize);

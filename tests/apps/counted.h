@@ -10,6 +10,9 @@
 // ("captured_..."), because nothing runs on the device for them. Needs no CUDA headers by itself.
 #pragma once
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -172,6 +175,21 @@ inline void report(const char* app) {
   line += "}}\n";
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
+}
+
+/// Keeps the calling thread on one CPU, for measurements; threads that CUDA or a collector started
+/// before stay free.
+inline void pin_this_thread() {
+  cpu_set_t allowed;
+  if (pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
+  for (int cpu = CPU_SETSIZE - 1; cpu > 0; --cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    pthread_setaffinity_np(pthread_self(), sizeof only, &only);
+    return;
+  }
 }
 
 template <class Result>

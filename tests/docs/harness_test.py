@@ -161,6 +161,11 @@ class Runs(unittest.TestCase):
         code, said = self.run_page("<!-- interrupt: served -->\n'''sh\ntrap '' INT; echo served; sleep 0.2; exit 4\n'''")
         self.assertEqual(1, code, said)
 
+    def test_a_measurement_may_miss_its_limits(self):
+        for code, expected in ((1, 0), (2, 1)):
+            found, said = self.run_page(f"<!-- measures: exit -->\n'''sh\n(exit {code})\n'''")
+            self.assertEqual(expected, found, said)
+
     def test_commands_of_a_clone_run_in_it(self):
         text = "<!-- needs: checkout -->\n'''console\n$ echo \"${PWD##*/} $CPATH\"\nclone\n'''\n'''console\n$ echo \"${PWD##*/}\"\nwork\n'''"
         clone = self.folder / "clone"

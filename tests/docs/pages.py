@@ -12,6 +12,7 @@ A mark is an HTML comment before a fence, which readers do not see:
   <!-- file: app.cpp -->             the block is the content of this file, which it becomes
   <!-- run: COMMAND -->              runs in place of the commands of the block, whose output is compared with its output
   <!-- interrupt: --serve -->        the commands that contain this text are ended by Ctrl-C when they have printed something
+  <!-- measures: ./dev bench -->     exit code 1 of the commands that contain this text says that the machine is slow: it is no mistake
   <!-- exit: 1 -->                   exit code of the last command, instead of 0
 
 What a block may need: gpu; root; packages (those of `./dev package`); network; cluster; github; display; web (the pages of `./dev web`);
@@ -27,7 +28,7 @@ import sys
 
 CONDITIONS = {"gpu", "root", "packages", "network", "cluster", "github", "display", "web", "checkout"}
 SHELL = {"sh", "bash", "console"}
-MARKS = {"needs", "before", "file", "run", "interrupt", "exit"}
+MARKS = {"needs", "before", "file", "run", "interrupt", "measures", "exit"}
 MARK = re.compile(r"<!--\s*(\w+):\s*(.*?)\s*-->", re.S)
 FENCE = re.compile(r"^(\s*)(```+)\s*(\S*)\s*$")
 
@@ -42,6 +43,7 @@ class Command:
     line: int
     output: str = None  # None: not shown
     exit_code: int = 0
+    measures: bool = False
 
 
 @dataclasses.dataclass
@@ -54,6 +56,7 @@ class Block:
     file: str = ""
     run: str = ""
     interrupt: str = ""
+    measures: str = ""
     exit_code: int = 0
 
     def commands(self):
@@ -70,6 +73,8 @@ class Block:
             result = shell_commands(self.text, self.line + 1)
         if result:
             result[-1].exit_code = self.exit_code
+        for command in result:
+            command.measures = bool(self.measures) and self.measures in command.text
         return result
 
     def needs_of(self, command):

@@ -45,6 +45,14 @@ check_archive() {
   "$streamscope" view demo.sqlite --screenshot demo.png || fail "no picture"
   [[ $(head -c 4 demo.png | tail -c 3) == PNG ]] || fail "no picture"
 
+  if [[ -f $prefix/share/streamscope/viewer.html ]]; then
+    "$streamscope" report demo.sqlite --format app --quiet -o app.html || fail "no page"
+    grep -q licenses app.html || fail "the page has no licenses"
+    [[ -n $(ls "$prefix/share/doc/streamscope/licenses-of-page") ]] || fail "it has pages, but not the licenses of what they are made of"
+  else
+    echo "note: packed without the viewer for browsers, which ./dev web makes"
+  fi
+
   # The GitHub action uses it, and passes the exit code of the gate on.
   local code=0
   env ARCHIVE="$archive" RUNNER_TEMP="$work" RUN="'$prefix/libexec/streamscope/race' --device sim" STREAMSCOPE=none FAIL_ON=error BASELINE= \

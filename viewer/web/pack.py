@@ -7,13 +7,14 @@ usage: pack.py FOLDER PROGRAM LICENSES OUTPUT
 
 FOLDER has page.html, page.css, files.js and page.js, PROGRAM.js and PROGRAM.wasm are what Emscripten linked, and PROGRAM.worker.js
 if the program has threads. The page loads nothing else, and its policy allows only the scripts that are in it, by their digests, and
-for threads what these make of it. Of each file in the folder LICENSES it has the text: the licenses of what is compiled in.
+for threads what these make of it. Of each file NAME_VERSION_ARCHITECTURE in the folder LICENSES it has the text: the licenses of what is compiled in.
 """
 import base64
 import gzip
 import hashlib
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 
 def digest(text):
@@ -36,7 +37,7 @@ def main(folder, program, licenses, output):
     parts = sorted(Path(licenses).iterdir())
     if not parts:
         raise SystemExit(f"pack.py: {licenses} is empty")
-    texts = [f"{name}\n\n{file.read_text()}" for name, file in [("StreamScope", folder / "../../LICENSE"), *((file.name, file) for file in parts)]]
+    texts = [f"{name}\n\n{file.read_text()}" for name, file in [("StreamScope", folder / "../../LICENSE"), *((" ".join(unquote(file.name).split("_")[:2]), file) for file in parts)]]
     sources = " ".join(map(digest, scripts)) + (" blob:" if worker else "")
     worker = f'<script type="text/plain" id="worker">{worker}</script>\n' if worker else ""
     for mark, text in (("@STYLE@", style), ("@STYLE_DIGEST@", digest(style)), ("@PROGRAM@", scripts[0]), ("@FILES@", scripts[1]),

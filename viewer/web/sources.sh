@@ -4,8 +4,9 @@
 #
 # usage: sources.sh FOLDER
 # Fetches what the viewer of the web is compiled from, by apt: libraries as sources, and headers of those that have
-# nothing else. FOLDER/licenses has what Debian says of each, and of Emscripten and the fonts. Emscripten's C++ library is older than the viewer's code, so the headers of a later release are used
-# with it, under its own inline namespace and settings. Does nothing where FOLDER is complete.
+# nothing else. FOLDER/licenses has what Debian says of each, and of Emscripten and the fonts, as NAME_VERSION_ARCHITECTURE.
+# Emscripten's C++ library is older than the viewer's code, so the headers of a later release are used with it, under its own
+# inline namespace and settings. Does nothing where FOLDER is complete.
 set -euo pipefail
 folder=$1
 complete=$folder/complete
@@ -33,20 +34,25 @@ apt() {
     -o Dir::Cache::archives="$PWD/archives" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
     -o APT::Sandbox::User="$(id -un)" "$@"
 }
+# shellcheck disable=SC2016  # for dpkg
+package_name='${Package}_${Version}_${Architecture}'
+# keep_license FILE NAME: as files of packages are named, without the colon of an epoch
+keep_license() { cp "$1" "../licenses/${2/:/%3a}"; }
 echo "web: fetching the sources of ${sources[*]}"
 apt update
 apt source --download-only "${sources[@]}"
 apt download "${headers[@]}"
 for source in "${sources[@]}"; do
   dpkg-source --no-check -x "${source}"_*.dsc "../$source" > /dev/null
-  cp "../$source/debian/copyright" "../licenses/$source"
+  keep_license "../$source/debian/copyright" "${source}_$(dpkg-parsechangelog -l "../$source/debian/changelog" -S Version)_source"
 done
 for package in "${headers[@]}"; do
   dpkg-deb -x "${package}"_*.deb "$package"
-  cp "$package/usr/share/doc/$package/copyright" "../licenses/$package"
+  keep_license "$package/usr/share/doc/$package/copyright" "$(dpkg-deb --show --showformat="$package_name" "${package}"_*.deb)"
 done
 for package in "${installed[@]}"; do
-  [[ ! -f /usr/share/doc/$package/copyright ]] || cp "/usr/share/doc/$package/copyright" "../licenses/$package"
+  [[ ! -f /usr/share/doc/$package/copyright ]] ||
+    keep_license "/usr/share/doc/$package/copyright" "$(dpkg-query --show --showformat="$package_name" "$package")"
 done
 mv libc++-16-dev/usr/lib/llvm-16/include/c++/v1 ../libc++
 mv nlohmann-json3-dev/usr/include/nlohmann libcli11-dev/usr/include/CLI ../include
