@@ -124,7 +124,7 @@ class PageRun:
             if desktop.windows == 0:
                 self.fail(command.line, f"{command.text}: opened no window\n{output.rstrip()}")
         elif "checkout" in needs:  # as if nothing else were installed
-            code, output = session.run(f'(cd "{self.checkout}" && unset {" ".join(OF_BUILD)}\n{command.text}\n)', time_limit_s)
+            code, output = session.run(f'(cd "{self.checkout}" || exit; unset {" ".join(OF_BUILD)}\n{command.text}\n)', time_limit_s)
         else:
             code, output = session.run(f"{device}\n{command.text}", time_limit_s, interrupt)
         shown = f"{command.text}\n{output.rstrip()}"
