@@ -4,8 +4,8 @@
 #
 # Uses packages where nothing else is: in new root file systems, made by debootstrap. Needs root and a mirror.
 #   clean_roots.sh FOLDER [RELEASE...]   FOLDER has the packages; RELEASEs to use the archive in (default trixie jammy noble)
-#   clean_roots.sh FOLDER tutorials      follows each tutorial, and docs/packages.md, as the page says, from the installation on, and
-#                                        prints its time
+#   clean_roots.sh FOLDER tutorials      follows each tutorial, docs/packages.md and docs/python.md, as the page says, from the installation
+#                                        on, and prints its time
 #
 # In the release that the Debian packages are for: install, demo with report and picture, upgrade, removal that leaves nothing, window,
 # consumers, gate. In the others the archive: demo, window, consumers, gate.
@@ -139,8 +139,9 @@ follow_tutorials() {
     follow_page "$fresh" "$page"
   done 3<"$work/pages.txt"
   root=$fresh
-  apt_install "what opens a window and an archive" libgl1-mesa-dri xvfb xdotool xz-utils
+  apt_install "what opens a window and an archive, and an environment of Python" libgl1-mesa-dri xvfb xdotool xz-utils python3-venv
   follow_page "$fresh" "$fresh/test/source/docs/packages.md"
+  follow_page "$fresh" "$fresh/test/source/docs/python.md"
 }
 
 make_root "$own" || exit 77
