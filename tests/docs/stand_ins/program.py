@@ -5,5 +5,10 @@
 
 import os
 
-pipeline = os.environ["BUILD"] + "/bin/examples/pipeline"
+if "BUILD" in os.environ:
+    pipeline = os.environ["BUILD"] + "/bin/examples/pipeline"
+else:  # that of the wheel
+    import streamscope
+
+    pipeline = os.path.join(os.path.dirname(streamscope.__file__), "native/libexec/streamscope/pipeline")
 os.execv(pipeline, [pipeline, "--device", "sim"])
