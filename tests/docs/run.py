@@ -31,7 +31,8 @@ from session import Session
 # Limits. PyTorch begins slowly, and confirm runs a program six times; what is installed comes from elsewhere; a clone is built and tested.
 COMMAND_S, GPU_S, INSTALLING_S, CHECKOUT_S = 60, 240, 600, 7200
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OF_BUILD = ("CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES")  # set for the commands of other pages
+# Set for other commands. A clone has its own build; its tests must reach their scratch folders as another user, too.
+NOT_FOR_A_CLONE = ("CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "TMPDIR")
 HISTORY = ("docs/CHANGELOG.md", "docs/decisions/")  # name options of former versions
 # Variables by which a program could take itself for one of a job or of a recording.
 FOREIGN = ("STREAMSCOPE_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_", "DISPLAY", "WAYLAND_DISPLAY")
@@ -124,7 +125,7 @@ class PageRun:
             if desktop.windows == 0:
                 self.fail(command.line, f"{command.text}: opened no window\n{output.rstrip()}")
         elif "checkout" in needs:  # as if nothing else were installed
-            code, output = session.run(f'(cd "{self.checkout}" || exit; unset {" ".join(OF_BUILD)}\n{command.text}\n)', time_limit_s)
+            code, output = session.run(f'(cd "{self.checkout}" || exit; unset {" ".join(NOT_FOR_A_CLONE)}\n{command.text}\n)', time_limit_s)
         else:
             code, output = session.run(f"{device}\n{command.text}", time_limit_s, interrupt)
         shown = f"{command.text}\n{output.rstrip()}"
