@@ -16,6 +16,7 @@ have=()
 export CCACHE_DIR=${CCACHE_DIR:-$HOME/.cache/ccache}  # the commands run with a home folder of their own
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"  # some tests become another user
 git clone --quiet "$root" "$work/streamscope"
 status=0
 for page in "${pages[@]}"; do
