@@ -43,6 +43,7 @@ class Command:
     line: int
     output: str = None  # None: not shown
     exit_code: int = 0
+    interrupted: bool = False
     measures: bool = False
 
 
@@ -74,14 +75,12 @@ class Block:
         if result:
             result[-1].exit_code = self.exit_code
         for command in result:
+            command.interrupted = bool(self.interrupt) and self.interrupt in command.text
             command.measures = bool(self.measures) and self.measures in command.text
         return result
 
     def needs_of(self, command):
         return [need for need, text in self.needs if text in command]
-
-    def is_interrupted(self, command):
-        return bool(self.interrupt) and self.interrupt in command
 
     def shown_commands(self):
         """What a reader would type."""

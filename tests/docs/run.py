@@ -111,10 +111,10 @@ class PageRun:
             hidden = pages.shell_commands(block.before, block.line) if block.before and (runnable or block.file) else []
             for command in [*(pages.Command(command.text, block.line) for command in hidden), *runnable]:
                 self.ran += command in runnable
-                if not self.run_command(session, command, set(block.needs_of(command.text)), block.is_interrupted(command.text)):
+                if not self.run_command(session, command, set(block.needs_of(command.text))):
                     return  # what follows builds on it
 
-    def run_command(self, session, command, needs, interrupt):
+    def run_command(self, session, command, needs):
         mistakes = len(self.wrong)
         device = "unset CUDA_VISIBLE_DEVICES" if "gpu" in needs else "export CUDA_VISIBLE_DEVICES="  # no GPU: the simulated device
         limits = {"checkout": CHECKOUT_S, "packages": INSTALLING_S, "network": INSTALLING_S, "gpu": GPU_S}
@@ -127,7 +127,7 @@ class PageRun:
         elif "checkout" in needs:  # as if nothing else were installed
             code, output = session.run(f'(cd "{self.checkout}" || exit; unset {" ".join(NOT_FOR_A_CLONE)}\n{command.text}\n)', time_limit_s)
         else:
-            code, output = session.run(f"{device}\n{command.text}", time_limit_s, interrupt)
+            code, output = session.run(f"{device}\n{command.text}", time_limit_s, command.interrupted)
         shown = f"{command.text}\n{output.rstrip()}"
         if code is None:
             self.fail(command.line, f"did not end within {time_limit_s} s: {shown}")
