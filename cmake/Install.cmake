@@ -45,6 +45,8 @@ set(services ${PROJECT_SOURCE_DIR}/docs/services)
 install(FILES ${services}/grafana-dashboard.json ${services}/kubernetes-pod.yaml
   DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
 install(PROGRAMS ${services}/slurm-epilog.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
+# As source: each cluster has an MPI of its own.
+install(FILES ${PROJECT_SOURCE_DIR}/profiler/job/mpi/clock_offsets.c DESTINATION ${CMAKE_INSTALL_DATADIR}/streamscope COMPONENT programs)
 
 # The viewer for browsers, if it was made (./dev web): the same pages for every machine.
 install(FILES ${PROJECT_SOURCE_DIR}/build-web/viewer.html ${PROJECT_SOURCE_DIR}/build-web-threads/viewer-threads.html

@@ -44,8 +44,9 @@ struct CommandUsage {
 std::vector<CommandUsage> usage();
 
 Define define_record, define_demo, define_import, define_info, define_report, define_check,
-    define_gate, define_confirm, define_cut, define_dump, define_hang, define_start, define_stop,
-    define_status, define_diff, define_export, define_merge, define_metrics, define_query,
-    define_analyze, define_view, define_detectors, define_doctor, define_completion, define_manual;
+    define_gate, define_cost, define_confirm, define_cut, define_dump, define_hang, define_start,
+    define_stop, define_status, define_diff, define_export, define_merge, define_metrics,
+    define_query, define_analyze, define_view, define_detectors, define_doctor, define_completion,
+    define_manual;
 
 }  // namespace streamscope::cli

@@ -4,9 +4,7 @@
 // `streamscope confirm`: runs a program again and again, with the work of one call held back, and
 // compares the bytes that the other side of a race sees.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -20,10 +18,10 @@
 #include "analysis/units.h"
 #include "command.h"
 #include "inject_library.h"
+#include "no_output.h"
 #include "record/run/files.h"
 #include "record/run/launcher.h"
 #include "ring/chosen_order.h"
-#include "ring/descriptor.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/scratch_folder.h"
@@ -74,22 +72,6 @@ class Variable {
  private:
   const char* name_;
   bool set_;
-};
-
-/// What the program prints in repeated runs is of no use.
-class NoOutput {
- public:
-  NoOutput() {
-    const Descriptor nothing(ring::open_high("/dev/null", O_WRONLY | O_CLOEXEC));
-    std::fflush(stdout);
-    ::dup2(nothing.get(), STDOUT_FILENO);
-  }
-  ~NoOutput() { ::dup2(before_.get(), STDOUT_FILENO); }
-  NoOutput(const NoOutput&) = delete;
-  NoOutput& operator=(const NoOutput&) = delete;
-
- private:
-  Descriptor before_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
 };
 
 /// The process that uses the GPU; kNoId if there are several.

@@ -125,6 +125,7 @@ report::JobInfo read_job_info(const fs::path& folder) {
       reader.add(summary);
     }
   });
+  steps.clock_offsets = job::read_clock_offsets(folder);
   if (!steps.ranks.empty()) info.job = job::analyze(std::move(steps));
   return info;
 }

@@ -216,6 +216,14 @@ void define_contents(CommandLine& line, Choices* choices) {
   line.option("--sanitizer", &choices->sanitizer,
               "libsanitizer-public.so for --with accesses; default: that of the CUDA toolkit",
               {.takes = "FILE"});
+  line.option("--samples", &choices->sample_hz,
+              "sample what each thread that issues work does on the host this often per second "
+              "(default 500; 0: never)",
+              {.takes = "HZ", .within = std::pair(0, 10'000)});
+  line.option("--flight-recorder", &choices->flight_recorder_mib,
+              "keep only the newest records, this many MiB per thread, in tier structure; they are "
+              "written at the end, on a hang, on SIGUSR2 to the recorder, and by streamscope dump",
+              {.takes = "MIB", .within = std::pair(1, 1024)});
 }
 
 // Which part of the run, and how.
@@ -240,10 +248,6 @@ void define_course(CommandLine& line, Choices* choices) {
               "and compare the calls made in them, or with --measure-cost=NAME the NVTX ranges of "
               "this name that end in them",
               {.flag = true});
-  line.option("--samples", &choices->sample_hz,
-              "sample what each thread that issues work does on the host this often per second "
-              "(default 500; 0: never)",
-              {.takes = "HZ", .within = std::pair(0, 10'000)});
   line.option("--hang-timeout", &choices->hang_timeout_s,
               "explain why the program hangs after this many seconds without progress "
               "(default 30; 0: off)",
@@ -252,10 +256,6 @@ void define_course(CommandLine& line, Choices* choices) {
               "report a hang and let the program continue (report, default), or report it and end "
               "the program with exit code 124 (abort)",
               {.one_of = {"report", "abort"}});
-  line.option("--flight-recorder", &choices->flight_recorder_mib,
-              "keep only the newest records, this many MiB per thread, in tier structure; they are "
-              "written at the end, on a hang, on SIGUSR2 to the recorder, and by streamscope dump",
-              {.takes = "MIB", .within = std::pair(1, 1024)});
   line.option("--quiet", &choices->quiet, "no progress and no summary");
   // Only for the preloaded library, so not in the help.
   line.option("--attach-writer", &choices->attach_writer, "", {.hidden = true});
@@ -264,6 +264,12 @@ void define_course(CommandLine& line, Choices* choices) {
 }
 
 }  // namespace
+
+std::function<record::Options()> define_contents(CommandLine& line) {
+  auto choices = std::make_shared<Choices>();
+  define_contents(line, choices.get());
+  return [choices] { return options_from(*choices); };
+}
 
 record::Options default_record_options(const std::filesystem::path& file) {
   Choices choices;

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "record/run/launcher.h"
 
 namespace streamscope::cli {
@@ -20,6 +22,10 @@ record::Outcome record_program(const record::Options& options,
 
 /// What `record` does without options, into a file that may exist.
 record::Options default_record_options(const std::filesystem::path& file);
+
+/// Declares the options of `record` that say what is recorded. The returned function gives all
+/// options, after parsing; it may throw Error.
+std::function<record::Options()> define_contents(CommandLine& line);
 
 /// Makes the recorder explain a program without progress for `timeout_s` (0: only on request), on
 /// standard error and in the trace.

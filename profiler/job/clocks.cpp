@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "trace/ns_math.h"
@@ -32,6 +33,7 @@ class ClockAligner {
     if (steps_.ranks.empty()) return {};
     number_clocks();
     clocks_[0].result.knots = {{}};
+    for (const ClockOffset& offset : steps_.clock_offsets) add_measured(offset);
     // Those that the last round reached let their collectives and messages reach others.
     for (round_ = 1; last_reached_ > 0; ++round_) {
       for_each_step([&](uint32_t step, Clock& clock) {
@@ -72,17 +74,57 @@ class ClockAligner {
   };
 
   void number_clocks() {
-    std::unordered_map<std::string, uint32_t> by_host;
     for (uint32_t rank = 0; rank < steps_.ranks.size(); ++rank) {
       const RankRow& row = steps_.ranks[rank];
       const std::string& host = row.identity.host;
       auto clock = static_cast<uint32_t>(clocks_.size());
       if (!host.empty() && row.on_clock_of_host)
-        clock = by_host.try_emplace(host, clock).first->second;
+        clock = of_host_.try_emplace(host, clock).first->second;
       if (clock == clocks_.size()) clocks_.emplace_back();
       clock_of_.push_back(clock);
     }
     clocks_[0].round = 0;
+  }
+
+  /// By messages between hosts, one of which may be the first rank's.
+  void add_measured(ClockOffset offset) {
+    const std::string& first = steps_.ranks.front().identity.host;
+    if (offset.host == first) {
+      offset = {.reference = first,
+                .host = offset.reference,
+                .at_ns = offset.at_ns - middle_of(offset),
+                .lower_ns = -offset.upper_ns,
+                .upper_ns = -offset.lower_ns};
+    } else if (offset.reference != first) {
+      const ClockOffset* own = nearest(first, offset);
+      if (own == nullptr) return;
+      const auto apart = static_cast<double>(reference_time(*own) - reference_time(offset));
+      const Ns drift = std::llround(kMostDrift * std::abs(apart));
+      offset.lower_ns -= own->upper_ns + drift;
+      offset.upper_ns -= own->lower_ns - drift;
+    }
+    const auto clock = of_host_.find(offset.host);
+    if (clock == of_host_.end() || clock->second == 0) return;
+    clocks_[clock->second].constraints.push_back(
+        {offset.at_ns - steps_.origin_ns, static_cast<double>(offset.lower_ns),
+         static_cast<double>(offset.upper_ns), static_cast<double>(middle_of(offset))});
+  }
+  static Ns middle_of(const ClockOffset& offset) {
+    return std::midpoint(offset.lower_ns, offset.upper_ns);
+  }
+  static Ns reference_time(const ClockOffset& offset) { return offset.at_ns - middle_of(offset); }
+  /// What was measured of a host against the same reference, closest in time; null if nothing.
+  const ClockOffset* nearest(const std::string& host, const ClockOffset& to) const {
+    const ClockOffset* found = nullptr;
+    const auto apart = [&](const ClockOffset& other) {
+      return std::abs(reference_time(other) - reference_time(to));
+    };
+    for (const ClockOffset& other : steps_.clock_offsets) {
+      if (other.host == host && other.reference == to.reference &&
+          (found == nullptr || apart(other) < apart(*found)))
+        found = &other;
+    }
+    return found;
   }
 
   template <class Act>
@@ -149,7 +191,7 @@ class ClockAligner {
     for (const Constraint& constraint : all) {
       if (constraint.lower > constraint.upper) {
         clock.result.refused =
-            "its collectives contradict each other, as if its clock was set during the run";
+            "what is known of it is contradictory, as if its clock was set during the run";
         return false;
       }
     }
@@ -235,7 +277,8 @@ class ClockAligner {
   const Steps& steps_;
   std::vector<KnownPart> known_;  // by group
   std::vector<Clock> clocks_;
-  std::vector<uint32_t> clock_of_;  // by rank row
+  std::vector<uint32_t> clock_of_;                     // by rank row
+  std::unordered_map<std::string, uint32_t> of_host_;  // in `clocks_`
   uint32_t round_ = 0;
   size_t last_reached_ = 1;
 };

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The clocks of all ranks against that of the first one, from collectives alone: those in which
-// every rank needs every other end almost together, and none ends before all have started. The
-// first gives the offset, the second the interval that contains it for certain.
+// The clocks of all ranks against that of the first one, from collectives: those in which every
+// rank needs every other end almost together, and none ends before all have started. The first
+// gives the offset, the second the interval that contains it for certain. What messages between
+// hosts measured (clock_offsets.h) gives both.
 #pragma once
 
 #include "steps.h"

@@ -74,7 +74,7 @@ Steps read_steps(const fs::path& folder, const std::vector<RankIdentity>& ranks,
                  const analysis::IterationRequest& request, const ReadTrace& read,
                  const std::function<bool(double)>& progress) {
   const bool usual = request == analysis::IterationRequest{};
-  return steps_of([&](StepReader& reader) {
+  Steps steps = steps_of([&](StepReader& reader) {
     for (size_t i = 0; i < ranks.size(); ++i) {
       if (progress && !progress(static_cast<double>(i) / static_cast<double>(ranks.size())))
         throw Error(folder, "cancelled", "read it again");
@@ -90,6 +90,8 @@ Steps read_steps(const fs::path& folder, const std::vector<RankIdentity>& ranks,
       reader.add(summary);
     }
   });
+  steps.clock_offsets = read_clock_offsets(folder);
+  return steps;
 }
 
 Steps steps_of(const std::function<void(StepReader&)>& add_all) {

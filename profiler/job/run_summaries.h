@@ -29,9 +29,9 @@ using ReadTrace = std::function<trace::Trace(const std::filesystem::path&)>;
 bool make_summary(const std::filesystem::path& folder, const RankIdentity& identity,
                   const ReadTrace& read);
 
-/// The steps of all ranks. Summaries that have to be made are kept if the folder can be written and
-/// `request` is the usual one. `progress` gets the share of ranks that are read; where it returns
-/// false, Error "cancelled" is thrown.
+/// The steps of all ranks, and what the folder says of the clocks of hosts. Summaries that have to
+/// be made are kept if the folder can be written and `request` is the usual one. `progress` gets
+/// the share of ranks that are read; where it returns false, Error "cancelled" is thrown.
 Steps read_steps(const std::filesystem::path& folder, const std::vector<RankIdentity>& ranks,
                  const analysis::IterationRequest& request, const ReadTrace& read,
                  const std::function<bool(double)>& progress = {});

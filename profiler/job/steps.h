@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "clock_offsets.h"
 #include "rank_summary.h"
 
 namespace streamscope::job {
@@ -55,6 +56,7 @@ struct Steps {
   std::vector<IterationRow> iterations;
   std::vector<Communicator> communicators;
   std::vector<std::string> places;
+  std::vector<ClockOffset> clock_offsets;  ///< measured by messages between hosts
 
   std::vector<uint32_t> row;           ///< its iteration
   std::vector<uint32_t> after;         ///< step on which its work depends; kNone: nothing earlier

@@ -101,6 +101,7 @@ class Summarizer {
   }
 
   RankSummary run() {
+    summary_.clock_start_ns = clock_start_ns();
     if (iterations_.all.empty()) {
       if (summary_.incomplete.empty())
         summary_.incomplete = "the trace has no work of a device with times";
@@ -115,7 +116,6 @@ class Summarizer {
     summary_.steady = {static_cast<uint32_t>(iterations_.steady_from),
                        static_cast<uint32_t>(iterations_.steady_to)};
     for (size_t i = first; i < iterations_.all.size(); ++i) add_iteration(i);
-    summary_.clock_start_ns = clock_start_ns();
     summary_.places = cutter_.places();
     return std::move(summary_);
   }
@@ -204,7 +204,9 @@ class Summarizer {
   // A simulated device has a clock of its own.
   Ns clock_start_ns() const {
     const trace::Trace& trace = analyses_.trace();
-    if (trace.process.clock[iterations_.process_id] == trace::kVirtualClock) return 0;
+    const Id process = iterations_.process_id == kNoId ? 0 : iterations_.process_id;
+    if (process >= trace.process.size() || trace.process.clock[process] == trace::kVirtualClock)
+      return 0;
     return trace::meta_integer(trace, "trace_start_realtime_ns").value_or(0);
   }
 

@@ -48,6 +48,10 @@ enum class CallSource : uint32_t { kAuto = 0, kInterposed = 1, kCupti = 2 };
 /// By number; the names are those of `record --source` and STREAMSCOPE_SOURCE.
 inline constexpr std::array<std::string_view, 3> kCallSourceNames = {"auto", "interposed", "cupti"};
 
+/// Which windows of a run that measures what recording costs are recorded: every other one, or,
+/// where runs take turns, none or all of this run.
+enum class MeasuredWindows : uint32_t { kInTurns = 0, kNotRecorded = 1, kRecorded = 2 };
+
 enum With : uint32_t {
   kWithArgs = 1 << 0,
   kWithAlloc = 1 << 1,
@@ -98,7 +102,8 @@ struct Control {
   int64_t trace_start_ns;           // CLOCK_MONOTONIC
   char capture_range_name[256];     // kNvtx: name of the range, NUL-terminated
   char trace_file[1024];            // absolute, NUL-terminated; for messages
-  uint32_t measure_cost_window_ms;  // recording is off in every other window of about this length
+  uint32_t measure_cost_window_ms;  // about the length of the windows; 0: none
+  MeasuredWindows measured_windows;
   // Ends of NVTX ranges of this name show the program's progress; empty: calls do. NUL-terminated.
   char measure_cost_range[256];
   ChosenOrder chosen_order;  // of a run that `confirm` repeats

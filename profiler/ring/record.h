@@ -23,7 +23,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 20;
+inline constexpr uint32_t kLayoutVersion = 21;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.
@@ -644,7 +644,7 @@ struct LossRecord : RecordStart {
 
 struct CollectingRecord : RecordStart {
   uint8_t on;
-  uint8_t measuring;     // 1: switched only to measure the cost of recording, so it is no pause
+  uint8_t measuring;  // 1: begins a window that measures the cost of recording, so it is no pause
   uint32_t call_number;  // kVirtualTime: of the latest call, by which such calls are ordered
   uint64_t begin;        // ticks
   uint64_t progress;     // measuring: calls or ends of the named range so far, in all threads

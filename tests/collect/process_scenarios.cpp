@@ -179,6 +179,18 @@ int cost_windows(const Arguments&) {
   return switches == kSwitches ? 0 : 1;
 }
 
+int cost_of_run(const Arguments&) {
+  constexpr uint32_t kSteps = 250;
+  start();
+  for (uint32_t step = 0; step < kSteps; ++step) {
+    run_kernel(kStreamA, "step");
+    create_event(handle<cudaEvent_t>(0xe100 + step));
+    pause_ms(1);
+  }
+  say(std::to_string(kSteps).c_str());
+  return 0;
+}
+
 int profiler_range(const Arguments&) {
   start();
   launch(kStreamA, "before");
@@ -601,6 +613,7 @@ constexpr Scenario kScenarios[] = {
     {"fork-then-cuda", fork_then_cuda},
     {"paused", paused},
     {"cost-windows", cost_windows},
+    {"cost-of-run", cost_of_run},
     {"profiler-range", profiler_range},
     {"nvtx-range", nvtx_range},
     {"nvtx", nvtx},

@@ -371,6 +371,38 @@ TEST(Process, SwitchesRecordingOffAndOnToMeasureItsCost) {
   }
 }
 
+TEST(Process, MarksTheWindowsOfARunThatIsRecordedOrNot) {
+  for (const bool recorded : {false, true}) {
+    Observed run;
+    run.control().measure_cost_window_ms = 20;
+    run.control().measured_windows =
+        recorded ? ring::MeasuredWindows::kRecorded : ring::MeasuredWindows::kNotRecorded;
+    ASSERT_EQ(run.run_child("cost-of-run"), 0) << run.error_text();
+    const uint64_t steps = std::stoull(run.output_text());
+    const auto marks = run.all<ring::CollectingRecord>(RecordKind::kCollecting);
+    ASSERT_GE(marks.size(), 6u);
+    for (size_t i = 0; i < marks.size(); ++i) {
+      EXPECT_EQ(marks[i].on, recorded ? 1 : 0);
+      EXPECT_EQ(marks[i].measuring, 1);
+      if (i == 0) continue;
+      EXPECT_GT(marks[i].progress, marks[i - 1].progress);
+    }
+    size_t created = 0, launched = 0;
+    for (const ring::CallRecord& call : run.calls()) {
+      created += ring::call_info(call.call).kind == CallKind::kEventCreate;
+      launched += ring::call_info(call.call).kind == CallKind::kLaunch;
+    }
+    EXPECT_EQ(created, steps) << "handles are always followed";
+    if (recorded) {
+      EXPECT_EQ(launched, steps);
+      EXPECT_THAT(run.all<ring::OpRecord>(RecordKind::kKernel), SizeIs(steps));
+    } else {
+      EXPECT_LT(launched, steps / 4) << "those before the first window";
+    }
+    EXPECT_THAT(run.losses(), IsEmpty());
+  }
+}
+
 TEST(Process, SwitchesNoDeviceTimesWhileCudaEnds) {
   Observed run;
   run.control().measure_cost_window_ms = 20;

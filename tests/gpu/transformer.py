@@ -3,8 +3,9 @@
 """What recording costs an eager PyTorch transformer whose host is the limit (programs/torch_transformer.py). A process per way
 starts and warms up, three for the ways that have a limit; then they take turns of 40 steps. The same program differs by some
 percent from process to process, so the cost of a way is the median over pairs of processes, with a 95 % interval. Windows with
-and without recording in one process (--measure-cost) tell less than a percent."""
+and without recording in one process (--measure-cost) tell less than a percent. `streamscope cost` runs the program by itself in turns."""
 
+import json
 import statistics
 
 import cost
@@ -18,7 +19,8 @@ SETS, COPIES, TURNS = 4, 3, 4
 START_S = 120  # the most that a process may take until it is warm; all start at once
 LIMITS = {"structure": 2, "times": 15, "flight recorder": 1}  # percent
 MEASURED_STEPS = 3000  # of a recording that measures its own cost
-AGREEMENT = 3  # percentage points between that and the alternated measurement
+COST_STEPS, COST_S = 400, 400  # of a run of `streamscope cost`; the most that all of them may take
+AGREEMENT = 3  # percentage points between these and the alternated measurement
 RECORDINGS = {
     "structure": ["--tier", "structure"],
     "times": ["--tier", "times", "--source", "interposed"],
@@ -140,6 +142,21 @@ def check_measured_cost(harness, way, alternated):
     harness.check(f"{way}: both agree within {AGREEMENT} points", abs(measured["percent"] - middle) <= AGREEMENT, text)
 
 
+def check_cost_of_runs(harness, way, alternated):
+    """What `streamscope cost` says of the same program."""
+    words = [harness.streamscope, "cost", "--json", *RECORDINGS[way], "--", harness.python, SCRIPT, "--steps", COST_STEPS]
+    finished = harness.run(words, COST_S)
+    if not harness.check(f"{way}: streamscope cost", finished.code == 0, finished.why()):
+        return
+    measured = json.loads(finished.out)
+    low, middle, high = figures.interval(alternated)
+    pairs = ", ".join(f"{pair['bare_s']:.2f} {pair['recorded_s']:.2f}" for pair in measured["pairs"])
+    text = (f"by streamscope cost {measured['percent']:.2f} % ({measured['low']:.2f} to {measured['high']:.2f}), alternated {middle:.1f} % ({low:.1f} to"
+            f" {high:.1f}); s: {pairs}")
+    harness.log(f"  {way}: {text}")
+    harness.check(f"{way}: streamscope cost agrees within {AGREEMENT} points", abs(measured["percent"] - middle) <= AGREEMENT, text)
+
+
 def run(harness):
     if not is_available(harness):
         return
@@ -152,4 +169,6 @@ def run(harness):
     for way, limit in LIMITS.items():
         if found.get(way):
             figures.check_limit(harness, f"{way}: cost of a step", added(found, way), "%", limit)
-            check_measured_cost(harness, way, added(found, way))
+            # CUPTI costs as much in the windows without recording.
+            check = check_cost_of_runs if way == "times" else check_measured_cost
+            check(harness, way, added(found, way))

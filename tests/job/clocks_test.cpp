@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "job/simulated_job.h"
 #include "job/small_job.h"
+#include "trace/scratch_folder.h"
 
 namespace streamscope::job {
 namespace {
@@ -123,6 +126,96 @@ TEST(Clocks, AreRefusedWhereUnbounded) {
   EXPECT_EQ(clocks[2].refused, "no collective or message joins it with rank 0");
 }
 
+// Ranks 0 to 2 on hosts of these names, with messages from 0 to 1 and to 2.
+std::vector<RankSummary> on_hosts(const std::vector<std::string>& hosts) {
+  SmallJob job(static_cast<int>(hosts.size()));
+  for (int rank = 1; rank < static_cast<int>(hosts.size()); ++rank) job.message(0, rank);
+  std::vector<RankSummary> summaries = job.complete();
+  for (size_t rank = 0; rank < hosts.size(); ++rank) {
+    summaries[rank].identity.host = hosts[rank];
+    summaries[rank].clock_start_ns = 1'790'000'000'000'000'000;
+  }
+  return summaries;
+}
+std::vector<RankClock> clocks_of(const std::vector<RankSummary>& summaries,
+                                 const std::vector<ClockOffset>& measured) {
+  Steps steps = SmallJob::steps_of(summaries);
+  steps.clock_offsets = measured;
+  return job::clocks_of(steps);
+}
+constexpr Ns kStart = 1'790'000'000'000'000'000;
+
+TEST(Clocks, AreKnownFromMessagesBetweenHosts) {
+  const auto summaries = on_hosts({"a", "b", "c"});
+  const auto clocks = clocks_of(summaries, {{"a", "b", kStart + 500, 90, 110}});
+  EXPECT_NEAR(clocks[1].at(500).lower_ns, 90, 0.01);
+  EXPECT_NEAR(clocks[1].at(500).offset_ns, 100, 0.01);
+  EXPECT_NEAR(clocks[1].at(500).upper_ns, 110, 0.01);
+  EXPECT_FALSE(clocks[2].known());
+}
+
+TEST(Clocks, AreKnownFromMessagesOfAnotherReference) {
+  const auto summaries = on_hosts({"a", "b", "c"});
+  const auto clocks = clocks_of(summaries, {{"b", "a", kStart, -102, -98},
+                                            {"b", "a", kStart + 900'000, -152, -148},
+                                            {"b", "c", kStart, 300, 310}});
+  ASSERT_TRUE(clocks[1].known()) << clocks[1].refused;
+  EXPECT_NEAR(clocks[1].at(100).offset_ns, 100, 0.1) << "it is the reference";
+  EXPECT_NEAR(clocks[1].at(100).lower_ns, 98, 0.1);
+  EXPECT_NEAR(clocks[1].at(900'150).offset_ns, 150, 0.1);
+  ASSERT_TRUE(clocks[2].known()) << clocks[2].refused;
+  EXPECT_NEAR(clocks[2].at(0).lower_ns, 300 + 98, 0.5) << "by the nearest measurement of the first";
+  EXPECT_NEAR(clocks[2].at(0).upper_ns, 310 + 102, 0.5);
+  EXPECT_FALSE(clocks_of(summaries, {{"x", "c", kStart, 300, 310}})[2].known())
+      << "nothing joins the reference with the first rank";
+}
+
+TEST(Clocks, ThatWereMeasuredBeforeDriftSince) {
+  const auto summaries = on_hosts({"a", "b"});
+  const Ns second = 1'000'000'000;
+  const auto clocks = clocks_of(summaries, {{"a", "b", kStart - 2 * second, 90, 110}});
+  EXPECT_NEAR(clocks[1].at(0).upper_ns - clocks[1].at(0).lower_ns, 20 + 2 * 2 * second * kMostDrift,
+              2'000);
+}
+
+TEST(Clocks, AreRefusedWhereMessagesAndCollectivesContradict) {
+  SmallJob job(2);
+  job.all_reduce();
+  std::vector<RankSummary> summaries = job.complete();
+  for (size_t rank = 0; rank < 2; ++rank) {
+    summaries[rank].identity.host = rank == 0 ? "a" : "b";
+    summaries[rank].clock_start_ns = kStart;
+  }
+  EXPECT_TRUE(clocks_of(summaries, {{"a", "b", kStart, -5, 5}})[1].known());
+  EXPECT_EQ(clocks_of(summaries, {{"a", "b", kStart, 9'000'000, 9'000'010}})[1].refused,
+            "what is known of it is contradictory, as if its clock was set during the run");
+}
+
+TEST(ClockOffsets, AreReadLineByLine) {
+  const ScratchFolder folder("clock-offsets");
+  EXPECT_THAT(read_clock_offsets(folder.path()), IsEmpty());
+  std::ofstream(folder.path() / "clock-offsets.jsonl")
+      << R"({"reference": "a", "host": "b", "at_ns": 1790000000000000000, "lower_ns": -5, "upper_ns": 7})"
+      << "\n\nno JSON\n[1]\n"
+      << R"({"reference": "a", "host": "b", "at_ns": 1, "lower_ns": 8, "upper_ns": 7})"
+      << "\n"
+      << R"({"reference": "a", "host": 1, "at_ns": 1, "lower_ns": 1, "upper_ns": 7})"
+      << "\n"
+      << R"({"reference": "a", "host": "b", "at_ns": 1e300, "lower_ns": 1, "upper_ns": 7})"
+      << "\n"
+      << R"({"reference": "a", "host": "b", "at_ns": 18446744073709551615, "lower_ns": 1, "upper_ns": 7})"
+      << "\n"
+      << R"({"reference": "a", "host": "c", "at_ns": 2, "lower_ns": 3, "upper_ns": 4})"
+      << "\n"
+      << R"({"reference": "a", "host": "c", "at_)";
+  const auto offsets = read_clock_offsets(folder.path());
+  ASSERT_EQ(offsets.size(), 2u);
+  EXPECT_EQ(offsets[0].host, "b");
+  EXPECT_EQ(offsets[0].at_ns, kStart);
+  EXPECT_EQ(offsets[0].lower_ns, -5);
+  EXPECT_EQ(offsets[1].host, "c");
+}
+
 TEST(Clocks, AreRefusedWhereTheyContradict) {
   SmallJob job(2);
   job.all_reduce();
@@ -132,7 +225,7 @@ TEST(Clocks, AreRefusedWhereTheyContradict) {
   second.start_ns += 1'000'000;
   second.end_ns += 1'000'000;
   EXPECT_EQ(clocks_of(summaries)[1].refused,
-            "its collectives contradict each other, as if its clock was set during the run");
+            "what is known of it is contradictory, as if its clock was set during the run");
 }
 
 }  // namespace

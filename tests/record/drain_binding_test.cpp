@@ -347,6 +347,34 @@ TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
   EXPECT_LT(trace.loss.end_ns[pauses[0]], trace.loss.start_ns[pauses[1]]);
 }
 
+TEST_F(DrainTest, WindowsOfARunThatIsRecordedLoseNoHistory) {
+  FakeThread& a = thread(0);
+  std::vector<uint64_t> at;
+  const auto mark = [&](bool measuring, uint64_t progress) {
+    auto record = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
+    record.on = measuring;
+    record.measuring = measuring;
+    record.progress = progress;
+    record.begin = a.now();
+    at.push_back(record.begin);
+    a.ring.push(record);
+  };
+  mark(true, 0);
+  a.call("cudaEventRecord", 0xaa, 0xe1);
+  mark(true, 10);
+  a.call("cudaStreamWaitEvent", 0xbb, 0xe1);
+  mark(true, 25);
+  mark(false, 0);  // a pause
+  a.end();
+  const Trace trace = finish();
+  EXPECT_THAT(trace.cost_window.start_ns, ElementsAre(ns(at[0]), ns(at[1]), ns(at[2])));
+  EXPECT_THAT(trace.cost_window.end_ns, ElementsAre(ns(at[1]), ns(at[2]), ns(at[3])));
+  EXPECT_THAT(trace.cost_window.recorded, ElementsAre(1, 1, 1));
+  EXPECT_THAT(trace.cost_window.progress, ElementsAre(10, 15, trace::kNoInt));
+  EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact));
+  EXPECT_EQ(losses(trace)["paused"], 1);
+}
+
 TEST_F(DrainTest, StoresTheWindowsThatMeasureTheCostOfRecording) {
   FakeThread& a = thread(0);
   std::vector<uint64_t> at;

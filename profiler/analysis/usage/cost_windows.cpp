@@ -37,23 +37,6 @@ void append_ratios(std::span<const trace::CostWindow> windows, std::vector<doubl
   }
 }
 
-MeasuredCost cost_of_ratios(std::vector<double> ratios) {
-  MeasuredCost cost{.windows = ratios.size()};
-  if (!cost.is_known()) return cost;
-  std::ranges::sort(ratios);
-  const size_t count = ratios.size(), last = count - 1;
-  // Half the width in ranks: 1.96 standard deviations of a binomial distribution, which are
-  // sqrt(n) / 2, and 10 % more because neighbors share a window.
-  const double half = 1.08 * std::sqrt(static_cast<double>(count));
-  const auto low =
-      static_cast<size_t>(std::max(0.0, std::floor(static_cast<double>(count) / 2 - half)));
-  const auto percent = [](double ratio) { return std::expm1(ratio) * 100; };
-  cost.percent = percent((ratios[last / 2] + ratios[count / 2]) / 2);
-  cost.low_percent = percent(ratios[low]);
-  cost.high_percent = percent(ratios[last - low]);
-  return cost;
-}
-
 // Rows of table cost_window by process; each process adds its own in order.
 std::vector<std::vector<trace::CostWindow>> by_process(const trace::Trace& trace) {
   std::vector<std::vector<trace::CostWindow>> result;
@@ -72,6 +55,23 @@ std::vector<std::vector<trace::CostWindow>> by_process(const trace::Trace& trace
 }
 
 }  // namespace
+
+MeasuredCost cost_of_ratios(std::vector<double> log_ratios) {
+  MeasuredCost cost{.windows = log_ratios.size()};
+  if (log_ratios.empty()) return cost;
+  std::ranges::sort(log_ratios);
+  const size_t count = log_ratios.size(), last = count - 1;
+  // Half the width in ranks: 1.96 standard deviations of a binomial distribution, which are
+  // sqrt(n) / 2, and 10 % more because neighbors share a window.
+  const double half = 1.08 * std::sqrt(static_cast<double>(count));
+  const auto low =
+      static_cast<size_t>(std::max(0.0, std::floor(static_cast<double>(count) / 2 - half)));
+  const auto percent = [](double ratio) { return std::expm1(ratio) * 100; };
+  cost.percent = percent((log_ratios[last / 2] + log_ratios[count / 2]) / 2);
+  cost.low_percent = percent(log_ratios[low]);
+  cost.high_percent = percent(log_ratios[last - low]);
+  return cost;
+}
 
 MeasuredCost cost_of_windows(std::span<const trace::CostWindow> windows) {
   std::vector<double> ratios;

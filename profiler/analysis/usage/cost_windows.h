@@ -31,6 +31,9 @@ struct MeasuredCost {
 /// and single delays move them little. O(n log n).
 MeasuredCost cost_of_windows(std::span<const trace::CostWindow> windows);
 
+/// The median of logarithms of recorded to bare time, and a 95 % interval from their ranks.
+MeasuredCost cost_of_ratios(std::vector<double> log_ratios);
+
 /// The same for all processes of a trace.
 MeasuredCost measured_cost(const trace::Trace& trace);
 

@@ -87,17 +87,26 @@ bool only_recorded() {
          control.chosen_order.mode == ring::OrderMode::kNone;
 }
 
-// Marks the change, if there is one. `gate_mutex` is held. While device times are paused, recording
-// can only be off: work would lack its times.
-void switch_state() {
-  const GateState next = !is_allowed()                       ? GateState::kPaused
-                         : window_off || device_times_paused ? GateState::kWindowOff
-                                                             : GateState::kOn;
-  if (next == gate_state) return;
-  close_interval();
+ring::CollectingRecord mark(GateState next) {
   ring::CollectingRecord record{};
   record.kind = ring::RecordKind::kCollecting;
   record.on = next == GateState::kOn ? 1 : 0;
+  return record;
+}
+
+void push(const ring::CollectingRecord& record) {
+  if (ThreadState* thread = this_thread()) thread->push(record);
+}
+
+// Marks the change; false if there is none. `gate_mutex` is held. While device times are paused,
+// recording can only be off: work would lack its times.
+bool switch_state() {
+  const GateState next = !is_allowed()                       ? GateState::kPaused
+                         : window_off || device_times_paused ? GateState::kWindowOff
+                                                             : GateState::kOn;
+  if (next == gate_state) return false;
+  close_interval();
+  ring::CollectingRecord record = mark(next);
   record.measuring = next == GateState::kWindowOff || gate_state == GateState::kWindowOff ? 1 : 0;
   // A pause is one, even if a window ends with it.
   if (next == GateState::kPaused) record.measuring = 0;
@@ -115,7 +124,29 @@ void switch_state() {
   session.window_off.store(next == GateState::kWindowOff, std::memory_order_relaxed);
   let_calls_pass(next == GateState::kPaused && only_recorded());
   gate_state = next;
-  if (ThreadState* thread = this_thread()) thread->push(record);
+  push(record);
+  return true;
+}
+
+// A window that is like the one before. `gate_mutex` is held.
+void mark_window() {
+  ring::CollectingRecord record = mark(gate_state);
+  record.measuring = 1;
+  record.progress = progress();
+  record.begin = ticks();
+  push(record);
+}
+
+bool is_next_window_off(bool over) {
+  switch (session.control->measured_windows) {
+    case ring::MeasuredWindows::kNotRecorded:
+      return true;
+    case ring::MeasuredWindows::kRecorded:
+      return false;
+    case ring::MeasuredWindows::kInTurns:
+      break;
+  }
+  return window_off != over;
 }
 
 // 80 to 120 % of the length that the writer wants, so that windows do not follow a period of the
@@ -182,7 +213,7 @@ int64_t time_to_switch_ns(int64_t limit_ns) {
 
 void update_gate() {
   if (session.control->on_demand != 0) switch_device_times();
-  bool resume = false, pause = false;
+  bool resume = false, pause = false, begins = false;
   {
     std::lock_guard lock(gate_mutex);
     if (is_measuring() && !windows_ended.load()) {
@@ -190,14 +221,16 @@ void update_gate() {
       const int64_t now_ns = monotonic_ns();
       const bool over = allowed && window_ends_ns != 0 && now_ns >= window_ends_ns;
       if (!allowed) window_ends_ns = 0;
-      if (over || (allowed && window_ends_ns == 0)) window_ends_ns = now_ns + next_window_ns();
-      window_off = allowed && window_off != over;
+      begins = over || (allowed && window_ends_ns == 0);
+      if (begins) window_ends_ns = now_ns + next_window_ns();
+      window_off = allowed && is_next_window_off(over);
       resume = device_times_paused && !window_off;
       pause = window_off && !device_times_paused;
       // Calls must no longer be recorded when their work loses its times.
       if (pause) device_times_paused = true;
     }
-    if (!resume) switch_state();
+    const bool in_turns = session.control->measured_windows == ring::MeasuredWindows::kInTurns;
+    if (!resume && !switch_state() && begins && !in_turns) mark_window();
   }
   if (pause) pause_device_times(true);
   if (!resume) return;

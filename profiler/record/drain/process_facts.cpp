@@ -129,7 +129,7 @@ void ProcessDrain::describe(const ring::OverheadRecord& record) {
 // Calls made while recording is off are unknown, so earlier records of an event mean nothing
 // afterwards.
 void ProcessDrain::describe(const ring::CollectingRecord& record) {
-  cost_windows_.describe(record);
+  if (!cost_windows_.describe(record)) return;
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
   if (record.on != 0) {
     calls_.lose_history((record.flags & ring::kVirtualTime) != 0 ? record.call_number

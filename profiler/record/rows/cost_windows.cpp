@@ -4,7 +4,8 @@
 
 namespace streamscope::record {
 
-void CostWindows::describe(const ring::CollectingRecord& record) {
+bool CostWindows::describe(const ring::CollectingRecord& record) {
+  const bool goes_on = open_ && record.measuring != 0 && record.on == last_.on;
   if (open_) {
     // A pause does not say how far the program came: the window cannot be compared.
     const bool known = record.measuring != 0 && record.progress >= last_.progress;
@@ -13,6 +14,7 @@ void CostWindows::describe(const ring::CollectingRecord& record) {
   }
   open_ = record.measuring != 0;
   last_ = record;
+  return !goes_on;
 }
 
 // Recording was off until the end; a window in which it was on has no known length.

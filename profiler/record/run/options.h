@@ -44,6 +44,7 @@ struct Options {
   std::string capture_range_name;
   uint32_t sample_hz = 0;  ///< samples a second of each issuing thread; 0: none
   bool measure_cost = false;
+  ring::MeasuredWindows measured_windows = ring::MeasuredWindows::kInTurns;
   std::string measure_cost_range;    ///< NVTX range whose ends show progress; empty: calls do
   ring::ChosenOrder chosen_order{};  ///< mode kNone: none
   bool quiet = false;

@@ -212,6 +212,7 @@ RingsFolder RingsFolder::create(const fs::path& trace, const Options& options) {
   facts->trace_start_ns = now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
   options.capture_range_name.copy(facts->capture_range_name, sizeof facts->capture_range_name - 1);
   facts->measure_cost_window_ms = options.measure_cost ? kCostWindowMs : 0;
+  facts->measured_windows = options.measured_windows;
   options.measure_cost_range.copy(facts->measure_cost_range, sizeof facts->measure_cost_range - 1);
   facts->chosen_order = options.chosen_order;
   facts->sample_hz = options.sample_hz;

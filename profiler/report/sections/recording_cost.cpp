@@ -68,15 +68,15 @@ std::string cost_remark(const RecordingCost& cost) {
                                 analysis::format_count(cost.off_windows, "window"));
   if (cost.has_graphs) {
     return off +
-           ", but graphs are traced from the start or never: compare runs with and without "
-           "recording";
+           ", but graphs are traced from the start or never: compare runs with streamscope cost";
   }
   if (!cost.is_measured() || cost.not_measured == NotMeasured::kNothing) return off;
   return off +
          (cost.not_measured == NotMeasured::kCupti
               ? "; CUPTI was loaded in them as well, so what it costs without recording times is "
-                "not included"
-              : "; callbacks ran in them as well, so what they cost is not included");
+                "not included: streamscope cost measures it"
+              : "; callbacks ran in them as well, so what they cost is not included: streamscope "
+                "cost measures it");
 }
 
 }  // namespace streamscope::report

@@ -8,6 +8,7 @@
 //   waits       waits in calls that a stop would interrupt; prints how many were interrupted
 //   churn       starts and ends threads and children, then becomes `sampled steady 50`; ends with 5
 //   steady MS   prints its process id, works so long while signals arrive, prints how many came
+//   calls N     makes N calls, some microseconds apart; prints how many
 //   private     cannot be read by others, works, ends with 6
 #include <dlfcn.h>
 #include <pthread.h>
@@ -83,6 +84,17 @@ class Driver {
   return result;
 }
 volatile uint64_t kept;
+
+int make_calls(const Driver& driver, int count) {
+  uint64_t value = kept;
+  for (int i = 0; i < count; ++i) {
+    for (int j = 0; j < 4'000; ++j) value = value * 6364136223846793005u + 1442695040888963407u;
+    kept = value;
+    driver.record();
+  }
+  std::printf("%d calls\n", count);
+  return 0;
+}
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -249,6 +261,7 @@ int run(std::string_view scenario, int number) {
   if (scenario == "churn") return churn(driver);
   if (scenario == "after-exec") return after_exec(driver);
   if (scenario == "steady") return steady(driver, number);
+  if (scenario == "calls") return make_calls(driver, number);
   if (scenario == "private") return kept_private(driver);
   return 2;
 }
