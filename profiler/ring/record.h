@@ -642,8 +642,11 @@ struct LossRecord : RecordStart {
   uint64_t unused[3];
 };
 
+// It was on all the time, but a ring no longer has what it recorded before.
+inline constexpr uint8_t kHistoryOverwritten = 2;
+
 struct CollectingRecord : RecordStart {
-  uint8_t on;
+  uint8_t on;         // 1: on, 0: off, kHistoryOverwritten
   uint8_t measuring;  // 1: begins a window that measures the cost of recording, so it is no pause
   uint32_t call_number;  // kVirtualTime: of the latest call, by which such calls are ordered
   uint64_t begin;        // ticks

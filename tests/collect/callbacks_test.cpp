@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "observed.h"
 
@@ -16,6 +19,7 @@ namespace {
 using ring::RecordKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 TEST(Callbacks, KeepTheOutermostCallOnly) {
   Observed run;
@@ -374,6 +378,29 @@ TEST(Callbacks, TakeStacksOfBlockingCallsOnly) {
     found = found || (module.begin_address <= stacks[0].frames[2] &&
                       stacks[0].frames[2] < module.end_address);
   EXPECT_TRUE(found);
+}
+
+// A stack that was seen before is not walked again: then it must be the same one.
+TEST(Callbacks, TakeTheStackOfEachPlace) {
+  Observed run;
+  run.control().stacks = ring::StackMode::kAll;
+  ASSERT_EQ(run.run_child("stacks-of-many-places"), 0) << run.error_text();
+  std::istringstream ways(run.output_text());
+  std::map<std::string, std::set<uint32_t>> stacks;
+  std::set<uint32_t> all;
+  size_t count = 0;
+  for (const ring::CallRecord& call : run.calls()) {
+    if (ring::call_info(call.call).kind != CallKind::kLaunch) continue;
+    std::string way;
+    ASSERT_TRUE(ways >> way);
+    stacks[way].insert(call.stack);
+    all.insert(call.stack);
+    ++count;
+  }
+  EXPECT_EQ(count, 3000u);
+  EXPECT_EQ(stacks.size(), 31u);
+  for (const auto& [way, found] : stacks) EXPECT_THAT(found, SizeIs(1)) << way;
+  EXPECT_THAT(all, SizeIs(31)) << "each way has its own";
 }
 
 // The library loader may wait for this call: the call must not wait for the loader.

@@ -19,6 +19,7 @@ std::span<const child::Scenario> hang_scenarios();
 std::span<const child::Scenario> job_scenarios();
 std::span<const child::Scenario> crash_scenarios();
 std::span<const child::Scenario> handle_scenarios();
+std::span<const child::Scenario> stack_scenarios();
 
 namespace child {
 
@@ -111,7 +112,7 @@ int main(int count, char** values) {
   if (count < 2) return 2;
   const child::Arguments arguments(values + 2, values + count);
   for (auto scenarios : {call_scenarios(), process_scenarios(), hang_scenarios(), job_scenarios(),
-                         crash_scenarios(), handle_scenarios()}) {
+                         crash_scenarios(), handle_scenarios(), stack_scenarios()}) {
     for (const child::Scenario& scenario : scenarios) {
       if (std::strcmp(scenario.name, values[1]) == 0) return scenario.run(arguments);
     }

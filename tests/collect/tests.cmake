@@ -45,7 +45,8 @@ if(STREAMSCOPE_HAVE_CUDA)
   # The observed program, once to be preloaded into and once linked with the library.
   function(collect_program target)
     add_executable(${target} ${collect}/child.cpp ${collect}/call_scenarios.cpp ${collect}/process_scenarios.cpp
-      ${collect}/hang_scenarios.cpp ${collect}/job_scenarios.cpp ${collect}/crash_scenarios.cpp ${collect}/handle_scenarios.cpp)
+      ${collect}/hang_scenarios.cpp ${collect}/job_scenarios.cpp ${collect}/crash_scenarios.cpp ${collect}/handle_scenarios.cpp
+      ${collect}/stack_scenarios.cpp)
     streamscope_flags(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/profiler ${PROJECT_SOURCE_DIR}/libcoord/include
       ${CMAKE_CURRENT_SOURCE_DIR})

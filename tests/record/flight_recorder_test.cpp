@@ -112,9 +112,31 @@ TEST_F(FlightRecording, KeepsTheWindowsThatMeasureItsCost) {
   }
   const trace::Trace trace = dump(recorder);
   using testing::ElementsAre;
-  EXPECT_THAT(trace.cost_window.recorded, ElementsAre(0, 1, 0, 1, 0, 1));
-  // The history of the other thread begins in the last one, which is cut there.
-  EXPECT_THAT(trace.cost_window.progress, ElementsAre(100, 100, 100, 100, 100, trace::kNoInt));
+  // The history of the other thread begins in the last one, the end of which is not known.
+  EXPECT_THAT(trace.cost_window.recorded, ElementsAre(0, 1, 0, 1, 0));
+  EXPECT_THAT(trace.cost_window.progress, ElementsAre(100, 100, 100, 100, 100));
+}
+
+TEST_F(FlightRecording, AHistoryThatBeginsBeforeTheLastWindowsCutsNone) {
+  FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
+  FakeThread watching(folder_ / "rings", 1, 64, ring::best_clock());
+  thread.ring.header().overwrites = watching.ring.header().overwrites = 1;
+  thread.thread(static_cast<uint32_t>(getpid()));
+  FlightRecorder recorder(folder_ / "rings");
+  for (uint64_t i = 0; i < 8; ++i) {
+    auto turn = watching.make<ring::CollectingRecord>(ring::RecordKind::kCollecting);
+    turn.on = i % 2;
+    turn.measuring = 1;
+    turn.progress = 100 * i;
+    turn.begin = watching.now();
+    watching.ring.push(turn);
+    for (int call = 0; call < (i < 5 ? 100 : 10); ++call) thread.call("cudaLaunchKernel", 0xa, 0);
+    recorder.step();
+  }
+  const trace::Trace trace = dump(recorder);
+  EXPECT_THAT(trace.cost_window.progress, testing::ElementsAre(100, 100, 100, 100, 100, 100, 100));
+  for (trace::Id row = 0; row < trace.cost_window.size(); ++row)
+    EXPECT_LT(trace.cost_window.start_ns[row], trace.cost_window.end_ns[row]);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace streamscope::collect {
 struct CallEntry;
 class InterposedCall;
 struct PythonNames;
+struct WalkedStacks;
 struct KernelParameters;
 
 /// A range that was pushed while nothing was recorded; reported when recording begins.
@@ -89,9 +90,10 @@ struct alignas(128) ThreadState {
   alignas(64) KernelNameSlot kernel_names[2 * kKernelSets];  // kernel_slot()
   CallSiteSlot call_sites[16];
   KernelParameters* kernel_parameters = nullptr;  // created at the first launch, with --with args
-  uint8_t launched_code = 0;            // of the kernel `launched` (observed/kernel_code.h), once
-  PythonNames* python_names = nullptr;  // created at the first Python frame
-  ThreadState* next = nullptr;          // all states of this process
+  uint8_t launched_code = 0;              // of the kernel `launched` (observed/kernel_code.h), once
+  PythonNames* python_names = nullptr;    // created at the first Python frame
+  WalkedStacks* walked_stacks = nullptr;  // created at the first stack
+  ThreadState* next = nullptr;            // all states of this process
   ThreadState* next_free = nullptr;
 
   void count_call() {

@@ -4,7 +4,6 @@
 
 #include <link.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,21 +11,25 @@
 #include <mutex>
 #include <new>
 
-#include "collect/process/code_range.h"
 #include "collect/process/session.h"
+#include "collect/stacks/native_frames.h"
 #include "collect/stacks/python_frames.h"
 #include "vocabulary/fnv1a.h"
 
 namespace streamscope::collect {
 namespace {
 
-constexpr uint32_t kMaxFrames = 32, kMaxPythonFrames = 32;
+constexpr uint32_t kMaxPythonFrames = 32;
+
+struct Frames {
+  uint32_t count = 0;
+  uint32_t first_text = 0;  // from here on, frames are Python's
+  uint64_t values[kMaxNativeFrames + kMaxPythonFrames];
+};
 
 // Hashes of the stacks already sent; insert only, 0 is empty.
 constexpr size_t kStackSlots = 1 << 12;
 constinit std::atomic<uint64_t> sent_stacks[kStackSlots] = {};
-
-constinit CodeRange own_code;
 
 constinit std::mutex modules_mutex;
 constinit unsigned long long modules_seen = 0;  // dlpi_adds when the modules were last reported
@@ -42,26 +45,6 @@ bool claim_stack(uint64_t hash) {
     }
   }
   return true;
-}
-
-struct Frames {
-  uint32_t count = 0;
-  uint32_t first_text = 0;  // from here on, frames are Python's
-  bool stop_at_python = false;
-  uint64_t values[kMaxFrames + kMaxPythonFrames];
-};
-
-_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* pointer) {
-  auto* frames = static_cast<Frames*>(pointer);
-  int before_instruction = 0;
-  uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
-  if (address == 0) return _URC_END_OF_STACK;
-  // A return address is after its call; the byte before it belongs to the calling line.
-  if (before_instruction == 0) --address;
-  if (own_code.contains(address)) return _URC_NO_REASON;
-  if (frames->stop_at_python && in_python(address)) return _URC_END_OF_STACK;
-  frames->values[frames->count++] = address;
-  return frames->count == kMaxFrames ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 int count_modules(dl_phdr_info* object, size_t size, void* pointer) {
@@ -141,11 +124,9 @@ void send_stack(ThreadState& thread, const Frames& frames, uint64_t hash) {
 void walk(ThreadState& thread, Frames& frames) {
   uint64_t python[kMaxPythonFrames];
   const uint32_t python_count = python_frames(thread, python, kMaxPythonFrames);
-  frames.stop_at_python = python_count > 0;
-  _Unwind_Backtrace(add_frame, &frames);
-  frames.first_text = frames.count;
-  std::copy_n(python, python_count, frames.values + frames.count);
-  frames.count += python_count;
+  frames.first_text = native_frames(thread, python_count > 0, frames.values);
+  std::copy_n(python, python_count, frames.values + frames.first_text);
+  frames.count = frames.first_text + python_count;
 }
 
 uint32_t take(ThreadState& thread) {
@@ -170,8 +151,7 @@ void add(std::atomic<uint64_t>& sum, uint64_t more) {
 }  // namespace
 
 void prepare_stacks() {
-  static constinit std::once_flag once;  // CUDA and libcoord may both be in use
-  std::call_once(once, [] { own_code = code_around(reinterpret_cast<uintptr_t>(&take_stack)); });
+  prepare_native_frames();
   find_python();
 }
 

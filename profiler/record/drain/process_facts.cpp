@@ -129,11 +129,15 @@ void ProcessDrain::describe(const ring::OverheadRecord& record) {
 // Calls made while recording is off are unknown, so earlier records of an event mean nothing
 // afterwards.
 void ProcessDrain::describe(const ring::CollectingRecord& record) {
+  const auto lose_history = [&] {
+    calls_.lose_history((record.flags & ring::kVirtualTime) != 0 ? record.call_number
+                                                                 : record.begin);
+  };
+  if (record.on == ring::kHistoryOverwritten) return lose_history();
   if (!cost_windows_.describe(record)) return;
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
   if (record.on != 0) {
-    calls_.lose_history((record.flags & ring::kVirtualTime) != 0 ? record.call_number
-                                                                 : record.begin);
+    lose_history();
     work_.resume(at);
   } else {
     work_.pause(at);

@@ -92,7 +92,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
       auto& collecting = reinterpret_cast<ring::CollectingRecord&>(facts.emplace_back());
       collecting = since;
       collecting.kind = RecordKind::kCollecting;
-      collecting.on = 1;
+      collecting.on = ring::kHistoryOverwritten;
     }
     const uint32_t index = process.image * ring::kRingsPerImage + kFactsIndex;
     write_ring(to / ring_file(*header, index), *header, index, facts.size(), 0, facts);
