@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib.sh" "$1"
 fake=$build/tests/fake
 [[ -f $fake/libcuda.so.1 ]] || { echo "SKIPPED: built without the CUDA headers"; exit 77; }
 mpicc -O2 -Wall -Wextra -Werror -o clock_offsets "$sources/profiler/job/mpi/clock_offsets.c" 2>mpicc.txt ||
-  { grep -q 'mpi.h' mpicc.txt || fail "$(cat mpicc.txt)"; echo "SKIPPED: no MPI to compile with (libopenmpi-dev)"; exit 77; }
+  { grep -q 'mpi.h\|not found' mpicc.txt || fail "$(cat mpicc.txt)"; echo "SKIPPED: no MPI to compile with (libopenmpi-dev)"; exit 77; }
 unshare -u true 2>/dev/null || { echo "SKIPPED: host names can only be changed by root"; exit 77; }
 
 cat >ahead.c <<'END_OF_SOURCE'
@@ -34,7 +34,7 @@ shift
 exec unshare -u bash -c 'hostname "$0" && exec env "$@"' "$name" "$@"
 END_OF_SCRIPT
 chmod +x on
-mpi=(timeout -s KILL 60 mpirun --allow-run-as-root --oversubscribe --mca btl self,vader)
+mpi=(timeout -s KILL 60 mpirun --allow-run-as-root --oversubscribe --mca btl 'self,vader')
 
 export STREAMSCOPE_JOB=pair
 for rank in 0 1; do

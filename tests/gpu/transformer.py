@@ -117,6 +117,15 @@ def print_table(harness, found):
                      " and its 95 % interval.", ["Way", "ms", "by process", "Added", "Limit", "Verdict"], rows)
 
 
+def check_agreement(harness, what, percent, alternated, text):
+    low, middle, high = figures.interval(alternated)
+    name = f"{what} agree within {AGREEMENT} points"
+    if abs(percent - middle) > AGREEMENT and high - low > 2 * AGREEMENT:
+        harness.skip(name, f"not resolved: {text}")
+    else:
+        harness.check(name, abs(percent - middle) <= AGREEMENT, text)
+
+
 def check_measured_cost(harness, way, alternated):
     """The cost that a recording measures itself, in windows of one process: against the limit, and against other processes."""
     options = [*RECORDINGS[way], "--measure-cost"]
@@ -139,7 +148,7 @@ def check_measured_cost(harness, way, alternated):
         harness.skip(f"{way}: cost of a step in windows", text)
     else:
         harness.check(f"{way}: cost of a step in windows", said == "ok", text)
-    harness.check(f"{way}: both agree within {AGREEMENT} points", abs(measured["percent"] - middle) <= AGREEMENT, text)
+    check_agreement(harness, f"{way}: both", measured["percent"], alternated, text)
 
 
 def check_cost_of_runs(harness, way, alternated):
@@ -154,7 +163,7 @@ def check_cost_of_runs(harness, way, alternated):
     text = (f"by streamscope cost {measured['percent']:.2f} % ({measured['low']:.2f} to {measured['high']:.2f}), alternated {middle:.1f} % ({low:.1f} to"
             f" {high:.1f}); s: {pairs}")
     harness.log(f"  {way}: {text}")
-    harness.check(f"{way}: streamscope cost agrees within {AGREEMENT} points", abs(measured["percent"] - middle) <= AGREEMENT, text)
+    check_agreement(harness, f"{way}: streamscope cost and they", measured["percent"], alternated, text)
 
 
 def run(harness):
