@@ -93,8 +93,11 @@ TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
   EXPECT_EQ(trace.event_wait.binding[1], trace::kBindingExact);
 }
 
-// The thread that switches has a ring of its own, so no window is overwritten.
-TEST_F(FlightRecording, KeepsTheWindowsThatMeasureItsCost) {
+class WindowsOfAFlight : public FlightRecording, public testing::WithParamInterface<int> {};
+
+// The thread that switches has a ring of its own, so no window is overwritten. The history of the
+// other one begins in the last window, the end of which is not known, or before it.
+TEST_P(WindowsOfAFlight, ThatMeasureItsCostAreKept) {
   FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
   FakeThread watching(folder_ / "rings", 1, 64, ring::best_clock());
   thread.ring.header().overwrites = watching.ring.header().overwrites = 1;
@@ -107,37 +110,18 @@ TEST_F(FlightRecording, KeepsTheWindowsThatMeasureItsCost) {
     turn.progress = 100 * i;
     turn.begin = watching.now();
     watching.ring.push(turn);
-    for (int call = 0; call < 100; ++call) thread.call("cudaLaunchKernel", 0xa, 0);
+    const int calls = i < 4 ? 100 : GetParam();
+    for (int call = 0; call < calls; ++call) thread.call("cudaLaunchKernel", 0xa, 0);
     recorder.step();
   }
   const trace::Trace trace = dump(recorder);
   using testing::ElementsAre;
-  // The history of the other thread begins in the last one, the end of which is not known.
   EXPECT_THAT(trace.cost_window.recorded, ElementsAre(0, 1, 0, 1, 0));
   EXPECT_THAT(trace.cost_window.progress, ElementsAre(100, 100, 100, 100, 100));
-}
-
-TEST_F(FlightRecording, AHistoryThatBeginsBeforeTheLastWindowsCutsNone) {
-  FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
-  FakeThread watching(folder_ / "rings", 1, 64, ring::best_clock());
-  thread.ring.header().overwrites = watching.ring.header().overwrites = 1;
-  thread.thread(static_cast<uint32_t>(getpid()));
-  FlightRecorder recorder(folder_ / "rings");
-  for (uint64_t i = 0; i < 8; ++i) {
-    auto turn = watching.make<ring::CollectingRecord>(ring::RecordKind::kCollecting);
-    turn.on = i % 2;
-    turn.measuring = 1;
-    turn.progress = 100 * i;
-    turn.begin = watching.now();
-    watching.ring.push(turn);
-    for (int call = 0; call < (i < 5 ? 100 : 10); ++call) thread.call("cudaLaunchKernel", 0xa, 0);
-    recorder.step();
-  }
-  const trace::Trace trace = dump(recorder);
-  EXPECT_THAT(trace.cost_window.progress, testing::ElementsAre(100, 100, 100, 100, 100, 100, 100));
   for (trace::Id row = 0; row < trace.cost_window.size(); ++row)
     EXPECT_LT(trace.cost_window.start_ns[row], trace.cost_window.end_ns[row]);
 }
+INSTANTIATE_TEST_SUITE_P(CallsAtItsEnd, WindowsOfAFlight, testing::Values(100, 10));
 
 }  // namespace
 }  // namespace streamscope::record
