@@ -18,11 +18,13 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-/// What one collective or message says about a clock at one time of it, against the first rank's.
+/// What is known about a clock at one time of it, against the first rank's.
 struct Constraint {
+  enum Source { kCollective, kMeasured, kNone };
   Ns at_ns;
-  double lower, upper;  ///< infinite: says nothing
-  double offset;        ///< from the ends; NaN: says nothing
+  double lower = -kUnbounded, upper = kUnbounded;  ///< infinite: says nothing
+  double offset = std::nan("");                    ///< NaN: says nothing
+  Source source = kCollective;                     ///< or a message of the program
 };
 
 class ClockAligner {
@@ -34,6 +36,7 @@ class ClockAligner {
     number_clocks();
     clocks_[0].result.knots = {{}};
     for (const ClockOffset& offset : steps_.clock_offsets) add_measured(offset);
+    if (!steps_.clock_offsets.empty()) add_times_between();
     // Those that the last round reached let their collectives and messages reach others.
     for (round_ = 1; last_reached_ > 0; ++round_) {
       for_each_step([&](uint32_t step, Clock& clock) {
@@ -107,7 +110,28 @@ class ClockAligner {
     if (clock == of_host_.end() || clock->second == 0) return;
     clocks_[clock->second].constraints.push_back(
         {offset.at_ns - steps_.origin_ns, static_cast<double>(offset.lower_ns),
-         static_cast<double>(offset.upper_ns), static_cast<double>(middle_of(offset))});
+         static_cast<double>(offset.upper_ns), static_cast<double>(middle_of(offset)),
+         Constraint::kMeasured});
+  }
+  /// Bounds are widest where the run begins and ends, and halfway between two measurements.
+  void add_times_between() {
+    for (Clock& clock : clocks_) {
+      std::ranges::sort(clock.constraints, {}, &Constraint::at_ns);
+      const size_t count = clock.constraints.size();
+      for (size_t i = 1; i < count; ++i) {
+        add_time(clock, std::midpoint(clock.constraints[i - 1].at_ns, clock.constraints[i].at_ns));
+      }
+    }
+    for (uint32_t rank = 0; rank < steps_.ranks.size(); ++rank) {
+      const RankRow& row = steps_.ranks[rank];
+      Clock& clock = clocks_[clock_of_[rank]];
+      if (row.row_count == 0 || clock.constraints.empty()) continue;
+      add_time(clock, steps_.iterations[row.first_row].start_ns);
+      add_time(clock, steps_.iterations[row.first_row + row.row_count - 1].end_ns);
+    }
+  }
+  static void add_time(Clock& clock, Ns at_ns) {
+    clock.constraints.push_back({.at_ns = at_ns, .source = Constraint::kNone});
   }
   static Ns middle_of(const ClockOffset& offset) {
     return std::midpoint(offset.lower_ns, offset.upper_ns);
@@ -168,15 +192,15 @@ class ClockAligner {
     if (known.round != round_ || known.bounded == number) return;
     known.bounded = number;
     const Ns start_ns = steps_.start_ns[step], end_ns = steps_.end_ns[step];
-    const double nothing = std::nan("");
     if (known.latest_start > -kUnbounded && steps_.kind[step] != CollectiveKind::kSend) {
       const auto end = static_cast<double>(end_ns);
-      clock.constraints.push_back({end_ns, -kUnbounded, end - known.latest_start,
-                                   known.count > 0 ? end - known.ends / known.count : nothing});
+      Constraint& bound = clock.constraints.emplace_back(Constraint{.at_ns = end_ns});
+      bound.upper = end - known.latest_start;
+      if (known.count > 0) bound.offset = end - known.ends / known.count;
     }
     if (known.earliest_end < kUnbounded && steps_.kind[step] != CollectiveKind::kReceive) {
       const double lower = static_cast<double>(start_ns) - known.earliest_end;
-      clock.constraints.push_back({start_ns, lower, kUnbounded, nothing});
+      clock.constraints.push_back({.at_ns = start_ns, .lower = lower});
     }
   }
 
@@ -196,8 +220,9 @@ class ClockAligner {
       }
     }
     const std::vector<ClockKnot> points = estimates_of(all);
-    for (const Constraint& constraint : {all.front(), all.back()}) {
-      clock.result.knots.push_back(knot_at(constraint, points));
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (i == 0 || i + 1 == all.size() || all[i].source == Constraint::kNone)
+        clock.result.knots.push_back(knot_at(all[i], points));
     }
     for (const ClockKnot& point : points) {
       const auto nearest = std::ranges::lower_bound(all, point.at_ns, {}, &Constraint::at_ns);
@@ -214,17 +239,20 @@ class ClockAligner {
     to.upper = std::min(to.upper, from.upper + drift);
   }
 
-  /// Medians of the ends in stretches of time: long ones, so that one late end does not count, and
-  /// several, so that drift shows where it is more than the ends differ. None without ends.
+  /// What was measured, and medians of the ends in stretches of time: long ones, so that one late
+  /// end does not count, and several, so that drift shows where it is more than the ends differ.
   static std::vector<ClockKnot> estimates_of(const std::vector<Constraint>& all) {
     constexpr size_t kLeast = 3, kMost = 8;
     // In which a clock that is 20 ppm fast gains as much as the ends of a collective differ.
     constexpr Ns kShortestNs = 100'000'000;
     std::vector<std::pair<Ns, double>> ends;
-    for (const Constraint& constraint : all) {
-      if (!std::isnan(constraint.offset)) ends.emplace_back(constraint.at_ns, constraint.offset);
-    }
     std::vector<ClockKnot> points;
+    for (const Constraint& constraint : all) {
+      if (constraint.source == Constraint::kMeasured)
+        points.push_back({constraint.at_ns, constraint.offset, 0, 0});
+      else if (!std::isnan(constraint.offset))
+        ends.emplace_back(constraint.at_ns, constraint.offset);
+    }
     if (ends.empty()) return points;
     const Ns first = ends.front().first, whole = ends.back().first - first;
     const auto most = std::min(static_cast<Ns>(ends.size() / kLeast), whole / kShortestNs);
@@ -242,6 +270,9 @@ class ClockAligner {
       point.offset_ns = *middle;
       points.push_back(point);
     }
+    std::ranges::sort(points, {}, &ClockKnot::at_ns);
+    const auto again = std::ranges::unique(points, {}, &ClockKnot::at_ns);
+    points.erase(again.begin(), again.end());
     return points;
   }
 

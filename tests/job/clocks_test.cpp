@@ -126,10 +126,11 @@ TEST(Clocks, AreRefusedWhereUnbounded) {
   EXPECT_EQ(clocks[2].refused, "no collective or message joins it with rank 0");
 }
 
-// Ranks 0 to 2 on hosts of these names, with messages from 0 to 1 and to 2.
+// Ranks on hosts of these names that nothing else joins.
 std::vector<RankSummary> on_hosts(const std::vector<std::string>& hosts) {
   SmallJob job(static_cast<int>(hosts.size()));
-  for (int rank = 1; rank < static_cast<int>(hosts.size()); ++rank) job.message(0, rank);
+  for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) job.work(rank, 10);
+  job.end_iteration();
   std::vector<RankSummary> summaries = job.complete();
   for (size_t rank = 0; rank < hosts.size(); ++rank) {
     summaries[rank].identity.host = hosts[rank];
@@ -176,6 +177,22 @@ TEST(Clocks, ThatWereMeasuredBeforeDriftSince) {
   const auto clocks = clocks_of(summaries, {{"a", "b", kStart - 2 * second, 90, 110}});
   EXPECT_NEAR(clocks[1].at(0).upper_ns - clocks[1].at(0).lower_ns, 20 + 2 * 2 * second * kMostDrift,
               2'000);
+}
+
+TEST(Clocks, AreLeastKnownHalfwayBetweenTwoMeasurements) {
+  const auto summaries = on_hosts({"a", "b"});
+  const Ns second = 1'000'000'000;
+  const auto clocks = clocks_of(summaries, {{"a", "b", kStart - 2 * second, 90, 110},
+                                            {"a", "b", kStart + 2 * second, 290, 310}});
+  const auto width = [&](Ns at) {
+    const ClockKnot knot = clocks[1].at(at);
+    return knot.upper_ns - knot.lower_ns;
+  };
+  EXPECT_NEAR(width(-2 * second), 20, 0.1);
+  EXPECT_NEAR(width(0), 20 - 200 + 2 * 2 * second * kMostDrift, 2'000);
+  EXPECT_NEAR(width(2 * second), 20, 0.1);
+  EXPECT_NEAR(clocks[1].at(0).offset_ns, 200, 0.1) << "on the line between them";
+  EXPECT_NEAR(clocks[1].at(second).offset_ns, 250, 0.1);
 }
 
 TEST(Clocks, AreRefusedWhereMessagesAndCollectivesContradict) {
