@@ -95,7 +95,7 @@ class Runs {
       throw Error(program_.front(), fmt::format("ended with exit code {}", outcome.exit_code),
                   "measure a program that ends well");
     if (!outcome.trace_written) return {};
-    const trace::Trace trace = load(options.output, true);
+    const trace::Trace trace = load(options.output, true, {.only = {"process", "cost_window"}});
     Run result{.progress = analysis::progress_of_run(trace)};
     for (const trace::Id text : trace.process.collector_id)
       result.by_callbacks |= trace.text(text).starts_with("cupti");
@@ -169,7 +169,7 @@ std::function<int()> define_cost(CommandLine& line, ProgramArguments& program) {
               {.takes = "NAME"});
   line.option("--json", &choices->json, "print JSON");
   line.option("--quiet", &choices->quiet, "no progress");
-  auto recorded = define_contents(line);
+  auto recorded = define_recorded(line);
   return [choices, recorded = std::move(recorded), &program]() -> int {
     if (program.empty()) {
       throw Error("cost", "no program is given",

@@ -265,7 +265,7 @@ void define_course(CommandLine& line, Choices* choices) {
 
 }  // namespace
 
-std::function<record::Options()> define_contents(CommandLine& line) {
+std::function<record::Options()> define_recorded(CommandLine& line) {
   auto choices = std::make_shared<Choices>();
   define_contents(line, choices.get());
   return [choices] { return options_from(*choices); };

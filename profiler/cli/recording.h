@@ -25,7 +25,7 @@ record::Options default_record_options(const std::filesystem::path& file);
 
 /// Declares the options of `record` that say what is recorded. The returned function gives all
 /// options, after parsing; it may throw Error.
-std::function<record::Options()> define_contents(CommandLine& line);
+std::function<record::Options()> define_recorded(CommandLine& line);
 
 /// Makes the recorder explain a program without progress for `timeout_s` (0: only on request), on
 /// standard error and in the trace.

@@ -40,7 +40,7 @@ export STREAMSCOPE_JOB=pair
 for rank in 0 1; do
   host=$([[ $rank == 0 ]] && echo first || echo ahead)
   ./on "$host" RANK=$rank WORLD_SIZE=2 LD_LIBRARY_PATH="$fake" \
-    "$bin/streamscope" record --quiet --tier structure --run run -- "$bin/tests/sampled" calls 20000 >out.txt || fail "rank $rank: $(cat out.txt)"
+    "$bin/streamscope" record --quiet --tier structure --run run -- "$bin/tests/sampled" calls 200000 >out.txt || fail "rank $rank: $(cat out.txt)"
 done
 refused() { "$bin/streamscope" query run "SELECT refused FROM clock WHERE rank = 1" --format csv; }
 [[ $(refused) == *"no collective or message joins it with rank 0"* ]] || fail "without a measurement: $(refused)"

@@ -8,7 +8,7 @@
 //   waits       waits in calls that a stop would interrupt; prints how many were interrupted
 //   churn       starts and ends threads and children, then becomes `sampled steady 50`; ends with 5
 //   steady MS   prints its process id, works so long while signals arrive, prints how many came
-//   calls N     makes N calls, some microseconds apart; prints how many
+//   calls N     makes N calls, half a microsecond apart; prints how many
 //   private     cannot be read by others, works, ends with 6
 #include <dlfcn.h>
 #include <pthread.h>
@@ -88,7 +88,7 @@ volatile uint64_t kept;
 int make_calls(const Driver& driver, int count) {
   uint64_t value = kept;
   for (int i = 0; i < count; ++i) {
-    for (int j = 0; j < 4'000; ++j) value = value * 6364136223846793005u + 1442695040888963407u;
+    for (int j = 0; j < 500; ++j) value = value * 6364136223846793005u + 1442695040888963407u;
     kept = value;
     driver.record();
   }
