@@ -26,7 +26,8 @@ constexpr uint32_t kMaxSlots = kMaxNativeFrames + 8;  // with the collector's ow
 
 /// What a walk found. It is still right if every place has the same return address as then: the
 /// innermost place is in use now, and a return address says which function its frame is of, and so,
-/// as frames of a function have one size at one place of its code, where the next one is.
+/// as frames of a function have one size at one place of its code (but for alloca), where the next
+/// one is.
 struct WalkedStack {
   uintptr_t innermost = 0;  // place of the first return address
   bool stop_at_python = false;
