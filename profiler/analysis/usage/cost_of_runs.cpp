@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
+
+#include "analysis/iterations/issued_work.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -30,13 +33,6 @@ size_t windows_until(const Points& points, double progress) {
   return static_cast<size_t>(
       std::ranges::lower_bound(points, progress, {}, &RunProgress::Point::progress) -
       points.begin());
-}
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 != 0) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 }  // namespace
@@ -92,7 +88,7 @@ std::optional<ComparedRuns> compare_runs(const PairOfRuns& runs) {
   if (ratios.empty()) return std::nullopt;
   return ComparedRuns{.bare_s = seconds_at(bare, end),
                       .recorded_s = seconds_at(recorded, end),
-                      .log_ratio = median(ratios)};
+                      .log_ratio = median(std::move(ratios))};
 }
 
 MeasuredCost cost_of_pairs(std::span<const ComparedRuns> pairs) {
