@@ -36,8 +36,8 @@ struct CostChoices {
   bool json = false, quiet = false;
 };
 
-// The parts do not say how fast the program proceeds.
-void refuse_what_has_other_runs(const record::Options& options) {
+// Six runs would take too long, and a clock does for such a cost.
+void refuse_accesses(const record::Options& options) {
   if ((options.with & ring::kWithAccesses) != 0)
     throw Error("cost", "--with accesses makes every kernel many times slower",
                 "time the program with `streamscope record --with accesses` and without");
@@ -122,7 +122,7 @@ std::string seconds(double value) { return fmt::format("{:.3f} s", value); }
 
 int measure_cost(const record::Options& recorded, const CostChoices& choices,
                  const ProgramArguments& program) {
-  refuse_what_has_other_runs(recorded);
+  refuse_accesses(recorded);
   Runs runs(recorded, choices, program);
   std::vector<ComparedRuns> compared;
   nlohmann::json rows = nlohmann::json::array();
