@@ -9,6 +9,7 @@
 //   churn       starts and ends threads and children, then becomes `sampled steady 50`; ends with 5
 //   steady MS   prints its process id, works so long while signals arrive, prints how many came
 //   calls N     makes N calls, half a microsecond apart; prints how many
+//   paced N     makes N calls, 2 ms apart, or 5 ms where all call stacks are recorded
 //   private     cannot be read by others, works, ends with 6
 #include <dlfcn.h>
 #include <pthread.h>
@@ -93,6 +94,17 @@ int make_calls(const Driver& driver, int count) {
     driver.record();
   }
   std::printf("%d calls\n", count);
+  return 0;
+}
+
+// A cost of recording that is the same on every machine, however busy.
+int make_paced_calls(const Driver& driver, int count) {
+  const char* stacks = std::getenv("STREAMSCOPE_STACKS");
+  const auto pause = stacks != nullptr && std::string_view(stacks) == "all" ? 5ms : 2ms;
+  for (int i = 0; i < count; ++i) {
+    std::this_thread::sleep_for(pause);
+    driver.record();
+  }
   return 0;
 }
 
@@ -262,6 +274,7 @@ int run(std::string_view scenario, int number) {
   if (scenario == "after-exec") return after_exec(driver);
   if (scenario == "steady") return steady(driver, number);
   if (scenario == "calls") return make_calls(driver, number);
+  if (scenario == "paced") return make_paced_calls(driver, number);
   if (scenario == "private") return kept_private(driver);
   return 2;
 }
