@@ -35,6 +35,7 @@ class ClockAligner {
     if (steps_.ranks.empty()) return {};
     number_clocks();
     clocks_[0].result.knots = {{}};
+    sort_measured_of_first();
     for (const ClockOffset& offset : steps_.clock_offsets) add_measured(offset);
     if (!steps_.clock_offsets.empty()) add_times_between();
     // Those that the last round reached let their collectives and messages reach others.
@@ -99,7 +100,7 @@ class ClockAligner {
                 .lower_ns = -offset.upper_ns,
                 .upper_ns = -offset.lower_ns};
     } else if (offset.reference != first) {
-      const ClockOffset* own = nearest(first, offset);
+      const ClockOffset* own = nearest_of_first(offset);
       if (own == nullptr) return;
       const auto apart = static_cast<double>(reference_time(*own) - reference_time(offset));
       const Ns drift = std::llround(kMostDrift * std::abs(apart));
@@ -137,18 +138,26 @@ class ClockAligner {
     return std::midpoint(offset.lower_ns, offset.upper_ns);
   }
   static Ns reference_time(const ClockOffset& offset) { return offset.at_ns - middle_of(offset); }
-  /// What was measured of a host against the same reference, closest in time; null if nothing.
-  const ClockOffset* nearest(const std::string& host, const ClockOffset& to) const {
-    const ClockOffset* found = nullptr;
-    const auto apart = [&](const ClockOffset& other) {
-      return std::abs(reference_time(other) - reference_time(to));
-    };
-    for (const ClockOffset& other : steps_.clock_offsets) {
-      if (other.host == host && other.reference == to.reference &&
-          (found == nullptr || apart(other) < apart(*found)))
-        found = &other;
+  static Ns time_of(const ClockOffset* offset) { return reference_time(*offset); }
+  void sort_measured_of_first() {
+    const std::string& first = steps_.ranks.front().identity.host;
+    for (const ClockOffset& offset : steps_.clock_offsets) {
+      if (offset.host == first) of_first_[offset.reference].push_back(&offset);
     }
-    return found;
+    for (auto& [reference, offsets] : of_first_) std::ranges::sort(offsets, {}, time_of);
+  }
+  /// What was measured of the first rank's host against the same reference, closest in time; null
+  /// if nothing.
+  const ClockOffset* nearest_of_first(const ClockOffset& to) const {
+    const auto found = of_first_.find(to.reference);
+    if (found == of_first_.end()) return nullptr;
+    const std::vector<const ClockOffset*>& offsets = found->second;
+    const Ns time = reference_time(to);
+    const auto after = std::ranges::lower_bound(offsets, time, {}, time_of);
+    if (after == offsets.begin()) return *after;
+    const ClockOffset* before = *std::prev(after);
+    return after == offsets.end() || time - time_of(before) <= time_of(*after) - time ? before
+                                                                                      : *after;
   }
 
   template <class Act>
@@ -310,6 +319,8 @@ class ClockAligner {
   std::vector<Clock> clocks_;
   std::vector<uint32_t> clock_of_;                     // by rank row
   std::unordered_map<std::string, uint32_t> of_host_;  // in `clocks_`
+  /// What was measured of the first rank's host, by reference, in order of time.
+  std::unordered_map<std::string, std::vector<const ClockOffset*>> of_first_;
   uint32_t round_ = 0;
   size_t last_reached_ = 1;
 };

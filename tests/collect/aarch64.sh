@@ -14,9 +14,13 @@ cd "$repository"
 sources=(profiler/collect/interposed/{stubs,lookups,interposed_calls,wrappers}.cpp profiler/collect/process/symbols.cpp profiler/ring/ring.cpp)
 [[ ${STREAMSCOPE_AARCH64:-} != all ]] || mapfile -t sources < <(git ls-files 'profiler/collect/*.cpp' 'profiler/ring/*.cpp')
 failed=0
+object=$(mktemp)
+trap 'rm -f "$object"' EXIT
+cache=()
+! command -v ccache >/dev/null || cache=(ccache)
 for source in "${sources[@]}"; do
-  "$compiler" -std=c++20 -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-deprecated-declarations -fPIC -O1 \
-    -DSTREAMSCOPE_WITH_CUPTI -Iprofiler -Ilibcoord/include -I"$generated" -isystem "$cuda" -c "$source" -o /dev/null ||
+  "${cache[@]}" "$compiler" -std=c++20 -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-deprecated-declarations -fPIC -O1 \
+    -DSTREAMSCOPE_WITH_CUPTI -Iprofiler -Ilibcoord/include -I"$generated" -isystem "$cuda" -c "$source" -o "$object" ||
     { echo "FAIL $source"; failed=1; }
 done
 echo "${#sources[@]} sources"

@@ -50,8 +50,8 @@ Observed::Observed() {
   control_->ring_records = 4096;
   control_->collecting.store(1);
   set(ring::kRingsVariable, folder_);
-  set("TSAN_OPTIONS",
-      "die_after_fork=0");  // a forked child may start its own recording, threads included
+  // A forked child may start its own recording, threads included.
+  set("TSAN_OPTIONS", "die_after_fork=0 atexit_sleep_ms=50");
   set("LD_PRELOAD", kCanPreload ? COLLECT_LIBRARY : "");
   set("CUDA_INJECTION64_PATH", "");
   set("NVTX_INJECTION64_PATH", "");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "observed.h"
+#include "support/sanitized.h"
 
 namespace streamscope::collect {
 namespace {
@@ -13,9 +14,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Signals, BusErrorsOfTheProgramReachItsOwnHandlers) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the thread sanitizer sets handlers by functions of its own";
-#endif
+  if (test::kThreadSanitized)
+    GTEST_SKIP() << "the thread sanitizer sets handlers by functions of its own";
   Observed run;
   EXPECT_EQ(run.run_child("bus-handlers"), 0) << run.error_text();
 }

@@ -4,8 +4,6 @@
 // A program that makes the same calls from many places.
 #include <alloca.h>
 
-#include <cstdio>
-#include <cstring>
 #include <random>
 #include <span>
 #include <string>
@@ -16,22 +14,21 @@ namespace child {
 namespace {
 
 const auto kStream = handle<cudaStream_t>(0xa00a);
-std::string path;
 
-[[gnu::noinline]] void synchronize() {
+[[gnu::noinline]] void make_call() {
   launch(kStream);
   asm volatile("");  // a call at the end would be a jump
 }
 
 [[gnu::noinline]] void right(const char* way);
 [[gnu::noinline]] void left(const char* way) {
-  if (*way == 0) synchronize();
+  if (*way == 0) make_call();
   if (*way == 'l') left(way + 1);
   if (*way == 'r') right(way + 1);
   asm volatile("");
 }
 [[gnu::noinline]] void right(const char* way) {
-  if (*way == 0) synchronize();
+  if (*way == 0) make_call();
   if (*way == 'l') left(way + 1);
   if (*way == 'r') right(way + 1);
   asm volatile("");
@@ -49,14 +46,15 @@ int stacks_of_many_places(const Arguments&) {
   cuInit(0);
   create_context();
   std::mt19937 random(5);
+  std::string ways;
   for (int i = 0; i < 3000; ++i) {
     std::string way(random() % 5, 'l');
     for (char& step : way) step = random() % 2 == 0 ? 'l' : 'r';
     const size_t bytes = 16 << random() % 8;
     varied(way.c_str(), bytes);
-    path += (i == 0 ? "" : " ") + (way.empty() ? "-" : way);
+    ways += (i == 0 ? "" : " ") + (way.empty() ? "-" : way);
   }
-  say(path.c_str());
+  say(ways.c_str());
   return 0;
 }
 

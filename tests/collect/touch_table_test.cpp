@@ -18,6 +18,7 @@
 
 #include "collect/observed/touched_ranges.h"
 #include "support/host_patches.h"
+#include "support/sanitized.h"
 
 namespace streamscope::collect {
 namespace {
@@ -258,7 +259,7 @@ Bytes bytes_of(const std::vector<HostTable::Range>& ranges) {
 }
 
 TEST(TouchTable, RandomTouchesAreExact) {
-  for (uint32_t seed = 0; seed < 30; ++seed) {
+  for (int seed = 0; seed < test::sample_of(30); ++seed) {
     HostTable table(1 << 14);
     const Bytes all = touch_at_random(table, seed);
     ASSERT_EQ(bytes_of(table.ranges()), all) << "seed " << seed;
@@ -266,7 +267,7 @@ TEST(TouchTable, RandomTouchesAreExact) {
 }
 
 TEST(TouchTable, RandomTouchesAreExactBeyondTheTable) {
-  for (uint32_t seed = 0; seed < 30; ++seed) {
+  for (int seed = 0; seed < test::sample_of(30); ++seed) {
     HostTable table(kMostSteps, 1 << 12);
     const Bytes all = touch_at_random(table, seed);
     ASSERT_EQ(bytes_of(table.ranges()), all) << "seed " << seed;

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "coord/fake_observer.h"
+#include "support/sanitized.h"
 
 namespace {
 
@@ -141,7 +142,8 @@ std::vector<Set> order_of_calls(const Program& program, const fake_observer::Obs
 
 TEST(ElisionAgainstBruteForce, RandomProgramsKeepTheirOrderWithTheFewestWaits) {
   const char* wanted = std::getenv("STREAMSCOPE_ELISION_PROGRAMS");
-  const std::uint64_t programs = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 2000;
+  const std::uint64_t programs =
+      wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : streamscope::test::sample_of(2000);
   std::mt19937_64 generator(20261121);
   std::uint64_t all_waits = 0, all_dependencies = 0;
   std::vector<coord::Device> devices;

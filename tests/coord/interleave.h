@@ -10,11 +10,15 @@
 // once. A sleep never ends by itself, so a lost wake-up shows as a deadlock.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/sanitized.h"
 
 namespace model {
 
@@ -157,5 +161,13 @@ struct Result {
 
 /// Runs what `make` returns, newly made each time, in every order; stops at the first that fails.
 Result explore(const std::function<Program()>& make);
+
+class OrdersTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (streamscope::test::kThreadSanitized)
+      GTEST_SKIP() << "there is one real thread, which the thread sanitizer would only slow down";
+  }
+};
 
 }  // namespace model

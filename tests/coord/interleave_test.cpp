@@ -19,14 +19,7 @@ namespace {
 constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
 using Word = coord::BasicTimelineWord<model::Platform>;
 
-class EveryOrder : public testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "there is one real thread, which the thread sanitizer would only slow down";
-#endif
-  }
-};
+using EveryOrder = model::OrdersTest;
 
 /// Sleeps until the value is reached or the timeline failed, as TimelineSignal::wait does.
 template <typename AnyWord>

@@ -86,14 +86,7 @@ TEST(TaskCount, HoldsWhileTasksSpawnOthers) {
   EXPECT_TRUE(count.none());
 }
 
-class EveryOrderOfTasks : public testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "there is one real thread, which the thread sanitizer would only slow down";
-#endif
-  }
-};
+using EveryOrderOfTasks = model::OrdersTest;
 
 /// Two or three workers with a ring each. Task 0 exists at first; task t spawns the tasks in
 /// `spawns[t]`. A worker gives up after `rounds` polls, so that orders end.

@@ -192,14 +192,7 @@ model::Result orders(const std::vector<Act>& acts, const std::vector<std::int64_
   });
 }
 
-class EveryOrderOfWaits : public testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "there is one real thread, which the thread sanitizer would only slow down";
-#endif
-  }
-};
+using EveryOrderOfWaits = model::OrdersTest;
 
 TEST_F(EveryOrderOfWaits, OneIsReachedOrCancelledAtTheEnd) {
   const model::Result result = orders({Act::kAdd}, {0});

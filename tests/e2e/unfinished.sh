@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The gate never passes a trace that does not reach the end of its program, whenever it reads. STREAMSCOPE_GATE_TRIES sets how often it is
-# tried (default 30).
-tries=${STREAMSCOPE_GATE_TRIES:-30}
+# tried (default 9).
+tries=${STREAMSCOPE_GATE_TRIES:-9}
 source "$(dirname "$0")/lib.sh" "$1"
 export STREAMSCOPE_BIN=$bin/streamscope
 

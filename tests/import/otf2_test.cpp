@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "imported.h"
+#include "support/sanitized.h"
 #include "trace/error.h"
 
 #if STREAMSCOPE_OTF2
@@ -299,7 +300,7 @@ TEST_F(DamagedOtf2, IsNamedByFileAndRemedy) {
 }
 
 TEST_F(DamagedOtf2, IsImportedOrRefusedWhateverBytesChange) {
-  constexpr int kTries = 150;
+  constexpr int kTries = sample_of(150);
   const auto file = archive();
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "a")) {

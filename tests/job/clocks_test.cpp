@@ -8,6 +8,7 @@
 
 #include "job/simulated_job.h"
 #include "job/small_job.h"
+#include "support/sanitized.h"
 #include "trace/scratch_folder.h"
 
 namespace streamscope::job {
@@ -28,7 +29,7 @@ double planted_offset(const SimulatedJob& job, size_t rank, Ns own_ns) {
 
 TEST(Clocks, PlantedOffsetsAndDriftsAreInsideEveryBound) {
   double worst = 0;
-  for (uint32_t seed = 1; seed <= 60; ++seed) {
+  for (int seed = 1; seed <= test::sample_of(60); ++seed) {
     const int ranks = std::array{16, 24, 40, 64}[seed % 4];
     JobPlan plan = random_plan(ranks, static_cast<Fault>(seed % kFaultCount), seed);
     if (plan.fault == Fault::kMixedOrder) plan.fault = Fault::kNone;
@@ -126,6 +127,8 @@ TEST(Clocks, AreRefusedWhereUnbounded) {
   EXPECT_EQ(clocks[2].refused, "no collective or message joins it with rank 0");
 }
 
+constexpr Ns kStart = 1'790'000'000'000'000'000;
+
 // Ranks on hosts of these names that nothing else joins.
 std::vector<RankSummary> on_hosts(const std::vector<std::string>& hosts) {
   SmallJob job(static_cast<int>(hosts.size()));
@@ -134,7 +137,7 @@ std::vector<RankSummary> on_hosts(const std::vector<std::string>& hosts) {
   std::vector<RankSummary> summaries = job.complete();
   for (size_t rank = 0; rank < hosts.size(); ++rank) {
     summaries[rank].identity.host = hosts[rank];
-    summaries[rank].clock_start_ns = 1'790'000'000'000'000'000;
+    summaries[rank].clock_start_ns = kStart;
   }
   return summaries;
 }
@@ -144,7 +147,6 @@ std::vector<RankClock> clocks_of(const std::vector<RankSummary>& summaries,
   steps.clock_offsets = measured;
   return job::clocks_of(steps);
 }
-constexpr Ns kStart = 1'790'000'000'000'000'000;
 
 TEST(Clocks, AreKnownFromMessagesBetweenHosts) {
   const auto summaries = on_hosts({"a", "b", "c"});

@@ -11,6 +11,7 @@
 
 #include "job/hang_note.h"
 #include "job/rank_words.h"
+#include "support/sanitized.h"
 
 namespace streamscope::job {
 namespace {
@@ -407,7 +408,8 @@ TEST(JobHang, ARankIsNotInWhatOthersHaveLeft) {
 // One fault in a job; how far the host runs ahead, where and which are random.
 // Two ranks cannot tell which of them calls in the wrong order or another kind: then both are
 // named.
-void plant_faults(int ranks, int columns, int jobs) {
+void plant_faults(int ranks, int columns, int all_jobs) {
+  const int jobs = test::sample_of(all_jobs);
   std::mt19937 random(static_cast<unsigned>(ranks));
   const auto below = [&](size_t limit) {
     return std::uniform_int_distribution<size_t>(0, limit - 1)(random);
@@ -435,7 +437,8 @@ void plant_faults(int ranks, int columns, int jobs) {
 }
 
 // The same of jobs whose ranks send to each other.
-void plant_in_pipelines(int stages, int pipelines, int jobs) {
+void plant_in_pipelines(int stages, int pipelines, int all_jobs) {
+  const int jobs = test::sample_of(all_jobs);
   std::mt19937 random(static_cast<unsigned>(stages * 100 + pipelines));
   const auto below = [&](size_t limit) {
     return std::uniform_int_distribution<size_t>(0, limit - 1)(random);

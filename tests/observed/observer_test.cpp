@@ -19,6 +19,7 @@
 #include "collect/observed/table.h"
 #include "collect/process/session.h"
 #include "stand_in.h"
+#include "support/sanitized.h"
 
 namespace streamscope::collect {
 namespace {
@@ -123,7 +124,7 @@ TEST(Observer, OfCodeThatCannotBeReadSaysThatNotAllIsKnown) {
 TEST(Observer, ReadsTablesInTurnWhileTheProgramRuns) {
   Program program(cubin("signals.sm_90"));
   ThreadStream streams[3];
-  constexpr uint64_t kGranules = 2000, kLaunches = 400;
+  constexpr uint64_t kGranules = 2000, kLaunches = test::kThreadSanitized ? 150 : 400;
   std::map<uint32_t, uint64_t> expected;
   for (uint64_t i = 0; i < kLaunches; ++i) {
     const uint64_t base = kBase + i * kGranules * 512;
@@ -155,7 +156,10 @@ Kernel touching_many(uint64_t granules = kManyGranules) {
   };
 }
 
+constexpr char kManyTakeAMinute[] = "the thread sanitizer takes a minute for so many granules";
+
 TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
+  if (test::kThreadSanitized) GTEST_SKIP() << kManyTakeAMinute;
   Program program(cubin("signals.sm_90"));
   Program::have_host_memory();
   ThreadStream stream;
@@ -177,6 +181,7 @@ TEST(Observer, KnowsALaunchThatTouchesMoreThanItsTableHasRoomFor) {
 // More granules than are read at once, in a large table the second time, as the kernel is known
 // then.
 TEST(Observer, ReadsALargeTableInParts) {
+  if (test::kThreadSanitized) GTEST_SKIP() << kManyTakeAMinute;
   constexpr uint64_t kGranules = 300'000;
   Program program(cubin("signals.sm_90"));
   Program::have_host_memory();

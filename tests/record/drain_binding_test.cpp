@@ -347,17 +347,22 @@ TEST_F(DrainTest, EveryPauseHasItsOwnRow) {
   EXPECT_LT(trace.loss.end_ns[pauses[0]], trace.loss.start_ns[pauses[1]]);
 }
 
+// Returns when.
+uint64_t switch_recording(FakeThread& thread, bool on, bool measuring, uint64_t progress) {
+  auto record = thread.make<ring::CollectingRecord>(RecordKind::kCollecting);
+  record.on = on;
+  record.measuring = measuring;
+  record.progress = progress;
+  record.begin = thread.now();
+  thread.ring.push(record);
+  return record.begin;
+}
+
 TEST_F(DrainTest, WindowsOfARunThatIsRecordedLoseNoHistory) {
   FakeThread& a = thread(0);
   std::vector<uint64_t> at;
   const auto mark = [&](bool measuring, uint64_t progress) {
-    auto record = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
-    record.on = measuring;
-    record.measuring = measuring;
-    record.progress = progress;
-    record.begin = a.now();
-    at.push_back(record.begin);
-    a.ring.push(record);
+    at.push_back(switch_recording(a, measuring, measuring, progress));
   };
   mark(true, 0);
   a.call("cudaEventRecord", 0xaa, 0xe1);
@@ -379,13 +384,7 @@ TEST_F(DrainTest, StoresTheWindowsThatMeasureTheCostOfRecording) {
   FakeThread& a = thread(0);
   std::vector<uint64_t> at;
   const auto turn = [&](bool on, bool measuring, uint64_t progress) {
-    auto record = a.make<ring::CollectingRecord>(RecordKind::kCollecting);
-    record.on = on;
-    record.measuring = measuring;
-    record.progress = progress;
-    record.begin = a.now();
-    at.push_back(record.begin);
-    a.ring.push(record);
+    at.push_back(switch_recording(a, on, measuring, progress));
   };
   a.call("cudaEventRecord", 0xaa, 0xe1);
   turn(false, true, 100);

@@ -17,6 +17,7 @@
 #include "ring/process.h"
 #include "support/descriptor_limit.h"
 #include "support/kill_points.h"
+#include "support/sanitized.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 #include "trace/read/reader.h"
@@ -418,11 +419,7 @@ TEST_F(Recording, IsFinishedByItsDetachedWriter) {
 
 // At 58,000 kernels a second the writer fell further and further behind.
 TEST_F(Recording, LosesNothingAtAHundredThousandLaunchesASecond) {
-#if defined(__SANITIZE_THREAD__)  // under which everything takes some ten times as long
-  constexpr unsigned kLaunches = 50'000, kPerSecond = 20'000;
-#else
-  constexpr unsigned kLaunches = 200'000, kPerSecond = 100'000;
-#endif
+  constexpr unsigned kLaunches = test::sample_of(200'000), kPerSecond = test::sample_of(100'000);
   options_.tier = Tier::kTimes;
   const Outcome outcome =
       record({"load", "2", std::to_string(kLaunches), std::to_string(kPerSecond)});

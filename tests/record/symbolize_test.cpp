@@ -16,6 +16,7 @@
 #include <elfutils/libdwfl.h>
 
 #include "inlined_call.h"
+#include "support/sanitized.h"
 #include "trace/function_name.h"
 
 namespace streamscope::record {
@@ -87,7 +88,7 @@ std::string file_of(const void* address) {
 std::vector<uint64_t> addresses(uint64_t until) {
   std::vector<uint64_t> result;
   std::mt19937_64 random(5);
-  for (int i = 0; i < 3000; ++i) result.push_back(random() % until);
+  for (int i = 0; i < test::sample_of(3000); ++i) result.push_back(random() % until);
   return result;
 }
 
@@ -109,7 +110,7 @@ TEST(Symbolizer, NamesWhatASearchOfAllSymbolsNames) {
           << real << " +" << address << ": '" << got << "', not '" << wanted.name << "'";
     }
   }
-  EXPECT_GT(named, 1000);
+  EXPECT_GT(named, test::sample_of(1000));
 }
 
 TEST(Symbolizer, GivesTheLineOfTheProgramForACallThatIsInlinedFromAHeaderOfALibrary) {

@@ -16,6 +16,7 @@
 
 #include "raw_client.h"
 #include "serve/server.h"
+#include "support/sanitized.h"
 #include "trace/error.h"
 #include "trace/scratch_folder.h"
 
@@ -31,11 +32,7 @@ namespace fs = std::filesystem;
 constexpr Limits kImpatient{.idle = 300ms, .request = 600ms, .connections = 4};
 
 // Sanitizers keep what is freed for a while.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kFewBytes = uint64_t{512} << 20;
-#else
-constexpr uint64_t kFewBytes = uint64_t{32} << 20;
-#endif
+constexpr uint64_t kFewBytes = uint64_t{test::kSanitized ? 512 : 32} << 20;
 
 std::string body_of(const std::string& response) {
   const size_t end = response.find("\r\n\r\n");

@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 
+#include "support/sanitized.h"
 #include "support/trace_builder.h"
 #include "trace/error.h"
 #include "trace/read/reader.h"
@@ -53,7 +54,7 @@ TEST(Damage, OfSingleBytesIsSurvived) {
   ASSERT_TRUE(readable(good));
   std::mt19937 random(7);
   int refused = 0;
-  for (int round = 0; round < 400; round++) {
+  for (int round = 0; round < test::sample_of(400); round++) {
     std::string bytes = good;
     // Half of the hits go to the header, the schema and the first pages of tables, where they do
     // the most damage.
@@ -62,14 +63,14 @@ TEST(Damage, OfSingleBytesIsSurvived) {
       bytes[random() % range] = static_cast<char>(random());
     refused += readable(bytes) ? 0 : 1;
   }
-  EXPECT_GT(refused, 40);
+  EXPECT_GT(refused, test::sample_of(400) / 10);
 }
 
 TEST(Damage, OfWholePagesIsSurvived) {
   std::string good = small_trace();
   std::mt19937 random(8);
   size_t pages = good.size() / 4096;
-  for (int round = 0; round < 120; round++) {
+  for (int round = 0; round < test::sample_of(120); round++) {
     std::string bytes = good;
     size_t to = random() % pages, from = random() % pages;
     if (round % 3 == 0)

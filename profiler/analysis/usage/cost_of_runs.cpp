@@ -19,9 +19,13 @@ constexpr size_t kFewestWindowsOfRun = 10;
 // Windows are not cut at equal work: a part of several is known more precisely.
 constexpr size_t kWindowsOfPart = 4, kMostParts = 20;
 
-// When the run had come so far: the first such time.
+// The first point that is so far.
+Points::const_iterator reaching(const Points& points, double progress) {
+  return std::ranges::lower_bound(points, progress, {}, &RunProgress::Point::progress);
+}
+
 double seconds_at(const Points& points, double progress) {
-  const auto after = std::ranges::lower_bound(points, progress, {}, &RunProgress::Point::progress);
+  const auto after = reaching(points, progress);
   if (after == points.begin()) return 0;
   if (after == points.end()) return points.back().seconds;
   const auto before = std::prev(after);
@@ -30,33 +34,33 @@ double seconds_at(const Points& points, double progress) {
 }
 
 size_t windows_until(const Points& points, double progress) {
-  return static_cast<size_t>(
-      std::ranges::lower_bound(points, progress, {}, &RunProgress::Point::progress) -
-      points.begin());
+  return static_cast<size_t>(reaching(points, progress) - points.begin());
+}
+
+Points points_of(std::span<const trace::CostWindow> windows) {
+  Points points;
+  trace::Ns start_ns = 0;
+  for (const trace::CostWindow& window : windows) {
+    if (window.progress == trace::kNoInt || window.start_ns == trace::kUnknownNs ||
+        window.end_ns == trace::kUnknownNs)
+      continue;
+    if (points.empty()) {
+      points.push_back({});
+      start_ns = window.start_ns;
+    }
+    points.push_back({static_cast<double>(window.end_ns - start_ns) * 1e-9,
+                      points.back().progress + static_cast<double>(window.progress)});
+  }
+  return points;
 }
 
 }  // namespace
 
 RunProgress progress_of_run(const trace::Trace& trace) {
-  std::vector<Points> by_process(trace.process.size());
-  std::vector<trace::Ns> starts(trace.process.size(), trace::kUnknownNs);
-  const auto& rows = trace.cost_window;
-  for (trace::Id row = 0; row < rows.size(); ++row) {
-    const trace::Id process = rows.process_id[row];
-    if (process >= by_process.size() || rows.progress[row] == trace::kNoInt ||
-        rows.start_ns[row] == trace::kUnknownNs || rows.end_ns[row] == trace::kUnknownNs)
-      continue;
-    Points& points = by_process[process];
-    if (points.empty()) {
-      points.push_back({});
-      starts[process] = rows.start_ns[row];
-    }
-    points.push_back({static_cast<double>(rows.end_ns[row] - starts[process]) * 1e-9,
-                      points.back().progress + static_cast<double>(rows.progress[row])});
-  }
   RunProgress furthest;
   double most = 0;
-  for (Points& points : by_process) {
+  for (const auto& windows : windows_by_process(trace)) {
+    Points points = points_of(windows);
     if (points.empty() || points.back().progress <= most) continue;
     most = points.back().progress;
     furthest.points = std::move(points);

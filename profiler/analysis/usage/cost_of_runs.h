@@ -38,9 +38,9 @@ struct ComparedRuns {
 /// Nothing if one of them worked for less than ten windows. O(windows).
 std::optional<ComparedRuns> compare_runs(const PairOfRuns& runs);
 
-/// `windows` counts pairs. The interval needs six of them: with fewer, its ends are the extremes.
-MeasuredCost cost_of_pairs(std::span<const ComparedRuns> pairs);
-
+/// With fewer pairs, no interval between two of them is one of 95 %.
 inline constexpr int kFewestPairs = 6;
+/// `windows` counts pairs.
+MeasuredCost cost_of_pairs(std::span<const ComparedRuns> pairs);
 
 }  // namespace streamscope::analysis

@@ -37,8 +37,9 @@ void append_ratios(std::span<const trace::CostWindow> windows, std::vector<doubl
   }
 }
 
-// Rows of table cost_window by process; each process adds its own in order.
-std::vector<std::vector<trace::CostWindow>> by_process(const trace::Trace& trace) {
+}  // namespace
+
+std::vector<std::vector<trace::CostWindow>> windows_by_process(const trace::Trace& trace) {
   std::vector<std::vector<trace::CostWindow>> result;
   const auto& rows = trace.cost_window;
   for (Id row = 0; row < rows.size(); ++row) {
@@ -53,8 +54,6 @@ std::vector<std::vector<trace::CostWindow>> by_process(const trace::Trace& trace
   }
   return result;
 }
-
-}  // namespace
 
 MeasuredCost cost_of_ratios(std::vector<double> log_ratios) {
   MeasuredCost cost{.windows = log_ratios.size()};
@@ -81,13 +80,13 @@ MeasuredCost cost_of_windows(std::span<const trace::CostWindow> windows) {
 
 MeasuredCost measured_cost(const trace::Trace& trace) {
   std::vector<double> ratios;
-  for (const auto& windows : by_process(trace)) append_ratios(windows, ratios);
+  for (const auto& windows : windows_by_process(trace)) append_ratios(windows, ratios);
   return cost_of_ratios(std::move(ratios));
 }
 
 std::vector<std::vector<OffWindow>> off_windows(const trace::Trace& trace) {
   std::vector<std::vector<OffWindow>> result;
-  for (const auto& windows : by_process(trace)) {
+  for (const auto& windows : windows_by_process(trace)) {
     std::vector<OffWindow>& off = result.emplace_back();
     for (const trace::CostWindow& window : windows) {
       if (window.recorded != 0 || window.start_ns == trace::kUnknownNs) continue;

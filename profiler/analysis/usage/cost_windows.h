@@ -31,11 +31,14 @@ struct MeasuredCost {
 /// and single delays move them little. O(n log n).
 MeasuredCost cost_of_windows(std::span<const trace::CostWindow> windows);
 
+/// The same for all processes of a trace.
+MeasuredCost measured_cost(const trace::Trace& trace);
+
 /// The median of logarithms of recorded to bare time, and a 95 % interval from their ranks.
 MeasuredCost cost_of_ratios(std::vector<double> log_ratios);
 
-/// The same for all processes of a trace.
-MeasuredCost measured_cost(const trace::Trace& trace);
+/// Of each process, by its id, in order of time; empty if there are none.
+std::vector<std::vector<trace::CostWindow>> windows_by_process(const trace::Trace& trace);
 
 /// When recording was off to measure its cost.
 struct OffWindow {

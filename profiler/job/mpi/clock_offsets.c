@@ -59,23 +59,21 @@ static void answer(void) {
   }
 }
 
+static int is_first_of_host(const char* names, int rank) {
+  for (int other = 0; other < rank; ++other)
+    if (strcmp(names + other * kNameBytes, names + rank * kNameBytes) == 0) return 0;
+  return 1;
+}
+
 // Rank 0 measures one rank of each host after the other. False if a line could not be written.
 static int measure(const char* names, int size, FILE* lines) {
   for (int rank = 1; rank < size; ++rank) {
-    int first = 0;  // of this host
-    while (strcmp(names + first * kNameBytes, names + rank * kNameBytes) != 0) ++first;
-    if (first != rank) continue;
+    if (!is_first_of_host(names, rank)) continue;
     const struct offset found = offset_of(rank);
     fprintf(lines, "{\"reference\": \"%s\", \"host\": \"%s\", \"at_ns\": %" PRId64 ", \"lower_ns\": %" PRId64 ", \"upper_ns\": %" PRId64 "}\n",
             names, names + rank * kNameBytes, found.at_ns, found.lower_ns, found.upper_ns);
   }
   return fflush(lines) == 0 && !ferror(lines);
-}
-
-static void take_part(const char* names, int rank) {
-  for (int first = 0; first < rank; ++first)
-    if (strcmp(names + first * kNameBytes, names + rank * kNameBytes) == 0) return;
-  answer();
 }
 
 int main(int count, char** arguments) {
@@ -111,7 +109,7 @@ int main(int count, char** arguments) {
   do {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank != 0) {
-      take_part(names, rank);
+      if (is_first_of_host(names, rank)) answer();
     } else if (!measure(names, size, lines)) {
       fprintf(stderr, "clock_offsets: clock-offsets.jsonl cannot be written: %s\n", strerror(errno));
       MPI_Abort(MPI_COMM_WORLD, 1);
