@@ -56,8 +56,8 @@ struct IterationShares {
   Shares host{};                      ///< the part of `total` in which the host held the device up
   std::vector<SampledShare> sampled;  ///< samples of it, in order of the path
 
+  Ns busy_ns = 0;  ///< of an iteration (median), in which any of the process's work ran on a device
   // Means over the steady iterations.
-  Ns busy_ns = 0;  ///< in which any of the process's work ran on a device
   double kernel_count = 0;
   Ns median_kernel_ns = 0;
   double launch_count = 0;       ///< calls that launch

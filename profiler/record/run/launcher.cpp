@@ -332,11 +332,6 @@ class Ending {
   std::chrono::steady_clock::time_point until_{};
 };
 
-Error failure_of(const Session& session, const std::exception& error) {
-  if (const auto* known = dynamic_cast<const Error*>(&error)) return *known;
-  return Error(session.trace(), "cannot be finished: " + explain(error));
-}
-
 void report_what_is_left(const Outcome& outcome) {
   for (const Left& left : outcome.left)
     std::fprintf(stderr, "streamscope: %s\n", describe(left).c_str());
@@ -469,7 +464,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     if (!outcome.trace_written && outcome.ranks == 0)
       outcome.left_running = left_running(session.rings());
   } catch (const std::exception& error) {
-    outcome.failure = failure_of(session, error);
+    outcome.failure = session.failure_of(error);
   }
   report_what_is_left(outcome);
   return outcome;
@@ -528,7 +523,7 @@ int run_detached(const Options& options, pid_t target, int ready_fd,
   try {
     session.finish(&outcome, finished);
   } catch (const std::exception& error) {
-    outcome.failure = failure_of(session, error);
+    outcome.failure = session.failure_of(error);
     finished(outcome);
   }
   report_what_is_left(outcome);

@@ -36,6 +36,8 @@ class Session {
   const std::filesystem::path& rings() const { return folder_.path(); }
   /// Absolute.
   const std::filesystem::path& trace() const { return trace_; }
+  /// As its user reads it: with the file and what to do.
+  Error failure_of(const std::exception& error) const;
   /// Reads new records and returns how long to wait before the next call. A trace that cannot be
   /// written ends the recording: the error is kept for finish(), the program continues.
   std::chrono::microseconds step();
@@ -70,7 +72,6 @@ class Session {
   void end_samples();
   void store_samples();
   void report_second_trace();
-  Error failure_of(const std::exception& error) const;
   void fail(const std::exception& error);
 
   std::filesystem::path trace_;

@@ -41,8 +41,8 @@ IterationMetrics iteration_metrics(const analysis::IterationModel& model) {
   if (total <= 0) return result;
   for (size_t i = 0; i < analysis::kShareCount; ++i)
     result.shares[i] = static_cast<double>(shares.total[i]) / total;
-  const double mean = total / static_cast<double>(std::max<size_t>(1, iterations.steady_count()));
-  result.busy = static_cast<double>(shares.busy_ns) / mean;
+  result.busy = static_cast<double>(shares.busy_ns) /
+                static_cast<double>(std::max<Ns>(1, iterations.median_ns));
   return result;
 }
 

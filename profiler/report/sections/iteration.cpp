@@ -93,7 +93,7 @@ std::string duration_sentence(const IterationSummary& summary) {
           ? fmt::format(", about {} without recording", format_duration(summary.bare_ns))
           : "",
       format_duration(summary.shares.busy_ns),
-      format_percent(summary.shares.busy_ns, summary.mean_ns()));
+      format_percent(summary.shares.busy_ns, iterations.median_ns));
   if (iterations.outlier_count > 0) {
     text += fmt::format(" {} of them took {} times as long or more; {}.",
                         format_count(iterations.outlier_count), analysis::kOutlierFactor,
@@ -223,9 +223,12 @@ Section iteration_section(const IterationSummary& summary) {
   for (const ShareLine& line : share_lines(summary))
     section.rows.push_back(
         {format_percent(line.duration_ns, total), format_duration(line.duration_ns), line.name});
-  section.footnotes.push_back(
+  const std::string mean = format_duration(total);
+  section.footnotes.push_back(fmt::format(
       "median ± half the distance of the quartiles; shares are means along the critical path and "
-      "sum to the iteration");
+      "sum to the {}",
+      mean == format_duration(summary.iterations.median_ns) ? "iteration"
+                                                            : "mean iteration, " + mean));
   if (!summary.not_sampled.empty() && waits_for_host(summary))
     section.footnotes.push_back(summary.not_sampled +
                                 ": what it does between its calls is not known");
