@@ -8,9 +8,9 @@
 //   time; an iteration takes at least as long as all its copies of one direction.
 #include <fmt/format.h>
 
+#include "../busy_times.h"
 #include "../labels.h"
 #include "../units.h"
-#include "busy_times.h"
 #include "families.h"
 #include "in_iterations.h"
 #include "trace/ns_math.h"

@@ -16,10 +16,10 @@
 #include <map>
 #include <ranges>
 
+#include "../busy_times.h"
 #include "../labels.h"
 #include "../units.h"
 #include "analysis/iterations/issued_work.h"
-#include "busy_times.h"
 #include "families.h"
 #include "in_iterations.h"
 #include "trace/ns_math.h"

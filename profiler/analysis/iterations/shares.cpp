@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/busy_times.h"
 #include "host_samples.h"
 #include "issued_work.h"
 #include "steady_calls.h"
@@ -122,34 +123,6 @@ class PathCutter {
   std::vector<SampledShare> sampled_;
 };
 
-// How long any work of the process ran in each steady iteration.
-class BusyTimes {
- public:
-  explicit BusyTimes(const Iterations& iterations)
-      : iterations_(iterations), each_(iterations.steady_count()) {}
-
-  /// In order of their starts.
-  void add(Ns start, Ns end) {
-    start = std::max(start, until_);
-    until_ = std::max(until_, end);
-    while (at_ < each_.size() && iteration(at_).end_ns <= start) ++at_;
-    for (size_t i = at_; i < each_.size() && iteration(i).start_ns < end; ++i)
-      each_[i] += std::max<Ns>(
-          0, std::min(end, iteration(i).end_ns) - std::max(start, iteration(i).start_ns));
-  }
-  std::vector<Ns> take() { return std::move(each_); }
-
- private:
-  const Iteration& iteration(size_t i) const {
-    return iterations_.all[iterations_.steady_from + i];
-  }
-
-  const Iterations& iterations_;
-  std::vector<Ns> each_;
-  size_t at_ = 0;
-  Ns until_ = iterations_.steady_start_ns();
-};
-
 // What ran and what was called in the steady part.
 void count(Analyses& analyses, const Iterations& iterations, IterationShares& result) {
   const Trace& trace = analyses.trace();
@@ -158,7 +131,7 @@ void count(Analyses& analyses, const Iterations& iterations, IterationShares& re
     return static_cast<double>(count) / static_cast<double>(iterations.steady_count());
   };
   std::vector<Ns> kernels;
-  BusyTimes busy(iterations);
+  BusyTimes busy;
   for (const Id op : analyses.by_start()) {
     const Ns start = std::max(trace.op.start_ns[op], from), end = std::min(trace.op.end_ns[op], to);
     if (start >= end || trace.op.kind[op] == trace::kMemoryWait ||
@@ -169,7 +142,10 @@ void count(Analyses& analyses, const Iterations& iterations, IterationShares& re
     if (trace.op.kind[op] == trace::kKernel)
       kernels.push_back(trace.op.end_ns[op] - trace.op.start_ns[op]);
   }
-  result.busy_ns = median(busy.take());
+  std::vector<Ns> busy_ns;
+  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
+    busy_ns.push_back(busy.busy_ns(iterations.all[i].start_ns, iterations.all[i].end_ns));
+  result.busy_ns = median(std::move(busy_ns));
   result.kernel_count = mean(kernels.size());
   result.median_kernel_ns = median(std::move(kernels));
   size_t launches = 0;

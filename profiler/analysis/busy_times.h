@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../stream_ops.h"
+#include "stream_ops.h"
 
 namespace streamscope::analysis {
 
