@@ -150,7 +150,8 @@ std::string stream_label(const Trace& trace, Id stream) {
       else if (pid != trace::kNoSmall)
         which = std::to_string(pid);
     }
-    label = fmt::format("{}[{}] ", process_label(trace, process), which);
+    label = process_label(trace, process);
+    label += label.ends_with(fmt::format("({})", which)) ? " " : fmt::format("[{}] ", which);
   }
   const trace::Small native = trace.stream.native_id[stream];
   label += native != trace::kNoSmall ? std::to_string(native) : fmt::format("#{}", stream);

@@ -45,6 +45,11 @@ std::string format_mean(double count) {
                       : fmt::format("{:.2g}", count);
 }
 
+std::string format_mean(double count, const char* one, const char* many) {
+  const std::string number = format_mean(count);
+  return fmt::format("{} {}", number, number == "1" ? one : many);
+}
+
 std::string format_bytes(int64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   const char* const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

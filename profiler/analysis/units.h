@@ -12,6 +12,8 @@ namespace streamscope::analysis {
 std::string format_duration(int64_t ns);   ///< "850 ns", "12.3 µs", "4.21 s", "3 min 12 s"
 std::string format_count(uint64_t count);  ///< "61,672"
 std::string format_mean(double count);     ///< "342", "7.5", "0.12"
+/// "1 launch", "2.5 launches"
+std::string format_mean(double count, const char* one, const char* many);
 std::string format_bytes(int64_t bytes);   ///< "512 B", "4 MiB", "1.50 GiB"
 std::string format_percent(double share);  ///< 0.61 gives "61 %"; also "0.4 %", "<0.1 %"
 std::string format_percent(int64_t part, int64_t whole);  ///< "–" if `whole` is 0

@@ -310,10 +310,14 @@ class KinetoReader {
     }
   }
 
+  // "Iteration Start" of the process "Traces", and the like.
+  static bool is_of_profiler(const JsonEvent& event) {
+    return event.category.empty() && event.pid.number == kNoInt &&
+           (!event.pid.text.empty() || event.name == "Record Window End");
+  }
   void take_instant(const JsonEvent& event) {
     Ns start, end;
-    if (!event.pid.text.empty() && event.category.empty() && event.pid.number == kNoInt)
-      return;  // the profiler's own: "Iteration Start" and the like
+    if (is_of_profiler(event)) return;
     if (!interval(event, start, end)) return;
     assembly_.add(trace::Mark{.thread_id = thread_of(event),
                               .domain_id = domain_of(event),

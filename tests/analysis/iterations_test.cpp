@@ -550,6 +550,18 @@ TEST(NoIterations, InRandomWork) {
   EXPECT_FALSE(found.found()) << how_found(found);
 }
 
+// What follows is of the same kernels, so that all of them recur at this distance here and there.
+TEST(NoIterations, IfASequenceFollowsItselfOnlyInStartUp) {
+  for (const auto& [later, found] : {std::pair{20, true}, {300, false}}) {
+    Program program;
+    for (int i = 0; i < 40; ++i) program.kernels({"a", "b", "c", "d", "e"});
+    std::mt19937 random(7);
+    for (int i = 0; i < later; ++i)
+      program.kernel(std::string(1, static_cast<char>('a' + random() % 3)), 20);
+    EXPECT_EQ(program.find().found(), found) << later;
+  }
+}
+
 TEST(Iterations, AreOfTheProcessWithMostDeviceTime) {
   Program program;
   program.builder.process("trainer");

@@ -109,6 +109,21 @@ TEST_F(KinetoImport, NamesDevicesProcessesAndShapes) {
   EXPECT_EQ(trace.launch_shape.registers[0], 40);
 }
 
+// They have processes of their own, which are none.
+TEST_F(KinetoImport, LeavesOutWhatTheProfilerSaysOfItself) {
+  const Trace trace = import(write(
+      kHead + call("cudaLaunchKernel", "100", 1) +
+      R"json({"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":90,"dur":50},
+         {"ph":"i","s":"g","name":"Iteration Start: PyTorch Profiler","pid":"Traces","tid":"Trace PyTorch Profiler","ts":90},
+         {"ph":"i","s":"g","name":"Record Window End","pid":"","tid":"","ts":140},
+         {"ph":"i","name":"of the program","pid":10,"tid":1,"ts":120},)json" +
+      kTail));
+  EXPECT_EQ(trace.process.size(), 1u);
+  EXPECT_EQ(trace.thread.size(), 1u);
+  ASSERT_EQ(trace.mark.size(), 1u);
+  EXPECT_EQ(trace.text(trace.mark.name_id[0]), "of the program");
+}
+
 TEST_F(KinetoImport, AssignsWorkToTheProcessOfItsCall) {
   const Trace trace = import(write(kHead + call("cudaLaunchKernel", "100", 1, 1, 10) +
                                    call("cudaLaunchKernel", "100", 2, 1, 11) +

@@ -17,11 +17,13 @@ using analysis::call_sites;
 using analysis::format_bytes;
 using analysis::format_count;
 using analysis::format_duration;
+using analysis::format_mean;
 using analysis::format_percent;
 using analysis::function_name;
 using analysis::printable;
 using analysis::short_kernel_name;
 using analysis::stack_lines;
+using analysis::stream_label;
 using testing::ElementsAre;
 
 TEST(Units, ChooseAReadableUnit) {
@@ -40,6 +42,9 @@ TEST(Units, ChooseAReadableUnit) {
   EXPECT_EQ(format_count(1'000'000), "1,000,000");
   EXPECT_EQ(format_count(1, "stream"), "1 stream");
   EXPECT_EQ(format_count(0, "stream"), "0 streams");
+  EXPECT_EQ(format_mean(1.0, "launch", "launches"), "1 launch");
+  EXPECT_EQ(format_mean(0.97, "launch", "launches"), "0.97 launches");
+  EXPECT_EQ(format_mean(342.2, "launch", "launches"), "342 launches");
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(4 << 20), "4 MiB");
   EXPECT_EQ(format_percent(61, 100), "61 %");
@@ -62,6 +67,18 @@ TEST(Labels, KernelNamesAreShortened) {
   EXPECT_EQ(short_kernel_name("((("), "(((");
   EXPECT_EQ(short_kernel_name("_Zbroken"), "_Zbroken");
   EXPECT_EQ(short_kernel_name("half of step 0"), "half of step 0");
+}
+
+TEST(Labels, StreamsOfSeveralProcessesSayTheRankOnce) {
+  test::TraceBuilder builder;
+  builder.stream("copies").kernel("k", 0, 1);
+  auto& process = builder.columns().process;
+  process.rank[0] = 3;
+  process.name_id[0] = builder.intern("train");
+  builder.add(trace::Process{.os_pid = 7});
+  EXPECT_THAT(stream_label(builder.trace(), 0), testing::StartsWith("train[rank 3] "));
+  process.name_id[0] = builder.intern("train (rank 3)");
+  EXPECT_THAT(stream_label(builder.trace(), 0), testing::StartsWith("train (rank 3) "));
 }
 
 TEST(Labels, FunctionNamesLoseTheirParametersOnly) {

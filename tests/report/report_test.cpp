@@ -333,6 +333,25 @@ TEST(Report, AnIterationComesFirstTheWholeRunSecondAndOutliersAreNamed) {
   EXPECT_EQ(report["critical_path_iteration"]["kernel"]["median_ns"], 20'000);
 }
 
+// Each kernel is launched right after the one before it has ended.
+TEST(Report, AHostThatKeepsTheDeviceBusyCostsLittle) {
+  const auto text_of = [](Ns lasts_us) {
+    analysis::SteppedProgram program;
+    program.steps(20, [&](int) {
+      for (const char* kernel : {"first", "second"}) {
+        program.launch(2, lasts_us, kernel);
+        program.pause(1003);
+      }
+    });
+    return written("text", program.builder.trace());
+  };
+  EXPECT_THAT(text_of(1000),
+              HasSubstr("long pauses between its CUDA calls. The device is nearly "
+                        "always busy, too: without that, an iteration would take 2.00 ms."));
+  EXPECT_THAT(text_of(800), AllOf(HasSubstr("long pauses between its CUDA calls."),
+                                  Not(HasSubstr("nearly always busy"))));
+}
+
 TEST(Report, WithoutIterationsTheWholeRunIsAllThereIs) {
   const trace::Trace trace = test::pipeline().trace();
   analysis::IterationRequest none;

@@ -119,10 +119,11 @@ std::string name_places(const IterationModel& model, std::vector<SyncSite>& site
   std::string text = "By place, each alone: ";
   for (size_t i = 0; i < std::min(places.size(), kMostNamed); ++i) {
     const SyncSite& site = sites[places[i].site];
-    text += fmt::format("{}{} ({}, −{})", i == 0 ? "" : ", ",
-                        site.line.empty() ? "an unknown place" : site.line,
-                        times_each(site.count, model.iterations()),
-                        format_percent(places[i].gain_ns, model.bare_ns()));
+    text += fmt::format(
+        "{}{} ({}, {})", i == 0 ? "" : ", ", site.line.empty() ? "an unknown place" : site.line,
+        times_each(site.count, model.iterations()),
+        places[i].gain_ns == 0 ? "no gain"
+                               : "−" + format_percent(places[i].gain_ns, model.bare_ns()));
   }
   if (sites.size() > kMostNamed)
     text += fmt::format(", and {}", format_count(sites.size() - kMostNamed, "more place"));

@@ -247,17 +247,25 @@ void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& 
   result.all = iterations_of(work, *best);
 }
 
+// A sequence may recur everywhere, and follow itself only in start-up.
+bool hold_the_work(const IssuedWork& work, const Bounds& bounds) {
+  Ns held = 0;
+  for (size_t i = bounds.front(); i < bounds.back(); ++i) trace::add_to(held, work.duration_ns(i));
+  return static_cast<double>(held) >= kLeastCovered * static_cast<double>(work.device_ns());
+}
+
 void from_sequence(const IssuedWork& work, Iterations& result) {
-  const std::vector<Period> periods = find_periods(work);
-  // A single op that repeats shows no beginning.
-  if (periods.empty() || periods.front().length < 2) return;
-  const Period& period = periods.front();
-  const size_t first = Phase(work, period).first();
-  const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
-  if (bounds.size() <= kFewestIterations || bounds.size() > kMostIterations) return;
-  result.source = IterationSource::kSequence;
-  result.repeated = period.score;
-  result.all = iterations_of(work, bounds);
+  for (const Period& period : find_periods(work)) {
+    if (period.length < 2) return;  // a single op that repeats shows no beginning
+    const size_t first = Phase(work, period).first();
+    const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
+    if (bounds.size() > kMostIterations) return;
+    if (bounds.size() <= kFewestIterations || !hold_the_work(work, bounds)) continue;
+    result.source = IterationSource::kSequence;
+    result.repeated = period.score;
+    result.all = iterations_of(work, bounds);
+    return;
+  }
 }
 
 void from_graph(const IssuedWork& work, Iterations& result) {

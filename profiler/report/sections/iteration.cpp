@@ -102,10 +102,25 @@ std::string duration_sentence(const IterationSummary& summary) {
   return text;
 }
 
-std::string bound_sentence(const IterationSummary& summary) {
+namespace {
+
+// What is on the critical path need not be worth much: the device may have nearly as much to do.
+std::string limit_of_repairs(const IterationSummary& summary) {
+  constexpr double kNearlyAll = 0.95;
+  const Ns busy = summary.shares.busy_ns;
+  if (!is_host_time(summary.bound) ||
+      static_cast<double>(busy) < kNearlyAll * static_cast<double>(summary.iterations.median_ns))
+    return "";
+  return fmt::format(
+      " The device is nearly always busy, too: without that, an iteration would take {}.",
+      format_duration(busy));
+}
+
+std::string largest_share(const IterationSummary& summary) {
   const analysis::IterationShares& shares = summary.shares;
   const std::string each = fmt::format(
-      "{} launches, one per {}; kernels last {} (median)", format_mean(shares.launch_count),
+      "{}, one per {}; kernels last {} (median)",
+      format_mean(shares.launch_count, "launch", "launches"),
       shares.launch_count < 1
           ? "–"
           : format_duration(static_cast<Ns>(static_cast<double>(summary.iterations.median_ns) /
@@ -140,9 +155,8 @@ std::string bound_sentence(const IterationSummary& summary) {
     }
     case TimeShare::kSynchronizing:
       return fmt::format(
-          "Bound by {} host synchronizations: the host launches nothing meanwhile, and then needs "
-          "{} to catch up.",
-          format_mean(shares.sync_count),
+          "Bound by {}: the host launches nothing meanwhile, and then needs {} to catch up.",
+          format_mean(shares.sync_count, "host synchronization", "host synchronizations"),
           format_duration(static_cast<Ns>(shares.lost_run_ahead_ns)));
     case TimeShare::kMemory:
       return "Bound by the host, which allocates and frees memory.";
@@ -156,6 +170,12 @@ std::string bound_sentence(const IterationSummary& summary) {
       break;
   }
   return "What bounds it is not known from this recording.";
+}
+
+}  // namespace
+
+std::string bound_sentence(const IterationSummary& summary) {
+  return largest_share(summary) + limit_of_repairs(summary);
 }
 
 std::vector<ShareLine> share_lines(const IterationSummary& summary) {
