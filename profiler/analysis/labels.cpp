@@ -209,10 +209,14 @@ std::string sync_name(const trace::Trace& trace, trace::Id sync) {
   return name.empty() ? "a synchronization" : name;
 }
 
+std::string with_word_thread(const std::string& name) {
+  return name.starts_with("thread ") ? name : "thread " + name;
+}
+
 std::string thread_label(const trace::Trace& trace, trace::Id thread) {
   if (thread >= trace.thread.size()) return "a thread";
   const std::string name = printable(trace.text(trace.thread.name_id[thread]));
-  return name.empty() ? fmt::format("thread {}", trace.thread.os_tid[thread]) : "thread " + name;
+  return with_word_thread(name.empty() ? std::to_string(trace.thread.os_tid[thread]) : name);
 }
 
 }  // namespace streamscope::analysis

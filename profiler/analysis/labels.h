@@ -32,6 +32,8 @@ std::string op_on_stream(const trace::Trace& trace, trace::Id op);
 std::string sync_name(const trace::Trace& trace, trace::Id host_sync);
 /// "thread main" by name, otherwise "thread 812".
 std::string thread_label(const trace::Trace& trace, trace::Id thread);
+/// "thread loader"; a name like "thread 4711 (python3)" as it is.
+std::string with_word_thread(const std::string& name);
 /// "7", "7 copies" or "7 (default)"; with the process in front if the trace has several:
 /// "train.py[812] 7 copies".
 std::string stream_label(const trace::Trace& trace, trace::Id stream);

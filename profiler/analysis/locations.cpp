@@ -12,6 +12,13 @@
 
 namespace streamscope::analysis {
 
+namespace {
+
+// Ranges of an imported profile that are the frames of its call stacks.
+constexpr std::string_view kPythonFunctions = "python_function";
+
+}  // namespace
+
 Places::Places(const Trace& trace) : trace_(trace), call_sites_(call_sites(trace)) {}
 
 std::string Location::sentence() const {
@@ -21,7 +28,7 @@ std::string Location::sentence() const {
     if (!text.empty()) text += ", ";
     text += word + what;
   };
-  add("on thread ", thread);
+  if (!thread.empty()) add("on ", with_word_thread(thread));
   add("from ", call_site);
   add("in ", ranges);
   return text;
@@ -54,7 +61,8 @@ Location Places::place(const Calls& calls, Id call) const {
   for (Id range = 0; range < ranges.size(); ++range) {
     if (ranges.thread_id[range] == thread && ranges.kind[range] == trace::kPushPop &&
         ranges.start_ns[range] != kUnknownNs && ranges.start_ns[range] <= at &&
-        (ranges.end_ns[range] == kUnknownNs || ranges.end_ns[range] > at)) {
+        (ranges.end_ns[range] == kUnknownNs || ranges.end_ns[range] > at) &&
+        trace_.text(ranges.domain_id[range]) != kPythonFunctions) {
       around.push_back(range);
     }
   }

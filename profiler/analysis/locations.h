@@ -13,7 +13,7 @@ namespace streamscope::analysis {
 
 /// Unknown parts are empty.
 struct Location {
-  std::string thread;     ///< "main", or "thread 4711"
+  std::string thread;     ///< "main", "4711", or "thread 4711 (python3)"
   std::string call_site;  ///< "train.py:41 step"
   std::string ranges;     ///< NVTX, outermost first: "step/forward"
 

@@ -6,6 +6,7 @@
 
 #include "analysis/call_sites.h"
 #include "analysis/labels.h"
+#include "analysis/locations.h"
 #include "analysis/units.h"
 #include "report/formats/table.h"
 #include "support/trace_builder.h"
@@ -79,6 +80,23 @@ TEST(Labels, StreamsOfSeveralProcessesSayTheRankOnce) {
   EXPECT_THAT(stream_label(builder.trace(), 0), testing::StartsWith("train[rank 3] "));
   process.name_id[0] = builder.intern("train (rank 3)");
   EXPECT_THAT(stream_label(builder.trace(), 0), testing::StartsWith("train (rank 3) "));
+}
+
+TEST(Labels, ThreadsAreCalledSoOnce) {
+  EXPECT_EQ((analysis::Location{.thread = "main", .ranges = "step"}.sentence()),
+            "on thread main, in step");
+  EXPECT_EQ((analysis::Location{.thread = "thread 7 (python3)"}.sentence()),
+            "on thread 7 (python3)");
+  EXPECT_EQ((analysis::Location{.ranges = "step"}.sentence()), "in step");
+}
+
+TEST(Locations, FunctionsOfAProfileAreNoRanges) {
+  test::TraceBuilder builder;
+  builder.range("step", 0, 100).range("train.py(3): train", 1, 99);
+  builder.columns().range.domain_id.back() = builder.intern("python_function");
+  builder.at(10).stream("main").kernel("k", 20, 30);
+  const trace::Trace trace = builder.trace();
+  EXPECT_EQ(analysis::Places(trace).of_op(0).ranges, "step");
 }
 
 TEST(Labels, FunctionNamesLoseTheirParametersOnly) {

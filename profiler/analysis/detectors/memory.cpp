@@ -64,7 +64,7 @@ Side side_of(Analyses& analyses, Id op, Id access) {
     const Id name = thread < trace.thread.size() ? trace.thread.name_id[thread] : kNoId;
     side.name = "host code";
     side.what = name == kNoId ? "host code"
-                              : fmt::format("host code on thread {}", printable(trace.text(name)));
+                              : "host code on " + with_word_thread(printable(trace.text(name)));
     return side;
   }
   side.name = op_label(trace, op);
