@@ -82,6 +82,24 @@ TEST(OverBroadSync, FindsAHostThatWaitsInsteadOfTheDevice) {
   EXPECT_LT(*finding.gain_ns, 500 * kUs);
 }
 
+TEST(OverBroadSync, SaysWhenTheHostMayReadMemoryOfKernels) {
+  const auto text_with = [](std::initializer_list<const char*> allocations) {
+    TraceBuilder builder = alternating(false);
+    for (const char* name : allocations) {
+      builder.at(0).malloc(0x1000, 64);
+      builder.columns().api_call.name_id.back() = builder.intern(name);
+    }
+    return run("over-broad-sync", builder).findings.at(0).text;
+  };
+  EXPECT_THAT(text_with({}), testing::Not(HasSubstr("unless")));
+  EXPECT_THAT(text_with({"cudaMalloc"}), testing::Not(HasSubstr("unless")));
+  EXPECT_THAT(text_with({"cudaMallocManaged"}),
+              HasSubstr(", unless the host reads managed memory that this work writes."));
+  EXPECT_THAT(text_with({"cuMemHostAlloc", "cudaMalloc"}), HasSubstr("reads page-locked memory"));
+  EXPECT_THAT(text_with({"cudaMallocHost", "cuMemAllocManaged"}),
+              HasSubstr("reads managed or page-locked memory"));
+}
+
 TEST(OverBroadSync, IsSilentIfTheHostNeedsAllOfIt) {
   EXPECT_EQ(run("over-broad-sync", alternating(true)).outcome, Outcome::kClean);
 }

@@ -9,14 +9,19 @@
 //   later work of the thread still runs after everything that the call covered. Ignored: calls
 //   after which nothing is issued, a single call that costs little, calls after which the thread
 //   reads a measured time, and gains that are lost in the noise. Known false alarms: host code that
-//   reads managed memory, or files and sockets that a host function fills; the trace shows neither.
+//   reads files and sockets that a host function fills, or, without a copy, managed or page-locked
+//   memory; the trace shows neither, but the advice says so where such memory is allocated.
 #include <fmt/format.h>
+
+#include <optional>
 
 #include "../labels.h"
 #include "../units.h"
+#include "analysis/memory/memory_lives.h"
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
+#include "vocabulary/call_kind.h"
 #include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
@@ -111,23 +116,45 @@ std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& a
   return sites;
 }
 
-std::string advice(const Trace& trace, const Site& site, const Finding& finding) {
+// Kernels may write memory that host code reads without a copy, if the program has any.
+std::string exception_of(const Trace& trace) {
+  bool managed = false, page_locked = false;
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    if (trace.api_call.kind[call] != CallKind::kMalloc) continue;
+    const MemorySpace space = space_by_call(trace.text(trace.api_call.name_id[call]));
+    managed |= space == MemorySpace::kEither;
+    page_locked |= space == MemorySpace::kHost;
+  }
+  if (!managed && !page_locked) return "";
+  return fmt::format(", unless the host reads {} memory that this work writes",
+                     !page_locked ? "managed"
+                     : !managed   ? "page-locked"
+                                  : "managed or page-locked");
+}
+
+std::string advice(const Trace& trace, const Site& site, const Finding& finding,
+                   const std::string& unless) {
   if (site.copy != kNoId) {
     return fmt::format(
         "Of the work it covers, only {} accesses host memory: record an event after it, wait for "
-        "that event on the host, and let the streams wait for the rest.",
-        op_on_stream(trace, site.copy));
+        "that event on the host, and let the streams wait for the rest{}.",
+        op_on_stream(trace, site.copy), unless);
   }
   if (finding.first_op != kNoId && finding.second_op != kNoId &&
       trace.op.stream_id[finding.first_op] == trace.op.stream_id[finding.second_op]) {
-    return "No copy that it covers accesses host memory, and a stream runs its work in order: "
-           "remove the call.";
+    return fmt::format(
+        "No copy that it covers accesses host memory, and a stream runs its work in order: remove "
+        "the call{}.",
+        unless);
   }
-  return "No copy that it covers accesses host memory: record an event after that work and let "
-         "the stream that uses it wait for the event, not the host.";
+  return fmt::format(
+      "No copy that it covers accesses host memory: record an event after that work and let the "
+      "stream that uses it wait for the event, not the host{}.",
+      unless);
 }
 
-Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& site, Ns gain) {
+Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& site, Ns gain,
+                      const std::string& unless) {
   const Trace& trace = analyses.trace();
   const auto& syncs = trace.host_sync;
   const Id sync = site.example;
@@ -147,7 +174,7 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
       "{} ended with {}, and only then did the host issue {}; it was blocked for {} in total. {}",
       sync_name(trace, sync), op_on_stream(trace, finding.first_op),
       op_on_stream(trace, finding.second_op), format_duration(site.blocked_ns),
-      advice(trace, site, finding));
+      advice(trace, site, finding, unless));
   finding.count = site.count;
   finding.gain_ns = gain;
   finding.repair = std::make_shared<const Change>(site.change);
@@ -158,6 +185,7 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
 
 void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
   const ThreadActs acts(analyses);
+  std::optional<std::string> unless;
   for (const auto& [key, site] : find_sites(analyses, acts)) {
     // The gain cannot exceed the time that the host was blocked.
     if (!is_worth_a_line(analyses, site.blocked_ns)) continue;
@@ -165,8 +193,9 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
     if (!is_worth_a_line(analyses, gain)) continue;
     // A single call may end a warm-up before a measurement.
     if (site.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
+    if (!unless) unless = exception_of(analyses.trace());
     findings.add(key, site.last_ns,
-                 [&, &site = site] { return describe_site(analyses, acts, site, gain); });
+                 [&, &site = site] { return describe_site(analyses, acts, site, gain, *unless); });
   }
 }
 

@@ -83,6 +83,12 @@ bool is_staged_unless_pinned(const Trace& trace, Id op, bool destination) {
          space_of_end(trace, op, destination) == MemorySpace::kHost;
 }
 
+MemorySpace space_by_call(std::string_view name) {
+  return name.find("Managed") != name.npos ? MemorySpace::kEither
+         : name.find("Host") != name.npos  ? MemorySpace::kHost
+                                           : MemorySpace::kDevice;
+}
+
 MemoryLife life_of_call(const Trace& trace, Id api_call, bool captured) {
   const auto& calls = trace.api_call;
   const std::string_view name = trace.text(calls.name_id[api_call]);
@@ -90,9 +96,7 @@ MemoryLife life_of_call(const Trace& trace, Id api_call, bool captured) {
   life.alloc_call = api_call;
   life.begin = life.end = static_cast<uint64_t>(calls.object[api_call]);
   life.stream_ordered = calls.kind[api_call] == CallKind::kMallocAsync && !captured;
-  life.space = name.find("Managed") != name.npos ? MemorySpace::kEither
-               : name.find("Host") != name.npos  ? MemorySpace::kHost
-                                                 : MemorySpace::kDevice;
+  life.space = space_by_call(name);
   if (const trace::Int bytes = calls.value[api_call]; bytes != trace::kNoInt && bytes > 0)
     life.end += static_cast<uint64_t>(bytes);
   return life;

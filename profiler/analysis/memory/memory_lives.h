@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -53,6 +54,9 @@ struct MemoryLife {
   Id free_call = kNoId;                                          ///< kNoId: alive
   std::vector<std::pair<uint32_t, const MemoryUse*>> last_uses;  ///< by chain
 };
+
+/// Of what a call of this name allocates; managed memory is kEither.
+MemorySpace space_by_call(std::string_view name);
 
 /// What a successful call of malloc or malloc_async allocates; without bytes if the memory is
 /// unknown. Memory allocated by a captured call belongs to its graph and is not stream-ordered.
