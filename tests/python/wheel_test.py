@@ -6,11 +6,11 @@ import base64
 import hashlib
 import os
 import pathlib
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
@@ -92,14 +92,16 @@ def test_the_program_of_the_wheel_uses_the_libraries_of_the_wheel(installed):
 
 
 def test_the_command_starts_quickly(installed):
-    def seconds():
-        start = time.perf_counter()
+    def processor_seconds():
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         run(installed / "streamscope", "--version")
-        return time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
-    times = [seconds() for _ in range(40)]
-    print(f"streamscope --version: fastest {min(times) * 1e3:.1f} ms, median {statistics.median(times) * 1e3:.1f} ms")
-    assert min(times) <= SLOWEST_START_S  # the others shared the processor with other programs
+    times = [processor_seconds() for _ in range(40)]
+    print(f"streamscope --version: least {min(times) * 1e3:.1f} ms, median {statistics.median(times) * 1e3:.1f} ms")
+    assert min(times) <= SLOWEST_START_S  # of the processor, which others share; an interpreter alone takes longer
+
 
 
 def test_installs_from_sources_without_a_network(work):

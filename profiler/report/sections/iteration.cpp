@@ -107,13 +107,11 @@ namespace {
 // What is on the critical path need not be worth much: the device may have nearly as much to do.
 std::string limit_of_repairs(const IterationSummary& summary) {
   constexpr double kNearlyAll = 0.95;
-  const Ns busy = summary.shares.busy_ns;
   if (!is_host_time(summary.bound) ||
-      static_cast<double>(busy) < kNearlyAll * static_cast<double>(summary.iterations.median_ns))
+      static_cast<double>(summary.shares.busy_ns) <
+          kNearlyAll * static_cast<double>(summary.iterations.median_ns))
     return "";
-  return fmt::format(
-      " The device is nearly always busy, too: without that, an iteration would take {}.",
-      format_duration(busy));
+  return " The device is nearly always busy, too: only more overlap of its work would save much.";
 }
 
 std::string largest_share(const IterationSummary& summary) {
