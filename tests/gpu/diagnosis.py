@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs and their repaired variants: does the report of a program name what bounds it and the repair, and predict the bare iteration time
 of the repaired variant? Each is run bare, both variants in turn, and recorded several times: the answers have to be the same. What bounds
-a program is established by measurement: its repair has to shorten the iteration."""
+a program is established by measurement: its repair has to shorten the iteration, and where variants without something else are listed,
+that one counts which shortens it most."""
 
 import collections
+import itertools
 import json
 import re
 import statistics
@@ -23,7 +25,8 @@ MOST_UNKNOWN = 0.05  # of the iteration
 class Program(NamedTuple):
     """Commands are lists of words; before and after print {"step_ms": …} last. The marked ones have an NVTX range "step" around each step:
     iterations have to be found without. `line`: a regular expression for the line to repair, or "". `just_this`: the repaired program does what
-    the rule proposes and nothing else, so that its prediction can be compared, and the finding has to be gone."""
+    the rule proposes and nothing else, so that its prediction can be compared, and the finding has to be gone. The repaired program lacks
+    `bound`, those of `others` lack what they are named after: the bound of the shortest is the one that the report has to name."""
     name: str
     before: list
     after: list
@@ -35,6 +38,7 @@ class Program(NamedTuple):
     folder: object = None
     just_this: bool = True
     held_out: bool = False
+    others: dict = {}  # by the bound that it has not: the command of a variant
 
 
 class Answer(NamedTuple):
@@ -93,30 +97,32 @@ def recorded(harness, program, name, command):
 
 def judge(harness, program):
     """A row of the table, or None if a part failed."""
-    bare = {"before": [], "after": []}
+    variants = {"before": program.before, program.bound: program.after, **program.others}
+    bare = {variant: [] for variant in variants}
     for _ in range(harness.rounds_of(RUNS)):
-        bare["before"].append(step_ms(harness, program, program.before, ""))
-        bare["after"].append(step_ms(harness, program, program.after, " repaired"))
+        for variant, command in variants.items():
+            bare[variant].append(step_ms(harness, program, command, "" if variant == "before" else f" without {variant}"))
     answers = [recorded(harness, program, f"{program.name}_{number}", program.marked) for number in range(harness.rounds_of(RECORDINGS))]
     repaired = recorded(harness, program, f"{program.name}_repaired", program.marked_after)
-    if None in bare["before"] + bare["after"] + answers:
+    if None in [*itertools.chain(*bare.values()), *answers, repaired]:
         return None
     counted = collections.Counter(answer.short() for answer in answers)
     usual = counted.most_common(1)[0][0]
     of_usual = [answer for answer in answers if answer.short() == usual]
     repair = of_usual[0].first_repair()
-    before, after = (statistics.median(bare[which]) for which in ("before", "after"))
+    medians = {variant: statistics.median(times) for variant, times in bare.items()}
+    before = medians.pop("before")
     predicted = [answer.first_repair()["repaired_iteration_ns"] / 1e6 for answer in of_usual] if repair and program.just_this and usual[1] == program.rule else []
     shares = [answer.iteration["shares_ns"]["unknown"] / answer.iteration["steady_ns"] for answer in answers]
-    return {"name": program.name, "held out": program.held_out, "just this": program.just_this, "bound": usual[0], "expected bound": program.bound, "rule": usual[1],
+    return {"name": program.name, "held out": program.held_out, "just this": program.just_this, "bound": usual[0], "expected bound": min(medians, key=medians.get), "rule": usual[1],
             "expected rule": program.rule, "line": repair["called_from"] if repair else "", "expected line": program.line,
-            "answers": {" ".join(answer): times for answer, times in counted.items()}, "bare ms": before, "repaired ms": after,
-            "bare runs ms": bare["before"], "repaired runs ms": bare["after"],
+            "answers": {" ".join(answer): times for answer, times in counted.items()}, "bare ms": before, "repaired ms": medians[program.bound],
+            "without ms": medians, "runs ms": bare,
             "recorded ms": statistics.median(answer.iteration["median_ns"] for answer in answers) / 1e6,
             "model ms": statistics.median(answer.iteration["without_recording_ns"] for answer in answers) / 1e6,
             "predicted ms": statistics.median(predicted) if predicted else None, "unknown": max(shares),
             "unmarked": sum(answer.unmarked for answer in answers) * 2 > len(answers),
-            "after": repaired.short()[1] if repaired else "", "title": repair["title"] if repair else ""}
+            "after": repaired.short()[1], "title": repair["title"] if repair else ""}
 
 
 def off(row):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of other projects before and after the commit that repaired them: does the report of the first say what the commit says? The
 archive (--corpus) has a folder for each pair and pairs.json: a list of {name, repository, commit, build, before, after, before_mark,
-after_mark, expected_bound, expected_rule, expected_line, just_this, held_out}. The commands run in the pair's folder (diagnosis.py says what they
-print)."""
+after_mark, expected_bound, expected_rule, expected_line, just_this, held_out, others}. The commands run in the pair's folder (diagnosis.py says
+what they print); `others` has those of variants without something else, by the bound that this is."""
 
 import concurrent.futures
 import json
@@ -41,5 +41,6 @@ def run(harness):
         harness, "`tests/gpu/run pairs`, ms per iteration.",
         [diagnosis.Program(pair["name"], *(words(pair[which]) for which in ("before", "after", "before_mark", "after_mark")), pair["expected_bound"],
                            pair["expected_rule"], pair.get("expected_line", ""), listed.parent / pair["name"],
-                           pair.get("just_this", False), pair.get("held_out", False))
+                           pair.get("just_this", False), pair.get("held_out", False),
+                           {bound: words(command) for bound, command in pair.get("others", {}).items()})
          for pair, is_ready in zip(pairs, ready) if is_ready])

@@ -532,8 +532,8 @@ def main():
     spent = [window(program, options.steps, options.mark) for _ in range(options.windows)]
     print(json.dumps({"app": "torch_bounds", "ok": True, "case": options.case, "repaired": options.repaired,
                       "step_ms": statistics.median(spent), "windows_ms": spent}), flush=True)
-    if options.repaired:
-        os._exit(0)  # threads of repaired programs never end
+    if threading.active_count() > 1:
+        os._exit(0)  # the threads of some programs never end
     return 0
 
 
