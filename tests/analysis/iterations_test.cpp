@@ -269,6 +269,23 @@ TEST(IterationRanges, ThatHoldLittleOfTheWorkAreNoIterations) {
   EXPECT_EQ(program.find("nvtx:step").source, IterationSource::kRange) << "if they are asked for";
 }
 
+TEST(IterationRanges, ThatNameAStepNeedNotHoldTheWorkOfALongStartUp) {
+  const auto source_of = [](const char* name, int start_up_kernels) {
+    Program program;
+    for (int i = 0; i < start_up_kernels; ++i)
+      program.kernel("load " + std::to_string(i * i % 97), 5);
+    for (int i = 0; i < 6; ++i) {
+      const Ns begin = program.now_us;
+      program.kernel(i % 2 == 0 ? "a" : "b", 5).kernel("c", 5).range(name, begin);
+    }
+    const Iterations found = program.find();
+    return found.source == IterationSource::kRange ? found.name : "";
+  };
+  EXPECT_EQ(source_of("train_step", 18), "train_step");  // of 150 µs, 60 are in the steps
+  EXPECT_EQ(source_of("work", 18), "");
+  EXPECT_EQ(source_of("val_step", 60), "") << "less than a quarter";
+}
+
 // ---- Sequences ----
 
 TEST(IterationSequence, IsTheLongestThatRepeats) {

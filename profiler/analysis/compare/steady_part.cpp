@@ -50,7 +50,9 @@ std::optional<SteadyPart> by_range(const IssuedWork& base, const IssuedWork& now
     const auto other = after.find(name);
     if (other == after.end() || ranges.spans.size() < fewest || other->second.spans.size() < fewest)
       continue;
-    if (wanted.empty() && (!is_steady(base, ranges) || !is_steady(now, other->second))) continue;
+    if (wanted.empty() &&
+        (!is_steady(base, ranges, Extent::kRun) || !is_steady(now, other->second, Extent::kRun)))
+      continue;
     // Outer ranges are fewer than nested ones.
     if (best_before != nullptr && ranges.spans.size() >= best_before->spans.size()) continue;
     best_before = &ranges;

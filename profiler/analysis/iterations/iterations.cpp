@@ -227,24 +227,37 @@ bool is_of_framework(std::string_view name) {
          name.find(".py(") != name.npos;
 }
 
-void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& result) {
-  const auto found = marked_ranges(work, wanted);
-  const MarkedRanges* best = nullptr;
-  const auto rank = [](std::string_view name, const MarkedRanges& ranges) {
-    // Outer ranges are fewer than nested ones.
-    return std::pair(names_a_step(name), -static_cast<int64_t>(ranges.spans.size()));
+// The best of the ranges that may be iterations: those that name a step, then outer ones, which are
+// fewer than nested ones.
+const NamedMarks* best_ranges(const MarkedByName& found, auto may_be) {
+  const auto rank = [](const NamedMarks& named) {
+    return std::pair(names_a_step(named.first), -static_cast<int64_t>(named.second.spans.size()));
   };
-  for (const auto& [name, ranges] : found) {
-    if (ranges.spans.size() < kFewestIterations) continue;
-    if (wanted.empty() && (is_of_framework(name) || !is_steady(work, ranges))) continue;
-    if (best && rank(name, ranges) <= rank(result.name, *best)) continue;
-    best = &ranges;
-    result.name = name;
+  const NamedMarks* best = nullptr;
+  for (const NamedMarks& named : found) {
+    if (named.second.spans.size() < kFewestIterations || !may_be(named)) continue;
+    if (!best || rank(named) > rank(*best)) best = &named;
+  }
+  return best;
+}
+
+void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& result) {
+  const MarkedByName found = marked_ranges(work, wanted);
+  const NamedMarks* best = best_ranges(found, [&](const NamedMarks& named) {
+    return !wanted.empty() ||
+           (!is_of_framework(named.first) && is_steady(work, named.second, Extent::kRun));
+  });
+  if (!best) {
+    best = best_ranges(found, [&](const NamedMarks& named) {
+      return names_a_step(named.first) && !is_of_framework(named.first) &&
+             is_steady(work, named.second, Extent::kAfterStartUp);
+    });
   }
   if (!best) return;
+  result.name = best->first;
   result.source = IterationSource::kRange;
-  result.thread_id = best->thread_id;
-  result.all = iterations_of(work, *best);
+  result.thread_id = best->second.thread_id;
+  result.all = iterations_of(work, best->second);
 }
 
 // A sequence may recur everywhere, and follow itself only in start-up.

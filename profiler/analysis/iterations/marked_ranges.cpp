@@ -30,8 +30,7 @@ std::string_view without_number(std::string_view name) {
   return digits != name.npos && digits > 0 && name[digits] == '#' ? name.substr(0, digits) : name;
 }
 
-std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork& work,
-                                                               const std::string& wanted) {
+MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>> by_thread;
   const auto& range = work.trace().range;
   for (Id id = 0; id < range.size(); ++id) {
@@ -47,7 +46,7 @@ std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork&
   for (size_t op = 0; op < work.size(); ++op)
     until.push_back(trace::sum_of(until.back(), work.duration_ns(op)));
   const auto issued_before = [&](Ns at) { return until[work.first_issued(at)]; };
-  std::map<std::string, MarkedRanges, std::less<>> found;
+  MarkedByName found;
   for (auto& [key, spans] : by_thread) {
     std::sort(spans.begin(), spans.end());
     // A range inside one of the same name is part of it.
@@ -60,8 +59,8 @@ std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork&
     ranges.thread_id = key.second;
     ranges.spans = std::move(outer);
     ranges.done_ns = done_of(work, ranges.spans);
-    ranges.device_ns =
-        issued_before(ranges.spans.back().second) - issued_before(ranges.spans.front().first);
+    ranges.before_ns = issued_before(ranges.spans.front().first);
+    ranges.device_ns = issued_before(ranges.spans.back().second) - ranges.before_ns;
     ranges.inside_ns = 0;
     for (const auto& [start, end] : ranges.spans)
       ranges.inside_ns += issued_before(end) - issued_before(start);
@@ -75,11 +74,17 @@ std::vector<Ns> MarkedRanges::times() const {
   return times;
 }
 
-bool is_steady(const IssuedWork& work, const MarkedRanges& ranges) {
+bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, Extent extent) {
   const size_t last = ranges.spans.size() - 1, middle = last / 2;
   constexpr double kLeastInside = 0.75;
-  return static_cast<double>(ranges.device_ns) >=
-             kLeastCovered * static_cast<double>(work.device_ns()) &&
+  constexpr double kLeastAfterStartUp = 0.25;
+  const auto run = static_cast<double>(work.device_ns()),
+             after = static_cast<double>(work.device_ns() - ranges.before_ns),
+             held = static_cast<double>(ranges.device_ns);
+  const bool holds = extent == Extent::kRun
+                         ? held >= kLeastCovered * run
+                         : held >= kLeastCovered * after && held >= kLeastAfterStartUp * run;
+  return holds &&
          static_cast<double>(ranges.inside_ns) >=
              kLeastInside * static_cast<double>(ranges.device_ns) &&
          fills_the_time(static_cast<double>(last - middle), upper_quartile(ranges.times()),

@@ -19,6 +19,7 @@ struct MarkedRanges {
   Id thread_id = kNoId;                  ///< that has most of them
   std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
   std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
+  Ns before_ns = 0;         ///< device time of ops issued before the first start
   Ns device_ns = 0;         ///< of ops issued between the first start and the last end
   Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
 
@@ -29,12 +30,21 @@ struct MarkedRanges {
 /// "ProfilerStep#12" of the PyTorch profiler is "ProfilerStep" number 12.
 std::string_view without_number(std::string_view name);
 
-/// By name; only those of `wanted`, unless that is "".
-std::map<std::string, MarkedRanges, std::less<>> marked_ranges(const IssuedWork& work,
-                                                               const std::string& wanted);
+/// By name.
+using MarkedByName = std::map<std::string, MarkedRanges, std::less<>>;
+using NamedMarks = MarkedByName::value_type;
+
+/// Only those of `wanted`, unless that is "".
+MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted);
+
+/// Which device time is compared with that of ranges.
+enum class Extent {
+  kRun,
+  kAfterStartUp,  ///< from the first range on, if that is at least a quarter of the run's
+};
 
 /// True if the ranges hold at least half of the device time and of the time, and most of the device
 /// time between them: operators of a framework recur, but other work is issued between them.
-bool is_steady(const IssuedWork& work, const MarkedRanges& ranges);
+bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, Extent extent);
 
 }  // namespace streamscope::analysis
