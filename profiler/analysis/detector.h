@@ -61,6 +61,7 @@ struct Finding {
   std::optional<Ns> gain_ns;               ///< estimated time that repairing all of them saves
   std::optional<IterationGain> iteration;  ///< the same for one iteration, if there are iterations
   std::shared_ptr<const Change> repair;    ///< of all of them; null if it cannot be replayed
+  std::string_view needs = {};  ///< number of the detector whose findings are to be repaired before
 };
 
 /// Collects findings and merges similar ones.

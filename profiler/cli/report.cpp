@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -26,7 +27,10 @@ std::string what_if(const trace::Trace& trace, const std::vector<std::string>& t
                     const analysis::IterationRequest& iteration, const std::string& file) {
   analysis::Analyses analyses(trace, iteration);
   analysis::Change change;
-  for (const std::string& text : texts) {
+  // A graph holds more where nothing synchronizes.
+  std::vector<std::string> ordered = texts;
+  std::ranges::stable_partition(ordered, [](const std::string& text) { return text != "graph"; });
+  for (const std::string& text : ordered) {
     if (!analysis::add_change(analyses, text, change)) {
       throw Error(file, "has nothing that '" + text + "' could change",
                   "see streamscope report --help; ids are those of its tables");
@@ -128,15 +132,16 @@ std::function<int()> define_report(CommandLine& line, ProgramArguments&) {
   line.option("--by", &options->by, "what to break down by: " + alternatives(kinds),
               {.one_of = kinds});
   add_iteration_option(line, options->iteration);
-  line.option("--what-if", &options->what_if,
-              "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
-              "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
-              "stream ID), split-stream:ID (the same, but only for branches that are known not to "
-              "depend on each other), add-copy-engine, graph (each iteration as a CUDA graph) or "
-              "no-sync (no "
-              "synchronizations in iterations); ids as in the trace's tables; repeat to combine. "
-              "Text or json only",
-              {.takes = "CHANGE"});
+  line.option(
+      "--what-if", &options->what_if,
+      "estimate the duration of the run with a change: drop-edge:ID, drop-sync:ID, "
+      "scale-op:ID=FACTOR, drop-op:ID, add-stream:ID (one more stream for the work of "
+      "stream ID), split-stream:ID (the same, but only for branches that are known not to "
+      "depend on each other), add-copy-engine, graph (what each iteration launches between "
+      "synchronizations as a CUDA graph) or no-sync (no synchronizations in iterations, "
+      "nor copies of the values that they read); ids as in the trace's tables; repeat to combine. "
+      "Text or json only",
+      {.takes = "CHANGE"});
   line.option("--show", &options->show,
               "possible: list the findings from indirect evidence, such as kernel parameters, "
               "instead of one line for all of them",

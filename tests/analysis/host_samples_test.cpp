@@ -180,15 +180,17 @@ TEST(HostWorkInIteration, TellsWaitsForPythonsLockFromOthers) {
   EXPECT_THAT(other.text, Not(HasSubstr("Python's lock")));
 }
 
+void load(SteppedProgram& program, bool in_workers) {
+  const auto loop = program.python("/src/train.py:9 <module>"),
+             next = program.python("/site-packages/torch/utils/data/dataloader.py:733 __next__");
+  if (in_workers)
+    program.sampled_pause(400, {program.native("poll", kLibc), next, loop}, SYS_ppoll);
+  else
+    program.sampled_pause(400, {program.python("/src/data.py:20 __getitem__"), next, loop});
+}
+
 SteppedProgram loading(bool in_workers) {
-  return paused([=](SteppedProgram& program) {
-    const auto loop = program.python("/src/train.py:9 <module>"),
-               next = program.python("/site-packages/torch/utils/data/dataloader.py:733 __next__");
-    if (in_workers)
-      program.sampled_pause(400, {program.native("poll", kLibc), next, loop}, SYS_ppoll);
-    else
-      program.sampled_pause(400, {program.python("/src/data.py:20 __getitem__"), next, loop});
-  });
+  return paused([=](SteppedProgram& program) { load(program, in_workers); });
 }
 
 TEST(InputStarved, FindsALoaderThatTheDeviceWaitsFor) {
@@ -219,6 +221,26 @@ TEST(HostSamples, NamesALibraryRatherThanTheInterpreterThatItCalls) {
 TEST(InputStarved, IsSilentForOtherWorkWhichHasADetectorOfItsOwn) {
   expect_silent("input-starved", collating());
   expect_silent("host-work-in-iteration", loading(true));
+}
+
+TEST(HostBoundLaunching, NeedsTheBatchesFirstIfTheDeviceWaitsForThem) {
+  const auto launching = [](const auto& pause) {
+    SteppedProgram program;
+    return program.steps(12, [&](int) {
+      pause(program);
+      for (int i = 0; i < 30; ++i) program.launch(10, 2);
+    });
+  };
+  const SteppedProgram starved = launching([](SteppedProgram& program) { load(program, true); });
+  const Finding finding = only("host-bound-launching", starved);
+  EXPECT_EQ(finding.needs, "SS307");
+  EXPECT_THAT(finding.text, HasSubstr("the batches have to be ready first (SS307)"));
+  expect_iteration(finding, 700 * kUs, 60 * kUs, 12);
+
+  const Finding alone =
+      only("host-bound-launching", launching([](SteppedProgram& program) { program.pause(100); }));
+  EXPECT_EQ(alone.needs, "");
+  EXPECT_THAT(alone.text, Not(HasSubstr("SS307")));
 }
 
 TEST(InputStarved, CannotAnswerWithoutSamples) {

@@ -97,12 +97,41 @@ TEST(HostBoundLaunching, CapturesOnlyWhatRunsBetweenSynchronizations) {
   expect_iteration(finding, 2 * 101 * kUs, 2 * (5 + 20 + 1) * kUs, 12);
 }
 
-TEST(HostBoundLaunching, IsSilentIfASynchronizationFollowsEveryFewLaunches) {
+// The host waits for every few kernels, or reads a value that they computed.
+Program interrupted(Ns kernel_us, bool reads) {
+  Program program;
+  return program.steps(12, [&](int) {
+    for (int part = 0; part < 5; ++part) {
+      for (int i = 0; i < 4; ++i) program.launch(10, kernel_us);
+      if (reads) program.copy(test::kDtoH, 5, 2);
+      program.synchronize();
+    }
+  });
+}
+
+TEST(HostBoundLaunching, SaysThatSynchronizationsHaveToGoBeforeAGraphIsPossible) {
+  for (const bool reads : {false, true}) {
+    const Program program = interrupted(2, reads);
+    const Finding finding = only("host-bound-launching", program);
+    // One graph of 20 kernels. With the copies, the device was busy for 50 µs.
+    expect_iteration(finding, bare_ns(program), (reads ? 50 : 40) * kUs, 12);
+    EXPECT_EQ(finding.count, 12u * 20);
+    EXPECT_EQ(finding.needs, "SS302");
+    EXPECT_THAT(finding.text, HasSubstr("Remove what synchronizes (5 times an iteration, SS302), "
+                                        "then capture the iteration as a CUDA graph"));
+  }
+}
+
+TEST(HostBoundLaunching, IsSilentIfTheDeviceIsBusyBetweenSynchronizations) {
+  expect_silent("host-bound-launching", interrupted(30, false));
+}
+
+TEST(HostBoundLaunching, IsSilentIfAllocationsInterruptEveryFewLaunches) {
   Program program;
   program.steps(12, [&](int) {
     for (int part = 0; part < 5; ++part) {
       for (int i = 0; i < 4; ++i) program.launch(10, 2);
-      program.synchronize();
+      program.malloc(1);
     }
   });
   expect_silent("host-bound-launching", program);
@@ -135,9 +164,9 @@ TEST(SyncInIteration, FindsASynchronizationAfterWhichTheDeviceHasNothingToDo) {
 
 TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {
   const Finding finding = only("sync-in-iteration", with_sync(true));
-  // The copy keeps its place in the stream, but takes no time.
-  expect_iteration(finding, 30 * kUs + 5 * kUs + 113'500 + 1'500 + 2 * kUs + 2 * kUs,
-                   115 * kUs + 1'500, 12);
+  expect_iteration(finding, 30 * kUs + 5 * kUs + 113'500 + 1'500 + 2 * kUs + 2 * kUs, 115 * kUs,
+                   12);
+  EXPECT_EQ(finding.iteration->after_ns, bare_ns(with_sync(false, false)));
   EXPECT_THAT(finding.text, HasSubstr("It reads a value that the device computed."));
 }
 
@@ -387,7 +416,15 @@ TEST(CopyNotOverlapped, LeavesPageableCopiesToTheirOwnDetector) {
   expect_silent("copy-not-overlapped", program);
 }
 
-// ---- What little saves ----
+TEST(CopyNotOverlapped, LeavesValuesThatTheHostWaitsForToTheirOwnDetector) {
+  Program program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 3; ++i) program.launch(5, 50);
+    program.copy(test::kDtoH, 5, 20, "main", 4);
+    program.synchronize();
+  });
+  expect_silent("copy-not-overlapped", program);
+}
 
 // ---- SS308 ----
 
@@ -460,15 +497,18 @@ TEST(IterationModel, PredictsTheRecordingWithoutAChangeAndKnowsWhatRunningAheadS
 }
 
 TEST(IterationModel, AnswersWhatIfForGraphsAndSynchronizations) {
-  const auto predicted = [](const Program& program, std::string_view text) -> std::optional<Ns> {
+  const auto predicted = [](const Program& program, auto... texts) -> std::optional<Ns> {
     const Trace trace = program.builder.trace();
     Analyses analyses(trace);
     Change change;
-    if (!add_change(analyses, text, change)) return std::nullopt;
+    if (!(add_change(analyses, texts, change) && ...)) return std::nullopt;
     return analyses.iteration_model().predicted_ns(change);
   };
   EXPECT_EQ(predicted(launches(10, 2), "graph"), 40 * kUs);
   EXPECT_EQ(predicted(with_sync(false), "no-sync"), bare_ns(with_sync(false, false)));
+  EXPECT_EQ(predicted(with_sync(true), "no-sync"), bare_ns(with_sync(false, false)));
+  EXPECT_EQ(predicted(interrupted(2, true), "graph"), std::nullopt);
+  EXPECT_EQ(predicted(interrupted(2, true), "no-sync", "graph"), 40 * kUs);
   EXPECT_EQ(predicted(launches(10, 2), "no-sync"), std::nullopt) << "there are none";
   EXPECT_EQ(predicted(launches(10, 2, 7), "graph"), std::nullopt) << "too few launches";
   EXPECT_EQ(predicted(Program(), "graph"), std::nullopt) << "there are no iterations";

@@ -91,6 +91,26 @@ TEST(ByWeight, PutsFindingsLastThatAreAboutSynchronizationsOfAnEarlierOne) {
                                           std::pair("poll-storm", true)));
 }
 
+TEST(ByWeight, PutsAFindingBeforeAnotherThatNeedsItsRepair) {
+  const auto order_of = [](std::string_view needs) {
+    auto graph = about_syncs("host-bound-launching", trace::kNoId, "a.py:1 f", {}, 200);
+    graph.findings[0].needs = needs;
+    std::vector<std::string_view> order;
+    for (const Advice& advice :
+         by_weight({std::move(graph), about_syncs("copy-not-overlapped", trace::kNoId, "", {}, 300),
+                    about_syncs("sync-in-iteration", 3, "a.py:2 g", {3}, 900),
+                    about_syncs("sync-in-iteration", 4, "a.py:3 h", {4}, 995)},
+                   {}))
+      order.push_back(advice.detector->id);
+    return order;
+  };
+  EXPECT_THAT(order_of(""), testing::ElementsAre("host-bound-launching", "copy-not-overlapped",
+                                                 "sync-in-iteration", "sync-in-iteration"));
+  EXPECT_THAT(order_of("SS302"), testing::ElementsAre("sync-in-iteration", "host-bound-launching",
+                                                      "copy-not-overlapped", "sync-in-iteration"))
+      << "but not what saves less than a percent";
+}
+
 TEST(Report, CountsPollsNotTheirRows) {
   test::TraceBuilder builder;
   builder.stream("a").record("e");

@@ -7,7 +7,7 @@ namespace streamscope::analysis {
 
 void Change::add(const Change& other) {
   for (Marks Change::*marks :
-       {&Change::without_wait, &Change::without_sync, &Change::deferred_sync,
+       {&Change::without_wait, &Change::without_sync, &Change::without_op, &Change::deferred_sync,
         &Change::no_barrier_op, &Change::no_barrier_record, &Change::no_barrier_wait,
         &Change::prompt_op, &Change::async_op, &Change::page_locked_op, &Change::untimed_record,
         &Change::spread_stream, &Change::graph_op, &Change::beside_op})

@@ -34,6 +34,7 @@ class Marks {
 struct Change {
   Marks without_wait;   ///< event_wait: the call is not made
   Marks without_sync;   ///< host_sync: the call is not made
+  Marks without_op;     ///< op: its call is not made
   Marks deferred_sync;  ///< host_sync: the device waits instead of the host: what the thread issues
                         ///< later runs after what the sync waited for, and the host continues
   Marks no_barrier_op;  ///< op of a legacy default stream: orders no other stream

@@ -18,6 +18,7 @@ void HostCuts::add(Id thread, Ns from, Ns to) {
   const auto later = [](const Cut& cut, Ns at) { return cut.to < at; };
   // Merged with those that it touches.
   const auto first = std::lower_bound(cuts.begin(), cuts.end(), from, later);
+  if (first != cuts.end() && first->from <= from && to <= first->to) return;
   auto last = first;
   for (; last != cuts.end() && last->from <= to; ++last) {
     from = std::min(from, last->from);

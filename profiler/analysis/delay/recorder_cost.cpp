@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
+
 namespace streamscope::analysis {
 namespace {
 
@@ -78,6 +81,19 @@ std::vector<double> recorder_paces(const IssueOrder& order) {
       paces[thread] = gaps.pace(thread);
   }
   return paces;
+}
+
+Ns recorder_of_copy(const Trace& trace, Id op) {
+  constexpr double kPageableNsPerMiB = 5'000, kMiB = 1 << 20;  // an H200 host
+  const trace::Small kinds = trace.op.memory_kinds[op];
+  if (trace.op.kind[op] != trace::kMemcpy || trace.op.detail[op] != CopyKind::kDeviceToHost ||
+      kinds == trace::kNoSmall || destination_of(kinds) != MemoryKind::kPageable ||
+      trace.op.bytes[op] <= 0) {
+    return 0;
+  }
+  const auto extra =
+      static_cast<Ns>(static_cast<double>(trace.op.bytes[op]) / kMiB * kPageableNsPerMiB);
+  return std::min(extra, (trace.op.end_ns[op] - trace.op.start_ns[op]) / 2);
 }
 
 }  // namespace streamscope::analysis

@@ -14,7 +14,6 @@
 #include "shared_capacity.h"
 #include "trace/ns_math.h"
 #include "vocabulary/copy_kind.h"
-#include "vocabulary/memory_kind.h"
 #include "vocabulary/threads.h"
 
 namespace streamscope::analysis {
@@ -315,10 +314,17 @@ class Replay::Walk : public OrderingConsumer {
     if (issue.start_ns == kUnknownNs) return;
     Stream& stream = streams_[id];
     const bool timed = is_timed(trace_, op);
-    const Ns entry = enter(issue.thread_id, issue.start_ns, issue.end_ns, true,
+    const bool made = !change_.without_op.has(op);
+    const Ns entry = enter(issue.thread_id, issue.start_ns, issue.end_ns, made,
                            timed ? recorder_of_issue(issue) : 0);
     Twin held = holds(op, stream);
     held.wait_for(held_);
+    if (!made) {
+      const Ns done_now = std::max(held.now, entry);
+      predict(op, done_now, done_now);
+      finish(op, stream, {timed ? trace_.op.end_ns[op] : held.was, done_now});
+      return;
+    }
     if (!timed) {
       finish(op, stream, held);
       return;
@@ -336,7 +342,7 @@ class Replay::Walk : public OrderingConsumer {
     const Ns start_now = start_of(op, demand, launched, held, ordered);
     const auto length = change_.length_ns.find(op);
     const Ns lasts = length == change_.length_ns.end()
-                         ? end - start - (stream.recorded ? recorder_of_copy(op) : 0)
+                         ? end - start - (stream.recorded ? recorder_of_copy(trace_, op) : 0)
                          : length->second;
     const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
     predict(op, begin.now, stop.now);
@@ -488,23 +494,10 @@ class Replay::Walk : public OrderingConsumer {
     held_until(thread, rows.end_ns[sync], until);
   }
 
-  // Recording the work of a call and its times makes that call longer; so does recording the pieces
-  // in which the driver copies to pageable memory.
+  // Recording the work of a call and its times makes that call longer.
   Ns recorder_of_issue(const Issue& issue) const {
     return issue.thread_id < threads_.size() ? paced(threads_[issue.thread_id], kRecorderIssueNs)
                                              : 0;
-  }
-  Ns recorder_of_copy(Id op) const {
-    const trace::Small kinds = trace_.op.memory_kinds[op];
-    if (trace_.op.kind[op] != trace::kMemcpy || trace_.op.detail[op] != CopyKind::kDeviceToHost ||
-        kinds == trace::kNoSmall || destination_of(kinds) != MemoryKind::kPageable ||
-        trace_.op.bytes[op] <= 0) {
-      return 0;
-    }
-    constexpr double kMiB = 1 << 20;
-    const auto extra = static_cast<Ns>(static_cast<double>(trace_.op.bytes[op]) / kMiB *
-                                       static_cast<double>(kRecorderPageableNs));
-    return std::min(extra, (trace_.op.end_ns[op] - trace_.op.start_ns[op]) / 2);
   }
 
   static constexpr Ns kMostUrgent = -1'000;

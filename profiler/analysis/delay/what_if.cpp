@@ -10,6 +10,7 @@
 #include "analysis/iterations/graphs.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/steady_calls.h"
+#include "analysis/iterations/value_reads.h"
 #include "vocabulary/read_number.h"
 
 namespace streamscope::analysis {
@@ -57,13 +58,16 @@ bool add_change(Analyses& analyses, std::string_view text, Change& change) {
   if (text == "graph" || text == "no-sync") {
     const IterationModel& model = analyses.iteration_model();
     if (!model.found()) return false;
+    const std::vector<Id> syncs = steady_syncs(trace, model.iterations());
     if (text == "graph") {
-      const Graphs graphs = as_graphs(analyses, model.iterations(), model.shares().launch_count);
+      const bool without_syncs = !syncs.empty() && change.without_sync.has(syncs.front());
+      const Graphs graphs = (without_syncs ? as_graphs_without_syncs : as_graphs)(
+          analyses, model.iterations(), model.shares().launch_count);
       change.add(graphs.change);
       return graphs.count > 0;
     }
-    const std::vector<Id> syncs = steady_syncs(trace, model.iterations());
-    for (const Id sync : syncs) change.without_sync.add(sync);
+    const ValueReads reads(analyses);
+    for (const Id sync : syncs) reads.remove(trace, sync, change);
     return !syncs.empty();
   }
   const size_t colon = text.find(':');

@@ -4,11 +4,14 @@
 // copy-not-overlapped (SS306): in each iteration copies between host and device are on the critical
 //   path, and less than half of what could run at the same time as kernels does: the next batch is
 //   copied only when it is needed. Evidence: calls, records, times. Copies from or to pageable
-//   memory are left to pageable-copy. The gain comes from a replay in which these copies take no
-//   time; an iteration takes at least as long as all its copies of one direction.
+//   memory are left to pageable-copy, values that the host waits for to sync-in-iteration. The gain
+//   comes from a replay in which these copies take no time; an iteration takes at least as long as
+//   all its copies of one direction.
 #include <fmt/format.h>
 
 #include "../busy_times.h"
+#include "../iterations/steady_calls.h"
+#include "../iterations/value_reads.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -40,6 +43,17 @@ BusyTimes kernel_times(Analyses& analyses) {
   return times;
 }
 
+// Copies of values that the host waits for in the steady part.
+Marks value_reads(Analyses& analyses, const Iterations& iterations) {
+  const Trace& trace = analyses.trace();
+  const ValueReads reads(analyses);
+  Marks ops;
+  for (const Id sync : steady_syncs(trace, iterations)) {
+    if (const Id op = reads.read_by(trace, sync); op != kNoId) ops.add(op);
+  }
+  return ops;
+}
+
 }  // namespace
 
 void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
@@ -55,12 +69,13 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
     Change change;
   };
   const BusyTimes kernels = kernel_times(analyses);
+  const Marks reads = value_reads(analyses, iterations);
   const Ns kernel_ns = kernels.busy_ns(iterations.steady_start_ns(), iterations.steady_end_ns());
   std::map<std::pair<trace::Small, Id>, Group> groups;  // by direction and stream
   for (Id op = 0; op < trace.op.size(); ++op) {
     if (!is_timed(trace, op) || trace.op.start_ns[op] < iterations.steady_start_ns() ||
         trace.op.end_ns[op] > iterations.steady_end_ns() || !is_pinned_copy(trace, op) ||
-        trace.process_of_stream(trace.op.stream_id[op]) != iterations.process_id) {
+        reads.has(op) || trace.process_of_stream(trace.op.stream_id[op]) != iterations.process_id) {
       continue;
     }
     Group& group = groups[{trace.op.detail[op], trace.op.stream_id[op]}];

@@ -6,10 +6,15 @@
 //   times of a steady part. The gain comes from a replay in which everything that is issued without
 //   a synchronization or an allocation in between is one graph launch: kernels keep their
 //   durations and their order and follow each other without gaps, and the host does nothing until
-//   the next part. Work of the host between two parts stays, and an iteration takes at
-//   least as long as the device is busy in it. Gains below a tenth are ignored. Known false alarm:
-//   a program that cannot be captured because the host decides from time to time what comes next.
+//   the next part. Work of the host between two parts stays, and an iteration takes at least as
+//   long as the device is busy in it. If launching is the bound and the synchronizations keep a
+//   graph from saving most of it, they are removed first, with the copies of values that the host
+//   reads by them. So are waits for batches (SS307). Gains below a tenth are ignored. Known false
+//   alarm: a program that cannot be captured because the host decides from time to time what comes
+//   next.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "../iterations/graphs.h"
 #include "../iterations/host_samples.h"
@@ -17,6 +22,7 @@
 #include "../units.h"
 #include "families.h"
 #include "in_iterations.h"
+#include "pauses_in_iteration.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -25,6 +31,45 @@ constexpr double kLeastLaunchingShare = 0.05;  // of the iteration spent on laun
 constexpr Ns kLeastLaunchingGain = 10;         // 1/10 of the iteration
 constexpr size_t kLeastLaunchesEach = 8;       // of an iteration, in graphs
 constexpr double kWholeIteration = 0.9;        // of its launches
+constexpr double kMuchMore = 1.5;              // gain without the synchronizations, as a factor
+
+// The graphs that an iteration can become.
+struct Capture {
+  Graphs graphs;
+  bool without_syncs = false;  // these have to go first
+};
+
+Capture capture_of(Analyses& analyses, const IterationModel& model) {
+  const Iterations& iterations = model.iterations();
+  const IterationShares& shares = model.shares();
+  Capture capture{as_graphs(analyses, iterations, shares.launch_count)};
+  if (model.bound() != TimeShare::kLaunching || shares.sync_count < 1) return capture;
+  Graphs whole = as_graphs_without_syncs(analyses, iterations, shares.launch_count);
+  const auto gain = [&](const Graphs& graphs) {
+    return model.bare_ns() - std::max(shares.busy_ns, model.predicted_ns(graphs.change));
+  };
+  const double now = std::max(0.0, static_cast<double>(gain(capture.graphs)));
+  if (static_cast<double>(gain(whole)) > kMuchMore * now) capture = {std::move(whole), true};
+  return capture;
+}
+
+std::string what_to_capture(const Capture& capture, const IterationModel& model, double launches) {
+  constexpr std::string_view kHow =
+      "as a CUDA graph (torch.cuda.graph, torch.compile(mode=\"reduce-overhead\"))";
+  const IterationShares& shares = model.shares();
+  const bool whole = launches >= kWholeIteration * shares.launch_count;
+  if (capture.without_syncs) {
+    return fmt::format(
+        "Remove what synchronizes ({} times an iteration, SS302), then capture {} {}: the gain is "
+        "that of both. Or",
+        format_mean(shares.sync_count),
+        whole ? "the iteration" : "what runs between its allocations", kHow);
+  }
+  if (whole && shares.sync_count < 0.5) return fmt::format("Capture the iteration {}, or", kHow);
+  return fmt::format(
+      "Capture what runs between its synchronizations and allocations ({} launches) {}, or",
+      format_each(capture.graphs.launches, model.iterations()), kHow);
+}
 
 }  // namespace
 
@@ -33,12 +78,19 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   if (!model.found() || part_of(model, TimeShare::kLaunching) < kLeastLaunchingShare) return;
   const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
-  const Graphs graphs = as_graphs(analyses, iterations, shares.launch_count);
+  Capture capture = capture_of(analyses, model);
+  Graphs& graphs = capture.graphs;
   Finding finding;
   if (graphs.launches < kLeastLaunchesEach * iterations.steady_count() ||
       !set_iteration_gain(model, graphs.change, shares.busy_ns, finding) ||
       finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastLaunchingGain) {
     return;
+  }
+  auto starved = input_pauses(analyses);
+  if (Finding input; starved && !set_pauses(model, *starved, input)) starved.reset();
+  if (starved) {
+    graphs.change.add(starved->change);
+    set_iteration_gain(model, graphs.change, shares.busy_ns, finding);
   }
   const double launches =
       static_cast<double>(graphs.launches) / static_cast<double>(iterations.steady_count());
@@ -47,22 +99,23 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
       format_each(graphs.launches, iterations),
       format_percent(std::max<Ns>(0, iterations.median_ns - shares.busy_ns), iterations.median_ns));
   finding.text = fmt::format(
-      "One launch per {}, while kernels last {} (median). Capture {} as a CUDA graph "
-      "(torch.cuda.graph, torch.compile(mode=\"reduce-overhead\")), or launch less: fuse kernels, "
-      "enlarge batches.",
+      "One launch per {}, while kernels last {} (median). {} launch less: fuse kernels, enlarge "
+      "batches.",
       format_duration(static_cast<Ns>(static_cast<double>(iterations.median_ns) /
                                       std::max(1.0, shares.launch_count))),
-      format_duration(shares.median_kernel_ns),
-      launches >= kWholeIteration * shares.launch_count && shares.sync_count < 0.5
-          ? std::string("the iteration")
-          : fmt::format("what runs between its synchronizations and allocations ({} launches)",
-                        format_each(graphs.launches, iterations)));
+      format_duration(shares.median_kernel_ns), what_to_capture(capture, model, launches));
+  if (starved) {
+    finding.text +=
+        " But the batches have to be ready first (SS307): a host that launches faster only waits "
+        "longer for them. The gain is that of both.";
+  }
   const HostActivities activities = host_activities(
       analyses, model, [](TimeShare share) { return share == TimeShare::kLaunching; });
   if (const std::string sentence = activity_sentence(activities); !sentence.empty()) {
     finding.text += " " + sentence;
     finding.place.call_site = main_place(activities);
   }
+  if (starved || capture.without_syncs) finding.needs = starved ? "SS307" : "SS302";
   finding.count = graphs.launches;
   finding.start_ns = iterations.steady_start_ns();
   finding.end_ns = iterations.steady_end_ns();

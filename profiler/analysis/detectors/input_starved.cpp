@@ -30,8 +30,8 @@ void find_input_starved(Analyses& analyses, Findings& findings) {
   constexpr double kMostly = 0.5;
   if (analyses.trace().host_sample.empty())
     return findings.never_reported(not_sampled(analyses.trace()));
-  const auto pauses = pauses_in_iterations(analyses);
-  if (!pauses || !is_input_bound(pauses->activities)) return;
+  const auto pauses = input_pauses(analyses);
+  if (!pauses) return;
   const IterationModel& model = analyses.iteration_model();
   Finding finding;
   if (!set_pauses(model, *pauses, finding)) return;

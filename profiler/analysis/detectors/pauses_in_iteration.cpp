@@ -82,6 +82,13 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
   return result;
 }
 
+std::optional<PausesInIteration> input_pauses(Analyses& analyses) {
+  if (analyses.trace().host_sample.empty()) return std::nullopt;
+  auto pauses = pauses_in_iterations(analyses);
+  if (pauses && !is_input_bound(pauses->activities)) pauses.reset();
+  return pauses;
+}
+
 bool set_pauses(const IterationModel& model, const PausesInIteration& pauses, Finding& finding) {
   if (!set_iteration_gain(model, pauses.change, model.shares().busy_ns, finding) ||
       finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastOutsideGain)

@@ -23,6 +23,9 @@ struct PausesInIteration {
 /// Nothing if they are no part of most iterations.
 std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses);
 
+/// The same if the host loads batches in them, or waits for batches.
+std::optional<PausesInIteration> input_pauses(Analyses& analyses);
+
 /// Sets what removing them saves, their number, place and time; false if an iteration would save
 /// less than a twentieth.
 bool set_pauses(const IterationModel& model, const PausesInIteration& pauses, Finding& finding);

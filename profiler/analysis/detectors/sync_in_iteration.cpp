@@ -17,39 +17,15 @@
 #include <map>
 
 #include "../call_sites.h"
+#include "../iterations/value_reads.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
 #include "in_iterations.h"
 #include "trace/ns_math.h"
-#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
-
-constexpr trace::Int kMostReadBytes = 64 << 10;
-constexpr Ns kRightBeforeNs = 50'000;
-
-// Small copies to the host, by thread and time of their calls.
-struct Read {
-  Ns start_ns, end_ns;
-  Id op;
-};
-std::map<Id, std::vector<Read>> reads_of(Analyses& analyses) {
-  const Trace& trace = analyses.trace();
-  std::map<Id, std::vector<Read>> reads;
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    if (trace.op.kind[op] != trace::kMemcpy || trace.op.detail[op] != CopyKind::kDeviceToHost ||
-        trace.op.bytes[op] > kMostReadBytes) {
-      continue;
-    }
-    const Issue issue = analyses.order().issue(op);
-    if (issue.thread_id != kNoId)
-      reads[issue.thread_id].push_back({issue.start_ns, issue.end_ns, op});
-  }
-  for (auto& [thread, of_thread] : reads) std::ranges::sort(of_thread, {}, &Read::start_ns);
-  return reads;
-}
 
 // The synchronizations of one call at one line.
 struct SyncSite {
@@ -68,11 +44,11 @@ std::vector<SyncSite> sync_sites(Analyses& analyses, const Iterations& iteration
   const auto& syncs = trace.host_sync;
   const std::vector<Id> all = steady_syncs(trace, iterations);
   if (all.size() * 2 < iterations.steady_count()) return {};
-  const std::map<Id, std::vector<Read>> reads = reads_of(analyses);
+  const ValueReads reads(analyses);
   const std::vector<std::string> call_sites = analysis::call_sites(trace);
   std::map<std::pair<Id, std::string>, SyncSite> sites;  // by name and line
   for (const Id sync : all) {
-    const Id stack = syncs.stack_id[sync], thread = syncs.thread_id[sync];
+    const Id stack = syncs.stack_id[sync];
     const std::string line = stack < call_sites.size() ? call_sites[stack] : "";
     SyncSite& site = sites[{syncs.name_id[sync], line}];
     if (site.count++ == 0) {
@@ -81,17 +57,7 @@ std::vector<SyncSite> sync_sites(Analyses& analyses, const Iterations& iteration
     }
     trace::add_to(site.blocked_ns, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
     site.last_ns = syncs.start_ns[sync];
-    site.change.without_sync.add(sync);
-    const auto of_thread = reads.find(thread);
-    if (of_thread == reads.end()) continue;
-    auto read =
-        std::ranges::upper_bound(of_thread->second, syncs.start_ns[sync], {}, &Read::start_ns);
-    if (read == of_thread->second.begin()) continue;
-    --read;
-    if (syncs.start_ns[sync] - read->end_ns > kRightBeforeNs) continue;
-    ++site.read_count;
-    site.change.length_ns[read->op] = 0;
-    site.change.cuts.add(thread, read->start_ns, syncs.end_ns[sync]);
+    site.read_count += reads.remove(trace, sync, site.change);
   }
   std::vector<SyncSite> frequent;
   for (auto& [key, site] : sites) {

@@ -7,6 +7,7 @@
 
 #include "issued_work.h"
 #include "steady_calls.h"
+#include "value_reads.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
@@ -15,29 +16,27 @@ namespace {
 constexpr size_t kLeastLaunches = 8;  // that are worth a graph
 constexpr double kLeastPart = 0.25;   // of an iteration's launches, for a graph of its own
 
-// When the host did something in the steady part that cannot be in a graph.
+// When the host did something in the steady part that cannot be in a graph, but for
+// synchronizations.
 std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations) {
   std::vector<Ns> found;
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
     found.push_back(iterations.all[i].issued_ns);
   found.push_back(iterations.issued_to_ns());
-  for (const Id sync : steady_syncs(trace, iterations))
-    found.push_back(trace.host_sync.start_ns[sync]);
   each_steady_call(trace, iterations, [&](Id call) {
     const trace::Small kind = trace.api_call.kind[call];
     if (kind == CallKind::kMalloc || kind == CallKind::kFree)
       found.push_back(trace.api_call.start_ns[call]);
   });
-  std::ranges::sort(found);
   return found;
 }
 
-}  // namespace
-
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count) {
+// Makes graphs of what is issued between the breaks, but for ops that are not issued any more.
+Graphs graphs_between(std::vector<Ns> all_breaks, const Marks& without_op, Analyses& analyses,
+                      const Iterations& iterations, double launch_count) {
   const Trace& trace = analyses.trace();
   const IssuedWork work(analyses, IssuedWork::With::kTimes);
-  const std::vector<Ns> all_breaks = breaks(trace, iterations);
+  std::ranges::sort(all_breaks);
   const std::vector<Id> threads = issuing_threads(analyses, iterations);
   const size_t least = std::max(kLeastLaunches, static_cast<size_t>(kLeastPart * launch_count));
   Graphs graphs;
@@ -49,7 +48,8 @@ Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch
     Id call_before = kNoId;
     for (size_t at = first; at < last; ++at) {
       const Id op = work.id(at), call = trace.op.api_call_id[op];
-      launches += call != call_before;
+      if (without_op.has(op)) continue;
+      launches += call != call_before && trace.op.kind[op] == trace::kKernel;
       call_before = call;
       until = std::max(until, analyses.order().issue(op).end_ns);
     }
@@ -59,6 +59,27 @@ Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch
     for (size_t at = first; at < last; ++at) graphs.change.graph_op.add(work.id(at));
     for (const Id thread : threads) graphs.change.cuts.add(thread, work.issued_ns(first), until);
   }
+  return graphs;
+}
+
+}  // namespace
+
+Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count) {
+  std::vector<Ns> all_breaks = breaks(analyses.trace(), iterations);
+  for (const Id sync : steady_syncs(analyses.trace(), iterations))
+    all_breaks.push_back(analyses.trace().host_sync.start_ns[sync]);
+  return graphs_between(std::move(all_breaks), {}, analyses, iterations, launch_count);
+}
+
+Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
+                               double launch_count) {
+  const ValueReads reads(analyses);
+  Change without_syncs;
+  for (const Id sync : steady_syncs(analyses.trace(), iterations))
+    reads.remove(analyses.trace(), sync, without_syncs);
+  Graphs graphs = graphs_between(breaks(analyses.trace(), iterations), without_syncs.without_op,
+                                 analyses, iterations, launch_count);
+  graphs.change.add(without_syncs);
   return graphs;
 }
 

@@ -12,11 +12,16 @@ namespace streamscope::analysis {
 struct Graphs {
   Change change;
   size_t count = 0;
-  size_t launches = 0;  ///< calls that they replace
+  size_t launches = 0;  ///< launches of kernels that they replace
 };
 
 /// Everything between two synchronizations, allocations or ends of iterations as one graph, if it
 /// is at least eight launches, and a quarter of the `launch_count` of an iteration.
 Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count);
+
+/// The same if the synchronizations of the steady part, and the copies of values that the host
+/// reads by them, were gone.
+Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
+                               double launch_count);
 
 }  // namespace streamscope::analysis

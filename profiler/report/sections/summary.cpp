@@ -315,6 +315,20 @@ void mark_repetitions(std::vector<Advice>& findings, std::span<const Id> steady_
   }
 }
 
+// Moves findings before the first one that needs their repair.
+void move_needed(std::vector<Advice>& findings) {
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Advice first = findings[i];
+    if (first.finding.needs.empty()) continue;
+    const auto from = findings.begin() + static_cast<ptrdiff_t>(i);
+    const auto moved = std::stable_partition(from, findings.end(), [&](const Advice& advice) {
+      return advice.detector->number == first.finding.needs && !advice.is_possible() &&
+             advice.severity() == first.severity();
+    });
+    i = static_cast<size_t>(moved - findings.begin());
+  }
+}
+
 }  // namespace
 
 void Gaps::add(const WaitPart& part) {
@@ -354,6 +368,7 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts,
   std::ranges::stable_sort(result, std::greater{}, rank);
   mark_repetitions(result, steady_syncs);
   std::ranges::stable_sort(result, std::greater{}, rank);
+  move_needed(result);
   return result;
 }
 
