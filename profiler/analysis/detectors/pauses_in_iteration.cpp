@@ -7,6 +7,7 @@
 #include <map>
 
 #include "../delay/wait_groups.h"
+#include "../iterations/iteration_series.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {
@@ -46,7 +47,8 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
   };
   std::map<Work, Before> by_work;
   PausesInIteration result;
-  Ns total = 0;
+  IterationSlots slots = IterationSlots::of_host(iterations);
+  IterationSeries series;
   const SamplesByThread by_thread(trace);
   std::vector<Id> samples;
   const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
@@ -61,7 +63,7 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
       if (op == kNoId) continue;
       result.change.cuts.add(thread, begin, pause.end_ns);
       ++result.count;
-      trace::add_to(total, lasted);
+      slots.cut(begin, pause.end_ns, [&](uint32_t slot, Ns time) { series.add(slot, time); });
       std::ranges::copy(by_thread.of(thread, begin, pause.end_ns), std::back_inserter(samples));
       Before& before = by_work[work_of(trace, op)];
       trace::add_to(before.total_ns, lasted);
@@ -69,14 +71,15 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
       before = {before.total_ns, lasted, begin, pause.end_ns, op};
     }
   }
-  if (result.count * 2 < iterations.steady_count()) return std::nullopt;
-  result.each_ns = total / static_cast<Ns>(iterations.steady_count());
+  result.each_ns = per_iteration(series, iterations).usual.median_ns;
+  if (result.each_ns == 0) return std::nullopt;
   const auto most = std::ranges::max_element(
       by_work, {}, [](const auto& entry) { return entry.second.total_ns; });
   const Before& before = most->second;
-  result.activities = host_activities(analyses, samples, result.each_ns);
+  result.activities = host_activities(
+      analyses, samples, series.total_ns() / static_cast<Ns>(iterations.steady_count()));
   result.before_op = before.op;
-  result.before = static_cast<double>(before.total_ns) / static_cast<double>(total);
+  result.before = static_cast<double>(before.total_ns) / static_cast<double>(series.total_ns());
   result.start_ns = before.start_ns;
   result.end_ns = before.end_ns;
   return result;

@@ -13,7 +13,7 @@ namespace streamscope::analysis {
 struct PausesInIteration {
   Change change;              ///< without them
   size_t count = 0;           ///< in the steady part
-  Ns each_ns = 0;             ///< of an iteration
+  Ns each_ns = 0;             ///< of an iteration (median)
   HostActivities activities;  ///< what the host does in them; empty without samples
   Id before_op = kNoId;       ///< the work that most of their time precedes
   double before = 0;          ///< part of the time that does
