@@ -58,6 +58,11 @@ def names_kept(result):
     return any(end in result.err for end in (".rings", "-wal", "-shm")) and "streamscope info" in result.err
 
 
+def is_copy(name):
+    """Of a trace that is being changed."""
+    return name.startswith(".") and ".streamscope-" in name
+
+
 def beside(folder):
     """Files beside the trace that belong to it."""
     return sorted(path.name for path in folder.iterdir() if TRACE in path.name and path.name != TRACE)
@@ -114,6 +119,13 @@ def judge_trace(verdict, build, scene, normal, result, folder, fault, died):
     """What was recorded, and what is reported about the rest."""
     # A child of a program that was not recorded is recorded by itself.
     names = [name for name in result.left if name != TRACE and f"streamscope: wrote {name}: " not in result.err]
+    if fault is not None and fault.stays:  # where no name can be changed any more, the next change removes the copy
+        copies = [name for name in names if is_copy(name)]
+        names = [name for name in names if name not in copies]
+        if copies:
+            changed = subprocess.run([build.streamscope, "analyze", TRACE], cwd=folder, env=build.environment(), capture_output=True,
+                                     text=True, timeout=30, check=False)
+            verdict.require("left after repeating", not any((folder / name).exists() for name in copies), changed.stderr)
     kept = names_kept(result) or bool(died) or cannot_remove(fault)
     found = contents(build, folder / TRACE, folder.with_name(folder.name + ".alone"))
     verdict.require("left behind", not names or kept, f"{names}; {own_lines(result.err)}")

@@ -410,9 +410,10 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   const Signals& signals = surroundings.signals;
   Child child(surroundings, command, variables_of(options, preload));
   Session session = open_session(options, command[0], child.pid());
-  const Writers writers(session.rings());
   Outcome outcome;
+  std::optional<Writers> writers;
   try {
+    writers.emplace(session.rings());
     outcome.trace = session.trace();
     child.go(session, command[0]);
   } catch (...) {
@@ -424,7 +425,7 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
   bool child_ended = false, reported = false, stop = false;
   int interrupts = 0;
   auto ended_at = std::chrono::steady_clock::now();
-  while (!stop && (!child_ended || !session.all_finished() || writers.any_alive())) {
+  while (!stop && (!child_ended || !session.all_finished() || writers->any_alive())) {
     const auto pause = session.step();
     if (const auto status = child_ended ? std::nullopt : child.ended()) {
       child_ended = true;
@@ -457,8 +458,8 @@ Outcome run(const Options& options, const std::vector<std::string>& command) {
     }
   }
   if (outcome.ended_hang) outcome.exit_code = kEndedHang;
-  if (stop) writers.end();
-  outcome.ranks = writers.count();
+  if (stop) writers->end();
+  outcome.ranks = writers->count();
   try {
     session.finish(&outcome);
     if (!outcome.trace_written && outcome.ranks == 0)

@@ -23,6 +23,8 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
 
   const std::filesystem::path& copy() const { return copy_; }
+  /// The file, or what it links to.
+  const std::filesystem::path& target() const { return target_; }
   /// Writes the copy to the disk and renames it to the file. Throws Error; the file is then
   /// unchanged.
   void commit();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_change.h"
 
+#include "trace/error.h"
 #include "trace/sqlite/open.h"
 
 namespace streamscope::trace {
@@ -15,10 +16,12 @@ TraceChange::TraceChange(const std::filesystem::path& file) : original_(open_tra
 std::string TraceChange::copy() const { return uri_of(replacement_->copy(), "nolock=1"); }
 
 void TraceChange::commit() {
-  const std::filesystem::path file = std::filesystem::canonical(original_->file());
   for (const char* suffix : {"-wal", "-journal"}) {
     // What another program has begun to write would be mistaken for a part of the new file.
-    if (std::filesystem::exists(file.string() + suffix)) original_->fail(SQLITE_BUSY);
+    const std::string beside = replacement_->target().string() + suffix;
+    std::error_code error;
+    if (std::filesystem::exists(beside, error)) original_->fail(SQLITE_BUSY);
+    if (error) throw Error(beside, error.message(), remedy_for(error.value()), error.value());
   }
   replacement_->commit();
 }
