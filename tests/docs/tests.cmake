@@ -14,7 +14,7 @@ if(Python3_Interpreter_FOUND)
   # Sanitized programs would need their runtime first in every program that the pages record.
   if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collect AND NOT STREAMSCOPE_SANITIZE)
     add_test(NAME docs.commands COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/run.py --build ${CMAKE_BINARY_DIR})
-    set_tests_properties(docs.commands PROPERTIES LABELS e2e TIMEOUT 900)
+    set_tests_properties(docs.commands PROPERTIES LABELS e2e TIMEOUT 900 COST 20)
     add_test(NAME docs.cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/docs/cluster.sh ${CMAKE_BINARY_DIR})
     set_tests_properties(docs.cluster PROPERTIES LABELS e2e SKIP_RETURN_CODE 77 TIMEOUT 300)
   endif()

@@ -22,7 +22,7 @@ if(TARGET streamscope AND TARGET streamscope_coord AND TARGET streamscope_collec
     add_test(NAME faults.sample COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/faults/run.py ${CMAKE_BINARY_DIR})
     add_test(NAME faults.self_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/faults/self_test.py ${CMAKE_BINARY_DIR})
     # As long as ./dev nightly makes it.
-    set_tests_properties(faults.sample PROPERTIES LABELS e2e TIMEOUT 7200 PROCESSORS 2 SKIP_RETURN_CODE 77)
+    set_tests_properties(faults.sample PROPERTIES LABELS e2e TIMEOUT 7200 COST 40 PROCESSORS 2 SKIP_RETURN_CODE 77)
     set_tests_properties(faults.self_test PROPERTIES LABELS e2e TIMEOUT 240 SKIP_RETURN_CODE 77)
   endif()
 endif()
