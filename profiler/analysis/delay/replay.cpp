@@ -321,8 +321,10 @@ class Replay::Walk : public OrderingConsumer {
     held.wait_for(held_);
     if (!made) {
       const Ns done_now = std::max(held.now, entry);
+      const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+      if (timed) demand_of(op, id, stream.device).use(end, {start, done_now}, {end, done_now});
       predict(op, done_now, done_now);
-      finish(op, stream, {timed ? trace_.op.end_ns[op] : held.was, done_now});
+      finish(op, stream, {timed ? end : held.was, done_now});
       return;
     }
     if (!timed) {

@@ -14,8 +14,6 @@
 //   next.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "../iterations/graphs.h"
 #include "../iterations/host_samples.h"
 #include "../labels.h"
@@ -39,17 +37,21 @@ struct Capture {
   bool without_syncs = false;  // these have to go first
 };
 
-Capture capture_of(Analyses& analyses, const IterationModel& model) {
+// Sets what they save.
+Capture capture_of(Analyses& analyses, const IterationModel& model, Finding& finding) {
   const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
   Capture capture{as_graphs(analyses, iterations, shares.launch_count)};
+  set_iteration_gain(model, capture.graphs.change, shares.busy_ns, finding);
   if (model.bound() != TimeShare::kLaunching || shares.sync_count < 1) return capture;
   Graphs whole = as_graphs_without_syncs(analyses, iterations, shares.launch_count);
-  const auto gain = [&](const Graphs& graphs) {
-    return model.bare_ns() - std::max(shares.busy_ns, model.predicted_ns(graphs.change));
-  };
-  const double now = std::max(0.0, static_cast<double>(gain(capture.graphs)));
-  if (static_cast<double>(gain(whole)) > kMuchMore * now) capture = {std::move(whole), true};
+  Finding without_syncs;
+  set_iteration_gain(model, whole.change, shares.busy_ns, without_syncs);
+  if (static_cast<double>(without_syncs.iteration->gain_ns()) >
+      kMuchMore * static_cast<double>(finding.iteration->gain_ns())) {
+    capture = {std::move(whole), true};
+    finding = std::move(without_syncs);
+  }
   return capture;
 }
 
@@ -78,11 +80,11 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   if (!model.found() || part_of(model, TimeShare::kLaunching) < kLeastLaunchingShare) return;
   const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
-  Capture capture = capture_of(analyses, model);
-  Graphs& graphs = capture.graphs;
   Finding finding;
+  Capture capture = capture_of(analyses, model, finding);
+  Graphs& graphs = capture.graphs;
   if (graphs.launches < kLeastLaunchesEach * iterations.steady_count() ||
-      !set_iteration_gain(model, graphs.change, shares.busy_ns, finding) ||
+      finding.iteration->is_small() ||
       finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastLaunchingGain) {
     return;
   }

@@ -318,12 +318,13 @@ void mark_repetitions(std::vector<Advice>& findings, std::span<const Id> steady_
 // Moves findings before the first one that needs their repair.
 void move_needed(std::vector<Advice>& findings) {
   for (size_t i = 0; i < findings.size(); ++i) {
-    const Advice first = findings[i];
-    if (first.finding.needs.empty()) continue;
+    const std::string_view needs = findings[i].finding.needs;
+    if (needs.empty()) continue;
+    const FindingSeverity severity = findings[i].severity();
     const auto from = findings.begin() + static_cast<ptrdiff_t>(i);
     const auto moved = std::stable_partition(from, findings.end(), [&](const Advice& advice) {
-      return advice.detector->number == first.finding.needs && !advice.is_possible() &&
-             advice.severity() == first.severity();
+      return advice.detector->number == needs && !advice.is_possible() &&
+             advice.severity() == severity;
     });
     i = static_cast<size_t>(moved - findings.begin());
   }

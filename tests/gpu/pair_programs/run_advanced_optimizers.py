@@ -4,6 +4,7 @@
 import torch
 
 import steps
+from captured import captured
 
 options = steps.arguments()
 from adv_optm.optim.Prodigy_adv import Prodigy_adv  # noqa: E402
@@ -35,7 +36,7 @@ if options.without == "launching":
         for group in optimizer.param_groups:
             for number, parameter in enumerate(group["params"]):
                 optimizer.step_parameter(parameter, group, number)
-    replay = steps.captured(on_device)
+    replay = captured(on_device)
 
     def as_graph():  # and the two reads of the whole step
         replay()

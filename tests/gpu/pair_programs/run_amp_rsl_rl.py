@@ -4,6 +4,7 @@
 import torch
 
 import steps
+from captured import captured
 
 options = steps.arguments()
 from amp_rsl_rl.storage.replay_buffer import ReplayBuffer  # noqa: E402
@@ -33,7 +34,7 @@ if options.without == "launching":  # sampled as before, trained by one graph la
         optimizer.zero_grad(set_to_none=True)
         network(inputs).square().mean().backward()
         optimizer.step()
-    replay = steps.captured(on_device)
+    replay = captured(on_device)
 
     def as_graph():
         for states, following in buffer.feed_forward_generator(1, 1024):

@@ -11,6 +11,7 @@ import types
 import torch
 
 import steps
+from captured import captured
 
 options = steps.arguments()
 
@@ -77,6 +78,6 @@ if options.without == "launching":
     def on_device():
         scheduler._step_index = 10
         sample.copy_(scheduler.step(network(scheduler.scale_model_input(sample, first).half()), first, sample, return_dict=False)[0])
-    steps.measured(steps.captured(on_device), options, steps=100)
+    steps.measured(captured(on_device), options, steps=100)
 else:
     steps.measured(step, options, steps=100)

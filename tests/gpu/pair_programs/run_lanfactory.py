@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 import steps
+from captured import captured
 
 options = steps.arguments()
 for name in ("lanfactory", "lanfactory.trainers"):
@@ -76,7 +77,7 @@ if options.without == "launching":
         kept["loss"] = trainer.loss_fun(trainer.model(features), labels)
         kept["loss"].backward()
         optimizer.step()
-    replay = steps.captured(on_device)
+    replay = captured(on_device)
     for _ in range(3):
         for xb, yb in marked:
             features.copy_(xb, non_blocking=True), labels.copy_(yb, non_blocking=True)

@@ -39,17 +39,3 @@ def measured(step, options, steps=60, windows=5, warm_up=10):
         torch.cuda.synchronize()
         times.append((time.perf_counter() - begin) / steps * 1e3)
     print(json.dumps({"step_ms": statistics.median(times), "all": times}))
-
-
-def captured(step, warm_up=4):
-    """The step as one graph launch."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(warm_up):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay

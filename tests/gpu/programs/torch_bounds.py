@@ -21,6 +21,8 @@ import time
 
 import torch
 
+from captured import captured
+
 CASES = {}  # name: (class, what bounds it, rule of the repair, function with the line to repair)
 WARM_UP = 12
 
@@ -87,20 +89,6 @@ class Training:
 
     def step(self):
         self.train()
-
-
-def captured(work, warm_up=3):
-    """The work as a CUDA graph."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(warm_up):
-            work()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
-    return graph.replay
 
 
 @case("host-launching", "SS301")
