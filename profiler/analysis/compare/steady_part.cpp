@@ -51,7 +51,7 @@ std::optional<SteadyPart> by_range(const IssuedWork& base, const IssuedWork& now
     if (other == after.end() || ranges.spans.size() < fewest || other->second.spans.size() < fewest)
       continue;
     if (wanted.empty() &&
-        (!is_steady(base, ranges, Extent::kRun) || !is_steady(now, other->second, Extent::kRun)))
+        (!is_steady(base, ranges, HeldOf::kRun) || !is_steady(now, other->second, HeldOf::kRun)))
       continue;
     // Outer ranges are fewer than nested ones.
     if (best_before != nullptr && ranges.spans.size() >= best_before->spans.size()) continue;

@@ -3,12 +3,43 @@
 
 #include "issued_work.h"
 
+#include <functional>
+#include <map>
 #include <numeric>
+#include <string>
+#include <string_view>
 #include <tuple>
 
+#include "iterations.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {
+namespace {
+
+// PyTorch launches vectorized_elementwise_kernel<4, Functor, ...> or, by the alignment of the data,
+// the same with 2, or unrolled_elementwise_kernel<Functor, ...>. Returns Functor, else "".
+std::string_view element_wise_functor(std::string_view kernel) {
+  constexpr std::string_view kHead = "_elementwise_kernel<";
+  const size_t head = kernel.find(kHead);
+  if (head == kernel.npos) return "";
+  kernel.remove_prefix(head + kHead.size());
+  kernel.remove_prefix(std::min(kernel.find_first_not_of("0123456789, "), kernel.size()));
+  int depth = 0;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const char c = kernel[i];
+    if (depth == 0 && (c == ',' || c == '>')) return kernel.substr(0, i);
+    depth += c == '<' || c == '(' || c == '{';
+    depth -= c == '>' || c == ')' || c == '}';
+  }
+  return "";
+}
+
+bool runs_on_device(trace::Small kind) {
+  return kind == trace::kKernel || kind == trace::kMemcpy || kind == trace::kMemset ||
+         kind == trace::kGraphLaunch;
+}
+
+}  // namespace
 
 IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
   if (with == With::kGroups) groups_.emplace(trace_);
@@ -19,12 +50,11 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
     process_of_stream[stream] = trace_.process_of_stream(stream);
   const auto owner = [&](Id op) {
     const Id stream = trace_.op.stream_id[op];
-    return stream < process_of_stream.size() && is_timed(trace_, op) ? process_of_stream[stream]
-                                                                     : kNoId;
+    return stream < process_of_stream.size() ? process_of_stream[stream] : kNoId;
   };
   for (Id op = 0; op < trace_.op.size(); ++op) {
     const Id process = owner(op);
-    if (process >= device.size()) continue;
+    if (process >= device.size() || !is_timed(trace_, op)) continue;
     trace::add_to(device[process], trace_.op.end_ns[op] - trace_.op.start_ns[op]);
     ++counts[process];
   }
@@ -40,24 +70,73 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
   for (Id op = 0; op < trace_.op.size(); ++op) {
     if (owner(op) != process_) continue;
     const Ns issued = order.issue(op).start_ns;
+    if (!is_timed(trace_, op)) {
+      if (runs_on_device(trace_.op.kind[op]) && issued != kUnknownNs)
+        untimed_issued_.push_back(issued);
+      continue;
+    }
     ops_.push_back(op);
     issued_.push_back(issued == kUnknownNs ? trace_.op.start_ns[op] : issued);
   }
+  std::ranges::sort(untimed_issued_);
   const auto key = [&](uint32_t i) {
     return std::tuple(issued_[i], groups_ ? group(i) : 0, ops_[i]);
   };
   std::vector<uint32_t> sorted(ops_.size());
   std::iota(sorted.begin(), sorted.end(), 0);
-  if (std::ranges::is_sorted(sorted, {}, key)) return;
-  std::ranges::sort(sorted, {}, key);
-  std::vector<Id> ops(ops_.size());
-  std::vector<Ns> issued(ops_.size());
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    ops[i] = ops_[sorted[i]];
-    issued[i] = issued_[sorted[i]];
+  if (!std::ranges::is_sorted(sorted, {}, key)) {
+    std::ranges::sort(sorted, {}, key);
+    std::vector<Id> ops(ops_.size());
+    std::vector<Ns> issued(ops_.size());
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      ops[i] = ops_[sorted[i]];
+      issued[i] = issued_[sorted[i]];
+    }
+    ops_ = std::move(ops);
+    issued_ = std::move(issued);
   }
-  ops_ = std::move(ops);
-  issued_ = std::move(issued);
+  if (groups_) find_symbols();
+}
+
+size_t IssuedWork::untimed_between(Ns from, Ns until) const {
+  return static_cast<size_t>(std::ranges::lower_bound(untimed_issued_, std::max(from, until)) -
+                             std::ranges::lower_bound(untimed_issued_, from));
+}
+
+void IssuedWork::find_symbols() {
+  std::map<std::pair<uint32_t, Id>, uint32_t> known;  // by group and name
+  std::map<std::pair<std::string_view, std::string_view>, uint32_t> by_text;
+  symbols_.reserve(ops_.size());
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const Id name = trace_.op.name_id[ops_[i]];
+    const auto [entry, is_new] = known.try_emplace({group(i), name}, 0);
+    if (is_new) {
+      const WorkGroup& work = groups_->all()[group(i)];
+      const std::string_view functor = element_wise_functor(trace_.text(name));
+      entry->second = by_text
+                          .try_emplace({functor.empty() ? work.label : functor, work.stream},
+                                       static_cast<uint32_t>(by_text.size()))
+                          .first->second;
+    }
+    symbols_.push_back(entry->second);
+  }
+  symbol_count_ = by_text.size();
+}
+
+size_t most_pauses(double repetitions, double device_share) {
+  constexpr double kRepetitionsPerPause = 16;
+  constexpr double kNearlyAll = 0.95;
+  if (device_share < kNearlyAll) return 0;
+  return std::min<size_t>(kFewestIterations - 1,
+                          static_cast<size_t>(repetitions / kRepetitionsPerPause));
+}
+
+bool fills_the_time(double repetitions, Ns usual_ns, std::vector<Ns> steps_ns, size_t pauses) {
+  const auto other = steps_ns.begin() + static_cast<ptrdiff_t>(std::min(pauses, steps_ns.size()));
+  std::nth_element(steps_ns.begin(), other, steps_ns.end(), std::greater<>());
+  Ns time = 0;
+  for (auto step = other; step != steps_ns.end(); ++step) trace::add_to(time, *step);
+  return repetitions * static_cast<double>(usual_ns) >= kLeastCovered * static_cast<double>(time);
 }
 
 }  // namespace streamscope::analysis

@@ -20,7 +20,7 @@ namespace streamscope::analysis {
 class IssuedWork {
  public:
   enum class With { kTimes, kGroups };
-  /// Without groups, group() and groups() must not be called.
+  /// Without groups, group(), groups() and symbol() must not be called.
   explicit IssuedWork(Analyses& analyses, With with = With::kGroups);
 
   const Trace& trace() const { return trace_; }
@@ -28,6 +28,10 @@ class IssuedWork {
   Ns device_ns() const { return device_ns_; }  ///< of its ops
   size_t size() const { return ops_.size(); }
   bool empty() const { return ops_.empty(); }
+
+  /// How much work on a device the host issued in a time that has no times, because the program
+  /// ended or hung before it was reported.
+  size_t untimed_between(Ns from, Ns until) const;
 
   // By index.
   Id id(size_t i) const { return ops_[i]; }
@@ -37,18 +41,28 @@ class IssuedWork {
   Ns duration_ns(size_t i) const { return end_ns(i) - start_ns(i); }
   uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
   const WorkGroups& groups() const { return *groups_; }
+  /// By which repetitions are found, below symbol_count(): the group, but what an element-wise
+  /// kernel computes where a framework has one for each alignment of the data, so that steps may
+  /// differ.
+  uint32_t symbol(size_t i) const { return symbols_[i]; }
+  size_t symbol_count() const { return symbol_count_; }
   /// The index of the first op issued at or after an instant.
   size_t first_issued(Ns at) const {
     return static_cast<size_t>(std::ranges::lower_bound(issued_, at) - issued_.begin());
   }
 
  private:
+  void find_symbols();
+
   const Trace& trace_;
   std::optional<WorkGroups> groups_;
   Id process_ = kNoId;
   Ns device_ns_ = 0;
   std::vector<Id> ops_;
   std::vector<Ns> issued_;
+  std::vector<Ns> untimed_issued_;  // ascending
+  std::vector<uint32_t> symbols_;
+  size_t symbol_count_ = 0;
 };
 
 inline constexpr double kLeastCovered = 0.5;  ///< share of device time and time in the iterations
@@ -69,12 +83,15 @@ Value upper_quartile(std::vector<Value> values) {
   return *at;
 }
 
-/// False for a part of a step, such as a layer: it repeats quickly, then pauses for a while. Only
-/// the newer half is to be passed, because compilation may delay the older one. `usual_ns`: the
-/// upper quartile, as each third step may wait for its batch.
-inline bool fills_the_time(double repetitions, Ns usual_ns, Ns time_ns) {
-  return repetitions * static_cast<double>(usual_ns) >=
-         kLeastCovered * static_cast<double>(time_ns);
-}
+/// How often iterations may be interrupted, as between epochs: less often than there have to be
+/// iterations. Parts of a step, such as its layers, are interrupted by every step, for other work.
+/// `device_share`: of the device time, how much the repetitions hold.
+size_t most_pauses(double repetitions, double device_share);
+
+/// False for a part of a step: it repeats quickly, then pauses for a while. `steps_ns` sum to the
+/// time, of which the longest `pauses` do not count; only the newer half is to be passed, because
+/// compilation may delay the older one. `usual_ns`: of a repetition, the upper quartile, as each
+/// third step may wait for its batch.
+bool fills_the_time(double repetitions, Ns usual_ns, std::vector<Ns> steps_ns, size_t pauses);
 
 }  // namespace streamscope::analysis

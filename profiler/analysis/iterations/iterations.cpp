@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -112,20 +113,44 @@ class Phase {
 class SequenceWalk {
  public:
   SequenceWalk(const IssuedWork& work, const Period& period, size_t first)
-      : work_(work), length_(period.length) {
+      : work_(work), length_(period.length), most_pauses_(period.most_pauses()) {
     const size_t count = std::clamp<size_t>(length_ / 3, 1, kAnchorOps);
-    for (size_t i = first; i < first + count; ++i) anchor_.push_back(work.group(i));
+    for (size_t i = first; i < first + count; ++i) anchor_.push_back(work.symbol(i));
   }
 
   Bounds bounds(size_t first) const {
-    Bounds backwards;
-    for (std::optional<size_t> at = first; at; at = before(*at)) backwards.push_back(*at);
-    Bounds bounds(backwards.rbegin(), backwards.rend());
-    for (std::optional<size_t> at = after(first); at; at = after(*at)) bounds.push_back(*at);
+    size_t pauses = 0;
+    const auto whole_after = [&](size_t at) -> std::optional<size_t> {
+      for (size_t next = at + length_ + 1; next + length_ <= work_.size(); ++next) {
+        if (is_whole(next, first)) return next;
+      }
+      return std::nullopt;
+    };
+    const auto whole_before = [&](size_t at) -> std::optional<size_t> {
+      for (size_t next = at; next-- > 0;) {
+        if (next + length_ < at && is_whole(next, first)) return next;
+      }
+      return std::nullopt;
+    };
+    const auto follow = [&](auto next, auto resume) {
+      Bounds bounds{first};
+      while (true) {
+        std::optional<size_t> at = next(bounds.back());
+        if (!at && pauses < most_pauses_) {
+          at = resume(bounds.back());
+          ++pauses;
+        }
+        if (!at) return bounds;
+        bounds.push_back(*at);
+      }
+    };
+    Bounds bounds = follow([&](size_t at) { return before(at); }, whole_before);
+    std::ranges::reverse(bounds);
+    const Bounds later = follow([&](size_t at) { return after(at); }, whole_after);
+    bounds.insert(bounds.end(), later.begin() + 1, later.end());
     // The last one may have been cut short.
     const size_t last = bounds.back();
-    if (bounds.size() > 1 && last + length_ <= work_.size() &&
-        same(bounds[bounds.size() - 2], last) * 10 >= length_ * 9)
+    if (bounds.size() > 1 && is_whole(last, bounds[bounds.size() - 2]))
       bounds.push_back(last + length_);
     return bounds;
   }
@@ -134,15 +159,16 @@ class SequenceWalk {
   bool begins(size_t at) const {
     if (at + anchor_.size() > work_.size()) return false;
     size_t different = 0;
-    for (size_t i = 0; i < anchor_.size(); ++i) different += work_.group(at + i) != anchor_[i];
+    for (size_t i = 0; i < anchor_.size(); ++i) different += work_.symbol(at + i) != anchor_[i];
     return different * 8 <= anchor_.size();
   }
-  // How many ops of two iterations are the same, position by position.
-  size_t same(size_t a, size_t b) const {
-    size_t count = 0;
-    for (size_t i = 0; i < length_ && b + i < work_.size() && a + i < work_.size(); ++i)
-      count += work_.group(a + i) == work_.group(b + i);
-    return count;
+  // True if an iteration begins there that has nearly the same ops as another, position by
+  // position.
+  bool is_whole(size_t at, size_t other) const {
+    if (!begins(at) || at + length_ > work_.size() || other + length_ > work_.size()) return false;
+    size_t same = 0;
+    for (size_t i = 0; i < length_; ++i) same += work_.symbol(other + i) == work_.symbol(at + i);
+    return same * 10 >= length_ * 9;
   }
   // The nearest beginning to `expected` within half a period.
   std::optional<size_t> near(size_t expected, size_t least, size_t most) const {
@@ -162,7 +188,7 @@ class SequenceWalk {
   }
 
   const IssuedWork& work_;
-  size_t length_;
+  size_t length_, most_pauses_;
   std::vector<uint32_t> anchor_;
 };
 
@@ -245,12 +271,12 @@ void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& 
   const MarkedByName found = marked_ranges(work, wanted);
   const NamedMarks* best = best_ranges(found, [&](const NamedMarks& named) {
     return !wanted.empty() ||
-           (!is_of_framework(named.first) && is_steady(work, named.second, Extent::kRun));
+           (!is_of_framework(named.first) && is_steady(work, named.second, HeldOf::kRun));
   });
   if (!best) {
     best = best_ranges(found, [&](const NamedMarks& named) {
       return names_a_step(named.first) && !is_of_framework(named.first) &&
-             is_steady(work, named.second, Extent::kAfterStartUp);
+             is_steady(work, named.second, HeldOf::kAfterStartUp);
     });
   }
   if (!best) return;
@@ -356,6 +382,30 @@ void split(const Sums& sums, size_t from, size_t to, double penalty, std::vector
   split(sums, best, to, penalty, changes);
 }
 
+// Times that are missing, as at the end of a program that hangs or ends by _exit(), are not known
+// to be short: the longest part in which none are missing, as [first, last).
+std::pair<size_t, size_t> timed_part(const IssuedWork& work, const std::vector<Iteration>& all) {
+  std::pair<size_t, size_t> longest{0, 0};
+  for (size_t i = 0, from = 0; i < all.size(); ++i) {
+    const Ns until = i + 1 < all.size() ? all[i + 1].issued_ns : all[i].end_ns;
+    if (work.untimed_between(all[i].issued_ns, until) > 0)
+      from = i + 1;
+    else if (i + 1 - from > longest.second - longest.first)
+      longest = {from, i + 1};
+  }
+  return longest;
+}
+
+// False where most of the work that was issued has no times, but what came before it has.
+bool are_most_of_the_work(const IssuedWork& work, const Iterations& iterations) {
+  size_t timed = 0;
+  for (size_t i = 0; i < iterations.all.size(); ++i) timed += iterations.all[i].op_count;
+  constexpr Ns kEver = std::numeric_limits<Ns>::max();
+  const size_t others = work.untimed_between(0, iterations.all.front().issued_ns) +
+                        work.untimed_between(iterations.all.back().end_ns, kEver);
+  return timed >= others;
+}
+
 // Outliers at its beginning are no part of the steady part.
 void trim_warm_up(const std::vector<Ns>& durations, Iterations& iterations) {
   const auto at = [&](size_t index) { return durations.begin() + static_cast<ptrdiff_t>(index); };
@@ -421,10 +471,14 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   if (wants(IterationSource::kGraph)) from_graph(work, result);
   if (!result.found()) return result;
 
+  const auto [from, to] = timed_part(work, result.all);
+  if (to - from < kFewestIterations || !are_most_of_the_work(work, result)) return {};
   std::vector<Ns> durations;
-  for (const Iteration& iteration : result.all) durations.push_back(iteration.duration_ns());
+  for (size_t i = from; i < to; ++i) durations.push_back(result.all[i].duration_ns());
   std::tie(result.steady_from, result.steady_to) = steady_range(durations);
   trim_warm_up(durations, result);
+  result.steady_from += from;
+  result.steady_to += from;
   measure_steady(result);
   return result;
 }

@@ -74,21 +74,24 @@ std::vector<Ns> MarkedRanges::times() const {
   return times;
 }
 
-bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, Extent extent) {
+bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, HeldOf held_of) {
   const size_t last = ranges.spans.size() - 1, middle = last / 2;
+  const std::vector<Ns> times = ranges.times();
   constexpr double kLeastInside = 0.75;
   constexpr double kLeastAfterStartUp = 0.25;
   const auto run = static_cast<double>(work.device_ns()),
              after = static_cast<double>(work.device_ns() - ranges.before_ns),
              held = static_cast<double>(ranges.device_ns);
-  const bool holds = extent == Extent::kRun
+  const bool holds = held_of == HeldOf::kRun
                          ? held >= kLeastCovered * run
                          : held >= kLeastCovered * after && held >= kLeastAfterStartUp * run;
   return holds &&
          static_cast<double>(ranges.inside_ns) >=
              kLeastInside * static_cast<double>(ranges.device_ns) &&
-         fills_the_time(static_cast<double>(last - middle), upper_quartile(ranges.times()),
-                        ranges.done_ns[last] - ranges.done_ns[middle]);
+         fills_the_time(
+             static_cast<double>(last - middle), upper_quartile(times),
+             {times.begin() + static_cast<ptrdiff_t>(middle), times.end()},
+             most_pauses(static_cast<double>(last), static_cast<double>(ranges.inside_ns) / run));
 }
 
 }  // namespace streamscope::analysis

@@ -38,13 +38,13 @@ using NamedMarks = MarkedByName::value_type;
 MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted);
 
 /// Which device time is compared with that of ranges.
-enum class Extent {
+enum class HeldOf {
   kRun,
   kAfterStartUp,  ///< from the first range on, if that is at least a quarter of the run's
 };
 
 /// True if the ranges hold at least half of the device time and of the time, and most of the device
 /// time between them: operators of a framework recur, but other work is issued between them.
-bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, Extent extent);
+bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, HeldOf held_of);
 
 }  // namespace streamscope::analysis

@@ -21,15 +21,15 @@ class Periods {
   explicit Periods(const IssuedWork& work) : work_(work) {
     first_ = work.size() > kMostOps ? work.size() - kMostOps : 0;
     // Work that only runs during start-up is ignored.
-    std::vector<uint32_t> counts(work.groups().all().size()), late(counts.size());
+    std::vector<uint32_t> counts(work.symbol_count()), late(counts.size());
     const size_t middle = first_ + (work.size() - first_) / 2;
     for (size_t i = first_; i < work.size(); ++i) {
-      ++counts[group(i)];
-      late[group(i)] += i >= middle;
+      ++counts[symbol(i)];
+      late[symbol(i)] += i >= middle;
     }
-    for (size_t group = 0; group < counts.size(); ++group)
-      repeated_.push_back(counts[group] >= kFewestIterations && late[group] > 0 ? counts[group]
-                                                                                : 0);
+    for (size_t symbol = 0; symbol < counts.size(); ++symbol)
+      repeated_.push_back(counts[symbol] >= kFewestIterations && late[symbol] > 0 ? counts[symbol]
+                                                                                  : 0);
   }
 
   // Most likely first.
@@ -62,7 +62,7 @@ class Periods {
   }
 
  private:
-  uint32_t group(size_t op) const { return work_.group(op); }
+  uint32_t symbol(size_t op) const { return work_.symbol(op); }
 
   // Distances at which the same sequences of ops recur, for several sequence lengths: short ones
   // tolerate variations of a step, long ones skip parts that repeat within a step.
@@ -71,7 +71,7 @@ class Periods {
     constexpr size_t kPerRun = 4;
     const size_t n = work_.size() - first_;
     std::vector<uint64_t> prefix(n + 1);
-    for (size_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] * kBase + group(first_ + i) + 1;
+    for (size_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] * kBase + symbol(first_ + i) + 1;
     std::set<size_t> lengths;
     for (size_t run = 1; run <= n / kFewestIterations; run *= 4) {
       uint64_t power = 1;
@@ -96,7 +96,7 @@ class Periods {
   }
 
   bool comes_again(size_t op, size_t length) const {
-    return op + length < work_.size() && group(op) == group(op + length);
+    return op + length < work_.size() && symbol(op) == symbol(op + length);
   }
 
   // How well a period explains every kind of work that repeats, rare and frequent with equal
@@ -108,30 +108,36 @@ class Periods {
     std::vector<uint32_t> explained(repeated_.size()), ahead(repeated_.size());
     for (size_t i = first_; i < work_.size(); ++i) {
       const bool again = comes_again(i, length),
-                 before = i >= first_ + length && group(i) == group(i - length);
-      if (again || before) ++explained[group(i)];
-      if (again || (before && i + length >= work_.size())) ++ahead[group(i)];
+                 before = i >= first_ + length && symbol(i) == symbol(i - length);
+      if (again || before) ++explained[symbol(i)];
+      if (again || (before && i + length >= work_.size())) ++ahead[symbol(i)];
     }
-    double sorts = 0;
-    for (size_t group = 0; group < repeated_.size(); ++group) {
-      if (repeated_[group] == 0) continue;
-      period.score += static_cast<double>(explained[group]) / repeated_[group];
-      period.ahead += static_cast<double>(ahead[group]) / repeated_[group];
-      ++sorts;
+    double symbols = 0;
+    for (size_t symbol = 0; symbol < repeated_.size(); ++symbol) {
+      if (repeated_[symbol] == 0) continue;
+      period.score += static_cast<double>(explained[symbol]) / repeated_[symbol];
+      period.ahead += static_cast<double>(ahead[symbol]) / repeated_[symbol];
+      ++symbols;
     }
-    if (sorts == 0) return;
-    period.score /= sorts;
-    period.ahead /= sorts;
+    if (symbols == 0) return;
+    period.score /= symbols;
+    period.ahead /= symbols;
   }
 
   bool is_steady(const Period& period) const {
     if (period.count() < static_cast<double>(kFewestIterations) ||
         period.device_share < kLeastCovered)
       return false;
-    const size_t middle = period.matched[period.matched.size() / 2],
-                 last = period.matched.back() + period.length;
-    return fills_the_time(static_cast<double>(last - middle) / static_cast<double>(period.length),
-                          period.usual_ns, work_.start_ns(last) - work_.start_ns(middle));
+    std::vector<Ns> steps_ns;
+    const size_t middle = period.matched.size() / 2;
+    const auto start_ns = [&](size_t match) { return work_.start_ns(period.matched[match]); };
+    for (size_t match = middle + 1; match < period.matched.size(); ++match)
+      steps_ns.push_back(start_ns(match) - start_ns(match - 1));
+    const size_t last = period.matched.back() + period.length;
+    steps_ns.push_back(work_.start_ns(last) - work_.start_ns(period.matched.back()));
+    return fills_the_time(
+        static_cast<double>(last - period.matched[middle]) / static_cast<double>(period.length),
+        period.usual_ns, std::move(steps_ns), period.most_pauses());
   }
 
   // An isolated match is a coincidence.
@@ -162,7 +168,7 @@ class Periods {
 
   const IssuedWork& work_;
   size_t first_ = 0;
-  std::vector<uint32_t> repeated_;  // by group: how often; 0 if ignored
+  std::vector<uint32_t> repeated_;  // by symbol: how often; 0 if ignored
 };
 
 }  // namespace

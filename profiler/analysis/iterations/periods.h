@@ -23,6 +23,7 @@ struct Period {
   double count() const {
     return static_cast<double>(matched.size()) / static_cast<double>(length) + 1;
   }
+  size_t most_pauses() const { return analysis::most_pauses(count(), device_share); }
 };
 
 /// Most likely first. Looks at the newest 262,144 ops.
