@@ -93,7 +93,7 @@ constexpr LossInfo kKinds[] = {
     {"exit-handlers-skipped", Severity::kNotice, kNoEvidence,
      "The process ended by _exit() or exec(), which run no exit handlers, so GPU times of its "
      "newest work may be missing.",
-     "End the program with exit() to get them."},
+     "Synchronize before, or end the program with exit()."},
     {"process-end-unknown", Severity::kNotice, kNoEvidence,
      "The process ended without exit handlers, by a signal, _exit() or exec(); the trace contains "
      "what it stored before.",

@@ -162,6 +162,16 @@ TEST(Activities, AFlushThatBlocksDoesNotKeepTheProgramFromEnding) {
   EXPECT_EQ(run.all<ring::EndRecord>(RecordKind::kEnd).size(), 1u);
 }
 
+#if !defined(__SANITIZE_THREAD__)  // which has an _exit() of its own
+TEST(Activities, AreDeliveredBeforeExitWithoutHandlersButNotAwaitedForLong) {
+  Observed run;
+  EXPECT_EQ(run.run_child("die-at-once"), 3) << run.error_text();
+  EXPECT_EQ(run.all<ring::OpRecord>(RecordKind::kKernel).size(), 1u);
+  Observed blocked;
+  EXPECT_EQ(blocked.run_child("blocked-flush", {"die"}), 3) << blocked.error_text();
+}
+#endif
+
 TEST(Activities, OfARegularFlushInProgressAtTheEndAreAwaited) {
   Observed run;
   ASSERT_EQ(run.run_child("slow-flush"), 0) << run.error_text();

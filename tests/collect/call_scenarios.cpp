@@ -595,12 +595,23 @@ int flushes(const Arguments&) {
   return fake_flushes(true) == 0 ? 0 : 2;
 }
 
-int blocked_flush(const Arguments&) {
+// Argument: "die" ends without exit handlers.
+int blocked_flush(const Arguments& arguments) {
   start();
   launch(kStreamA);
   fake_block_flush(true);  // some thread hangs in cudaFree
   pause_ms(100);
+  if (!arguments.empty()) _exit(3);
   return 0;
+}
+
+// Before anything is flushed.
+int die_at_once(const Arguments&) {
+  start();
+  run_kernel(kStreamA, "before");
+  signal(SIGUSR1, [](int) { _exit(3); });
+  raise(SIGUSR1);
+  return 1;
 }
 
 // A regular flush has taken the records, and has not delivered them when the program ends.
@@ -795,6 +806,7 @@ constexpr Scenario kScenarios[] = {
     {"enabled-callbacks", enabled_callbacks},
     {"flushes", flushes},
     {"blocked-flush", blocked_flush},
+    {"die-at-once", die_at_once},
     {"slow-flush", slow_flush},
     {"foreign-activity", foreign_activity},
     {"held-buffers", held_buffers},

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/cupti/activities.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <climits>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +34,7 @@ constexpr size_t kScrapBytes = 64 << 10;
 constexpr size_t kMaxBuffers = 256;         // 256 MiB: beyond that the writer is hopelessly behind
 constexpr uint64_t kDecoderRingFactor = 4;  // the decoder's ring holds the records of all threads
 constexpr int kFinishMs = 2000;
+constexpr int kLeaveMs = 500;  // _exit() waits for the newest times, even in a signal handler
 constexpr CuptiVersion kOverheadDataVersion = 24;  // records own malloc'ed data at least since 12.6
 
 // A buffer and how much of it CUPTI had filled when it returned it. The records start 64 bytes in.
@@ -68,6 +73,22 @@ constinit uint64_t enabled_kinds = 0;  // bit = kind; written before the threads
 constinit bool correlates = false;     // not CallNumbers::kCupti
 constinit bool reports_calls = false;  // CallNumbers::kOwn
 constinit std::atomic<bool> correlates_coord{false};
+
+// What _exit() and the flusher tell each other.
+enum Leaving : uint32_t { kStays, kLeaves, kDelivered };
+constinit std::atomic<uint32_t> leaving{kStays};
+
+// Waits while it has that value, for a time. Only a system call.
+void wait_while_leaving_is(Leaving value, long milliseconds) {
+  const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000};
+  ::syscall(SYS_futex, &leaving, FUTEX_WAIT_PRIVATE, value, &limit, nullptr, 0);
+}
+
+void change_leaving(Leaving before, Leaving after) {
+  uint32_t expected = before;
+  if (!leaving.compare_exchange_strong(expected, after)) return;
+  ::syscall(SYS_futex, &leaving, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
 
 // From now on another client owns the buffers.
 void mark_taken(uint64_t begin) {
@@ -307,6 +328,15 @@ void flush(uint32_t flags) {
   exchange->changed.notify_all();
 }
 
+// The flusher's part of deliver_before_exit().
+void deliver_all() {
+  flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  std::unique_lock lock(exchange->mutex);
+  exchange->changed.wait(lock,
+                         [] { return exchange->completed == nullptr && !exchange->decoding; });
+  change_leaving(kLeaves, kDelivered);
+}
+
 void* flush_regularly(void*) {
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
   const ring::Control& control = *session.control;
@@ -315,9 +345,12 @@ void* flush_regularly(void*) {
   bool again = false;  // work issued just before a flush is ready only at the next
   while (usable.load(std::memory_order_relaxed) &&
          session.epoch.load(std::memory_order_relaxed) == epoch) {
-    timespec pause{interval_ms / 1000, interval_ms % 1000 * 1'000'000};
-    ::nanosleep(&pause, nullptr);
+    wait_while_leaving_is(kStays, interval_ms);
     if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) continue;
+    if (leaving.load() != kStays) {
+      deliver_all();
+      return nullptr;
+    }
     const uint32_t now = control.flush_request.load(std::memory_order_relaxed);
     const bool seen = session.work_seen.exchange(false, std::memory_order_relaxed);
     // While calls pass, nobody notes them, and earlier ones may still be running.
@@ -329,6 +362,14 @@ void* flush_regularly(void*) {
     again = seen;
   }
   return nullptr;
+}
+
+void deliver_before_exit() {
+  if (!usable.load(std::memory_order_relaxed) || taken.load(std::memory_order_relaxed)) return;
+  const int64_t until = monotonic_ns() + kLeaveMs * int64_t{1'000'000};
+  change_leaving(kStays, kLeaves);
+  while (leaving.load() != kDelivered && monotonic_ns() < until)
+    wait_while_leaving_is(kLeaves, (until - monotonic_ns()) / 1'000'000 + 1);
 }
 
 void end_request() {
@@ -457,6 +498,7 @@ int start_activities(const ring::Control& control, bool late, CallNumbers number
     return CUPTI_ERROR_OUT_OF_MEMORY;
   }
   session.pause_device_times.store(pause_activities, std::memory_order_release);
+  session.deliver_device_times.store(deliver_before_exit, std::memory_order_release);
   return CUPTI_SUCCESS;
 }
 
@@ -500,6 +542,7 @@ void abandon_activities() { usable.store(false, std::memory_order_relaxed); }
 void stop_activities() {
   if (!usable.exchange(false)) return;
   session.pause_device_times.store(nullptr, std::memory_order_release);
+  session.deliver_device_times.store(nullptr, std::memory_order_release);
   correlate_calls(false);
   disable_all();
 }
@@ -523,6 +566,8 @@ void forget_activities_after_fork() {
   scrapped.store(0, std::memory_order_relaxed);
   enabled_kinds = 0;
   correlates = reports_calls = false;
+  session.deliver_device_times.store(nullptr, std::memory_order_relaxed);
+  leaving.store(kStays, std::memory_order_relaxed);
   exchange = nullptr;  // its threads and buffers are the parent's; a new one replaces it
 }
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Notices that the program ends by _exit(), which runs no exit handlers, so that the trace does not
-// report it as killed. That may happen in a signal handler, in the middle of a record, or in a
-// child that shares its parent's memory: so this makes only system calls and writes nothing into a
-// ring.
+// report it as killed and has the newest device times. That may happen in a signal handler, in the
+// middle of a record, or in a child that shares its parent's memory: so this makes only system
+// calls and writes nothing into a ring.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -24,6 +24,7 @@ using Exit = void (*)(int);
 void note_exit(int code) {
   const uint32_t pid = session.pid.load(std::memory_order_acquire);
   if (pid == 0 || !running() || ::syscall(SYS_getpid) != static_cast<long>(pid)) return;
+  if (auto* const deliver = session.deliver_device_times.load(std::memory_order_acquire)) deliver();
   char name[80];
   char* at = name;
   const uint64_t parts[] = {pid, session.process_start,

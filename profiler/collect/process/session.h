@@ -74,6 +74,9 @@ struct alignas(64) Session {
   // Starts it, which sets the function above; null: it is started already, or there are none. On
   // demand only, once. Never called from callbacks.
   std::atomic<void (*)()> start_device_times{nullptr};
+  // Brings the device times that are known into the rings before _exit(), in another thread and for
+  // a short time; makes only system calls, for a signal handler.
+  std::atomic<void (*)()> deliver_device_times{nullptr};
   // Called when passes_calls() may have changed.
   std::atomic<void (*)()> passing_changed{nullptr};
   std::atomic<uint64_t> range_ends{0};  // of the range that shows progress (--measure-cost=NAME)
