@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "iterations.h"
 #include "trace/ns_math.h"
@@ -16,14 +17,16 @@
 namespace streamscope::analysis {
 namespace {
 
-// PyTorch launches vectorized_elementwise_kernel<4, Functor, ...> or, by the alignment of the data,
-// the same with 2, or unrolled_elementwise_kernel<Functor, ...>. Returns Functor, else "".
+// PyTorch launches vectorized_elementwise_kernel<4, Functor, ...> (to nsys, <(int)4, ...>) or, by
+// the alignment of the data, the same with 2, or unrolled_elementwise_kernel<Functor, ...>. Returns
+// Functor, else "".
 std::string_view element_wise_functor(std::string_view kernel) {
   constexpr std::string_view kHead = "_elementwise_kernel<";
   const size_t head = kernel.find(kHead);
   if (head == kernel.npos) return "";
   kernel.remove_prefix(head + kHead.size());
-  kernel.remove_prefix(std::min(kernel.find_first_not_of("0123456789, "), kernel.size()));
+  while (!kernel.empty() && std::string_view("0123456789, (").find(kernel[0]) != kernel.npos)
+    kernel.remove_prefix(kernel.starts_with("(int)") ? 5 : 1);
   int depth = 0;
   for (size_t i = 0; i < kernel.size(); ++i) {
     const char c = kernel[i];
@@ -104,12 +107,12 @@ size_t IssuedWork::untimed_between(Ns from, Ns until) const {
 }
 
 void IssuedWork::find_symbols() {
-  std::map<std::pair<uint32_t, Id>, uint32_t> known;  // by group and name
+  std::unordered_map<uint64_t, uint32_t> known;  // by group and name
   std::map<std::pair<std::string_view, std::string_view>, uint32_t> by_text;
   symbols_.reserve(ops_.size());
   for (size_t i = 0; i < ops_.size(); ++i) {
     const Id name = trace_.op.name_id[ops_[i]];
-    const auto [entry, is_new] = known.try_emplace({group(i), name}, 0);
+    const auto [entry, is_new] = known.try_emplace(uint64_t{group(i)} << 32 | name, 0);
     if (is_new) {
       const WorkGroup& work = groups_->all()[group(i)];
       const std::string_view functor = element_wise_functor(trace_.text(name));

@@ -32,29 +32,35 @@ using Bounds = std::vector<size_t>;
 
 // ---- Sequences ----
 
-// The longest part of an ascending list in which each number follows the one before.
-std::span<const size_t> find_longest_run(const std::vector<size_t>& numbers) {
-  std::span<const size_t> longest;
+using Run = std::span<const size_t>;
+
+// The parts of an ascending list in which each number follows the one before.
+std::vector<Run> runs_of(const std::vector<size_t>& numbers) {
+  std::vector<Run> runs;
   for (size_t i = 0; i < numbers.size();) {
     size_t end = i + 1;
     while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    if (end - i > longest.size()) longest = std::span(numbers).subspan(i, end - i);
+    runs.push_back(Run(numbers).subspan(i, end - i));
     i = end;
   }
-  return longest;
+  return runs;
 }
 
-// A period says how long an iteration is, not where it begins. A program usually ends with a whole
-// one. If it went on with other work, or the recording was cut short, the repetition ends or begins
-// with a whole one, or the host pauses longest between two: the longest of these pauses decides.
+// A period says how long an iteration is, not where it begins. After a long pause, as between
+// epochs, a program begins one; it usually ends with a whole one. If it went on with other work, or
+// the recording was cut short, the repetition ends or begins with a whole one, or the host pauses
+// longest between two: the longest of these pauses decides.
 class Phase {
  public:
   Phase(const IssuedWork& work, const Period& period)
-      : work_(work), period_(period), run_(find_longest_run(period.matched)) {}
+      : work_(work), period_(period), runs_(runs_of(period.matched)) {
+    run_ = *std::ranges::max_element(runs_, {}, [](Run run) { return run.size(); });
+  }
 
   // The index of an op that begins an iteration. An extra op moves all later ones by one, so only
   // the longest run without one counts.
   size_t first() const {
+    if (const auto op = after_long_pause()) return *op;
     const auto [begin, end] = std::pair(run_.front(), run_.back() + 1);
     const size_t length = period_.length;
     size_t best = end % length;
@@ -72,6 +78,16 @@ class Phase {
   }
 
  private:
+  // In what begins the last long run. Code is loaded in the first one, anywhere.
+  std::optional<size_t> after_long_pause() const {
+    const auto is_long = [&](Run run) { return run.size() >= kFewestIterations * period_.length; };
+    const auto first = std::ranges::find_if(runs_, is_long);
+    const auto last = std::ranges::find_if(runs_.rbegin(), runs_.rend(), is_long);
+    if (first == runs_.end() || first->data() == last->data()) return std::nullopt;
+    const auto begin = last->first(period_.length);
+    const size_t op = *std::ranges::max_element(begin, {}, [&](size_t i) { return pause(i); });
+    return pause(op) >= 2 * period_.usual_ns ? std::optional(op) : std::nullopt;
+  }
   Ns pause(size_t op) const { return op == 0 ? 0 : work_.issued_ns(op) - work_.issued_ns(op - 1); }
   Ns pause_before(size_t phase) const {
     std::vector<Ns> pauses;
@@ -105,7 +121,8 @@ class Phase {
 
   const IssuedWork& work_;
   const Period& period_;
-  std::span<const size_t> run_;  // matched ops, one after the other
+  std::vector<Run> runs_;  // matched ops, one after the other
+  Run run_;                // the longest
 };
 
 // Follows a sequence through all ops. An iteration with more or fewer ops than usual is found by
@@ -293,10 +310,18 @@ bool hold_the_work(const IssuedWork& work, const Bounds& bounds) {
   return static_cast<double>(held) >= kLeastCovered * static_cast<double>(work.device_ns());
 }
 
+// Ops that are all alike show no beginning.
+bool are_alike(const IssuedWork& work, size_t first, size_t length) {
+  for (size_t i = first + 1; i < first + length; ++i) {
+    if (work.symbol(i) != work.symbol(first)) return false;
+  }
+  return true;
+}
+
 void from_sequence(const IssuedWork& work, Iterations& result) {
   for (const Period& period : find_periods(work)) {
-    if (period.length < 2) return;  // a single op that repeats shows no beginning
     const size_t first = Phase(work, period).first();
+    if (are_alike(work, first, period.length)) return;
     const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
     if (bounds.size() > kMostIterations) return;
     if (bounds.size() <= kFewestIterations || !hold_the_work(work, bounds)) continue;
