@@ -113,7 +113,8 @@ std::string scoped_name(std::string_view raw) {
 
 std::string short_kernel_name(std::string_view raw) {
   const trace::ShortName name = trace::short_name(raw);
-  return printable(name.has_template_arguments ? name.text + "<…>" : name.text);
+  const bool is_vague = name.has_template_arguments && name.functor.empty();
+  return printable(is_vague ? name.text + "<…>" : name.with_functor());
 }
 
 std::string op_label(const Trace& trace, Id op) {

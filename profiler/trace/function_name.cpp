@@ -5,7 +5,9 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 
 namespace streamscope::trace {
@@ -33,6 +35,92 @@ size_t after_brackets(std::string_view text, size_t begin) {
 // "f(int)::{lambda}", the name continues.
 bool ends_signature(std::string_view rest) {
   return rest.empty() || rest.starts_with(" const") || rest.starts_with(" [");
+}
+
+// ---- What a template computes ----
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// "void at::(anonymous namespace)::ReduceOp<float, 4>" is "ReduceOp", followed by "<float, 4>"; a
+// lambda has the name of what it stands in.
+struct Head {
+  std::string_view name, rest;
+};
+Head head_of(std::string_view type) {
+  for (const std::string_view word : {"void ", "const ", "unsigned ", "signed "}) {
+    if (type.starts_with(word)) type.remove_prefix(word.size());
+  }
+  std::string_view scope;
+  size_t begin = 0, i = 0;
+  while (i < type.size()) {
+    if (type.substr(i).starts_with("::")) {
+      if (i > begin) scope = type.substr(begin, i - begin);
+      begin = i += 2;
+    } else if (is_name(type[i])) {
+      ++i;
+    } else if (i == begin && is_one_of("(<", type[i])) {  // "(anonymous namespace)"
+      i = begin = after_brackets(type, i);
+      if (!type.substr(i).starts_with("::")) break;
+    } else {
+      break;
+    }
+  }
+  const std::string_view last = type.substr(begin, i - begin);
+  return {last.empty() ? scope : last, type.substr(i)};
+}
+
+// Values, data, and how a library divides its work.
+bool says_little(std::string_view name) {
+  static constexpr std::string_view kData[] = {
+      "",       "bool",       "char",     "short", "int",       "long",   "float",
+      "double", "half",       "true",     "false", "array",     "Array",  "Half",
+      "tuple",  "BFloat16",   "complex",  "View",  "Shape",     "half_t", "bfloat16_t",
+      "tf32_t", "tfloat32_t", "decltype", "Var",   "OpaqueType"};
+  static constexpr std::string_view kDivision[] = {"olicy", "raits", "etadata", "TileState",
+                                                   "counting_iterator"};
+  static constexpr std::string_view kPrefixes[] = {"__", "cublas", "Float8", "integral_c"};
+  return std::ranges::find(kData, name) != std::end(kData) || std::isdigit(name[0]) != 0 ||
+         std::ranges::any_of(kDivision, [&](auto part) { return name.find(part) != name.npos; }) ||
+         std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
+}
+
+// What only applies its own first such argument.
+bool is_wrapper(std::string_view name) {
+  static constexpr std::string_view kWrappers[] = {
+      "gpu_kernel_impl", "gpu_kernel_impl_nocast", "UnaryFunctor",       "BinaryFunctor",
+      "AUnaryFunctor",   "BUnaryFunctor",          "ReduceOp",           "func_wrapper_t",
+      "ParallelFor",     "ParallelReduce",         "ParallelScan",       "ParallelForAgent",
+      "for_each_f",      "unary_transform_f",      "binary_transform_f", "transform_iterator",
+      "gpu_index_kernel"};
+  return std::ranges::find(kWrappers, name) != std::end(kWrappers);
+}
+
+// `arguments`: "<float, (int)4>" and what follows.
+std::string_view functor_of(std::string_view arguments) {
+  if (!arguments.starts_with('<')) return {};
+  size_t begin = 1;
+  for (size_t i = 1; i < arguments.size();) {
+    if (is_one_of(kOpening, arguments[i])) {
+      i = after_brackets(arguments, i);
+      continue;
+    }
+    const bool ends = arguments[i] == '>';
+    if (!ends && arguments[i] != ',') {
+      ++i;
+      continue;
+    }
+    std::string_view argument = arguments.substr(begin, i - begin);
+    argument.remove_prefix(std::min(argument.find_first_not_of(' '), argument.size()));
+    const Head head = head_of(argument);
+    if (!says_little(head.name)) {
+      const std::string_view inner =
+          is_wrapper(head.name) ? functor_of(head.rest) : std::string_view();
+      return inner.empty() ? head.name : inner;
+    }
+    if (ends) return {};
+    begin = ++i;
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,7 +155,10 @@ ShortName short_name(std::string_view raw) {
     } else if (is_one_of(kOpening, c)) {
       const size_t end = after_brackets(text, i);
       if (c == '(' && !word.text.empty() && ends_signature(text.substr(end))) return word;
-      word.has_template_arguments |= c == '<';
+      if (c == '<') {
+        word.has_template_arguments = true;
+        word.functor = functor_of(text.substr(i, end - i));
+      }
       i = end;
     } else {
       word.text += c;

@@ -61,7 +61,7 @@ TEST(Labels, KernelNamesAreShortened) {
   EXPECT_EQ(short_kernel_name(
                 "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
                 "at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>)"),
-            "vectorized_elementwise_kernel<…>");
+            "vectorized_elementwise_kernel<FillFunctor>");
   EXPECT_EQ(short_kernel_name("(anonymous namespace)::fill(float*, int)"), "fill");
   EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f32f32_tn_n"), "sm90_xmma_gemm_f32f32_tn_n");
   EXPECT_EQ(short_kernel_name(""), "");

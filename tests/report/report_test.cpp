@@ -11,6 +11,8 @@
 #include "analysis/iteration_program.h"
 #include "report/formats/exporter.h"
 #include "report/formats/table.h"
+#include "report/sections/document.h"
+#include "report/sections/iteration.h"
 #include "report/sections/recording_cost.h"
 #include "samples.h"
 #include "support/golden.h"
@@ -29,6 +31,22 @@ std::string extension(std::string_view format) {
 std::string written(const char* format, const trace::Trace& trace, const Options& options = {}) {
   return std::ranges::find(exporters(), format, &Exporter::name)
       ->write(trace, summarize(trace), options);
+}
+
+TEST(HostSection, ListsWhatTakesAPercentOfAnIteration) {
+  const auto rows_with = [](trace::Ns waited_ns) {
+    IterationSummary summary;
+    summary.iterations.source = analysis::IterationSource::kRange;
+    summary.iterations.steady_to = 1;
+    summary.shares.total[0] = 1'000'000;
+    summary.host.each_ns = waited_ns;
+    summary.host.lines = {{.place = "a.py:1", .what = "runs", .each_ns = waited_ns * 3 / 4},
+                          {.place = "b.py:2", .what = "runs", .each_ns = waited_ns / 4}};
+    return host_section(summary).rows;
+  };
+  EXPECT_EQ(rows_with(100'000).size(), 2u);
+  EXPECT_EQ(rows_with(20'000).size(), 1u);
+  EXPECT_TRUE(rows_with(5'000).empty()) << "a report has no such section then";
 }
 
 TEST(ReportGolden, EveryFormatOfEverySampleIsAsApproved) {

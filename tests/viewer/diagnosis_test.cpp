@@ -82,6 +82,11 @@ TEST(Diagnosis, OfATraceWithoutIterationsSaysWhy) {
   for (Ns& at : untimed.op.end_ns) at = trace::kUnknownNs;
   EXPECT_THAT(TraceModel(std::move(untimed)).diagnosis().why_none,
               HasSubstr("no device times were recorded"));
+  for (int i = 0; i < 3; ++i)
+    builder.stream("math").kernel("lost", trace::kUnknownNs, trace::kUnknownNs);
+  trace::Trace cut_short = builder.trace();
+  EXPECT_THAT(TraceModel(std::move(cut_short)).diagnosis().why_none,
+              HasSubstr("most work has no device times"));
 }
 
 TEST(Diagnosis, OfASketchIsEmpty) {

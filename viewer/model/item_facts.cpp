@@ -60,7 +60,7 @@ ItemFacts::ItemFacts(const trace::Trace& trace, Ns end_ns, TimeRange usual)
       task_run_ops_(analysis::task_run_ops(trace)) {
   short_names_.reserve(trace.strings.size());
   for (const auto& each : trace.strings)
-    short_names_.push_back(analysis::printable(trace::short_name(each).text));
+    short_names_.push_back(analysis::printable(trace::short_name(each).with_functor()));
   link_ops();
   find_groups();
 }

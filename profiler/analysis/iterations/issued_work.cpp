@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 
 #include "iterations.h"
 #include "trace/ns_math.h"
@@ -17,24 +16,13 @@
 namespace streamscope::analysis {
 namespace {
 
-// PyTorch launches vectorized_elementwise_kernel<4, Functor, ...> (to nsys, <(int)4, ...>) or, by
-// the alignment of the data, the same with 2, or unrolled_elementwise_kernel<Functor, ...>. Returns
-// Functor, else "".
-std::string_view element_wise_functor(std::string_view kernel) {
-  constexpr std::string_view kHead = "_elementwise_kernel<";
-  const size_t head = kernel.find(kHead);
-  if (head == kernel.npos) return "";
-  kernel.remove_prefix(head + kHead.size());
-  while (!kernel.empty() && std::string_view("0123456789, (").find(kernel[0]) != kernel.npos)
-    kernel.remove_prefix(kernel.starts_with("(int)") ? 5 : 1);
-  int depth = 0;
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    const char c = kernel[i];
-    if (depth == 0 && (c == ',' || c == '>')) return kernel.substr(0, i);
-    depth += c == '<' || c == '(' || c == '{';
-    depth -= c == '>' || c == ')' || c == '}';
-  }
-  return "";
+// PyTorch has its element-wise kernels for aligned data (vectorized_elementwise_kernel) and for
+// other.
+std::string without_alignment(std::string label) {
+  constexpr std::string_view kAligned = "vectorized_elementwise_kernel",
+                             kOther = "unrolled_elementwise_kernel";
+  if (label.starts_with(kOther)) label.replace(0, kOther.size(), kAligned);
+  return label;
 }
 
 bool runs_on_device(trace::Small kind) {
@@ -107,23 +95,13 @@ size_t IssuedWork::untimed_between(Ns from, Ns until) const {
 }
 
 void IssuedWork::find_symbols() {
-  std::unordered_map<uint64_t, uint32_t> known;  // by group and name
-  std::map<std::pair<std::string_view, std::string_view>, uint32_t> by_text;
-  symbols_.reserve(ops_.size());
-  for (size_t i = 0; i < ops_.size(); ++i) {
-    const Id name = trace_.op.name_id[ops_[i]];
-    const auto [entry, is_new] = known.try_emplace(uint64_t{group(i)} << 32 | name, 0);
-    if (is_new) {
-      const WorkGroup& work = groups_->all()[group(i)];
-      const std::string_view functor = element_wise_functor(trace_.text(name));
-      entry->second = by_text
-                          .try_emplace({functor.empty() ? work.label : functor, work.stream},
-                                       static_cast<uint32_t>(by_text.size()))
-                          .first->second;
-    }
-    symbols_.push_back(entry->second);
-  }
-  symbol_count_ = by_text.size();
+  std::map<std::pair<std::string, std::string_view>, uint32_t> known;
+  for (const WorkGroup& group : groups_->all())
+    symbol_of_group_.push_back(known
+                                   .try_emplace({without_alignment(group.label), group.stream},
+                                                static_cast<uint32_t>(known.size()))
+                                   .first->second);
+  symbol_count_ = known.size();
 }
 
 size_t most_pauses(double repetitions, double device_share) {

@@ -41,10 +41,9 @@ class IssuedWork {
   Ns duration_ns(size_t i) const { return end_ns(i) - start_ns(i); }
   uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
   const WorkGroups& groups() const { return *groups_; }
-  /// By which repetitions are found, below symbol_count(): the group, but what an element-wise
-  /// kernel computes where a framework has one for each alignment of the data, so that steps may
-  /// differ.
-  uint32_t symbol(size_t i) const { return symbols_[i]; }
+  /// By which repetitions are found, below symbol_count(): the group, or one for both where a
+  /// framework chooses between two kernels by the alignment of the data, so that steps may differ.
+  uint32_t symbol(size_t i) const { return symbol_of_group_[group(i)]; }
   size_t symbol_count() const { return symbol_count_; }
   /// The index of the first op issued at or after an instant.
   size_t first_issued(Ns at) const {
@@ -61,7 +60,7 @@ class IssuedWork {
   std::vector<Id> ops_;
   std::vector<Ns> issued_;
   std::vector<Ns> untimed_issued_;  // ascending
-  std::vector<uint32_t> symbols_;
+  std::vector<uint32_t> symbol_of_group_;
   size_t symbol_count_ = 0;
 };
 

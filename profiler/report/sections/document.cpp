@@ -277,8 +277,10 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
     document.sections.push_back(advice_section(summary));
   if (!summary.possible.empty())
     document.sections.push_back(possible_section(summary, show_possible));
-  if (!summary.iteration.host.lines.empty())
-    document.sections.push_back(host_section(summary.iteration));
+  if (!summary.iteration.host.lines.empty()) {
+    Section host = host_section(summary.iteration);
+    if (!host.rows.empty()) document.sections.push_back(std::move(host));
+  }
   if (by == By::kNvtx) document.sections.push_back(ranges_section(trace, summary));
   if (by == By::kKernel) document.sections.push_back(ops_section(trace, summary));
   if (!summary.streams.empty()) document.sections.push_back(streams_section(trace, summary));

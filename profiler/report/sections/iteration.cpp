@@ -296,6 +296,8 @@ std::string no_iterations_sentence(const trace::Trace& trace) {
   if (trace.op.empty()) return "No iterations: this trace contains no work of a device.";
   if (std::ranges::none_of(trace.op.end_ns, timed))
     return "No iterations: no device times were recorded.";
+  if (2 * std::ranges::count_if(trace.op.end_ns, timed) < std::ssize(trace.op.end_ns))
+    return "No iterations: most work has no device times; the losses say why.";
   return fmt::format(
       "No iterations found: nothing that takes half of the device time repeats {} times or more, "
       "neither an NVTX range nor a sequence of work nor the launch of a graph.",

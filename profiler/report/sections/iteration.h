@@ -67,7 +67,8 @@ std::string small_line(const IterationSummary& summary, const std::vector<Advice
 
 /// The iteration, what bounds it, and its shares.
 Section iteration_section(const IterationSummary& summary);
-/// What the host did while the device waited for it, by place. There are samples.
+/// What the host did while the device waited for it, by place. There are samples. Without rows if
+/// it waited for less than 1 % of an iteration.
 Section host_section(const IterationSummary& summary);
 
 /// The most findings that a report asks to fix first.
