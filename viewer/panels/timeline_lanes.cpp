@@ -23,11 +23,17 @@ constexpr float kGlyphSpacing = 12;  // glyphs closer than this become a line
 constexpr float kNotFound = 0.22f;   // dims what a search did not find
 constexpr float kPredicted = 0.5f;   // color strength of predicted bars
 
-// A label that fits: the common prefix of CUDA calls is dropped first.
+// A label that fits: what kernels or CUDA calls have in common is dropped first.
 std::string_view shortened(const Pane& pane, Item item, std::string_view label, float width) {
   const bool call = item.kind == ItemKind::kApiCall || item.kind == ItemKind::kHostSync ||
                     item.kind == ItemKind::kEventRecord || item.kind == ItemKind::kEventWait;
-  if (!call || pane.theme.width(Face::kSmall, label) <= width) return label;
+  if (!call && item.kind != ItemKind::kOp) return label;
+  if (pane.theme.width(Face::kSmall, label) <= width) return label;
+  if (!call) {  // "elementwise_kernel<MulFunctor>"
+    const size_t functor = label.find('<') + 1;
+    return functor > 0 && label.ends_with('>') ? label.substr(functor, label.size() - functor - 1)
+                                               : label;
+  }
   for (const std::string_view prefix : {"cuda", "cu", "sim"}) {
     if (label.starts_with(prefix)) return label.substr(prefix.size());
   }
