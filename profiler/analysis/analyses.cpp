@@ -63,13 +63,19 @@ void Analyses::split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& part
   explainer().host_time().split(thread, from, to, parts);
 }
 
-bool Analyses::waits_for_host(Id op) {
+WaitCause Analyses::gap_cause(Id op) {
   std::vector<WaitPart> parts;
-  const std::lock_guard lock(explaining_);
-  explainer().explain(op, parts);
-  return std::ranges::any_of(parts, [](const WaitPart& part) {
-    return part.cause == WaitCause::kHostFunction || part.cause == WaitCause::kMemoryWait;
-  });
+  {
+    const std::lock_guard lock(explaining_);
+    explainer().explain(op, parts);
+  }
+  if (parts.empty()) return WaitCause::kStart;
+  const auto rank = [](const WaitPart& part) {
+    const bool of_host =
+        part.cause == WaitCause::kHostFunction || part.cause == WaitCause::kMemoryWait;
+    return std::pair(of_host, part.duration_ns);
+  };
+  return std::ranges::max_element(parts, {}, rank)->cause;
 }
 
 const HostPauses& Analyses::host_pauses() {

@@ -46,8 +46,9 @@ class Analyses {
   WaitExplainer& explainer();
   const std::vector<WaitPart>& waits();
   const std::vector<PathStep>& path();  ///< the result of critical_path()
-  /// True if a host function or a memory wait delayed the op.
-  bool waits_for_host(Id op);
+  /// What delayed an op while its stream was free: a host function or a memory wait if any did,
+  /// else what did for longest; kStart if nothing did.
+  WaitCause gap_cause(Id op);
   /// HostTime::split() of the explainer's HostTime.
   void split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts);
   /// A part of the critical path. O(steps).

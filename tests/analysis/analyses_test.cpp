@@ -57,7 +57,9 @@ TEST(Analyses, OfIterationsAndOfWaitsMayRunAtTheSameTime) {
     // Explains gaps all the time.
     const std::jthread other([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        for (Id op = 0; op < trace.op.size(); ++op) EXPECT_FALSE(analyses.waits_for_host(op));
+        for (Id op = 0; op < trace.op.size(); ++op) {
+          EXPECT_NE(analyses.gap_cause(op), WaitCause::kHostFunction);
+        }
       }
     });
     EXPECT_TRUE(analyses.iteration_model().found());

@@ -170,6 +170,13 @@ TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {
   EXPECT_THAT(finding.text, HasSubstr("It reads a value that the device computed."));
 }
 
+TEST(SyncInIteration, DoesNotTakeACopyOfUnknownSizeForAValue) {
+  Program program = with_sync(true);
+  for (trace::Int& bytes : program.builder.columns().op.bytes) bytes = trace::kNoInt;
+  const Finding finding = only("sync-in-iteration", program);
+  EXPECT_THAT(finding.text, Not(HasSubstr("reads a value")));
+}
+
 // Short kernels of which some are waited for at either of two lines.
 Program synchronizing(bool first, bool second) {
   Program program;
@@ -382,6 +389,17 @@ TEST(CopyNotOverlapped, FindsCopiesThatRunAlone) {
   expect_iteration(finding, 256 * kUs, 156 * kUs, 12);
   EXPECT_EQ(finding.count, 12u);
   EXPECT_THAT(finding.title, HasSubstr("copies to the device of 2 MiB"));
+}
+
+TEST(CopyNotOverlapped, LeavesOutTheirSizeIfItIsNotKnown) {
+  Program program;
+  program.steps(12, [&](int) {
+    program.copy(test::kHtoD, 5, 100);
+    program.builder.columns().op.bytes.back() = trace::kNoInt;
+    for (int i = 0; i < 3; ++i) program.launch(5, 50);
+  });
+  EXPECT_EQ(only("copy-not-overlapped", program).title,
+            "copies to the device in each iteration delay it");
 }
 
 TEST(CopyNotOverlapped, PredictsAtLeastTheTimeOfTheCopies) {

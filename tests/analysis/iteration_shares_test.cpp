@@ -100,6 +100,19 @@ TEST(Shares, OfABusyDeviceAreKernelsAndTheGapsBetweenThem) {
   EXPECT_THAT(shares_us(program), ElementsAre(Part("device-latency", 6), Part("kernels", 200)));
 }
 
+// As where the file of another tool does not say for which event a stream waits. A device that
+// has slept may take half a millisecond to start.
+TEST(Shares, OfALongGapThatNothingExplainsAreUnknown) {
+  ThreadedProgram program;
+  program.steps(10, [&] {
+    program.kernel(5 * kUs, 100 * kUs);
+    program.kernel(5 * kUs, 2500 * kUs);
+    program.builder.columns().op.start_ns.back() += 2000 * kUs;
+  });
+  EXPECT_THAT(shares_us(program), ElementsAre(Part("device-latency", 11.5), Part("kernels", 600),
+                                              Part("unknown", 1991.5)));
+}
+
 TEST(Shares, TellCopiesAndCollectivesFromOtherKernels) {
   ThreadedProgram program;
   program.steps(10, [&] {

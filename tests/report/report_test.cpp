@@ -49,6 +49,22 @@ TEST(HostSection, ListsWhatTakesAPercentOfAnIteration) {
   EXPECT_TRUE(rows_with(5'000).empty()) << "a report has no such section then";
 }
 
+TEST(Report, SaysWhyALongRunHasNoIterations) {
+  const auto text_of = [](int kernels, analysis::IterationRequest request) {
+    test::TraceBuilder builder;
+    for (int i = 0; i < kernels; ++i)
+      builder.stream("main").kernel("k" + std::to_string(i), 100 * i, 100 * i + 50);
+    const trace::Trace trace = builder.trace();
+    return std::ranges::find(exporters(), "text", &Exporter::name)
+        ->write(trace, summarize(trace, request), {});
+  };
+  EXPECT_THAT(text_of(120, {}), HasSubstr("Iteration\n  No iterations found: nothing that takes"));
+  EXPECT_THAT(text_of(120, {.source = analysis::IterationSource::kRange, .range = "step"}),
+              HasSubstr("fewer than 2 NVTX ranges \"step\" contain work"));
+  EXPECT_THAT(text_of(120, {.off = true}), Not(HasSubstr("No iterations")));
+  EXPECT_THAT(text_of(20, {}), Not(HasSubstr("No iterations"))) << "too short for a loop";
+}
+
 TEST(ReportGolden, EveryFormatOfEverySampleIsAsApproved) {
   for (const test::Sample& sample : test::samples()) {
     const Summary summary = summarize(sample.trace);

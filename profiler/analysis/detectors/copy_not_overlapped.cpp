@@ -83,7 +83,7 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
     const Ns start = trace.op.start_ns[op], end = trace.op.end_ns[op];
     trace::add_to(group.total_ns, end - start);
     trace::add_to(group.hidden_ns, kernels.busy_ns(start, end));
-    trace::add_to(group.bytes, trace.op.bytes[op]);
+    if (trace.op.bytes[op] != trace::kNoInt) trace::add_to(group.bytes, trace.op.bytes[op]);
     group.last_ns = trace.op.start_ns[op];
     group.change.length_ns[op] = 0;
   }
@@ -97,9 +97,9 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
     if (!set_iteration_gain(model, group.change, group.total_ns / count, finding)) continue;
     const bool to_device = key.first == CopyKind::kHostToDevice;
     finding.first_op = group.first;
-    finding.title =
-        fmt::format("copies {} of {} in each iteration delay it",
-                    to_device ? "to the device" : "to the host", format_bytes(group.bytes / count));
+    finding.title = fmt::format("copies {}{} in each iteration delay it",
+                                to_device ? "to the device" : "to the host",
+                                group.bytes > 0 ? " of " + format_bytes(group.bytes / count) : "");
     finding.text = fmt::format(
         "They take {} on stream {}. Copy into a second buffer on a stream of its own while the "
         "kernels {}, and order both with events.",

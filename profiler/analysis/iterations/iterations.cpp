@@ -271,14 +271,15 @@ bool is_of_framework(std::string_view name) {
 }
 
 // The best of the ranges that may be iterations: those that name a step, then outer ones, which are
-// fewer than nested ones.
-const NamedMarks* best_ranges(const MarkedByName& found, auto may_be) {
+// fewer than nested ones. PyTorch's profiler usually records three steps.
+const NamedMarks* best_ranges(const MarkedByName& found, bool wanted, auto may_be) {
   const auto rank = [](const NamedMarks& named) {
     return std::pair(names_a_step(named.first), -static_cast<int64_t>(named.second.spans.size()));
   };
   const NamedMarks* best = nullptr;
   for (const NamedMarks& named : found) {
-    if (named.second.spans.size() < kFewestIterations || !may_be(named)) continue;
+    const size_t fewest = wanted || names_a_step(named.first) ? kFewestMarked : kFewestIterations;
+    if (named.second.spans.size() < fewest || !may_be(named)) continue;
     if (!best || rank(named) > rank(*best)) best = &named;
   }
   return best;
@@ -286,12 +287,12 @@ const NamedMarks* best_ranges(const MarkedByName& found, auto may_be) {
 
 void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& result) {
   const MarkedByName found = marked_ranges(work, wanted);
-  const NamedMarks* best = best_ranges(found, [&](const NamedMarks& named) {
+  const NamedMarks* best = best_ranges(found, !wanted.empty(), [&](const NamedMarks& named) {
     return !wanted.empty() ||
            (!is_of_framework(named.first) && is_steady(work, named.second, HeldOf::kRun));
   });
   if (!best) {
-    best = best_ranges(found, [&](const NamedMarks& named) {
+    best = best_ranges(found, !wanted.empty(), [&](const NamedMarks& named) {
       return names_a_step(named.first) && !is_of_framework(named.first) &&
              is_steady(work, named.second, HeldOf::kAfterStartUp);
     });
@@ -497,7 +498,12 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   if (!result.found()) return result;
 
   const auto [from, to] = timed_part(work, result.all);
-  if (to - from < kFewestIterations || !are_most_of_the_work(work, result)) return {};
+  const size_t fewest =
+      result.source == IterationSource::kRange ? kFewestMarked : kFewestIterations;
+  const auto with_work =
+      std::ranges::count_if(std::span(result.all).subspan(from, to - from),
+                            [](const Iteration& iteration) { return iteration.op_count > 0; });
+  if (static_cast<size_t>(with_work) < fewest || !are_most_of_the_work(work, result)) return {};
   std::vector<Ns> durations;
   for (size_t i = from; i < to; ++i) durations.push_back(result.all[i].duration_ns());
   std::tie(result.steady_from, result.steady_to) = steady_range(durations);

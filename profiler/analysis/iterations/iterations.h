@@ -34,6 +34,8 @@ bool parse(std::string_view text, IterationRequest& request);
 
 /// What repeats less often is no iteration.
 inline constexpr size_t kFewestIterations = 4;
+/// But ranges that name a step, or that are asked for.
+inline constexpr size_t kFewestMarked = 2;
 
 /// An iteration that takes this many times the median is an outlier.
 inline constexpr double kOutlierFactor = 1.5;
@@ -74,7 +76,7 @@ struct Iterations {
   }
 };
 
-/// None without device times, and if fewer than kFewestIterations are found. O(n log n) in the ops.
+/// None without device times, and if too few are found. O(n log n) in the ops.
 Iterations find_iterations(Analyses& analyses, const IterationRequest& request = {});
 
 /// Fills what is computed over the steady part, which has at least one iteration.

@@ -45,6 +45,18 @@ TimeShare StepShares::share_of(HostState state) {
   }
 }
 
+TimeShare StepShares::share_of_gap(WaitCause cause) {
+  switch (cause) {
+    case WaitCause::kHostFunction:
+    case WaitCause::kMemoryWait:
+      return TimeShare::kOtherWork;
+    case WaitCause::kUnknown:
+      return TimeShare::kUnknown;
+    default:
+      return TimeShare::kLatency;
+  }
+}
+
 TimeShare StepShares::share_of_op(Id op) const {
   switch (trace_.op.kind[op]) {
     case trace::kMemcpy:

@@ -30,6 +30,7 @@ class StepShares {
 
  private:
   static TimeShare share_of(HostState state);
+  static TimeShare share_of_gap(WaitCause cause);
   TimeShare share_of_op(Id op) const;
 
   Analyses& analyses_;
@@ -53,8 +54,7 @@ void StepShares::split(const PathStep& step, Ns from, Ns to, Visit visit) {
       const Ns latency = std::clamp(step.start_ns + kStartLatencyNs, from, to);
       visit(TimeShare::kLatency, latency - from);
       if (latency == to) return;
-      return visit(analyses_.waits_for_host(step.op) ? TimeShare::kOtherWork : TimeShare::kLatency,
-                   to - latency);
+      return visit(share_of_gap(analyses_.gap_cause(step.op)), to - latency);
     }
     case trace::kLaunchStep:
       return split_host(step.thread, from, to, visit);

@@ -19,7 +19,7 @@ ValueReads::ValueReads(Analyses& analyses) {
   const Trace& trace = analyses.trace();
   for (Id op = 0; op < trace.op.size(); ++op) {
     if (trace.op.kind[op] != trace::kMemcpy || trace.op.detail[op] != CopyKind::kDeviceToHost ||
-        trace.op.bytes[op] > kMostReadBytes) {
+        trace.op.bytes[op] < 0 || trace.op.bytes[op] > kMostReadBytes) {  // kNoInt is negative
       continue;
     }
     const Issue issue = analyses.order().issue(op);

@@ -272,7 +272,11 @@ Document compose(const Trace& trace, const Summary& summary, By by, bool show_po
   document.headline = headline(trace, summary.info);
   document.notices = notices_of(trace, summary.info);
   if (!trace.hang.empty()) document.sections.push_back(hang_section(trace));
-  if (summary.iteration.found()) document.sections.push_back(iteration_section(summary.iteration));
+  if (summary.iteration.found()) {
+    document.sections.push_back(iteration_section(summary.iteration));
+  } else if (!summary.no_iterations.empty()) {
+    document.sections.push_back({.title = kIterationTitle, .remarks = {summary.no_iterations}});
+  }
   if (!summary.advice.empty() || !summary.small.empty())
     document.sections.push_back(advice_section(summary));
   if (!summary.possible.empty())

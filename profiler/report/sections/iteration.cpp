@@ -291,16 +291,23 @@ std::string small_line(const IterationSummary& summary, const std::vector<Advice
   return small_findings(summary, small) + ": see --format json";
 }
 
-std::string no_iterations_sentence(const trace::Trace& trace) {
+std::string no_iterations_sentence(const trace::Trace& trace,
+                                   const analysis::IterationRequest& request) {
   const auto timed = [](Ns end) { return end != trace::kUnknownNs; };
   if (trace.op.empty()) return "No iterations: this trace contains no work of a device.";
   if (std::ranges::none_of(trace.op.end_ns, timed))
     return "No iterations: no device times were recorded.";
   if (2 * std::ranges::count_if(trace.op.end_ns, timed) < std::ssize(trace.op.end_ns))
     return "No iterations: most work has no device times; the losses say why.";
+  if (request.source == analysis::IterationSource::kRange)
+    return fmt::format("No iterations found: fewer than {} NVTX ranges \"{}\" contain work.",
+                       analysis::kFewestMarked, printable(request.range));
+  if (request.source != analysis::IterationSource::kNone)
+    return "No iterations found in the way asked for; --iteration auto tries all.";
   return fmt::format(
       "No iterations found: nothing that takes half of the device time repeats {} times or more, "
-      "neither an NVTX range nor a sequence of work nor the launch of a graph.",
+      "neither an NVTX range nor a sequence of work nor the launch of a graph. NVTX ranges around "
+      "the steps of the program help.",
       analysis::kFewestIterations);
 }
 

@@ -74,8 +74,9 @@ Section host_section(const IterationSummary& summary);
 /// The most findings that a report asks to fix first.
 inline constexpr size_t kFixedFirst = 3;
 
-/// Why a trace has no iterations.
-std::string no_iterations_sentence(const trace::Trace& trace);
+/// Why a trace has no iterations that were found as requested, and what helps.
+std::string no_iterations_sentence(const trace::Trace& trace,
+                                   const analysis::IterationRequest& request = {});
 
 inline constexpr const char* kIterationTitle = "Iteration";  ///< of its section
 inline constexpr const char* kHostTitle = "Host";            ///< of the section on samples

@@ -25,6 +25,8 @@
 namespace streamscope::report {
 namespace {
 
+constexpr size_t kLeastOfALoop = 100;  // ops; less work is not expected to repeat
+
 using analysis::FindingSeverity;
 using analysis::WaitPart;
 using trace::kUnknownNs;
@@ -446,6 +448,8 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   summary.ranges = RangeGroups(trace, parts_of_ops).by_cost();
   if (analyses.iteration_model().found())
     summary.iteration = summarize(analyses, analyses.iteration_model());
+  else if (!analyses.iteration_request().off && trace.op.size() >= kLeastOfALoop)
+    summary.no_iterations = no_iterations_sentence(trace, analyses.iteration_request());
   const std::vector<Id> syncs = summary.iteration.found()
                                     ? analysis::steady_syncs(trace, summary.iteration.iterations)
                                     : std::vector<Id>();

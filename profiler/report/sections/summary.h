@@ -112,6 +112,7 @@ struct Summary {
 
   Info info;
   IterationSummary iteration;
+  std::string no_iterations;  ///< why there are none; "" where nobody would expect or wants any
   /// Errors, then warnings, by gain; without notes.
   std::vector<Advice> advice;
   /// Warnings that became notes because they cost less than 1 % of an iteration.
