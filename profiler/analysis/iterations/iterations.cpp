@@ -408,18 +408,17 @@ void split(const Sums& sums, size_t from, size_t to, double penalty, std::vector
   split(sums, best, to, penalty, changes);
 }
 
-// Times that are missing, as at the end of a program that hangs or ends by _exit(), are not known
-// to be short: the longest part in which none are missing, as [first, last).
+// Without the iterations at both ends with missing device times, as [first, last): a program that
+// hangs or ends by _exit() leaves these, and the device would seem to be idle.
 std::pair<size_t, size_t> timed_part(const IssuedWork& work, const std::vector<Iteration>& all) {
-  std::pair<size_t, size_t> longest{0, 0};
-  for (size_t i = 0, from = 0; i < all.size(); ++i) {
+  const auto is_timed = [&](size_t i) {
     const Ns until = i + 1 < all.size() ? all[i + 1].issued_ns : all[i].end_ns;
-    if (work.untimed_between(all[i].issued_ns, until) > 0)
-      from = i + 1;
-    else if (i + 1 - from > longest.second - longest.first)
-      longest = {from, i + 1};
-  }
-  return longest;
+    return work.untimed_between(all[i].issued_ns, until) == 0;
+  };
+  size_t from = 0, to = all.size();
+  while (from < to && !is_timed(from)) ++from;
+  while (to > from && !is_timed(to - 1)) --to;
+  return {from, to};
 }
 
 // False where most of the work that was issued has no times, but what came before it has.
