@@ -24,8 +24,13 @@ void draw_wait(Sheet& sheet, const std::string& time, const analysis::WaitGroup&
   widgets::text(sheet.theme, Face::kBold, sheet.theme.color(Color::kWaiting), time);
   ImGui::SameLine(sheet.theme.px(88) + ImGui::GetStyle().WindowPadding.x);
   ImGui::BeginGroup();
-  if (widgets::link(sheet.theme, sheet.state.focus.stops, Face::kBody, sheet.on_stream(longest.op),
-                    sheet.next_id++))
+  std::string who = sheet.on_stream(longest.op);
+  // "vectorized_elementwise_kernel<MulFunctor>" may take two lines.
+  if (const size_t functor = who.find('<');
+      functor != who.npos && sheet.theme.width(Face::kBody, who) > ImGui::GetContentRegionAvail().x)
+    who.insert(functor, " ");
+  if (widgets::wrapped_link(sheet.theme, sheet.state.focus.stops, Face::kBody, who,
+                            sheet.next_id++))
     go_to(model, sheet.state, {ItemKind::kOp, longest.op});
   std::string story =
       longest.host_sync() != kNoId
