@@ -316,6 +316,24 @@ TEST(SteadyPart, GoesOnAfterAMissingTime) {
   EXPECT_EQ(found.steady_to, 19u);
 }
 
+// A profiler that is started while the host is ahead of the device sees work without its calls.
+TEST(SteadyPart, BeginsWhereTheCallsOfTheWorkAreKnown) {
+  const auto steady_of = [](int without_calls) {
+    Program program;
+    for (int i = 0; i < 20; ++i) {
+      const Ns begin = program.now_us;
+      program.kernel("a");
+      if (i < without_calls) program.builder.columns().op.api_call_id.back() = kNoId;
+      program.kernel("b").range("step", begin);
+    }
+    const Iterations found = program.find();
+    return std::pair(found.steady_from, found.steady_to);
+  };
+  EXPECT_EQ(steady_of(0), std::pair(0ul, 20ul));
+  EXPECT_EQ(steady_of(5), std::pair(5ul, 20ul));
+  EXPECT_EQ(steady_of(20), std::pair(0ul, 20ul)) << "some profiles have no calls at all";
+}
+
 TEST(SteadyPart, KeepsAndCountsALaterOutlier) {
   const Iterations found = with_durations({100, 100, 100, 100, 160, 100, 149, 100, 100}).find();
   ASSERT_TRUE(found.found());

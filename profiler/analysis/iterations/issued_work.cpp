@@ -25,6 +25,12 @@ std::string without_alignment(std::string label) {
   return label;
 }
 
+// Of ascending instants.
+size_t count_between(const std::vector<Ns>& instants, Ns from, Ns until) {
+  return static_cast<size_t>(std::ranges::lower_bound(instants, std::max(from, until)) -
+                             std::ranges::lower_bound(instants, from));
+}
+
 bool runs_on_device(trace::Small kind) {
   return kind == trace::kKernel || kind == trace::kMemcpy || kind == trace::kMemset ||
          kind == trace::kGraphLaunch;
@@ -68,8 +74,10 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
     }
     ops_.push_back(op);
     issued_.push_back(issued == kUnknownNs ? trace_.op.start_ns[op] : issued);
+    if (issued == kUnknownNs) uncalled_starts_.push_back(trace_.op.start_ns[op]);
   }
   std::ranges::sort(untimed_issued_);
+  std::ranges::sort(uncalled_starts_);
   const auto key = [&](uint32_t i) {
     return std::tuple(issued_[i], groups_ ? group(i) : 0, ops_[i]);
   };
@@ -90,8 +98,11 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
 }
 
 size_t IssuedWork::untimed_between(Ns from, Ns until) const {
-  return static_cast<size_t>(std::ranges::lower_bound(untimed_issued_, std::max(from, until)) -
-                             std::ranges::lower_bound(untimed_issued_, from));
+  return count_between(untimed_issued_, from, until);
+}
+
+bool IssuedWork::has_uncalled(Ns from, Ns until) const {
+  return count_between(uncalled_starts_, from, until) > 0;
 }
 
 void IssuedWork::find_symbols() {

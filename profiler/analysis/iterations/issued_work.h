@@ -29,9 +29,13 @@ class IssuedWork {
   size_t size() const { return ops_.size(); }
   bool empty() const { return ops_.empty(); }
 
-  /// How much work on a device the host issued in a time that has no times, because the program
-  /// ended or hung before it was reported.
+  /// True if the host issued work on a device in [from, until) that has no times, because the
+  /// program ended or hung before it was reported.
+  bool has_untimed(Ns from, Ns until) const { return untimed_between(from, until) > 0; }
   size_t untimed_between(Ns from, Ns until) const;
+  /// True if work began in [from, until) whose call is not in the trace, as where a recording
+  /// begins while the host is ahead.
+  bool has_uncalled(Ns from, Ns until) const;
 
   // By index.
   Id id(size_t i) const { return ops_[i]; }
@@ -59,7 +63,7 @@ class IssuedWork {
   Ns device_ns_ = 0;
   std::vector<Id> ops_;
   std::vector<Ns> issued_;
-  std::vector<Ns> untimed_issued_;  // ascending
+  std::vector<Ns> untimed_issued_, uncalled_starts_;  // ascending
   std::vector<uint32_t> symbol_of_group_;
   size_t symbol_count_ = 0;
 };

@@ -408,17 +408,28 @@ void split(const Sums& sums, size_t from, size_t to, double penalty, std::vector
   split(sums, best, to, penalty, changes);
 }
 
-// Without the iterations at both ends with missing device times, as [first, last): a program that
-// hangs or ends by _exit() leaves these, and the device would seem to be idle.
-std::pair<size_t, size_t> timed_part(const IssuedWork& work, const std::vector<Iteration>& all) {
-  const auto is_timed = [&](size_t i) {
-    const Ns until = i + 1 < all.size() ? all[i + 1].issued_ns : all[i].end_ns;
-    return work.untimed_between(all[i].issued_ns, until) == 0;
+// A part of iterations, as [first, last).
+using Part = std::pair<size_t, size_t>;
+
+// The part without those at both ends for which `lacks` is true of their time.
+Part without_ends(const std::vector<Iteration>& all, Part part, auto lacks) {
+  const auto is_bad = [&](size_t i) {
+    return lacks(all[i].issued_ns, i + 1 < all.size() ? all[i + 1].issued_ns : all[i].end_ns);
   };
-  size_t from = 0, to = all.size();
-  while (from < to && !is_timed(from)) ++from;
-  while (to > from && !is_timed(to - 1)) --to;
-  return {from, to};
+  while (part.first < part.second && is_bad(part.first)) ++part.first;
+  while (part.second > part.first && is_bad(part.second - 1)) --part.second;
+  return part;
+}
+
+// Without device times, the device would seem to be idle: a program that hangs or ends by _exit()
+// leaves such iterations. Without calls, nothing is known of the host: a recording may begin with
+// those, and all iterations of some profiles are like that.
+Part known_part(const IssuedWork& work, const std::vector<Iteration>& all, size_t fewest) {
+  const Part timed = without_ends(all, {0, all.size()},
+                                  [&](Ns from, Ns to) { return work.has_untimed(from, to); });
+  const Part called =
+      without_ends(all, timed, [&](Ns from, Ns to) { return work.has_uncalled(from, to); });
+  return called.second - called.first >= fewest ? called : timed;
 }
 
 // False where most of the work that was issued has no times, but what came before it has.
@@ -496,9 +507,9 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   if (wants(IterationSource::kGraph)) from_graph(work, result);
   if (!result.found()) return result;
 
-  const auto [from, to] = timed_part(work, result.all);
   const size_t fewest =
       result.source == IterationSource::kRange ? kFewestMarked : kFewestIterations;
+  const auto [from, to] = known_part(work, result.all, fewest);
   const auto with_work =
       std::ranges::count_if(std::span(result.all).subspan(from, to - from),
                             [](const Iteration& iteration) { return iteration.op_count > 0; });
