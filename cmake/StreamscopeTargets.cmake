@@ -39,11 +39,11 @@ function(streamscope_flags target)
   endif()
 endfunction()
 
-# streamscope_unite(TARGET): sanitized builds, and STREAMSCOPE_UNITY, compile many sources of a library at once, which takes a
-# third of the time; so names that are local to a source are used once in its library.
-function(streamscope_unite target)
+# streamscope_unite(TARGET SOURCES): sanitized builds, and STREAMSCOPE_UNITY, compile so many sources of a target at once, which
+# takes a third of a library's time and half of a test's; so names that are local to a source are used once in its target.
+function(streamscope_unite target sources)
   if(STREAMSCOPE_SANITIZE OR STREAMSCOPE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources})
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
@@ -60,7 +60,7 @@ function(streamscope_library name)
   add_library(streamscope::${name} ALIAS streamscope_${name})
   set_target_properties(streamscope_${name} PROPERTIES EXPORT_NAME ${name})
   streamscope_flags(streamscope_${name})
-  streamscope_unite(streamscope_${name})
+  streamscope_unite(streamscope_${name} 16)
   target_include_directories(streamscope_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/profiler> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(streamscope_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})

@@ -19,7 +19,7 @@ namespace {
 using test::TraceBuilder;
 
 struct Named {
-  Program program;
+  RandomProgram program;
   bool by_step = false;
 };
 
@@ -64,7 +64,7 @@ class Oracle {
         before_(order_by_rules(named.program, HostRule::kAll)),
         trace_(named.program.t.trace) {
     for (size_t i = 0; i < items_.size(); ++i) {
-      if (items_[i].kind != Item::kOp) continue;
+      if (items_[i].kind != ProgramItem::kOp) continue;
       const Id process = trace_.process_of_stream(items_[i].stream);
       std::optional<size_t> scope = process;
       if (iterations.found()) scope = process == 0 ? iterations.at(items_[i].start) : std::nullopt;
@@ -143,7 +143,7 @@ class Oracle {
     return outcome(judged, held);
   }
 
-  const std::vector<Item>& items_;
+  const std::vector<ProgramItem>& items_;
   std::vector<Set> before_;
   const Trace& trace_;
   std::map<size_t, std::vector<size_t>> scopes_;

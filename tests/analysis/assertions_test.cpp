@@ -9,10 +9,12 @@
 #include "analysis/iterations/iterations.h"
 #include "memory_trace.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using test::TraceBuilder;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -528,7 +530,6 @@ TEST(Counts, LeaveOutOtherProcesses) {
 
 // Steps of 100 µs in which the device computes for `busy_us` and the host pauses for the rest.
 Trace paced(Ns busy_us) {
-  constexpr Ns kUs = 1000;
   TraceBuilder b;
   b.meta("tier", "times");
   for (Ns i = 0; i < 12; ++i) {

@@ -24,7 +24,7 @@ Trace with_starts(const std::vector<Ns>& starts) {
   return result;
 }
 
-std::vector<Id> sorted_by_comparing(const Trace& trace) {
+std::vector<Id> starts_by_comparing(const Trace& trace) {
   std::vector<Id> result(trace.op.size());
   for (Id op = 0; op < result.size(); ++op) result[op] = op;
   std::stable_sort(result.begin(), result.end(),
@@ -53,7 +53,7 @@ TEST(OpsByStart, SortsSpreadAndCrowdedStarts) {
     if (bits == 20) starts.push_back(std::numeric_limits<Ns>::max());
     if (bits == 40) starts.push_back(std::numeric_limits<Ns>::min() + 1);
     const Trace trace = with_starts(starts);
-    EXPECT_EQ(ops_by_start(trace), sorted_by_comparing(trace)) << bits;
+    EXPECT_EQ(ops_by_start(trace), starts_by_comparing(trace)) << bits;
   }
 }
 

@@ -16,7 +16,7 @@ namespace streamscope::analysis {
 namespace {
 
 // `calls` at `rate` a second, seen in windows of 40 to 60 ms.
-RunProgress run(double calls, double rate, uint32_t seed = 1) {
+RunProgress seen_run(double calls, double rate, uint32_t seed = 1) {
   std::mt19937 random(seed);
   RunProgress result{.points = {{}}};
   while (result.points.back().progress < calls) {
@@ -29,7 +29,7 @@ RunProgress run(double calls, double rate, uint32_t seed = 1) {
 double percent(const ComparedRuns& runs) { return std::expm1(runs.log_ratio) * 100; }
 
 TEST(CostOfRuns, IsHowMuchLongerTheSameWorkTakes) {
-  const auto compared = compare_runs({run(20'000, 10'000, 1), run(20'000, 8'000, 2)});
+  const auto compared = compare_runs({seen_run(20'000, 10'000, 1), seen_run(20'000, 8'000, 2)});
   ASSERT_TRUE(compared);
   EXPECT_NEAR(percent(*compared), 25, 0.5);
   EXPECT_NEAR(compared->bare_s, 2, 0.06);
@@ -37,38 +37,39 @@ TEST(CostOfRuns, IsHowMuchLongerTheSameWorkTakes) {
 }
 
 TEST(CostOfRuns, ComparesWhatBothDidIfTheProgramWorksForAFixedTime) {
-  const auto compared = compare_runs({run(20'000, 10'000), run(16'000, 8'000)});
+  const auto compared = compare_runs({seen_run(20'000, 10'000), seen_run(16'000, 8'000)});
   ASSERT_TRUE(compared);
   EXPECT_NEAR(percent(*compared), 25, 0.5);
   EXPECT_NEAR(compared->bare_s, 1.6, 0.01);
 }
 
 TEST(CostOfRuns, ComparesSharesIfCallsAreCountedByDifferentMeans) {
-  const auto compared = compare_runs({run(20'000, 10'000), run(60'000, 24'000), false});
+  const auto compared = compare_runs({seen_run(20'000, 10'000), seen_run(60'000, 24'000), false});
   ASSERT_TRUE(compared);
   EXPECT_NEAR(percent(*compared), 25, 1);
 }
 
 TEST(CostOfRuns, IsNotMisledByASingleStop) {
-  RunProgress stopped = run(20'000, 10'000);
+  RunProgress stopped = seen_run(20'000, 10'000);
   for (size_t i = 15; i < stopped.points.size(); ++i) stopped.points[i].seconds += 3;
-  const auto compared = compare_runs({run(20'000, 10'000), stopped});
+  const auto compared = compare_runs({seen_run(20'000, 10'000), stopped});
   ASSERT_TRUE(compared);
   EXPECT_NEAR(percent(*compared), 0, 0.5);
   EXPECT_NEAR(compared->recorded_s - compared->bare_s, 3, 0.1);
 }
 
 TEST(CostOfRuns, ComparesRareRangesAsWell) {
-  const auto compared = compare_runs({run(40, 4), run(40, 3.2)});  // most windows have none
+  const auto compared =
+      compare_runs({seen_run(40, 4), seen_run(40, 3.2)});  // most windows have none
   ASSERT_TRUE(compared);
   EXPECT_NEAR(percent(*compared), 25, 5);
 }
 
 TEST(CostOfRuns, IsUnknownIfARunIsShortOrShowsNoProgress) {
-  EXPECT_FALSE(compare_runs({{}, run(20'000, 10'000)}));
-  EXPECT_FALSE(compare_runs({run(20'000, 10'000), {}}));
-  EXPECT_FALSE(compare_runs({run(4'000, 10'000), run(20'000, 10'000)}));
-  EXPECT_TRUE(compare_runs({run(6'000, 10'000), run(20'000, 10'000)}));
+  EXPECT_FALSE(compare_runs({{}, seen_run(20'000, 10'000)}));
+  EXPECT_FALSE(compare_runs({seen_run(20'000, 10'000), {}}));
+  EXPECT_FALSE(compare_runs({seen_run(4'000, 10'000), seen_run(20'000, 10'000)}));
+  EXPECT_TRUE(compare_runs({seen_run(6'000, 10'000), seen_run(20'000, 10'000)}));
 }
 
 TEST(CostOfRuns, HasAnIntervalThatContainsTheTruth) {

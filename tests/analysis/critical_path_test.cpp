@@ -15,16 +15,16 @@
 
 #include "analysis/delay/what_if.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using test::TraceBuilder;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using enum trace::PathStepKind;
-
-constexpr Ns kUs = 1000;
 
 std::vector<PathStep> path_of(const Trace& trace) {
   Analyses analyses(trace);

@@ -8,23 +8,23 @@
 
 #include "analysis/labels.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Ns kUs = 1000;
-
-struct Program {
+struct Pipeline {
   Ns gemm_ns = 100 * kUs;
   Ns jitter_ns = 0;
   int first_stream = 0;     // shifts the numbers of streams
   bool extra_wait = false;  // the copy of a step waits for the kernel before it
 };
 
-trace::Trace run(const Program& program) {
+trace::Trace run_pipeline(const Pipeline& program) {
   test::TraceBuilder builder;
   for (int i = 0; i < program.first_stream; ++i) builder.stream("other " + std::to_string(i));
   Ns copies_at = 0, math_at = 0;
@@ -47,21 +47,21 @@ trace::Trace run(const Program& program) {
   return builder.trace();
 }
 
-TraceDiff compare(const trace::Trace& base, const trace::Trace& now) {
+TraceDiff diff_of(const trace::Trace& base, const trace::Trace& now) {
   Analyses before(base), after(now);
   return diff(before, after);
 }
 
 TEST(Diff, IgnoresNumbersAndTimesThatOnlyVary) {
-  const TraceDiff result =
-      compare(run({.jitter_ns = 10 * kUs}), run({.jitter_ns = -10 * kUs, .first_stream = 3}));
+  const TraceDiff result = diff_of(run_pipeline({.jitter_ns = 10 * kUs}),
+                                   run_pipeline({.jitter_ns = -10 * kUs, .first_stream = 3}));
   EXPECT_THAT(result.work, IsEmpty());
   EXPECT_THAT(result.edges, IsEmpty());
 }
 
 TEST(Diff, FindsWorkThatGotSlowerBeyondItsSpread) {
-  const TraceDiff result =
-      compare(run({.jitter_ns = 4 * kUs}), run({.gemm_ns = 130 * kUs, .jitter_ns = 4 * kUs}));
+  const TraceDiff result = diff_of(run_pipeline({.jitter_ns = 4 * kUs}),
+                                   run_pipeline({.gemm_ns = 130 * kUs, .jitter_ns = 4 * kUs}));
   ASSERT_EQ(result.work.size(), 1u);
   EXPECT_TRUE(result.work[0].slower);
   EXPECT_EQ(result.work[0].label, "gemm");
@@ -71,7 +71,7 @@ TEST(Diff, FindsWorkThatGotSlowerBeyondItsSpread) {
 }
 
 TEST(Diff, FindsTheDependencyThatIsNew) {
-  const TraceDiff result = compare(run({}), run({.extra_wait = true}));
+  const TraceDiff result = diff_of(run_pipeline({}), run_pipeline({.extra_wait = true}));
   EXPECT_GT(result.new_ns, result.base_ns);
   ASSERT_EQ(result.edges.size(), 1u);
   EXPECT_EQ(result.edges[0].from, "gemm on math");
@@ -82,7 +82,8 @@ TEST(Diff, FindsTheDependencyThatIsNew) {
 }
 
 TEST(CompareWork, ListsAllOfBothWithTheLongestOfEach) {
-  const trace::Trace base = run({}), now = run({.gemm_ns = 130 * kUs, .first_stream = 2});
+  const trace::Trace base = run_pipeline({}),
+                     now = run_pipeline({.gemm_ns = 130 * kUs, .first_stream = 2});
   const std::vector<WorkChange> work = compare_work(WorkGroups(base), WorkGroups(now));
   ASSERT_EQ(work.size(), 2u);
   EXPECT_EQ(work[0].label, "gemm");
@@ -147,7 +148,7 @@ TEST(Diff, ComparesStepsAndNotTheStartUp) {
       Training eager = slow, compiled = fast;
       eager.marked = compiled.marked = marked;
       compiled.warm_up = warm_up;
-      const TraceDiff faster = compare(train(eager), train(compiled));
+      const TraceDiff faster = diff_of(train(eager), train(compiled));
       ASSERT_TRUE(faster.steady) << marked << warm_up;
       EXPECT_GT(faster.run_slowdown(), 1) << "as a whole it takes much longer";
       EXPECT_DOUBLE_EQ(faster.slowdown(), -0.75);
@@ -160,7 +161,7 @@ TEST(Diff, ComparesStepsAndNotTheStartUp) {
       for (const WorkChange& change : faster.work)
         EXPECT_THAT(change.label, testing::Not(HasSubstr("autotune"))) << "start-up is left out";
 
-      const TraceDiff slower = compare(train(compiled), train(eager));
+      const TraceDiff slower = diff_of(train(compiled), train(eager));
       ASSERT_TRUE(slower.steady);
       EXPECT_LT(slower.run_slowdown(), 0);
       EXPECT_DOUBLE_EQ(slower.slowdown(), 3);
@@ -170,7 +171,7 @@ TEST(Diff, ComparesStepsAndNotTheStartUp) {
 }
 
 TEST(Diff, UsesAWholeStepAsTheRepetition) {
-  const TraceDiff result = compare(train(Training{}), train(Training{}));
+  const TraceDiff result = diff_of(train(Training{}), train(Training{}));
   ASSERT_TRUE(result.steady);
   EXPECT_EQ(result.steady->base.op_count, 14u) << "not one of the layers in it";
   EXPECT_TRUE(result.steady->same_work);
@@ -178,7 +179,7 @@ TEST(Diff, UsesAWholeStepAsTheRepetition) {
 }
 
 TEST(Diff, ComparesEqualNumbersOfStepsOfRunsOfUnequalLength) {
-  const TraceDiff result = compare(train(Training{.steps = 40}), train(Training{.steps = 10}));
+  const TraceDiff result = diff_of(train(Training{.steps = 40}), train(Training{.steps = 10}));
   ASSERT_TRUE(result.steady);
   EXPECT_EQ(result.steady->compared, 10u);
   EXPECT_EQ(result.steady->base.count, 40u);
@@ -192,7 +193,7 @@ TEST(Diff, ComparesWholeRunsIfNothingRepeats) {
       builder.stream("math").kernel("k" + std::to_string(i), i * gap, i * gap + 10 * kUs);
     return builder.trace();
   };
-  const TraceDiff result = compare(once(20 * kUs), once(40 * kUs));
+  const TraceDiff result = diff_of(once(20 * kUs), once(40 * kUs));
   EXPECT_FALSE(result.steady);
   EXPECT_GT(result.slowdown(), 0.5);
   // A loop of memsets before the one kernel that matters is not the run.
@@ -202,7 +203,7 @@ TEST(Diff, ComparesWholeRunsIfNothingRepeats) {
     builder.stream("math").kernel("solve", 1000 * kUs, 9000 * kUs);
     return builder.trace();
   };
-  EXPECT_FALSE(compare(one_kernel(), one_kernel()).steady);
+  EXPECT_FALSE(diff_of(one_kernel(), one_kernel()).steady);
 }
 
 TEST(Diff, MeasuresRangesByTheirWorkIfTheHostIsAhead) {
@@ -215,7 +216,7 @@ TEST(Diff, MeasuresRangesByTheirWorkIfTheHostIsAhead) {
     }
     return builder.trace();
   };
-  const TraceDiff result = compare(ahead(500 * kUs), ahead(600 * kUs));
+  const TraceDiff result = diff_of(ahead(500 * kUs), ahead(600 * kUs));
   ASSERT_TRUE(result.steady);
   EXPECT_EQ(result.steady->range, "step");
   EXPECT_EQ(result.steady->base.median_ns, 500 * kUs);
@@ -225,7 +226,7 @@ TEST(Diff, MeasuresRangesByTheirWorkIfTheHostIsAhead) {
 TEST(Diff, UsesTheNamedRange) {
   const trace::Trace three = train(Training{.steps = 3, .marked = true}),
                      two = train(Training{.step_ns = 5'000 * kUs, .steps = 2, .marked = true});
-  EXPECT_FALSE(compare(three, two).steady) << "too few to be found, and layers are no steps";
+  EXPECT_FALSE(diff_of(three, two).steady) << "too few to be found, and layers are no steps";
   Analyses before(three), after(two);
   const TraceDiff result = diff(before, after, "step#0");
   ASSERT_TRUE(result.steady);
@@ -234,8 +235,8 @@ TEST(Diff, UsesTheNamedRange) {
 }
 
 TEST(Diff, OfATraceWithItselfIsEmpty) {
-  const trace::Trace trace = run({});
-  const TraceDiff result = compare(trace, trace);
+  const trace::Trace trace = run_pipeline({});
+  const TraceDiff result = diff_of(trace, trace);
   EXPECT_THAT(result.work, IsEmpty());
   EXPECT_THAT(result.edges, IsEmpty());
   EXPECT_EQ(result.likely_cause, "");

@@ -262,13 +262,13 @@ TEST(Edges, OddRowsAreSkipped) {
 // ---- Random programs against a brute-force model of the same rules.
 
 // The same relation from FIFO and the edges of some kinds, over ops only: before[op].
-std::vector<Set> order_by_edges(const Program& p, bool host) {
+std::vector<Set> order_by_edges(const RandomProgram& p, bool host) {
   const Trace& trace = p.t.trace;
   const Edges edges(trace);
   std::vector<Set> before(trace.op.size());
   std::vector<Id> last(trace.stream.size(), kNoId);
-  for (const Item& item : p.items) {
-    if (item.kind != Item::kOp) continue;
+  for (const ProgramItem& item : p.items) {
+    if (item.kind != ProgramItem::kOp) continue;
     const auto after = [&](Id from) {
       before[item.id] |= before[from];
       before[item.id].set(from);
@@ -285,16 +285,16 @@ std::vector<Set> order_by_edges(const Program& p, bool host) {
 TEST(Edges, RandomProgramsHaveTheOrderOfTheRules) {
   size_t programs = 0, ordered_pairs = 0, host_edges = 0;
   for (uint32_t seed = 0; seed < 600; ++seed) {
-    const Program p = random_program(seed);
+    const RandomProgram p = random_program(seed);
     if (Edges(p.t.trace).truncated_count() > 0) continue;  // has fewer edges by design
     ++programs;
     const auto rules = order_by_rules(p, HostRule::kNone),
                rules_host = order_by_rules(p, HostRule::kOps);
     const auto found = order_by_edges(p, false), found_host = order_by_edges(p, true);
     for (size_t i = 0; i < p.items.size(); ++i) {
-      if (p.items[i].kind != Item::kOp) continue;
+      if (p.items[i].kind != ProgramItem::kOp) continue;
       for (size_t j = 0; j < i; ++j) {
-        if (p.items[j].kind != Item::kOp) continue;
+        if (p.items[j].kind != ProgramItem::kOp) continue;
         const Id from = p.items[j].id, to = p.items[i].id;
         ASSERT_EQ(rules[i][j], found[to][from])
             << "seed " << seed << ": op " << from << " -> " << to;
@@ -308,22 +308,24 @@ TEST(Edges, RandomProgramsHaveTheOrderOfTheRules) {
     }
     // ... and what a sync proves must reach the next op of its thread on another stream.
     for (size_t i = 0; i < p.items.size(); ++i) {
-      const Item& sync = p.items[i];
-      if (sync.kind != Item::kSync) continue;
+      const ProgramItem& sync = p.items[i];
+      if (sync.kind != ProgramItem::kSync) continue;
       const Set covered = rules[i];
       for (size_t j = 0; j < i; ++j) {
-        const Item& op = p.items[j];
-        if (op.kind != Item::kOp || !covered[j]) continue;
+        const ProgramItem& op = p.items[j];
+        if (op.kind != ProgramItem::kOp || !covered[j]) continue;
         bool newest = true, first_time = true;
         for (size_t k = j + 1; k < i; ++k) {
-          if (p.items[k].kind == Item::kOp && covered[k] && rules[k][j]) newest = false;
-          if (p.items[k].kind == Item::kSync && p.items[k].thread == sync.thread && rules[k][j])
+          if (p.items[k].kind == ProgramItem::kOp && covered[k] && rules[k][j]) newest = false;
+          if (p.items[k].kind == ProgramItem::kSync && p.items[k].thread == sync.thread &&
+              rules[k][j])
             first_time = false;
         }
         if (!newest || !first_time) continue;
         for (size_t k = i + 1; k < p.items.size(); ++k) {
-          const Item& next = p.items[k];
-          if (next.kind != Item::kOp || next.thread != sync.thread || next.stream == op.stream)
+          const ProgramItem& next = p.items[k];
+          if (next.kind != ProgramItem::kOp || next.thread != sync.thread ||
+              next.stream == op.stream)
             continue;
           ASSERT_TRUE(found_host[next.id][op.id])
               << "seed " << seed << ": op " << op.id << " -> " << next.id;

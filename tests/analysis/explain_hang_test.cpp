@@ -9,6 +9,7 @@
 
 #include "analysis/hang/hang.h"
 #include "analysis/hang/hang_snapshot.h"
+#include "hang_times.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::analysis {
@@ -17,8 +18,6 @@ namespace {
 using test::StreamBuilder;
 using test::TraceBuilder;
 using testing::HasSubstr;
-
-constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
 
 // The sample of a thread five seconds after the start.
 void sample(TraceBuilder& builder, Id thread, Id waits_for = kNoId, trace::Int ran_ns = 0,
@@ -45,7 +44,7 @@ void word(TraceBuilder& builder, Id stream, trace::Ns at_ns, trace::Int value) {
   builder.add(row);
 }
 
-trace::HangReport explain(const TraceBuilder& builder) {
+trace::HangReport explain_process(const TraceBuilder& builder) {
   const Trace trace = builder.trace();
   Analyses analyses(trace);
   return explain_hang(analyses, 0);
@@ -65,10 +64,10 @@ trace::HangReport missing_participant() {
 TEST(ExplainHang, ReportsTheValueThatNobodyWritesAndTheCurrentOne) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
-  left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
+  left.memory_wait(0x10, 1, kNotYet, kNotYet).synchronize(50, kNotYet);
   sample(builder, 0);
   word(builder, left.id(), kLook - 100, 0);
-  const trace::HangReport report = explain(builder);
+  const trace::HangReport report = explain_process(builder);
   EXPECT_EQ(report.verdict, "lost-signal");
   EXPECT_TRUE(report.alarm);
   EXPECT_THAT(report.text, HasSubstr("it needs 1 at 0x10, which holds 0"));
@@ -80,17 +79,17 @@ TEST(ExplainHang, ReportsTheValueThatNobodyWritesAndTheCurrentOne) {
 TEST(ExplainHang, DoesNotReportAPresentValueAsLost) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
-  left.memory_wait(0x10, 1, kNever, kNever).synchronize(50, kNever);
+  left.memory_wait(0x10, 1, kNotYet, kNotYet).synchronize(50, kNotYet);
   sample(builder, 0);
   word(builder, left.id(), kLook, 1);
-  EXPECT_EQ(explain(builder).verdict, "unexplained");
+  EXPECT_EQ(explain_process(builder).verdict, "unexplained");
 }
 
 TEST(ExplainHang, TrustsAStreamThatReportsCompletion) {
   for (const trace::Small result : {0, 600}) {
     TraceBuilder builder;
     StreamBuilder left = builder.stream("left");
-    left.memory_wait(0x10, 1, kNever, kNever);
+    left.memory_wait(0x10, 1, kNotYet, kNotYet);
     sample(builder, 0);
     trace::Probe probe;
     probe.process_id = 0;
@@ -99,7 +98,7 @@ TEST(ExplainHang, TrustsAStreamThatReportsCompletion) {
     probe.stream_id = left.id();
     probe.result = result;
     builder.add(probe);
-    EXPECT_EQ(explain(builder).verdict, result == 0 ? "idle" : "lost-signal");
+    EXPECT_EQ(explain_process(builder).verdict, result == 0 ? "idle" : "lost-signal");
   }
 }
 
@@ -109,7 +108,7 @@ TEST(ExplainHang, FindsTwoThreadsThatWaitForEachOthersLock) {
   builder.thread("other").stream("left").kernel("k", 30, 40).synchronize(35, 45);
   sample(builder, 0, 1);
   sample(builder, 1, 0);
-  const trace::HangReport report = explain(builder);
+  const trace::HangReport report = explain_process(builder);
   EXPECT_EQ(report.verdict, "deadlock");
   EXPECT_THAT(report.headline, HasSubstr("thread main and thread other wait for each other"));
   EXPECT_THAT(report.text, HasSubstr("waits for a lock held by"));
@@ -121,10 +120,10 @@ trace::HangReport explain_feeder(trace::Int ran_ns, trace::Small state) {
   StreamBuilder left = builder.stream("left");
   builder.thread("feeder").stream("right").memory_write(0x10, 1, 5, 6);
   builder.thread("main");
-  left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNever, kNever).synchronize(50, kNever);
+  left.memory_wait(0x10, 1, 7, 8).memory_wait(0x10, 2, kNotYet, kNotYet).synchronize(50, kNotYet);
   sample(builder, 0);
   sample(builder, 1, kNoId, ran_ns, state);
-  return explain(builder);
+  return explain_process(builder);
 }
 
 TEST(ExplainHang, BlamesTheThreadThatSubmittedBeforeUnlessItComputes) {
@@ -161,9 +160,9 @@ TEST(ExplainHang, CallsAKernelSlowIfItWasAsSlowBefore) {
   for (const Ns before : {Ns{1'000}, Ns{2'000'000'000}}) {
     TraceBuilder builder;
     StreamBuilder left = builder.stream("left");
-    left.kernel("spin", 10, 10 + before).kernel("spin", kNever, kNever).synchronize(50, kNever);
+    left.kernel("spin", 10, 10 + before).kernel("spin", kNotYet, kNotYet).synchronize(50, kNotYet);
     sample(builder, 0);
-    const trace::HangReport report = explain(builder);
+    const trace::HangReport report = explain_process(builder);
     EXPECT_EQ(report.verdict, before > 1'000'000 ? "alive" : "stuck-kernel");
   }
 }
@@ -191,7 +190,7 @@ TEST(ExplainHang, TrustsLibcoordIfOnlyTheHostBlocks) {
 
 TEST(ExplainHang, ReportsTheKernelThatDelaysAParticipant) {
   TraceBuilder builder;
-  builder.stream("left").kernel("spin", kNever, kNever).synchronize(50, kNever);
+  builder.stream("left").kernel("spin", kNotYet, kNotYet).synchronize(50, kNotYet);
   sample(builder, 0);
   const Trace trace = builder.trace();
   Analyses analyses(trace);
@@ -208,10 +207,10 @@ TEST(ExplainHang, ACollectiveBehindAKernelThatAlwaysWasShortIsWaitedIn) {
     TraceBuilder builder;
     StreamBuilder stream = builder.stream("left");
     if (before_ns > 0) stream.kernel("fill", 1, 1 + before_ns).kernel("other", 2, 2 + before_ns);
-    stream.kernel("fill", kNever, kNever).kernel(last, kNever, kNever);
-    stream.synchronize(50'000'000, kNever);
+    stream.kernel("fill", kNotYet, kNotYet).kernel(last, kNotYet, kNotYet);
+    stream.synchronize(50'000'000, kNotYet);
     sample(builder, 0);
-    return explain(builder);
+    return explain_process(builder);
   };
   EXPECT_EQ(report_of(1'000, kAllReduce).verdict, "collective");
   EXPECT_THAT(report_of(1'000, kAllReduce).headline, HasSubstr("AllReduce"));
@@ -225,11 +224,11 @@ TEST(ExplainHang, ACollectiveBehindAKernelThatAlwaysWasShortIsWaitedIn) {
 TEST(ExplainHang, ForgetsASampleOnceTheProgramContinues) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
-  left.memory_wait(0x10, 1, kNever, kNever);
+  left.memory_wait(0x10, 1, kNotYet, kNotYet);
   sample(builder, 0);
   builder.at(kLook + 10);
-  left.memory_write(0x20, 1, kNever, kNever);
-  EXPECT_EQ(explain(builder).verdict, "idle");
+  left.memory_write(0x20, 1, kNotYet, kNotYet);
+  EXPECT_EQ(explain_process(builder).verdict, "idle");
 }
 
 TEST(ExplainHangs, AStoredTextHasNoTerminalControls) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hang_times.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {
@@ -17,10 +18,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Ns kNever = kUnknownNs, kLook = 5'000'000'000;
-
 // The sample of a thread five seconds after the start.
-void sample(TraceBuilder& builder, Id thread, Id lock_owner = kNoId) {
+void lock_sample(TraceBuilder& builder, Id thread, Id lock_owner = kNoId) {
   trace::ThreadSample row;
   row.thread_id = thread;
   row.at_ns = kLook;
@@ -34,10 +33,10 @@ void sample(TraceBuilder& builder, Id thread, Id lock_owner = kNoId) {
 TraceBuilder lock_held(bool in_sync) {
   TraceBuilder builder;
   builder.thread("other").stream("right").kernel("k", 10, 20);
-  builder.thread("main").stream("left").kernel("k", kNever, kNever);
-  if (in_sync) builder.stream("left").synchronize(50, kNever);
-  sample(builder, 0);
-  sample(builder, 1, 0);
+  builder.thread("main").stream("left").kernel("k", kNotYet, kNotYet);
+  if (in_sync) builder.stream("left").synchronize(50, kNotYet);
+  lock_sample(builder, 0);
+  lock_sample(builder, 1, 0);
   return builder;
 }
 
@@ -62,7 +61,7 @@ TEST(SyncHoldingLock, IsNotEvaluatedWithoutSamples) {
 // A collective of a communicator, as NCCL reports it.
 void collective(TraceBuilder& builder, std::string_view stream, std::string_view communicator) {
   StreamBuilder on = builder.stream(stream);
-  on.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", kNever, kNever);
+  on.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", kNotYet, kNotYet);
   trace::Trace& trace = builder.columns();
   const Id call = trace.op.api_call_id[on.last_op()];
   trace::CollectiveCall collective{.thread_id = trace.api_call.thread_id[call],
@@ -119,8 +118,8 @@ TEST(CollectiveOrder, IsNotEvaluatedWithoutCommunicators) {
 TraceBuilder queued(int kernels) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
-  left.memory_wait(0x10, 1, kNever, kNever);
-  for (int i = 0; i < kernels; ++i) left.kernel("k", kNever, kNever);
+  left.memory_wait(0x10, 1, kNotYet, kNotYet);
+  for (int i = 0; i < kernels; ++i) left.kernel("k", kNotYet, kNotYet);
   trace::ApiCall launch;
   launch.thread_id = 0;
   launch.kind = builder.columns().api_call.kind.back();
@@ -128,7 +127,7 @@ TraceBuilder queued(int kernels) {
   launch.stream_id = left.id();
   launch.start_ns = 10'000;
   builder.add(launch);
-  sample(builder, 0);
+  lock_sample(builder, 0);
   return builder;
 }
 
@@ -149,13 +148,13 @@ TEST(QueueFullBlock, StaysSilentWhenTheQueueIsNotFull) {
 TraceBuilder polling(bool written) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left");
-  left.memory_wait(0x10, 1, kNever, kNever);
-  if (written) builder.stream("right").memory_write(0x10, 1, kNever, kNever);
+  left.memory_wait(0x10, 1, kNotYet, kNotYet);
+  if (written) builder.stream("right").memory_write(0x10, 1, kNotYet, kNotYet);
   for (Ns at = kLook - 1'000'000'000; at < kLook; at += 100'000'000) {
     builder.at(at);
     left.query(false);
   }
-  sample(builder, 0);
+  lock_sample(builder, 0);
   return builder;
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hang_times.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {
@@ -17,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Ns kNever = kUnknownNs, kSecond = 1'000'000'000;
+constexpr Ns kSecond = 1'000'000'000;
 
 // The program was killed after ten seconds.
 TraceBuilder& killed(TraceBuilder& builder, Ns at = 10 * kSecond) {
@@ -30,12 +31,12 @@ TraceBuilder& killed(TraceBuilder& builder, Ns at = 10 * kSecond) {
 TraceBuilder two_signals(bool crossed, bool returns = false) {
   TraceBuilder builder;
   StreamBuilder left = builder.stream("left"), right = builder.stream("right");
-  if (!crossed) left.memory_write(0x10, 1, kNever, kNever);
-  left.memory_wait(0x20, 1, kNever, kNever).kernel("l", kNever, kNever);
-  if (crossed) left.memory_write(0x10, 1, kNever, kNever);
-  right.memory_wait(0x10, 1, kNever, kNever).kernel("r", kNever, kNever);
-  right.memory_write(0x20, 1, kNever, kNever);
-  left.synchronize(50, returns ? 100 : kNever);
+  if (!crossed) left.memory_write(0x10, 1, kNotYet, kNotYet);
+  left.memory_wait(0x20, 1, kNotYet, kNotYet).kernel("l", kNotYet, kNotYet);
+  if (crossed) left.memory_write(0x10, 1, kNotYet, kNotYet);
+  right.memory_wait(0x10, 1, kNotYet, kNotYet).kernel("r", kNotYet, kNotYet);
+  right.memory_write(0x20, 1, kNotYet, kNotYet);
+  left.synchronize(50, returns ? 100 : kNotYet);
   return killed(builder);
 }
 
@@ -76,26 +77,26 @@ TEST(DeadlockCycle, TrustsTheSimulatedDeviceAtOnce) {
 TEST(DeadlockCycle, FollowsEventsAndTheLegacyStream) {
   TraceBuilder events;
   StreamBuilder a = events.stream("a"), b = events.stream("b");
-  a.memory_wait(0x10, 1, kNever, kNever).record("done");
-  b.wait("done").memory_write(0x10, 1, kNever, kNever).synchronize(50, kNever);
+  a.memory_wait(0x10, 1, kNotYet, kNotYet).record("done");
+  b.wait("done").memory_write(0x10, 1, kNotYet, kNotYet).synchronize(50, kNotYet);
   const Verdict through_event = run("deadlock-cycle", killed(events).trace());
   ASSERT_EQ(through_event.findings.size(), 1u);
   EXPECT_THAT(through_event.findings[0].text, HasSubstr("event \"done\""));
 
   TraceBuilder legacy;
-  legacy.stream("blocking", trace::kBlockingStream).memory_wait(0x10, 1, kNever, kNever);
+  legacy.stream("blocking", trace::kBlockingStream).memory_wait(0x10, 1, kNotYet, kNotYet);
   legacy.stream("null", trace::kLegacyStream)
-      .memory_write(0x10, 1, kNever, kNever)
-      .synchronize(50, kNever);
+      .memory_write(0x10, 1, kNotYet, kNotYet)
+      .synchronize(50, kNotYet);
   const Verdict through_legacy = run("deadlock-cycle", killed(legacy).trace());
   ASSERT_EQ(through_legacy.findings.size(), 1u);
   EXPECT_THAT(through_legacy.findings[0].text, HasSubstr("legacy-stream rule"));
 
   TraceBuilder apart;
-  apart.stream("own", trace::kNonBlockingStream).memory_wait(0x10, 1, kNever, kNever);
+  apart.stream("own", trace::kNonBlockingStream).memory_wait(0x10, 1, kNotYet, kNotYet);
   apart.stream("null", trace::kLegacyStream)
-      .memory_write(0x10, 1, kNever, kNever)
-      .synchronize(50, kNever);
+      .memory_write(0x10, 1, kNotYet, kNotYet)
+      .synchronize(50, kNotYet);
   EXPECT_EQ(run("deadlock-cycle", killed(apart).trace()).outcome, Outcome::kClean);
 }
 
@@ -103,10 +104,10 @@ TEST(LostSignal, BlocksABlockingStreamThroughTheLegacyStreamIfThereIsWorkOnIt) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
     for (const bool idle : {true, false}) {
       TraceBuilder builder;
-      builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNever, kNever);
+      builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNotYet, kNotYet);
       StreamBuilder other = builder.stream("other", kind);
-      if (!idle) other.kernel("k", kNever, kNever);
-      other.synchronize(50, kNever);
+      if (!idle) other.kernel("k", kNotYet, kNotYet);
+      other.synchronize(50, kNotYet);
       EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome,
                 kind == trace::kBlockingStream && !idle ? Outcome::kFound : Outcome::kClean)
           << idle;
@@ -118,7 +119,7 @@ TEST(LostSignal, BlocksASynchronousCopyOnABlockingStream) {
   for (const auto kind : {trace::kBlockingStream, trace::kNonBlockingStream}) {
     for (const auto sync : {trace::kSynchronousCopy, trace::kStreamSynchronize}) {
       TraceBuilder builder;
-      builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNever, kNever);
+      builder.stream("null", trace::kLegacyStream).memory_wait(0x10, 1, kNotYet, kNotYet);
       builder.add(trace::HostSync{.thread_id = 0,
                                   .kind = sync,
                                   .context_id = 0,
@@ -137,8 +138,8 @@ TEST(DeadlockCycle, KnowsTheThreadOfTheLastWrite) {
   StreamBuilder work = builder.stream("work"), signals = builder.stream("signals");
   signals.memory_write(0x10, 1, 1, 2);
   work.memory_wait(0x10, 1, 2, 3).kernel("first", 3, 4).synchronize(20, 30);
-  work.memory_wait(0x10, 2, kNever, kNever).kernel("second", kNever, kNever);
-  work.synchronize(50, kNever);  // before the write of 2
+  work.memory_wait(0x10, 2, kNotYet, kNotYet).kernel("second", kNotYet, kNotYet);
+  work.synchronize(50, kNotYet);  // before the write of 2
   const Verdict verdict = run("deadlock-cycle", killed(builder).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("thread main"));
@@ -154,21 +155,21 @@ TEST(DeadlockCycle, DoesNotNeedDeviceTimes) {
 TEST(LostSignal, NamesTheMemoryWaitThatNobodySignals) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("a");
-  stream.memory_wait(0x10, 3, kNever, kNever).kernel("k", kNever, kNever);
+  stream.memory_wait(0x10, 3, kNotYet, kNotYet).kernel("k", kNotYet, kNotYet);
   builder.stream("b").memory_write(0x10, 2, 1, 2).memory_write(0x18, 3, 2, 3);
   // By another thread than the blocked one, so that no thread is known to write again.
   builder.thread("other");
-  stream.synchronize(50, kNever);
+  stream.synchronize(50, kNotYet);
   const Verdict verdict = run("lost-signal", killed(builder).trace());
   // 2 & 3 is not 0: under "and" the first write would do.
   EXPECT_EQ(verdict.outcome, Outcome::kClean);
 
   TraceBuilder lost;
   StreamBuilder waits = lost.stream("a");
-  waits.memory_wait(0x10, 4, kNever, kNever).kernel("k", kNever, kNever);
+  waits.memory_wait(0x10, 4, kNotYet, kNotYet).kernel("k", kNotYet, kNotYet);
   lost.stream("b").memory_write(0x10, 2, 1, 2).memory_write(0x18, 4, 2, 3);
   lost.thread("other");
-  waits.synchronize(50, kNever);
+  waits.synchronize(50, kNotYet);
   const Verdict found = run("lost-signal", killed(lost).trace());
   ASSERT_EQ(found.findings.size(), 1u);
   EXPECT_EQ(found.findings[0].first_op, 0u);
@@ -180,11 +181,11 @@ TEST(LostSignal, StaysSilentWhenAWriteIsPendingOrNothingIsBlocked) {
   for (const bool written : {true, false}) {
     TraceBuilder builder;
     StreamBuilder stream = builder.stream("a");
-    stream.memory_wait(0x10, 1, kNever, kNever);
+    stream.memory_wait(0x10, 1, kNotYet, kNotYet);
     StreamBuilder other = builder.stream("b");
-    if (written) other.memory_write(0x10, 1, kNever, kNever);
+    if (written) other.memory_write(0x10, 1, kNotYet, kNotYet);
     // Without the write the call waits for another stream.
-    (written ? stream : other).kernel("k", kNever, kNever).synchronize(50, kNever);
+    (written ? stream : other).kernel("k", kNotYet, kNotYet).synchronize(50, kNotYet);
     EXPECT_EQ(run("lost-signal", killed(builder).trace()).outcome, Outcome::kClean) << written;
   }
 }
@@ -194,8 +195,8 @@ TraceBuilder endless_kernel(int runs, Ns killed_at = 10 * kSecond) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("math");
   for (Ns i = 0; i < runs; ++i) stream.kernel("spin", i * 2'000'000, i * 2'000'000 + 1'000'000);
-  stream.kernel("spin", 100'000'000, kNever).kernel("behind", kNever, kNever);
-  stream.synchronize(110'000'000, kNever);
+  stream.kernel("spin", 100'000'000, kNotYet).kernel("behind", kNotYet, kNotYet);
+  stream.synchronize(110'000'000, kNotYet);
   killed(builder, killed_at);
   return builder;
 }
@@ -217,8 +218,8 @@ TEST(StuckKernel, IsOnlySuspectedWithoutEarlierRuns) {
 
 TEST(StuckKernel, FindsItBehindAnEvent) {
   TraceBuilder builder;
-  builder.stream("math").kernel("spin", 1, 2).kernel("spin", 10, kNever).record("done");
-  builder.stream("other").wait("done").kernel("after", kNever, kNever).synchronize(20, kNever);
+  builder.stream("math").kernel("spin", 1, 2).kernel("spin", 10, kNotYet).record("done");
+  builder.stream("other").wait("done").kernel("after", kNotYet, kNotYet).synchronize(20, kNotYet);
   const Verdict verdict = run("stuck-kernel", killed(builder).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].first_op, 1u);
@@ -227,8 +228,8 @@ TEST(StuckKernel, FindsItBehindAnEvent) {
 TEST(StuckKernel, StaysSilentForKernelsThatTakeLongAndForDeadlocks) {
   TraceBuilder slow;
   StreamBuilder stream = slow.stream("math");
-  stream.kernel("long", 0, 3 * kSecond).kernel("long", 3 * kSecond, kNever);
-  stream.synchronize(3 * kSecond, kNever);
+  stream.kernel("long", 0, 3 * kSecond).kernel("long", 3 * kSecond, kNotYet);
+  stream.synchronize(3 * kSecond, kNotYet);
   EXPECT_EQ(run("stuck-kernel", killed(slow, 5 * kSecond).trace()).outcome, Outcome::kClean);
   EXPECT_EQ(run("stuck-kernel", endless_kernel(3, kSecond / 2).trace()).outcome, Outcome::kClean);
   EXPECT_EQ(run("stuck-kernel", two_signals(true).trace()).outcome, Outcome::kClean);
@@ -237,8 +238,8 @@ TEST(StuckKernel, StaysSilentForKernelsThatTakeLongAndForDeadlocks) {
 TEST(HostFuncHazard, NamesTheFunctionThatDoesNotReturn) {
   TraceBuilder builder;
   StreamBuilder stream = builder.stream("a");
-  stream.host_function(1, 2).host_function(10, kNever).kernel("k", kNever, kNever);
-  stream.synchronize(20, kNever);
+  stream.host_function(1, 2).host_function(10, kNotYet).kernel("k", kNotYet, kNotYet);
+  stream.synchronize(20, kNotYet);
   const Verdict verdict = run("host-func-hazard", killed(builder).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].first_op, 1u);
@@ -273,8 +274,8 @@ Id add_free(TraceBuilder& builder, Ns start, Ns end) {
 
 TEST(ImplicitSyncUnderSpin, NamesTheCallThatWaitsForTheDevice) {
   TraceBuilder builder;
-  builder.stream("a").memory_wait(0x10, 1, kNever, kNever).kernel("k", kNever, kNever);
-  add_free(builder, 50, kNever);
+  builder.stream("a").memory_wait(0x10, 1, kNotYet, kNotYet).kernel("k", kNotYet, kNotYet);
+  add_free(builder, 50, kNotYet);
   const Verdict verdict = run("implicit-sync-under-spin", killed(builder).trace());
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].first_op, 0u);

@@ -550,7 +550,7 @@ TEST(HappensBefore, RandomProgramsHaveTheOrderOfTheRules) {
   const uint32_t programs = wanted ? static_cast<uint32_t>(std::atoi(wanted)) : 300;
   size_t ordered_pairs = 0, unordered_pairs = 0, redundant = 0, needed = 0;
   for (uint32_t seed = 0; seed < programs; ++seed) {
-    const Program p = random_program(seed);
+    const RandomProgram p = random_program(seed);
     const IssueOrder issued(p.t.trace);
     for (Relation relation : {Relation::kGuaranteed, Relation::kObserved}) {
       const auto rules = order_by_rules(
@@ -560,10 +560,10 @@ TEST(HappensBefore, RandomProgramsHaveTheOrderOfTheRules) {
       ASSERT_TRUE(order.keeps_all_clocks());
       ASSERT_FALSE(searching.keeps_all_clocks());
       for (size_t i = 0; i < p.items.size(); ++i) {
-        const Item& later = p.items[i];
-        if (later.kind == Item::kOp) {
+        const ProgramItem& later = p.items[i];
+        if (later.kind == ProgramItem::kOp) {
           for (size_t j = 0; j < p.items.size(); ++j) {
-            if (p.items[j].kind != Item::kOp || j == i) continue;
+            if (p.items[j].kind != ProgramItem::kOp || j == i) continue;
             const Id from = p.items[j].id, to = later.id;
             const bool expected = j < i && rules[i][j];
             ASSERT_EQ(order.ordered(from, to), expected)
@@ -576,22 +576,23 @@ TEST(HappensBefore, RandomProgramsHaveTheOrderOfTheRules) {
             ++(expected ? ordered_pairs : unordered_pairs);
           }
         }
-        if (later.kind == Item::kSync) {
+        if (later.kind == ProgramItem::kSync) {
           for (size_t j = 0; j < i; ++j) {
-            if (p.items[j].kind != Item::kOp) continue;
+            if (p.items[j].kind != ProgramItem::kOp) continue;
             ASSERT_EQ(order.known_at_return(p.items[j].id, later.id), rules[i][j])
                 << "seed " << seed << ": op " << p.items[j].id << ", sync " << later.id;
           }
         }
-        if (later.kind == Item::kWait && !later.void_wait && relation == Relation::kGuaranteed) {
+        if (later.kind == ProgramItem::kWait && !later.void_wait &&
+            relation == Relation::kGuaranteed) {
           // Redundant if every op that the record covers was known without the wait: the program
           // without this wait orders the same ops before it.
-          Program without = p;
+          RandomProgram without = p;
           without.items[i].record = kNoId;
           const Set alone = order_by_rules(without, HostRule::kAll)[i];
           bool implied = true;
           for (size_t j = 0; j < i; ++j)
-            implied &= p.items[j].kind != Item::kOp || !rules[i][j] || alone[j];
+            implied &= p.items[j].kind != ProgramItem::kOp || !rules[i][j] || alone[j];
           ASSERT_EQ(order.is_redundant_wait(later.id), implied)
               << "seed " << seed << ": wait " << later.id;
           ++(implied ? redundant : needed);

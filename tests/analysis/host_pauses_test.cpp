@@ -15,14 +15,15 @@
 #include "analysis/delay/host_cuts.h"
 #include "memory_trace.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using test::TraceBuilder;
 using testing::ElementsAre;
 
-constexpr Ns kUs = 1000;
 constexpr trace::Small kLaunchKind = number_of(CallKind::kLaunch);
 
 // A thread that calls in these intervals, in µs.
@@ -355,8 +356,8 @@ TEST(HostTime, ListsWithinACallNeitherMemoryNorCopies) {
 // ---- The hand-over on the critical path and in a replay ----
 
 // A launch of `thread` whose call lasts [from, to); the kernel starts 5 µs after the call began.
-void launch(TraceBuilder& builder, std::string_view thread, Ns from_us, Ns to_us, Ns lasts_us,
-            std::string_view stream = "main") {
+void timed_launch(TraceBuilder& builder, std::string_view thread, Ns from_us, Ns to_us, Ns lasts_us,
+                  std::string_view stream = "main") {
   builder.thread(thread).at(from_us * kUs);
   auto of = builder.stream(stream);
   of.kernel("k", (from_us + 5) * kUs, (from_us + 5 + lasts_us) * kUs);
@@ -369,13 +370,13 @@ void launch(TraceBuilder& builder, std::string_view thread, Ns from_us, Ns to_us
 TraceBuilder turns() {
   TraceBuilder builder;
   builder.columns().process.clock[0] = trace::kVirtualClock;
-  launch(builder, "main", 0, 10, 3);
-  launch(builder, "backward", 20, 30, 3);
-  launch(builder, "main", 100, 110, 3);
-  launch(builder, "main", 290, 300, 3);
-  launch(builder, "backward", 320, 330, 3);
-  launch(builder, "backward", 560, 570, 3);
-  launch(builder, "main", 600, 610, 50);
+  timed_launch(builder, "main", 0, 10, 3);
+  timed_launch(builder, "backward", 20, 30, 3);
+  timed_launch(builder, "main", 100, 110, 3);
+  timed_launch(builder, "main", 290, 300, 3);
+  timed_launch(builder, "backward", 320, 330, 3);
+  timed_launch(builder, "backward", 560, 570, 3);
+  timed_launch(builder, "main", 600, 610, 50);
   return builder;
 }
 constexpr Id kMain = 0, kBackward = 1;
@@ -395,11 +396,11 @@ TEST(HandOver, TheCriticalPathGoesThroughTheThreadThatHandedOver) {
 
 TEST(HandOver, TheCriticalPathEndsAtASynchronizationOfTheThreadThatHandedOver) {
   TraceBuilder builder;
-  launch(builder, "main", 0, 10, 3);
-  launch(builder, "backward", 20, 30, 300);
+  timed_launch(builder, "main", 0, 10, 3);
+  timed_launch(builder, "backward", 20, 30, 300);
   builder.thread("backward").synchronize_device(40 * kUs, 330 * kUs);
-  launch(builder, "backward", 350, 360, 3);
-  launch(builder, "main", 400, 410, 50);
+  timed_launch(builder, "backward", 350, 360, 3);
+  timed_launch(builder, "main", 400, 410, 50);
   const Trace trace = builder.trace();
   Analyses analyses(trace);
   const auto path = analyses.path();
@@ -492,7 +493,7 @@ TEST(HandOver, WithoutPausesEachThreadKeepsItsOwnPace) {
 TraceBuilder three_launches() {
   TraceBuilder builder;
   builder.columns().process.clock[0] = trace::kVirtualClock;
-  for (Ns at : {0, 100, 200}) launch(builder, "main", at, at + 10, 3);
+  for (Ns at : {0, 100, 200}) timed_launch(builder, "main", at, at + 10, 3);
   return builder;
 }
 
@@ -545,7 +546,7 @@ TEST(ReplayWithCuts, RemovesTheOverheadOfRecordingOnARealClock) {
 
 TEST(ReplayWithCuts, PredictsTheOpsThatAreAskedForInTheirOrder) {
   TraceBuilder builder = three_launches();
-  launch(builder, "main", 300, 310, 3);
+  timed_launch(builder, "main", 300, 310, 3);
   builder.columns().op.start_ns[1] = builder.columns().op.end_ns[1] = kUnknownNs;
   const Trace trace = builder.trace();
   Analyses analyses(trace);
@@ -558,7 +559,7 @@ TEST(ReplayWithCuts, PredictsTheOpsThatAreAskedForInTheirOrder) {
 TEST(ReplayWithCuts, NodesOfAGraphFollowEachOtherWithoutAGap) {
   TraceBuilder builder;
   builder.columns().process.clock[0] = trace::kVirtualClock;
-  launch(builder, "main", 0, 2, 20);
+  timed_launch(builder, "main", 0, 2, 20);
   auto stream = builder.stream("main");
   stream.at(2 * kUs).kernel("k", 27 * kUs, 47 * kUs);
   stream.at(4 * kUs).kernel("k", 55 * kUs, 75 * kUs);
@@ -570,10 +571,10 @@ TEST(ReplayWithCuts, NodesOfAGraphFollowEachOtherWithoutAGap) {
 TEST(ReplayWithCuts, ANodeOfAGraphStillWaitsForItsLaunchAndForOtherStreams) {
   TraceBuilder builder;
   builder.columns().process.clock[0] = trace::kVirtualClock;
-  launch(builder, "main", 0, 2, 20);
+  timed_launch(builder, "main", 0, 2, 20);
   builder.stream("other").at(2 * kUs).kernel("long", 8 * kUs, 100 * kUs).record("e");
   builder.stream("main").wait("e").kernel("k", 104 * kUs, 110 * kUs);
-  launch(builder, "main", 200, 202, 20);
+  timed_launch(builder, "main", 200, 202, 20);
   Change change;
   for (const Id op : {0, 2, 3}) change.graph_op.add(op);
   EXPECT_THAT(starts_us(builder.trace(), change), ElementsAre(5, 8, 100, 205));

@@ -10,13 +10,14 @@
 #include <random>
 
 #include "memory_trace.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
-constexpr Ns kUs = 1000;
+using test::kUs;
 
-std::map<HostState, Ns> split(const Trace& trace, Id thread, Ns from, Ns to) {
+std::map<HostState, Ns> parts_within(const Trace& trace, Id thread, Ns from, Ns to) {
   std::vector<HostPart> parts;
   HostTime(trace).split(thread, from, to, parts);
   std::map<HostState, Ns> result;
@@ -38,12 +39,15 @@ TEST(HostTime, DistinguishesSynchronizationsCallsAndTheRestWithinTheInterval) {
   t.sync(trace::kStreamSynchronize, 10, 20, a);
   const Id last = t.sync(trace::kStreamSynchronize, 30, 50, a);
   t.call(60, 90, a);
-  EXPECT_THAT(split(t.trace, 0, 15, 70),
+  EXPECT_THAT(parts_within(t.trace, 0, 15, 70),
               testing::ElementsAre(std::pair(HostState::kSync, 25), std::pair(HostState::kCall, 10),
                                    std::pair(HostState::kOutside, 20)));
-  EXPECT_THAT(split(t.trace, 0, 20, 30), testing::ElementsAre(std::pair(HostState::kOutside, 10)));
-  EXPECT_THAT(split(t.trace, 0, 35, 36), testing::ElementsAre(std::pair(HostState::kSync, 1)));
-  EXPECT_THAT(split(t.trace, 7, 0, 100), testing::ElementsAre(std::pair(HostState::kOutside, 100)));
+  EXPECT_THAT(parts_within(t.trace, 0, 20, 30),
+              testing::ElementsAre(std::pair(HostState::kOutside, 10)));
+  EXPECT_THAT(parts_within(t.trace, 0, 35, 36),
+              testing::ElementsAre(std::pair(HostState::kSync, 1)));
+  EXPECT_THAT(parts_within(t.trace, 7, 0, 100),
+              testing::ElementsAre(std::pair(HostState::kOutside, 100)));
   std::vector<HostPart> parts;
   HostTime(t.trace).split(0, 0, 100, parts);
   EXPECT_EQ(parts[0].host_sync, last);
@@ -53,7 +57,7 @@ TEST(HostTime, CountsASynchronousCopyAsBlocking) {
   MemoryTrace t;
   t.sync(trace::kSynchronousCopy, 10, 20, t.add_stream());
   t.sync(trace::kStreamQuery, 30, 35);
-  EXPECT_THAT(split(t.trace, 0, 0, 40),
+  EXPECT_THAT(parts_within(t.trace, 0, 0, 40),
               testing::ElementsAre(std::pair(HostState::kSync, 10), std::pair(HostState::kCall, 5),
                                    std::pair(HostState::kOutside, 25)));
 }
@@ -84,7 +88,7 @@ TEST(HostTime, OverheadsGoToTheProfilerOrToCodeLoading) {
   overhead(t, "lazy function loading", 110, 150);
   overhead(t, "CUPTI buffer flush", 160, 170);
   overhead(t, "command buffer full", 180, 190);  // the work of the call
-  EXPECT_THAT(split(t.trace, 0, 0, 300),
+  EXPECT_THAT(parts_within(t.trace, 0, 0, 300),
               testing::ElementsAre(
                   std::pair(HostState::kProfiler, 10), std::pair(HostState::kCodeLoading, 40),
                   std::pair(HostState::kCall, 50), std::pair(HostState::kOutside, 200)));
@@ -93,7 +97,7 @@ TEST(HostTime, OverheadsGoToTheProfilerOrToCodeLoading) {
 TEST(HostTime, AModuleLoadIsCodeLoading) {
   MemoryTrace t;
   t.call(10 * kUs, 50 * kUs, t.add_stream(), 0, 36);
-  EXPECT_THAT(split(t.trace, 0, 0, 60 * kUs),
+  EXPECT_THAT(parts_within(t.trace, 0, 0, 60 * kUs),
               testing::ElementsAre(std::pair(HostState::kCodeLoading, 40 * kUs),
                                    std::pair(HostState::kOutside, 20 * kUs)));
 }
@@ -107,7 +111,7 @@ TEST(HostTime, ALongCallThatReturnsRightAfterAnotherThreadsWaitedForIt) {
     const Ns end = together ? 405 * kUs : 800 * kUs;
     t.call(200 * kUs, end, a, 0);
     const Ns locked = together ? 200 * kUs : 0;
-    const auto parts = split(t.trace, 0, 0, 1000 * kUs);
+    const auto parts = parts_within(t.trace, 0, 0, 1000 * kUs);
     EXPECT_EQ(parts.count(HostState::kLock) ? parts.at(HostState::kLock) : 0, locked);
     EXPECT_EQ(parts.at(HostState::kCall), end - 200 * kUs - locked);
   }
@@ -118,7 +122,7 @@ TEST(HostTime, ASynchronizationHoldsNoLock) {
   const Id a = t.add_stream(), other = t.add_thread();
   t.sync(trace::kStreamSynchronize, 100 * kUs, 400 * kUs, a, kNoId, other);
   t.call(200 * kUs, 405 * kUs, a, 0);
-  EXPECT_THAT(split(t.trace, 0, 200 * kUs, 405 * kUs),
+  EXPECT_THAT(parts_within(t.trace, 0, 200 * kUs, 405 * kUs),
               testing::ElementsAre(std::pair(HostState::kCall, 205 * kUs)));
 }
 

@@ -26,7 +26,7 @@ std::vector<Item> items_of(const Trace& trace) {
 }
 
 // By return, or by call of a synchronization, then by call number, then by start.
-std::vector<Item> sorted_by_comparing(const Trace& trace) {
+std::vector<Item> issues_by_comparing(const Trace& trace) {
   std::vector<std::tuple<Ns, trace::Int, Ns, Item>> keyed;
   for (Id op = 0; op < trace.op.size(); ++op) {
     const Id call = trace.op.api_call_id[op];
@@ -72,7 +72,7 @@ TEST(IssueOrder, MergesTheTablesByReturnWhateverTheOrderOfTheirRows) {
     }
     for (size_t i = random() % 10; i > 0; --i) t.wait(at_random(), a, t.record(at_random(), b));
     for (size_t i = random() % 5; i > 0; --i) t.sync(trace::kDeviceSynchronize, at_random(), 60);
-    EXPECT_EQ(items_of(t.trace), sorted_by_comparing(t.trace)) << program;
+    EXPECT_EQ(items_of(t.trace), issues_by_comparing(t.trace)) << program;
   }
 }
 

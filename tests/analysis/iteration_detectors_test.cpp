@@ -20,9 +20,7 @@ using test::TraceBuilder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-using Program = SteppedProgram;
-
-Ns bare_ns(const Program& program) {
+Ns bare_ns(const SteppedProgram& program) {
   const Trace trace = program.builder.trace();
   Analyses analyses(trace);
   EXPECT_TRUE(analyses.iteration_model().found());
@@ -34,7 +32,7 @@ Ns bare_ns(const Program& program) {
 // Short kernels that are waited for one by one, or ten by ten. The host prepares a launch for 8 µs
 // and makes it in 4 µs; if it waits for the kernel, it goes on 5 µs later.
 TimeShare bound_of(int between_syncs) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     for (int i = 0; i < 40; ++i) {
       program.pause(8);
@@ -58,8 +56,8 @@ TEST(Bound, IsLaunchingIfTheDeviceWaitsForMostLaunchesAnyway) {
 
 // ---- SS301 ----
 
-Program launches(Ns call_us, Ns kernel_us, int count = 20) {
-  Program program;
+SteppedProgram launches(Ns call_us, Ns kernel_us, int count = 20) {
+  SteppedProgram program;
   return program.steps(12, [&](int) {
     for (int i = 0; i < count; ++i) program.launch(call_us, kernel_us);
   });
@@ -84,7 +82,7 @@ TEST(HostBoundLaunching, IsSilentForFewLaunches) {
 }
 
 TEST(HostBoundLaunching, CapturesOnlyWhatRunsBetweenSynchronizations) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     for (int part = 0; part < 2; ++part) {
       for (int i = 0; i < 10; ++i) program.launch(10, 2);
@@ -98,8 +96,8 @@ TEST(HostBoundLaunching, CapturesOnlyWhatRunsBetweenSynchronizations) {
 }
 
 // The host waits for every few kernels, or reads a value that they computed.
-Program interrupted(Ns kernel_us, bool reads) {
-  Program program;
+SteppedProgram interrupted(Ns kernel_us, bool reads) {
+  SteppedProgram program;
   return program.steps(12, [&](int) {
     for (int part = 0; part < 5; ++part) {
       for (int i = 0; i < 4; ++i) program.launch(10, kernel_us);
@@ -111,7 +109,7 @@ Program interrupted(Ns kernel_us, bool reads) {
 
 TEST(HostBoundLaunching, SaysThatSynchronizationsHaveToGoBeforeAGraphIsPossible) {
   for (const bool reads : {false, true}) {
-    const Program program = interrupted(2, reads);
+    const SteppedProgram program = interrupted(2, reads);
     const Finding finding = only("host-bound-launching", program);
     // One graph of 20 kernels. With the copies, the device was busy for 50 µs.
     expect_iteration(finding, bare_ns(program), (reads ? 50 : 40) * kUs, 12);
@@ -127,7 +125,7 @@ TEST(HostBoundLaunching, IsSilentIfTheDeviceIsBusyBetweenSynchronizations) {
 }
 
 TEST(HostBoundLaunching, IsSilentIfAllocationsInterruptEveryFewLaunches) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     for (int part = 0; part < 5; ++part) {
       for (int i = 0; i < 4; ++i) program.launch(10, 2);
@@ -140,8 +138,8 @@ TEST(HostBoundLaunching, IsSilentIfAllocationsInterruptEveryFewLaunches) {
 // ---- SS302 ----
 
 // 30 µs of the host, 10 kernels of 10 µs; then the host waits for them.
-Program with_sync(bool reads, bool synchronizes = true) {
-  Program program;
+SteppedProgram with_sync(bool reads, bool synchronizes = true) {
+  SteppedProgram program;
   return program.steps(12, [&](int) {
     program.pause(30);
     for (int i = 0; i < 10; ++i) program.launch(5, 10);
@@ -171,15 +169,15 @@ TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {
 }
 
 TEST(SyncInIteration, DoesNotTakeACopyOfUnknownSizeForAValue) {
-  Program program = with_sync(true);
+  SteppedProgram program = with_sync(true);
   for (trace::Int& bytes : program.builder.columns().op.bytes) bytes = trace::kNoInt;
   const Finding finding = only("sync-in-iteration", program);
   EXPECT_THAT(finding.text, Not(HasSubstr("reads a value")));
 }
 
 // Short kernels of which some are waited for at either of two lines.
-Program synchronizing(bool first, bool second) {
-  Program program;
+SteppedProgram synchronizing(bool first, bool second) {
+  SteppedProgram program;
   const Id read = program.add_stack({program.python("read (a.py:1)")}),
            log = program.add_stack({program.python("log (a.py:2)")});
   return program.steps(12, [&](int) {
@@ -206,7 +204,7 @@ TEST(SyncInIteration, IsOneFindingThatNamesItsPlacesByWhatEachSaves) {
 }
 
 TEST(SyncInIteration, TellsReadsOfValuesFromOtherSynchronizations) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     for (int i = 0; i < 3; ++i) program.launch(5, 30);
     program.synchronize();
@@ -226,7 +224,7 @@ TEST(SyncInIteration, TellsReadsOfValuesFromOtherSynchronizations) {
 }
 
 TEST(SyncInIteration, IsSilentIfTheDeviceStillHasWorkWhenTheHostGoesOn) {
-  Program program;
+  SteppedProgram program;
   program.launch(5, 10);
   program.record("done");
   program.steps(12, [&](int) {
@@ -238,7 +236,7 @@ TEST(SyncInIteration, IsSilentIfTheDeviceStillHasWorkWhenTheHostGoesOn) {
 }
 
 TEST(SyncInIteration, IsSilentForOneOfSeveralIterations) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int step) {
     program.pause(30);
     for (int i = 0; i < 10; ++i) program.launch(5, 10);
@@ -249,8 +247,8 @@ TEST(SyncInIteration, IsSilentForOneOfSeveralIterations) {
 
 // ---- SS303 ----
 
-Program with_allocations(int every, Ns malloc_us = 300, Ns free_us = 100) {
-  Program program;
+SteppedProgram with_allocations(int every, Ns malloc_us = 300, Ns free_us = 100) {
+  SteppedProgram program;
   return program.steps(12, [&](int step) {
     if (step % every == 0) program.malloc(malloc_us);
     for (int i = 0; i < 5; ++i) program.launch(10, 5);
@@ -267,7 +265,7 @@ TEST(AllocationInIteration, FindsAnAllocationAndAFreeInEachIteration) {
 }
 
 TEST(AllocationInIteration, FindsStreamOrderedOnesThatTakeLong) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.builder.at(program.now).stream("main").malloc_async(0x1000, 64);
     program.pause(100);
@@ -280,7 +278,7 @@ TEST(AllocationInIteration, FindsStreamOrderedOnesThatTakeLong) {
 }
 
 TEST(AllocationInIteration, IsSilentBeforeTheLoopAndFromTimeToTime) {
-  Program before;
+  SteppedProgram before;
   before.malloc(300);
   before.steps(12, [&](int) {
     for (int i = 0; i < 5; ++i) before.launch(10, 5);
@@ -290,7 +288,7 @@ TEST(AllocationInIteration, IsSilentBeforeTheLoopAndFromTimeToTime) {
 }
 
 TEST(AllocationInIteration, IsSilentIfTheDeviceIsBusyMeanwhile) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.malloc(100);
     for (int i = 0; i < 5; ++i) program.launch(10, 100);
@@ -301,7 +299,7 @@ TEST(AllocationInIteration, IsSilentIfTheDeviceIsBusyMeanwhile) {
 // ---- SS304 ----
 
 TEST(CodeLoadingInIteration, FindsModulesThatAreLoadedInTheSteadyPart) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.load_module(200);
     for (int i = 0; i < 5; ++i) program.launch(10, 5);
@@ -314,7 +312,7 @@ TEST(CodeLoadingInIteration, FindsModulesThatAreLoadedInTheSteadyPart) {
 
 // Such as those of a new shape: a third of the time, but in no typical iteration.
 TEST(CodeLoadingInIteration, FindsModulesThatAreLoadedInSomeIterationsOnly) {
-  Program program;
+  SteppedProgram program;
   program.steps(24, [&](int step) {
     if (step % 4 == 3) program.load_module(300);
     for (int i = 0; i < 5; ++i) program.launch(30, 5);
@@ -326,7 +324,7 @@ TEST(CodeLoadingInIteration, FindsModulesThatAreLoadedInSomeIterationsOnly) {
 }
 
 TEST(CodeLoadingInIteration, IsSilentForModulesThatAreLoadedAtTheStart) {
-  Program program;
+  SteppedProgram program;
   program.steps(14, [&](int step) {
     if (step < 2) program.load_module(2000);
     for (int i = 0; i < 5; ++i) program.launch(10, 5);
@@ -337,8 +335,8 @@ TEST(CodeLoadingInIteration, IsSilentForModulesThatAreLoadedAtTheStart) {
 // ---- SS305 ----
 
 // The host does something for this long, then launches kernels of 8 µs, 10 µs each.
-Program with_pause(Ns pause_us, int count, Ns kernel_us = 8) {
-  Program program;
+SteppedProgram with_pause(Ns pause_us, int count, Ns kernel_us = 8) {
+  SteppedProgram program;
   return program.steps(12, [&](int) {
     program.launch(10, kernel_us, "first");
     program.pause(pause_us);
@@ -365,7 +363,7 @@ TEST(HostWorkInIteration, IsSilentForShortPausesAndIfTheDeviceIsBusy) {
 }
 
 TEST(HostWorkInIteration, IsSilentIfAnotherThreadIssuesWorkInThePause) {
-  Program program;
+  SteppedProgram program;
   program.builder.thread("backward");
   program.launch(10, 3);
   program.steps(12, [&](int) {
@@ -380,7 +378,7 @@ TEST(HostWorkInIteration, IsSilentIfAnotherThreadIssuesWorkInThePause) {
 // ---- SS306 ----
 
 TEST(CopyNotOverlapped, FindsCopiesThatRunAlone) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.copy(test::kHtoD, 5, 100, "main", 2 << 20);
     for (int i = 0; i < 3; ++i) program.launch(5, 50);
@@ -392,7 +390,7 @@ TEST(CopyNotOverlapped, FindsCopiesThatRunAlone) {
 }
 
 TEST(CopyNotOverlapped, LeavesOutTheirSizeIfItIsNotKnown) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.copy(test::kHtoD, 5, 100);
     program.builder.columns().op.bytes.back() = trace::kNoInt;
@@ -403,7 +401,7 @@ TEST(CopyNotOverlapped, LeavesOutTheirSizeIfItIsNotKnown) {
 }
 
 TEST(CopyNotOverlapped, PredictsAtLeastTheTimeOfTheCopies) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.copy(test::kDtoH, 5, 200);
     for (int i = 0; i < 3; ++i) program.launch(5, 50);
@@ -414,7 +412,7 @@ TEST(CopyNotOverlapped, PredictsAtLeastTheTimeOfTheCopies) {
 }
 
 TEST(CopyNotOverlapped, IsSilentIfKernelsRunBesideThem) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.copy(test::kHtoD, 5, 100, "copies");
     program.record("loaded", "copies");
@@ -425,7 +423,7 @@ TEST(CopyNotOverlapped, IsSilentIfKernelsRunBesideThem) {
 }
 
 TEST(CopyNotOverlapped, LeavesPageableCopiesToTheirOwnDetector) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     program.copy(test::kHtoD, 5, 100);
     program.builder.columns().op.memory_kinds.back() = 1 * 16 + 3;
@@ -435,7 +433,7 @@ TEST(CopyNotOverlapped, LeavesPageableCopiesToTheirOwnDetector) {
 }
 
 TEST(CopyNotOverlapped, LeavesValuesThatTheHostWaitsForToTheirOwnDetector) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     for (int i = 0; i < 3; ++i) program.launch(5, 50);
     program.copy(test::kDtoH, 5, 20, "main", 4);
@@ -481,8 +479,8 @@ TEST(Severity, AWarningThatSavesLessThanOnePercentIsANote) {
 }
 
 // A second synchronization with nothing new in each iteration.
-Program with_second_sync(Ns second_us) {
-  Program program;
+SteppedProgram with_second_sync(Ns second_us) {
+  SteppedProgram program;
   return program.steps(12, [&](int) {
     for (int i = 0; i < 10; ++i) program.launch(5, 90);
     program.synchronize();
@@ -515,7 +513,7 @@ TEST(IterationModel, PredictsTheRecordingWithoutAChangeAndKnowsWhatRunningAheadS
 }
 
 TEST(IterationModel, AnswersWhatIfForGraphsAndSynchronizations) {
-  const auto predicted = [](const Program& program, auto... texts) -> std::optional<Ns> {
+  const auto predicted = [](const SteppedProgram& program, auto... texts) -> std::optional<Ns> {
     const Trace trace = program.builder.trace();
     Analyses analyses(trace);
     Change change;
@@ -529,18 +527,18 @@ TEST(IterationModel, AnswersWhatIfForGraphsAndSynchronizations) {
   EXPECT_EQ(predicted(interrupted(2, true), "no-sync", "graph"), 40 * kUs);
   EXPECT_EQ(predicted(launches(10, 2), "no-sync"), std::nullopt) << "there are none";
   EXPECT_EQ(predicted(launches(10, 2, 7), "graph"), std::nullopt) << "too few launches";
-  EXPECT_EQ(predicted(Program(), "graph"), std::nullopt) << "there are no iterations";
+  EXPECT_EQ(predicted(SteppedProgram(), "graph"), std::nullopt) << "there are no iterations";
 }
 
 TEST(IterationModel, RemovesTheOverheadOfRecordingOnARealClock) {
-  Program program = launches(10, 2);
+  SteppedProgram program = launches(10, 2);
   program.builder.columns().process.clock[0] = trace::kMonotonicClock;
   EXPECT_LT(bare_ns(program), 200 * kUs);
   EXPECT_GT(bare_ns(program), 150 * kUs);
 }
 
 TEST(IterationModel, IsEmptyWithoutIterations) {
-  Program program;
+  SteppedProgram program;
   for (int i = 0; i < 40; ++i) program.launch(10, 2);
   const Trace trace = program.builder.trace();
   Analyses analyses(trace);

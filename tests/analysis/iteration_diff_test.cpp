@@ -10,16 +10,16 @@
 #include <random>
 
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using testing::HasSubstr;
 
-constexpr Ns kUs = 1000;
-
 // A step launches a kernel, waits for it, and pauses on the host before the next one.
-struct Program {
+struct SteadyProgram {
   Ns gemm_us = 300;
   Ns pause_us = 200;
   Ns jitter_us = 0;
@@ -28,14 +28,14 @@ struct Program {
   std::string launch_line = "train.py:7 forward", sync_line = "train.py:9 step";
 };
 
-void set_line(test::TraceBuilder& b, trace::Column<Id>& stacks, const std::string& line) {
+void set_call_site(test::TraceBuilder& b, trace::Column<Id>& stacks, const std::string& line) {
   const Id stack = b.add(trace::Stack{.process_id = 0, .hash = 1, .frame_count = 1});
   b.add(trace::StackFrame{
       .stack_id = stack, .depth = 0, .kind = trace::kPythonFrame, .symbol_id = b.intern(line)});
   stacks.back() = stack;
 }
 
-Trace run(const Program& program) {
+Trace run_steadily(const SteadyProgram& program) {
   std::mt19937 random(program.seed);
   test::TraceBuilder b;
   b.meta("tier", "times");
@@ -46,16 +46,17 @@ Trace run(const Program& program) {
                           : static_cast<Ns>(random() % 1000) * program.jitter_us * kUs / 1000;
     const Ns begin = at, end = at + (5 + program.gemm_us) * kUs + jitter;
     b.at(at).stream("math").kernel("gemm", at + 5 * kUs, end);
-    set_line(b, b.columns().api_call.stack_id, program.launch_line);
+    set_call_site(b, b.columns().api_call.stack_id, program.launch_line);
     b.stream("math").synchronize(at + 10 * kUs, end + 2 * kUs);
-    set_line(b, b.columns().host_sync.stack_id, program.sync_line);
+    set_call_site(b, b.columns().host_sync.stack_id, program.sync_line);
     at = end + (2 + program.pause_us) * kUs;
     b.range("step", begin, at - kUs);
   }
   return b.trace();
 }
 
-IterationDiff compare(const Trace& base, const Trace& now, const IterationRequest& request = {}) {
+IterationDiff iteration_diff_of(const Trace& base, const Trace& now,
+                                const IterationRequest& request = {}) {
   Analyses before(base, request), after(now, request);
   return compare_iterations(before, after);
 }
@@ -116,8 +117,8 @@ TEST(RankTest, RarelyRejectsSeriesOfOneDistribution) {
 // ---- Iterations ----
 
 TEST(IterationDiff, FindsTheKernelThatGrew) {
-  const IterationDiff diff =
-      compare(run({.jitter_us = 20}), run({.gemm_us = 400, .jitter_us = 20, .seed = 2}));
+  const IterationDiff diff = iteration_diff_of(
+      run_steadily({.jitter_us = 20}), run_steadily({.gemm_us = 400, .jitter_us = 20, .seed = 2}));
   ASSERT_TRUE(diff.comparable()) << diff.why_not;
   EXPECT_EQ(diff.how, "NVTX range \"step\"");
   EXPECT_NEAR(static_cast<double>(diff.now.median_ns - diff.base.median_ns), 100'000, 10'000);
@@ -135,7 +136,7 @@ TEST(IterationDiff, FindsTheKernelThatGrew) {
 }
 
 TEST(IterationDiff, FindsTheLaunchThatCameLater) {
-  const IterationDiff diff = compare(run({}), run({.pause_us = 500}));
+  const IterationDiff diff = iteration_diff_of(run_steadily({}), run_steadily({.pause_us = 500}));
   ASSERT_TRUE(diff.comparable()) << diff.why_not;
   EXPECT_EQ(diff.most_grown(), TimeShare::kOutside);
   ASSERT_FALSE(diff.places.empty());
@@ -146,7 +147,8 @@ TEST(IterationDiff, FindsTheLaunchThatCameLater) {
 }
 
 TEST(IterationDiff, SharesSumToTheMean) {
-  const IterationDiff diff = compare(run({.jitter_us = 50}), run({.pause_us = 300}));
+  const IterationDiff diff =
+      iteration_diff_of(run_steadily({.jitter_us = 50}), run_steadily({.pause_us = 300}));
   for (const ComparedIterations* each : {&diff.base, &diff.now}) {
     Ns sum = 0;
     for (const Ns share : each->mean_shares_ns) sum += share;
@@ -157,8 +159,9 @@ TEST(IterationDiff, SharesSumToTheMean) {
 TEST(IterationDiff, CallsNoiseChance) {
   int significant = 0;
   for (uint32_t seed = 0; seed < 30; ++seed) {
-    const IterationDiff diff = compare(run({.jitter_us = 100, .seed = 2 * seed}),
-                                       run({.jitter_us = 100, .seed = 2 * seed + 1}));
+    const IterationDiff diff =
+        iteration_diff_of(run_steadily({.jitter_us = 100, .seed = 2 * seed}),
+                          run_steadily({.jitter_us = 100, .seed = 2 * seed + 1}));
     ASSERT_TRUE(diff.comparable()) << diff.why_not;
     significant += diff.is_significant();
   }
@@ -166,15 +169,15 @@ TEST(IterationDiff, CallsNoiseChance) {
 }
 
 TEST(IterationDiff, FollowsALineThatMoved) {
-  const IterationDiff moved =
-      compare(run({}), run({.gemm_us = 400, .sync_line = "train.py:31 step"}));
+  const IterationDiff moved = iteration_diff_of(
+      run_steadily({}), run_steadily({.gemm_us = 400, .sync_line = "train.py:31 step"}));
   const PlaceChange* sync = place_of(moved, PlaceChange::kSynchronization, "train.py:31");
   ASSERT_NE(sync, nullptr);
   EXPECT_GT(sync->base_ns, 0);
   EXPECT_EQ(place_of(moved, PlaceChange::kSynchronization, "train.py:9"), nullptr);
   // In another function it is another place.
-  const IterationDiff other =
-      compare(run({}), run({.gemm_us = 400, .sync_line = "train.py:31 log"}));
+  const IterationDiff other = iteration_diff_of(
+      run_steadily({}), run_steadily({.gemm_us = 400, .sync_line = "train.py:31 log"}));
   ASSERT_NE(place_of(other, PlaceChange::kSynchronization, "train.py:9"), nullptr);
   EXPECT_EQ(place_of(other, PlaceChange::kSynchronization, "train.py:9")->new_ns, 0);
 }
@@ -182,10 +185,10 @@ TEST(IterationDiff, FollowsALineThatMoved) {
 TEST(IterationDiff, NeedsIterationsFoundInTheSameWay) {
   test::TraceBuilder once;
   once.stream("math").kernel("gemm", 0, 100 * kUs);
-  const IterationDiff none = compare(run({}), once.trace());
+  const IterationDiff none = iteration_diff_of(run_steadily({}), once.trace());
   EXPECT_FALSE(none.comparable());
   EXPECT_THAT(none.why_not, HasSubstr("in the new run"));
-  EXPECT_THAT(compare(once.trace(), once.trace()).why_not,
+  EXPECT_THAT(iteration_diff_of(once.trace(), once.trace()).why_not,
               HasSubstr("in the base run, nor in the new one"));
   test::TraceBuilder unmarked;
   for (Ns i = 0; i < 40; ++i) {
@@ -194,10 +197,11 @@ TEST(IterationDiff, NeedsIterationsFoundInTheSameWay) {
         .kernel("gemm", (i * 1000 + 5) * kUs, (i * 1000 + 505) * kUs);
     unmarked.stream("math").kernel("norm", (i * 1000 + 505) * kUs, (i * 1000 + 905) * kUs);
   }
-  const IterationDiff different = compare(run({}), unmarked.trace());
+  const IterationDiff different = iteration_diff_of(run_steadily({}), unmarked.trace());
   EXPECT_FALSE(different.comparable());
   EXPECT_THAT(different.why_not, HasSubstr("found in different ways: NVTX range \"step\""));
-  EXPECT_THAT(compare(run({}), run({}), {.off = true}).why_not, HasSubstr("none were requested"));
+  EXPECT_THAT(iteration_diff_of(run_steadily({}), run_steadily({}), {.off = true}).why_not,
+              HasSubstr("none were requested"));
 }
 
 }  // namespace

@@ -12,10 +12,11 @@
 
 #include "analysis/iterations/iteration_model.h"
 #include "run_detector.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 
-inline constexpr Ns kUs = 1000;
+using test::kUs;
 
 // A program with the latencies that a replay assumes, on a virtual clock, so that predictions are
 // exact: an op starts 5 µs after its call began, and at least 1.5 µs after the one before it; a

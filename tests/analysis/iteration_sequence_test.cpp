@@ -18,12 +18,10 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-using Program = RepeatedProgram;
-
 // ---- Sequences ----
 
 TEST(IterationSequence, IsTheLongestThatRepeats) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 8; ++i) program.pause(20).kernels({"a", "b", "c", "d"});
   const Iterations found = program.find();
   ASSERT_EQ(found.source, IterationSource::kSequence);
@@ -38,7 +36,7 @@ TEST(IterationSequence, IsTheLongestThatRepeats) {
 }
 
 TEST(IterationSequence, GoesOnAfterAnIterationWithAnotherOp) {
-  Program program;
+  RepeatedProgram program;
   std::vector<Ns> begins;
   for (int i = 0; i < 12; ++i) {
     program.pause(20);
@@ -56,7 +54,7 @@ TEST(IterationSequence, GoesOnAfterAnIterationWithAnotherOp) {
 }
 
 TEST(IterationSequence, GoesOnAfterALongIterationWithAnOpMoreOrLessNearItsEnd) {
-  Program program;
+  RepeatedProgram program;
   std::vector<Ns> begins;
   for (int i = 0; i < 12; ++i) {
     begins.push_back(program.now_us);
@@ -73,7 +71,7 @@ TEST(IterationSequence, GoesOnAfterALongIterationWithAnOpMoreOrLessNearItsEnd) {
 }
 
 TEST(IterationSequence, BeginsAfterTheWorkOfTheStart) {
-  Program program;
+  RepeatedProgram program;
   program.kernels({"init", "fill", "fill", "init", "load"}).pause(500);
   std::vector<Ns> begins;
   for (int i = 0; i < 10; ++i) {
@@ -86,7 +84,7 @@ TEST(IterationSequence, BeginsAfterTheWorkOfTheStart) {
 }
 
 TEST(IterationSequence, BeginsAfterThePauseIfTheRecordingIsCutShort) {
-  Program program;
+  RepeatedProgram program;
   std::vector<Ns> begins;
   program.kernels({"c", "d"}).pause(40);  // the rest of one
   for (int i = 0; i < 10; ++i) {
@@ -103,7 +101,7 @@ TEST(IterationSequence, BeginsAfterThePauseIfTheRecordingIsCutShort) {
 }
 
 TEST(IterationSequence, IsAWholeStepAndNotALayerOfIt) {
-  Program program;
+  RepeatedProgram program;
   std::vector<Ns> begins;
   for (int i = 0; i < 8; ++i) {
     begins.push_back(program.now_us);
@@ -118,7 +116,7 @@ TEST(IterationSequence, IsAWholeStepAndNotALayerOfIt) {
 }
 
 TEST(IterationSequence, IsAWholeStepAlthoughNearlyAllOfItIsOneKernel) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 8; ++i) {
     program.kernels({"scale", "scale", "scale"});
     for (int op = 0; op < 6; ++op) program.kernel("sum");
@@ -131,8 +129,8 @@ TEST(IterationSequence, IsAWholeStepAlthoughNearlyAllOfItIsOneKernel) {
 }
 
 // Every third step waits for its batch, for five times as long as the other two take together.
-Program starved(bool marked) {
-  Program program;
+RepeatedProgram starved(bool marked) {
+  RepeatedProgram program;
   for (int i = 0; i < 24; ++i) {
     const Ns begin = program.now_us;
     program.pause(i % 3 == 0 ? 500 : 0).kernels({"a", "b", "c", "d", "e"});
@@ -147,7 +145,7 @@ TEST(Iterations, AreFoundIfSomeWaitForLong) {
 }
 
 TEST(IterationSequence, IsFoundAlthoughAnOpVariesFromTimeToTime) {
-  Program program;
+  RepeatedProgram program;
   std::vector<Ns> begins;
   for (int i = 0; i < 16; ++i) {
     begins.push_back(program.now_us);
@@ -159,7 +157,7 @@ TEST(IterationSequence, IsFoundAlthoughAnOpVariesFromTimeToTime) {
 }
 
 TEST(IterationSequence, KnowsThatNotAllOfItsWorkRepeats) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 16; ++i) {
     for (int op = 0; op < 24; ++op) program.kernel("k" + std::to_string(op));
     if (std::set{1, 4, 6, 11, 12}.contains(i)) program.kernel("odd");
@@ -175,7 +173,7 @@ TEST(IterationSequence, KnowsThatNotAllOfItsWorkRepeats) {
 // within a step, and where code is loaded.
 TEST(IterationSequence, GoesOnAfterAFewEpochs) {
   for (const auto& [epochs, is_found] : {std::pair{3, true}, {12, false}}) {
-    Program program;
+    RepeatedProgram program;
     std::vector<Ns> begins;
     for (int epoch = 0; epoch < epochs; ++epoch) {
       for (int i = 0; i < 40; ++i) {
@@ -197,7 +195,7 @@ TEST(IterationSequence, GoesOnAfterAFewEpochs) {
 
 // Which of its kernels PyTorch launches depends on addresses, which differ from step to step.
 TEST(IterationSequence, IsOneStepAlthoughKernelsDifferByTheAlignmentOfTheData) {
-  Program program;
+  RepeatedProgram program;
   std::vector<Ns> begins;
   const std::string head = "void at::native::",
                     add = "AddFunctor<float>, std::array<char*, 3ul> >()",
@@ -217,7 +215,7 @@ TEST(IterationSequence, IsOneStepAlthoughKernelsDifferByTheAlignmentOfTheData) {
 }
 
 TEST(IterationSequence, TellsElementWiseKernelsByWhatTheyCompute) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 24; ++i) {
     for (const char* functor : {"Add", "Add", "Mul", "Add", "Exp", "Exp"})
       program.kernel(std::string("void at::native::vectorized_elementwise_kernel<4, ") + functor +
@@ -227,7 +225,7 @@ TEST(IterationSequence, TellsElementWiseKernelsByWhatTheyCompute) {
 }
 
 TEST(IterationSequence, HasAPeriodWithItsMedianTime) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 10; ++i) program.kernels({"a", "b", "c"}).pause(30);
   const Trace trace = program.builder.trace();
   Analyses analyses(trace);
@@ -249,7 +247,7 @@ TEST(IterationSequence, HasAPeriodWithItsMedianTime) {
 TEST(IterationSequence, BoundsAreRightInRandomPrograms) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
-    Program program;
+    RepeatedProgram program;
     const size_t length = 2 + random() % 12;
     std::vector<std::string> names;
     for (size_t i = 0; i < length; ++i) names.push_back("k" + std::to_string(i));
@@ -272,7 +270,7 @@ TEST(IterationSequence, BoundsAreRightInRandomPrograms) {
 // ---- Graphs ----
 
 TEST(IterationGraph, IsEachLaunchOfOneGraph) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 6; ++i) program.graph().pause(40);
   const Iterations found = program.find();
   ASSERT_EQ(found.source, IterationSource::kGraph);
@@ -283,7 +281,7 @@ TEST(IterationGraph, IsEachLaunchOfOneGraph) {
 }
 
 TEST(IterationGraph, IsTheOneWithMostDeviceTimeAndKeepsWhatFollowsEachLaunch) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 6; ++i) {
     program.graph(40);
     program.builder.columns().api_call.object.back() = 1;
@@ -302,7 +300,7 @@ TEST(IterationGraph, IsTheOneWithMostDeviceTimeAndKeepsWhatFollowsEachLaunch) {
 // ---- None ----
 
 TEST(NoIterations, InALoopOfOneKernel) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 40; ++i) program.kernel("k");
   EXPECT_FALSE(program.find().found());
   EXPECT_EQ(how_found(program.find()), "");
@@ -310,7 +308,7 @@ TEST(NoIterations, InALoopOfOneKernel) {
 
 TEST(NoIterations, IfThereAreFewerThanFour) {
   for (const int count : {3, 4}) {
-    Program ranges, sequence, graphs;
+    RepeatedProgram ranges, sequence, graphs;
     for (int i = 0; i < count; ++i) {
       const Ns begin = ranges.now_us;
       ranges.kernels({"a", "b"}).range("work", begin);
@@ -324,7 +322,7 @@ TEST(NoIterations, IfThereAreFewerThanFour) {
 }
 
 TEST(NoIterations, WithoutDeviceTimes) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 8; ++i) {
     const Ns begin = program.now_us;
     program.kernels({"a", "b"}).range("step", begin);
@@ -333,13 +331,13 @@ TEST(NoIterations, WithoutDeviceTimes) {
   auto& op = program.builder.columns().op;
   for (Id id = 0; id < op.size(); ++id) op.start_ns[id] = op.end_ns[id] = kUnknownNs;
   EXPECT_FALSE(program.find().found());
-  EXPECT_FALSE(Program().find().found());
+  EXPECT_FALSE(RepeatedProgram().find().found());
 }
 
 // A program whose graphs were captured while their kernels were tried: only these have times.
 TEST(NoIterations, IfTheTimesOfMostWorkWereLost) {
   for (const auto& [later, is_found] : {std::pair{60, true}, {90, false}}) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < 20; ++i) program.kernels({"a", "b", "c"}).pause(20);
     for (int i = 0; i < later; ++i) program.untimed_kernel("graph");
     EXPECT_EQ(program.find().found(), is_found) << later;
@@ -347,7 +345,7 @@ TEST(NoIterations, IfTheTimesOfMostWorkWereLost) {
 }
 
 TEST(NoIterations, IfNoneAreWanted) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 8; ++i) {
     const Ns begin = program.now_us;
     program.kernels({"a", "b"}).range("step", begin);
@@ -358,7 +356,7 @@ TEST(NoIterations, IfNoneAreWanted) {
 }
 
 TEST(NoIterations, InRandomWork) {
-  Program program;
+  RepeatedProgram program;
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) program.kernel("k" + std::to_string(random() % 40));
   const Iterations found = program.find();
@@ -368,7 +366,7 @@ TEST(NoIterations, InRandomWork) {
 // What follows is of the same kernels, so that all of them recur at this distance here and there.
 TEST(NoIterations, IfASequenceFollowsItselfOnlyInStartUp) {
   for (const auto& [later, found] : {std::pair{20, true}, {300, false}}) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < 40; ++i) program.kernels({"a", "b", "c", "d", "e"});
     std::mt19937 random(7);
     for (int i = 0; i < later; ++i)

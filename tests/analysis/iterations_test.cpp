@@ -17,8 +17,6 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-using Program = RepeatedProgram;
-
 // ---- Requests ----
 
 TEST(IterationRequest, IsOneOfFiveWords) {
@@ -52,7 +50,7 @@ TEST(IterationRequest, IsNothingElse) {
 // ---- Ranges ----
 
 TEST(IterationRanges, EachIsAnIterationFromTheEndOfTheOneBefore) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 6; ++i) {
     const Ns begin = program.now_us;
     program.kernels({"a", "b"}).range("step", begin);
@@ -76,7 +74,7 @@ TEST(IterationRanges, EachIsAnIterationFromTheEndOfTheOneBefore) {
 }
 
 TEST(IterationRanges, EndWhenTheirWorkIsDoneIfTheHostIsFarAhead) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 6; ++i) {
     const Ns begin = program.now_us;
     program.kernel("a", 100).kernel("b", 50).range("step", begin);
@@ -92,8 +90,8 @@ TEST(IterationRanges, EndWhenTheirWorkIsDoneIfTheHostIsFarAhead) {
   EXPECT_EQ(found.issued_to_ns(), found.all.back().end_ns);
 }
 
-Program epochs_of_steps(std::string_view step) {
-  Program program;
+RepeatedProgram epochs_of_steps(std::string_view step) {
+  RepeatedProgram program;
   for (int epoch = 0; epoch < 5; ++epoch) {
     const Ns epoch_begin = program.now_us;
     for (int i = 0; i < 6; ++i) {
@@ -119,7 +117,7 @@ TEST(IterationRanges, ThatAreNamedAfterAStepArePreferredToOuterAndInnerOnes) {
 // PyTorch's profiler usually records three steps.
 TEST(IterationRanges, ThatNameAStepOrAreAskedForMayBeTwo) {
   const auto find = [](const char* name, int count, const char* how) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < 2 + count; ++i) {
       const Ns begin = program.now_us;
       if (i >= 2) program.kernels({"a", "b"});
@@ -131,7 +129,7 @@ TEST(IterationRanges, ThatNameAStepOrAreAskedForMayBeTwo) {
   EXPECT_TRUE(find("ProfilerStep", 2, "auto"));
   EXPECT_FALSE(find("forward", 2, "nvtx:other"));
   EXPECT_TRUE(find("forward", 2, "nvtx:forward"));
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 3; ++i) {
     const Ns begin = program.now_us;
     program.kernels({"a", "b"}).range("forward", begin);
@@ -148,7 +146,7 @@ TEST(IterationRanges, OfOtherNamesAreTheOuterOnes) {
 TEST(IterationRanges, OfOperatorsAndCollectivesAreNoIterations) {
   for (const char* name : {"aten::linear", "c10d::alltoall_base_", "nccl:all_reduce",
                            "ncclAllReduce", "gloo:all_reduce", "model.py(7): forward", "forward"}) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < 6; ++i) {
       const Ns begin = program.now_us;
       program.kernels({"a", "b"}).range(name, begin);
@@ -159,7 +157,7 @@ TEST(IterationRanges, OfOperatorsAndCollectivesAreNoIterations) {
 }
 
 TEST(IterationRanges, AreThoseThatAreAskedFor) {
-  const Program program = epochs_of_steps("step");
+  const RepeatedProgram program = epochs_of_steps("step");
   EXPECT_EQ(program.find("nvtx:backward").name, "backward");
   EXPECT_THAT(program.find("nvtx:backward").all, SizeIs(30));
   EXPECT_EQ(program.find("nvtx:epoch").name, "epoch");
@@ -167,7 +165,7 @@ TEST(IterationRanges, AreThoseThatAreAskedFor) {
 }
 
 TEST(IterationRanges, OfThePyTorchProfilerCountAsOneName) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 6; ++i) {
     const Ns begin = program.now_us;
     program.kernels({"a", "b"}).range("ProfilerStep#" + std::to_string(i + 9), begin);
@@ -184,7 +182,7 @@ TEST(IterationRanges, OfThePyTorchProfilerCountAsOneName) {
 }
 
 TEST(IterationRanges, InsideOneOfTheSameNameArePartOfIt) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 5; ++i) {
     const Ns begin = program.now_us;
     program.kernel("a");
@@ -196,7 +194,7 @@ TEST(IterationRanges, InsideOneOfTheSameNameArePartOfIt) {
 }
 
 TEST(IterationRanges, OfTheThreadWithMostOfThemCount) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 8; ++i) {
     const Ns begin = program.now_us;
     program.builder.thread("loader");
@@ -210,7 +208,7 @@ TEST(IterationRanges, OfTheThreadWithMostOfThemCount) {
 }
 
 TEST(IterationRanges, ThatHoldLittleOfTheWorkAreNoIterations) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 5; ++i) {
     const Ns begin = program.now_us;
     program.kernel("warm", 1).range("step", begin);
@@ -223,7 +221,7 @@ TEST(IterationRanges, ThatHoldLittleOfTheWorkAreNoIterations) {
 
 TEST(IterationRanges, ThatNameAStepNeedNotHoldTheWorkOfALongStartUp) {
   const auto source_of = [](const char* name, int start_up_kernels) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < start_up_kernels; ++i)
       program.kernel("load " + std::to_string(i * i % 97), 5);
     for (int i = 0; i < 6; ++i) {
@@ -239,7 +237,7 @@ TEST(IterationRanges, ThatNameAStepNeedNotHoldTheWorkOfALongStartUp) {
 }
 
 TEST(Iterations, AreOfTheProcessWithMostDeviceTime) {
-  Program program;
+  RepeatedProgram program;
   program.builder.process("trainer");
   for (int i = 0; i < 8; ++i) {
     const Ns begin = program.now_us;
@@ -260,8 +258,8 @@ TEST(Iterations, AreOfTheProcessWithMostDeviceTime) {
 
 // ---- The steady part ----
 
-Program with_durations(const std::vector<Ns>& durations_us) {
-  Program program;
+RepeatedProgram with_durations(const std::vector<Ns>& durations_us) {
+  RepeatedProgram program;
   for (const Ns duration : durations_us) {
     const Ns begin = program.now_us;
     program.kernels({"a", "b"}).pause(duration - 20).range("step", begin);
@@ -287,7 +285,7 @@ TEST(SteadyPart, LeavesOutTheSlowFirstIterations) {
 // What _exit() leaves behind: the host's side of all iterations, the device's of the first ones.
 TEST(SteadyPart, EndsWhereTimesAreMissing) {
   const auto steady_of = [](int timed) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < 20; ++i) {
       const Ns begin = program.now_us;
       program.kernel("a");
@@ -304,7 +302,7 @@ TEST(SteadyPart, EndsWhereTimesAreMissing) {
 
 // Where recording was off for a moment, or a buffer was lost.
 TEST(SteadyPart, GoesOnAfterAMissingTime) {
-  Program program;
+  RepeatedProgram program;
   for (int i = 0; i < 20; ++i) {
     const Ns begin = program.now_us;
     program.kernel("a");
@@ -319,7 +317,7 @@ TEST(SteadyPart, GoesOnAfterAMissingTime) {
 // A profiler that is started while the host is ahead of the device sees work without its calls.
 TEST(SteadyPart, BeginsWhereTheCallsOfTheWorkAreKnown) {
   const auto steady_of = [](int without_calls) {
-    Program program;
+    RepeatedProgram program;
     for (int i = 0; i < 20; ++i) {
       const Ns begin = program.now_us;
       program.kernel("a");

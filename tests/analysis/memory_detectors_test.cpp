@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory_places.h"
 #include "random_program.h"
 #include "run_detector.h"
 
@@ -17,9 +18,6 @@ using test::kDtoH;
 using test::kHtoD;
 using test::TraceBuilder;
 using testing::HasSubstr;
-
-constexpr trace::Int kA = 0x7f0000000000, kB = kA + 0x100000;
-constexpr trace::Small kDeviceMemory = 3;  // op.detail of a memset
 
 // --- stream-race
 
@@ -399,7 +397,7 @@ TEST(UseAfterFree, FindsAUseIssuedAfterTheFreeUntilTheMemoryIsReused) {
   builder.stream("pool").malloc_async(kA, 128).memset(100, 200).writes(kA, 64).free_async(kA);
   EXPECT_EQ(run("use-after-free", builder).outcome, Outcome::kClean);
   builder.stream("pool").memset(300, 400).writes(kA, 64);
-  builder.columns().op.detail.back() = kDeviceMemory;
+  builder.columns().op.detail.back() = kDevice;
   const Verdict verdict = run("use-after-free", builder);
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("uses memory after cudaFreeAsync"));
@@ -435,7 +433,7 @@ TEST(UseAfterFree, DoesNotTreatTheLegacyStreamAsABarrierForAllocations) {
 TEST(MemoryConflicts, MatchBruteForce) {
   size_t races = 0, clean = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
-    Program program = random_program(seed);
+    RandomProgram program = random_program(seed);
     std::mt19937 random(seed + 1000);
     const std::vector<Set> before = order_by_rules(program, HostRule::kObserved);
     struct Touch {
@@ -446,7 +444,7 @@ TEST(MemoryConflicts, MatchBruteForce) {
     std::vector<Touch> touches;
     Trace& trace = program.t.trace;
     for (size_t i = 0; i < program.items.size(); ++i) {
-      if (program.items[i].kind != Item::kOp || random() % 8 != 0) continue;
+      if (program.items[i].kind != ProgramItem::kOp || random() % 8 != 0) continue;
       const trace::Int begin = kA + random() % 64, end = begin + 1 + random() % 32;
       const bool write = random() % 3 == 0;
       touches.push_back({i, begin, end, write});

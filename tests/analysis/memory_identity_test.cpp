@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory_places.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {
@@ -17,8 +18,7 @@ using test::kHtoD;
 using test::TraceBuilder;
 using testing::HasSubstr;
 
-constexpr trace::Int kA = 0x7f0000000000, kB = 0x7f1000000000, kSize = 0x10000;
-constexpr trace::Small kPageable = 1, kPinned = 2, kDevice = 3, kManaged = 5;
+constexpr trace::Int kSize = 0x10000;
 constexpr const char* kDetectors[] = {"stream-race", "host-race", "use-before-alloc",
                                       "use-after-free"};
 

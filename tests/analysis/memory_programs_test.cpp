@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "memory_places.h"
 #include "run_detector.h"
 
 namespace streamscope::analysis {
@@ -21,7 +22,7 @@ using test::StreamBuilder;
 using test::TraceBuilder;
 using testing::HasSubstr;
 
-constexpr trace::Int kA = 0x7f0000000000, kB = 0x7f1000000000, kMiB = 1 << 20;
+constexpr trace::Int kMiB = 1 << 20;
 
 TraceBuilder with_arguments() {
   TraceBuilder builder;

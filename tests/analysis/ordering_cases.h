@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "memory_places.h"
 #include "ordering_program.h"
 
 namespace streamscope::analysis {
@@ -29,9 +30,10 @@ struct OrderingCase {
   std::vector<OrderingDifference> differences = {};
 };
 
-inline constexpr trace::Small kHtoD = 1, kDtoH = 2, kDtoD = 8, kHtoH = 9;  // op.detail of copies
-inline constexpr trace::Small kPageable = 1, kPinned = 2, kDevice = 3,
-                              kManaged = 5;  // memory kinds
+using test::kDtoD;
+using test::kDtoH;
+using test::kHtoD;
+inline constexpr trace::Small kHtoH = 9;  // op.detail of a copy
 inline constexpr const char* kPassedOnOnce =
     "what a thread learned becomes an edge once: to its next op on another stream";
 inline constexpr const char* kOpsOnly =

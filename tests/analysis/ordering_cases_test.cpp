@@ -21,24 +21,24 @@ namespace {
 
 // ---- What an analysis reports.
 
-using Pair = std::pair<char, char>;
-using Pairs = std::set<Pair>;
+using NamePair = std::pair<char, char>;
+using NamePairs = std::set<NamePair>;
 
-std::string to_string(const Pairs& pairs) {
+std::string to_string(const NamePairs& pairs) {
   std::string text;
   for (const auto& [from, to] : pairs) text += std::string() + from + '<' + to + ' ';
   return text;
 }
-Pairs parse(std::string_view text) {
-  Pairs pairs;
+NamePairs parse(std::string_view text) {
+  NamePairs pairs;
   for (size_t i = 0; i + 2 < text.size(); i += 4) pairs.emplace(text[i], text[i + 2]);
   return pairs;
 }
 // With all pairs that follow.
-Pairs closed(Pairs pairs) {
+NamePairs closed(NamePairs pairs) {
   for (size_t size = 0; size != pairs.size();) {
     size = pairs.size();
-    const Pairs before = pairs;
+    const NamePairs before = pairs;
     for (const auto& [a, b] : before) {
       for (const auto& [c, d] : before) {
         if (b == c) pairs.emplace(a, d);
@@ -48,8 +48,8 @@ Pairs closed(Pairs pairs) {
   return pairs;
 }
 template <class Ordered>
-Pairs asked(const OrderingProgram& program, Ordered ordered) {
-  Pairs pairs;
+NamePairs asked(const OrderingProgram& program, Ordered ordered) {
+  NamePairs pairs;
   for (const auto& [from_name, from] : program.ops()) {
     for (const auto& [to_name, to] : program.ops()) {
       if (from != to && ordered(from, to)) pairs.emplace(from_name, to_name);
@@ -58,14 +58,14 @@ Pairs asked(const OrderingProgram& program, Ordered ordered) {
   return pairs;
 }
 
-Pairs by_happens_before(const OrderingProgram& program, size_t clock_budget_bytes) {
+NamePairs by_happens_before(const OrderingProgram& program, size_t clock_budget_bytes) {
   const Trace trace = program.trace();
   const HappensBefore before(IssueOrder(trace), {.clock_budget_bytes = clock_budget_bytes});
   return asked(program, [&](trace::Id from, trace::Id to) { return before.ordered(from, to); });
 }
 
 // Edges, and the order of streams, which they leave out.
-Pairs by_edges(const OrderingProgram& program) {
+NamePairs by_edges(const OrderingProgram& program) {
   const Trace trace = program.trace();
   const IssueOrder order(trace);
   const Edges edges(order);
@@ -86,7 +86,7 @@ Pairs by_edges(const OrderingProgram& program) {
 }
 
 // What starts later if an op takes longer.
-Pairs by_replay(const OrderingProgram& program) {
+NamePairs by_replay(const OrderingProgram& program) {
   constexpr Ns kLonger = 1'000'000'000;
   const Trace trace = program.trace();
   const IssueOrder order(trace);
@@ -103,7 +103,7 @@ Pairs by_replay(const OrderingProgram& program) {
 }
 
 // What an op still waits for if only what the host knows has ended, which is left out.
-Pairs by_wait_for(const OrderingProgram& program, Pairs& expected) {
+NamePairs by_wait_for(const OrderingProgram& program, NamePairs& expected) {
   Trace trace = program.trace();
   std::fill(trace.op.start_ns.begin(), trace.op.start_ns.end(), kUnknownNs);
   std::fill(trace.op.end_ns.begin(), trace.op.end_ns.end(), kUnknownNs);
@@ -129,7 +129,8 @@ Pairs by_wait_for(const OrderingProgram& program, Pairs& expected) {
     const bool known = before.known_to_thread(op, 0, now) || before.known_to_thread(op, 1, now);
     EXPECT_EQ(node_of.contains(op), !known) << name;
     if (known)
-      std::erase_if(expected, [&](const Pair& p) { return p.first == name || p.second == name; });
+      std::erase_if(expected,
+                    [&](const NamePair& p) { return p.first == name || p.second == name; });
   }
   return asked(program, [&](trace::Id from, trace::Id to) {
     if (!node_of.contains(from) || !node_of.contains(to)) return false;
@@ -145,12 +146,12 @@ Pairs by_wait_for(const OrderingProgram& program, Pairs& expected) {
   });
 }
 
-Pairs expected_of(const OrderingCase& one, Analysis analysis) {
-  Pairs expected = closed(parse(one.ordered));
+NamePairs expected_of(const OrderingCase& one, Analysis analysis) {
+  NamePairs expected = closed(parse(one.ordered));
   for (const OrderingDifference& difference : one.differences) {
     if (difference.analysis != analysis) continue;
-    for (const Pair& pair : parse(difference.missing)) EXPECT_EQ(expected.erase(pair), 1u);
-    for (const Pair& pair : parse(difference.extra)) EXPECT_TRUE(expected.insert(pair).second);
+    for (const NamePair& pair : parse(difference.missing)) EXPECT_EQ(expected.erase(pair), 1u);
+    for (const NamePair& pair : parse(difference.extra)) EXPECT_TRUE(expected.insert(pair).second);
   }
   return expected;
 }
@@ -159,7 +160,7 @@ TEST(OrderingCases, HappensBeforeFollowsTheRules) {
   for (const OrderingCase& one : kOrderingCases) {
     OrderingProgram program;
     one.build(program);
-    const Pairs expected = closed(parse(one.ordered));
+    const NamePairs expected = closed(parse(one.ordered));
     EXPECT_EQ(to_string(by_happens_before(program, 1 << 20)), to_string(expected)) << one.name;
     EXPECT_EQ(to_string(by_happens_before(program, 0)), to_string(expected)) << one.name;
   }
@@ -188,8 +189,8 @@ TEST(OrderingCases, TheWaitForGraphFollowsTheRules) {
     SCOPED_TRACE(one.name);
     OrderingProgram program;
     one.build(program);
-    Pairs expected = expected_of(one, Analysis::kWaitFor);
-    const Pairs found = by_wait_for(program, expected);
+    NamePairs expected = expected_of(one, Analysis::kWaitFor);
+    const NamePairs found = by_wait_for(program, expected);
     EXPECT_EQ(to_string(found), to_string(expected));
   }
 }

@@ -11,15 +11,15 @@
 #include "analysis/analyses.h"
 #include "analysis/derive.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using test::StreamBuilder;
 using test::TraceBuilder;
-
-constexpr Ns kUs = 1000;
 
 // The share of all waiting in a trace attributed to a cause; fails if it is less than 80 %.
 void expect_mostly(WaitCause cause, const Trace& trace) {

@@ -18,7 +18,7 @@ namespace streamscope::analysis {
 constexpr size_t kMaxItems = 256;
 using Set = std::bitset<kMaxItems>;
 
-struct Item {
+struct ProgramItem {
   enum Kind { kOp, kRecord, kWait, kSync } kind;
   Id id, stream, thread;
   Ns at;                  // when it takes effect
@@ -29,15 +29,15 @@ struct Item {
   bool void_wait = false;
 };
 
-struct Program {
+struct RandomProgram {
   MemoryTrace t;
-  std::vector<Item> items;  // by `at`
+  std::vector<ProgramItem> items;  // by `at`
 };
 
-inline Program random_program(uint32_t seed) {
+inline RandomProgram random_program(uint32_t seed) {
   std::mt19937 random(seed);
   const auto pick = [&](size_t n) { return static_cast<Id>(random() % n); };
-  Program p;
+  RandomProgram p;
   MemoryTrace& t = p.t;
   t.add_thread();
   if (pick(2)) t.add_context();
@@ -67,20 +67,20 @@ inline Program random_program(uint32_t seed) {
     Id stream = pick(t.trace.stream.size());
     if (!legacy_used && t.trace.stream.kind[stream] == trace::kLegacyStream)
       stream = (stream + 1) % t.trace.stream.size();
-    Item item{Item::kOp, 0, stream, thread, end};
+    ProgramItem item{ProgramItem::kOp, 0, stream, thread, end};
     switch (pick(8)) {
       default:
         item.id = t.op(end, stream, kUnknownNs, kUnknownNs, thread);
         break;
       case 0:
       case 1:
-        item.kind = Item::kRecord;
+        item.kind = ProgramItem::kRecord;
         item.id = t.record(end, stream, thread);
         records.push_back({end, item.id});
         break;
       case 2:
       case 3: {
-        item.kind = Item::kWait;
+        item.kind = ProgramItem::kWait;
         std::vector<Id> done;
         for (auto [at, id] : records) {
           if (at < start) done.push_back(id);
@@ -95,7 +95,7 @@ inline Program random_program(uint32_t seed) {
         break;
       }
       case 4: {
-        item.kind = Item::kSync;
+        item.kind = ProgramItem::kSync;
         item.at = start;
         end += 200;
         item.sync = static_cast<trace::HostSyncKind>(pick(5));
@@ -109,13 +109,13 @@ inline Program random_program(uint32_t seed) {
         break;
       }
     }
-    item.start = item.kind == Item::kSync ? start : end - 1;  // as MemoryTrace makes calls
+    item.start = item.kind == ProgramItem::kSync ? start : end - 1;  // as MemoryTrace makes calls
     item.end = end;
     free_at[thread] = end + 1;
     p.items.push_back(item);
   }
   std::stable_sort(p.items.begin(), p.items.end(),
-                   [](const Item& a, const Item& b) { return a.at < b.at; });
+                   [](const ProgramItem& a, const ProgramItem& b) { return a.at < b.at; });
   return p;
 }
 
@@ -128,7 +128,7 @@ enum class HostRule {
 };
 
 // before[i]: items that are ordered before item i, by the rules read literally.
-inline std::vector<Set> order_by_rules(const Program& p, HostRule host) {
+inline std::vector<Set> order_by_rules(const RandomProgram& p, HostRule host) {
   const auto& streams = p.t.trace.stream;
   const auto legacy = [&](Id s) { return streams.kind[s] == trace::kLegacyStream; };
   const auto blocking = [&](Id s) {
@@ -139,29 +139,29 @@ inline std::vector<Set> order_by_rules(const Program& p, HostRule host) {
   };
   std::vector<Set> before(p.items.size());
   for (size_t i = 0; i < p.items.size(); ++i) {
-    const Item& later = p.items[i];
+    const ProgramItem& later = p.items[i];
     const auto after = [&](size_t j) {
       before[i] |= before[j];
       before[i].set(j);
     };
     for (size_t j = 0; j < i; ++j) {
-      const Item& earlier = p.items[j];
-      if (earlier.kind == Item::kSync) {
+      const ProgramItem& earlier = p.items[j];
+      if (earlier.kind == ProgramItem::kSync) {
         const bool same_thread = later.thread == earlier.thread;
-        if (host == HostRule::kOps && later.kind == Item::kOp && same_thread) after(j);
+        if (host == HostRule::kOps && later.kind == ProgramItem::kOp && same_thread) after(j);
         if (host == HostRule::kAll && same_thread) after(j);
         if (host == HostRule::kObserved && (same_thread || earlier.end <= later.start)) after(j);
         continue;
       }
       if (earlier.void_wait || later.void_wait) continue;
-      if (later.kind != Item::kSync) {
+      if (later.kind != ProgramItem::kSync) {
         if (earlier.stream == later.stream) after(j);
         if (same_context(earlier.stream, later.stream) &&
             ((legacy(earlier.stream) && blocking(later.stream)) ||
              (legacy(later.stream) && blocking(earlier.stream)))) {
           after(j);
         }
-        if (later.kind == Item::kWait && earlier.kind == Item::kRecord &&
+        if (later.kind == ProgramItem::kWait && earlier.kind == ProgramItem::kRecord &&
             earlier.id == later.record)
           after(j);
         continue;
@@ -179,7 +179,7 @@ inline std::vector<Set> order_by_rules(const Program& p, HostRule host) {
           }
           break;
         default:
-          if (earlier.kind == Item::kRecord && earlier.id == later.record) after(j);
+          if (earlier.kind == ProgramItem::kRecord && earlier.id == later.record) after(j);
           break;
       }
     }

@@ -13,10 +13,11 @@
 
 #include "analysis/iterations/iterations.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 
-inline constexpr Ns kUs = 1000;
+using test::kUs;
 
 // A program of one thread and one stream: the host issues an op every 10 µs, and each op starts 5
 // µs after that, or when the one before it ended.

@@ -15,7 +15,7 @@ namespace streamscope::analysis {
 namespace {
 
 // Kernels that read and write tensors, one after the other as the host issues them.
-class Program : public MemoryTrace {
+class TensorProgram : public MemoryTrace {
  public:
   Id stream(size_t index) {
     while (streams_.size() <= index) streams_.push_back(add_stream());
@@ -74,27 +74,27 @@ class Program : public MemoryTrace {
 };
 
 TEST(SanitizerCases, AKernelWithoutTensorsIsFine) {
-  Program p;
+  TensorProgram p;
   p.launch(0, {});
   EXPECT_EQ(p.races(), 0u);
 }
 
 TEST(SanitizerCases, TwoReadersNeedNoOrder) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {1});
   p.launch(2, {1});
   EXPECT_EQ(p.races(), 0u);
 }
 
 TEST(SanitizerCases, AWriterAfterAReaderOnAnotherStreamRaces) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {1});
   p.launch(2, {}, {1});
   EXPECT_EQ(p.races(), 1u);
 }
 
 TEST(SanitizerCases, AnEventBetweenThemMakesItFine) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {1});
   p.wait_on(2, p.record_on(1));
   p.launch(2, {}, {1});
@@ -102,7 +102,7 @@ TEST(SanitizerCases, AnEventBetweenThemMakesItFine) {
 }
 
 TEST(SanitizerCases, EveryReaderIsCheckedAgainstTheLastWriteNotOnlyTheFirst) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   p.wait_on(2, p.record_on(1));
   p.launch(2, {1});
@@ -112,7 +112,7 @@ TEST(SanitizerCases, EveryReaderIsCheckedAgainstTheLastWriteNotOnlyTheFirst) {
 }
 
 TEST(SanitizerCases, TwoBranchesMayReadAndNeitherMayWrite) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   const Id record = p.record_on(1);
   p.wait_on(2, record);
@@ -126,7 +126,7 @@ TEST(SanitizerCases, TwoBranchesMayReadAndNeitherMayWrite) {
 }
 
 TEST(SanitizerCases, AChainOfEventsOrdersItsEnds) {
-  Program p;
+  TensorProgram p;
   p.launch(0, {1});
   for (size_t i = 0; i < 10; ++i) p.wait_on(i + 1, p.record_on(i));
   p.launch(10, {}, {1});
@@ -134,7 +134,7 @@ TEST(SanitizerCases, AChainOfEventsOrdersItsEnds) {
 }
 
 TEST(SanitizerCases, ARecordDoesNotCoverWhatItsStreamDoesAfterIt) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {1});
   const Id record = p.record_on(1);
   p.launch(1, {1});
@@ -145,7 +145,7 @@ TEST(SanitizerCases, ARecordDoesNotCoverWhatItsStreamDoesAfterIt) {
 
 TEST(SanitizerCases, AnEventDestroyedOrCreatedAgainIsForgotten) {
   for (auto [destroyed, created] : {std::pair(true, true), {true, false}, {false, true}}) {
-    Program p;
+    TensorProgram p;
     const Id old_event = append(p.trace, trace::Event{.generation = 0});
     p.launch(1, {1});
     p.record_on(1);
@@ -163,7 +163,7 @@ TEST(SanitizerCases, AnEventDestroyedOrCreatedAgainIsForgotten) {
 }
 
 TEST(SanitizerCases, OneReaderOfTenThatWasNotWaitedForRaces) {
-  Program p;
+  TensorProgram p;
   std::vector<Id> records;
   for (size_t i = 1; i <= 10; ++i) {
     p.launch(i, {1});
@@ -175,7 +175,7 @@ TEST(SanitizerCases, OneReaderOfTenThatWasNotWaitedForRaces) {
 }
 
 TEST(SanitizerCases, AWriterThatWaitsForAllReadersIsFine) {
-  Program p;
+  TensorProgram p;
   std::vector<Id> records;
   for (size_t i = 1; i < 10; ++i) {
     p.launch(i, {1});
@@ -187,7 +187,7 @@ TEST(SanitizerCases, AWriterThatWaitsForAllReadersIsFine) {
 }
 
 TEST(SanitizerCases, EveryTensorIsReportedSeparately) {
-  Program p;
+  TensorProgram p;
   const std::vector<int> tensors{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   p.launch(0, {}, tensors);
   p.launch(1, {}, tensors);
@@ -195,7 +195,7 @@ TEST(SanitizerCases, EveryTensorIsReportedSeparately) {
 }
 
 TEST(SanitizerCases, AWaitAddsToWhatAStreamKnewAndForgetsNothing) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   p.launch(2, {}, {2});
   const Id first = p.record_on(1), second = p.record_on(2);
@@ -209,7 +209,7 @@ TEST(SanitizerCases, AWaitAddsToWhatAStreamKnewAndForgetsNothing) {
 }
 
 TEST(SanitizerCases, AReRecordedEventCoversItsNewestRecordOnly) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {1});
   p.launch(2, {2});
   p.record_on(1);
@@ -220,7 +220,7 @@ TEST(SanitizerCases, AReRecordedEventCoversItsNewestRecordOnly) {
 }
 
 TEST(SanitizerCases, OneEventMayBeWaitedForByManyStreams) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   const Id record = p.record_on(1);
   p.wait_on(2, record);
@@ -232,7 +232,7 @@ TEST(SanitizerCases, OneEventMayBeWaitedForByManyStreams) {
 }
 
 TEST(SanitizerCases, ADeviceSyncOrdersAllStreams) {
-  Program p;
+  TensorProgram p;
   std::vector<int> tensors;
   for (int i = 1; i < 10; ++i) {
     p.launch(static_cast<size_t>(i), {}, {i});
@@ -244,7 +244,7 @@ TEST(SanitizerCases, ADeviceSyncOrdersAllStreams) {
 }
 
 TEST(SanitizerCases, ADeviceSyncCoversNothingThatCameAfterIt) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   p.synchronize_device();
   p.launch(1, {}, {1});
@@ -254,7 +254,7 @@ TEST(SanitizerCases, ADeviceSyncCoversNothingThatCameAfterIt) {
 }
 
 TEST(SanitizerCases, AStreamMadeAfterASyncKnowsWhatItCovered) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   p.synchronize_device();
   p.launch(2, {}, {1});  // the stream is created here
@@ -262,7 +262,7 @@ TEST(SanitizerCases, AStreamMadeAfterASyncKnowsWhatItCovered) {
 }
 
 TEST(SanitizerCases, AStreamSyncCoversItsStreamForAllAndNoOtherStream) {
-  Program p;
+  TensorProgram p;
   p.launch(0, {}, {1});
   p.launch(1, {}, {2});
   p.synchronize_stream(0);
@@ -275,7 +275,7 @@ TEST(SanitizerCases, AStreamSyncCoversItsStreamForAllAndNoOtherStream) {
 }
 
 TEST(SanitizerCases, AnEventSyncCoversTheWorkOfTheEvent) {
-  Program p;
+  TensorProgram p;
   p.launch(1, {}, {1});
   const Id record = p.record_on(1);
   p.launch(1, {}, {2});

@@ -31,13 +31,13 @@ void touches(TraceBuilder& builder, trace::Int address, AccessKind kind, trace::
                             .signals = signals});
 }
 
-struct Program {
+struct SignallingKernels {
   trace::Small producer = kMaySignal, waiter = kMayWait;
   trace::Int flag_of_waiter = kFlag;
   bool consumer_apart = false;  // it follows the waiter in its stream
 };
 
-std::vector<Finding> races(const Program& program) {
+std::vector<Finding> races(const SignallingKernels& program) {
   TraceBuilder builder;
   builder.meta("tier", "structure").meta("observed_accesses", "1");
   builder.stream("left").kernel("produce", 100, 200);

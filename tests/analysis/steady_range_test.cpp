@@ -8,11 +8,12 @@
 #include <random>
 
 #include "analysis/iterations/iterations.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
-constexpr Ns kUs = 1000;
+using test::kUs;
 
 std::vector<Ns> levels(std::initializer_list<std::pair<int, Ns>> parts) {
   std::vector<Ns> result;

@@ -17,10 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-using Program = SteppedProgram;
-
 // All kernels have this many blocks, of which a multiprocessor holds two.
-Program with_grid(Program program, trace::Small grid_x) {
+SteppedProgram with_grid(SteppedProgram program, trace::Small grid_x) {
   program.builder.columns().device.sm_count[0] = 100;
   const trace::Id shape =
       program.builder.add(trace::LaunchShape{.grid_x = grid_x, .block_x = 1024});
@@ -39,8 +37,8 @@ struct Shares {
   Ns call_us = 2;
 };
 
-Program divided(const Shares& shares) {
-  Program program;
+SteppedProgram divided(const Shares& shares) {
+  SteppedProgram program;
   return program.steps(12, [&](int) {
     for (int i = 0; i < std::max(shares.on_a, shares.on_b); ++i) {
       const Ns lasts = i < std::min(shares.on_a, shares.on_b) ? shares.beside_us : shares.alone_us;
@@ -76,7 +74,7 @@ TEST(ImbalanceBetweenStreams, CountsHowMuchSlowerKernelsAreBesideOthers) {
 }
 
 TEST(ImbalanceBetweenStreams, FindsStreamsThatTheHostJoins) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int) {
     for (int i = 0; i < 4; ++i) {
       program.launch(2, 100, "slice", "a");
@@ -107,7 +105,7 @@ TEST(ImbalanceBetweenStreams, IsSilentIfNoStreamWaitsForTheOther) {
 }
 
 TEST(ImbalanceBetweenStreams, IsSilentIfTheWorkIsOneKernel) {
-  Program program;
+  SteppedProgram program;
   program.steps(12, [&](int step) {
     // Beside the short one every second time, so that it is known to be as fast.
     program.launch(2, 400, "slice", "a");
@@ -130,22 +128,23 @@ TEST(ImbalanceBetweenStreams, IsSilentIfEachKernelFillsTheDevice) {
 
 // ---- SS310 ----
 
-constexpr trace::Int kA = 0x1000'0000, kB = 0x2000'0000, kWeights = 0x3000'0000, kBytes = 1 << 20;
+constexpr trace::Int kFirstData = 0x1000'0000, kSecondData = 0x2000'0000, kWeights = 0x3000'0000,
+                     kBytes = 1 << 20;
 
 // Two chains of kernels on one stream: each kernel reads and writes the data of its chain, and
 // reads what both share.
 struct Chains {
-  trace::Int second = kB;     // the data of the second chain
-  trace::Small grid_x = 100;  // of 100 multiprocessors with 2 blocks each: half the device
-  bool known = true;          // the accesses of all kernels
+  trace::Int second = kSecondData;  // the data of the second chain
+  trace::Small grid_x = 100;        // of 100 multiprocessors with 2 blocks each: half the device
+  bool known = true;                // the accesses of all kernels
   bool shared_is_written = false;
   Ns call_us = 2;
 };
 
-Program chains(const Chains& chains) {
-  Program program;
+SteppedProgram chains(const Chains& chains) {
+  SteppedProgram program;
   program.steps(12, [&](int) {
-    for (const trace::Int data : {kA, chains.second}) {
+    for (const trace::Int data : {kFirstData, chains.second}) {
       for (int i = 0; i < 4; ++i) {
         program.launch(chains.call_us, 100);
         auto stream = program.builder.stream("main");
@@ -173,7 +172,7 @@ TEST(IndependentBranches, WaitsForFreeMultiprocessors) {
 }
 
 TEST(IndependentBranches, IsSilentIfTheSecondChainNeedsTheResultOfTheFirst) {
-  expect_silent("independent-branches", chains({.second = kA}));
+  expect_silent("independent-branches", chains({.second = kFirstData}));
 }
 
 TEST(IndependentBranches, IsSilentIfBothChainsWriteTheSameMemory) {
@@ -195,14 +194,14 @@ TEST(IndependentBranches, KeepsTheOrderAroundKernelsOfUnknownAccesses) {
 }
 
 // The same by kernels' parameters: they show allocations, and what is const.
-Program by_parameters(trace::Int second, bool allocated = true) {
-  Program program;
-  for (const trace::Int address : {kA, kB, kWeights}) {
+SteppedProgram by_parameters(trace::Int second, bool allocated = true) {
+  SteppedProgram program;
+  for (const trace::Int address : {kFirstData, kSecondData, kWeights}) {
     if (allocated) program.builder.at(program.now).malloc(address, kBytes);
     program.now += kUs;
   }
   program.steps(12, [&](int) {
-    for (const trace::Int data : {kA, second}) {
+    for (const trace::Int data : {kFirstData, second}) {
       for (int i = 0; i < 4; ++i) {
         program.launch(2, 100, "_Z5chainPKfPf");
         program.builder.stream("main").parameter(0, kWeights).parameter(1, data + 256 * i);
@@ -213,18 +212,18 @@ Program by_parameters(trace::Int second, bool allocated = true) {
 }
 
 TEST(IndependentBranches, AreOnlyPossibleByParameters) {
-  const Finding finding = only("independent-branches", by_parameters(kB));
+  const Finding finding = only("independent-branches", by_parameters(kSecondData));
   expect_iteration(finding, 812 * kUs, 406 * kUs, 12);
   EXPECT_EQ(finding.confidence, Confidence::kPossible);
   EXPECT_THAT(finding.text, HasSubstr("By the parameters of kernels, 4 ops"));
 }
 
 TEST(IndependentBranches, IsSilentIfParametersPointIntoOneAllocation) {
-  expect_silent("independent-branches", by_parameters(kA + 4096));
+  expect_silent("independent-branches", by_parameters(kFirstData + 4096));
 }
 
 TEST(IndependentBranches, IsSilentIfAllocationsAreUnknown) {
-  expect_silent("independent-branches", by_parameters(kB, false));
+  expect_silent("independent-branches", by_parameters(kSecondData, false));
 }
 
 // Random accesses: whatever conflicts keeps its order, directly or through others.
@@ -233,7 +232,7 @@ TEST(IndependentBranches, KeepTheOrderOfAllConflicts) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    Program program;
+    SteppedProgram program;
     struct Use {
       trace::Int begin, end;
       bool write;
@@ -244,7 +243,7 @@ TEST(IndependentBranches, KeepTheOrderOfAllConflicts) {
         program.launch(1, 5 + static_cast<Ns>(random() % 20));
         uses.emplace_back();
         for (size_t use = random() % 4; use > 0; --use) {
-          const trace::Int begin = kA + static_cast<trace::Int>(random() % 24),
+          const trace::Int begin = kFirstData + static_cast<trace::Int>(random() % 24),
                            bytes = 1 + static_cast<trace::Int>(random() % 6);
           const bool write = random() % 3 == 0;
           auto stream = program.builder.stream("main");
@@ -293,7 +292,7 @@ TEST(WhatIf, SplitsAStreamByWhatItsWorkAccesses) {
   Change change;
   ASSERT_TRUE(add_change(analyses, "split-stream:0", change));
   EXPECT_EQ(analyses.iteration_model().predicted_ns(change), 406 * kUs);
-  const Trace one = chains({.second = kA}).builder.trace();
+  const Trace one = chains({.second = kFirstData}).builder.trace();
   Analyses serial(one);
   EXPECT_FALSE(add_change(serial, "split-stream:0", change)) << "nothing can be split";
   EXPECT_FALSE(add_change(analyses, "split-stream:9", change));

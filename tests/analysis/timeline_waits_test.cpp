@@ -7,14 +7,14 @@
 #include "analysis/analyses.h"
 #include "analysis/delay/wait_groups.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
+using test::kUs;
 using test::StreamBuilder;
 using test::TraceBuilder;
-
-constexpr Ns kUs = 1000;
 
 // A timeline that stream "a" signals after its kernel and stream "b" waits for: by an event if the
 // value was promised, by a word in memory if not.

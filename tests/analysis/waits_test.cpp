@@ -12,17 +12,18 @@
 #include "analysis/analyses.h"
 #include "analysis/usage/host_syncs.h"
 #include "memory_trace.h"
+#include "support/units.h"
 
 namespace streamscope::analysis {
 namespace {
 
-constexpr Ns kUs = 1000;
+using test::kUs;
 
-std::vector<WaitPart> explain(const Trace& trace) { return Analyses(trace).waits(); }
+std::vector<WaitPart> all_waits(const Trace& trace) { return Analyses(trace).waits(); }
 
 std::map<WaitCause, Ns> parts_of(const Trace& trace, Id op) {
   std::map<WaitCause, Ns> result;
-  for (const WaitPart& part : explain(trace)) {
+  for (const WaitPart& part : all_waits(trace)) {
     if (part.op == op) result[part.cause] += part.duration_ns;
   }
   return result;
@@ -36,7 +37,7 @@ TEST(Waits, ALateEventIsNamedWithTheOpBeforeItsRecord) {
   const Id wait = t.wait(30, b, t.record(20, a));
   const Id kernel = t.op(40, b, 502 * kUs, 600 * kUs);
   const Edges edges(t.trace);
-  const auto parts = explain(t.trace);
+  const auto parts = all_waits(t.trace);
   const auto part =
       std::find_if(parts.begin(), parts.end(), [&](const WaitPart& p) { return p.op == kernel; });
   ASSERT_NE(part, parts.end());
@@ -71,7 +72,7 @@ TEST(Waits, ALateLaunchIsSplitIntoHostSyncAndOtherHostWork) {
                                             std::pair(WaitCause::kHost, 70 * kUs - 1),
                                             std::pair(WaitCause::kLaunch, 1),
                                             std::pair(WaitCause::kStart, 3 * kUs)));
-  for (const WaitPart& part : explain(t.trace)) {
+  for (const WaitPart& part : all_waits(t.trace)) {
     if (part.cause == WaitCause::kHostSync) {
       EXPECT_EQ(part.host_sync(), sync);
     }
@@ -101,7 +102,7 @@ TEST(Waits, WaitsAreChargedInStreamOrder) {
   t.wait(31, c, t.record(21, b));
   const Id kernel = t.op(200 * kUs, c, 500 * kUs, 600 * kUs);
   std::map<Id, Ns> because;
-  for (const WaitPart& part : explain(t.trace)) {
+  for (const WaitPart& part : all_waits(t.trace)) {
     if (part.op == kernel) because[part.because_op()] += part.duration_ns;
   }
   EXPECT_THAT(because,
@@ -163,7 +164,7 @@ TEST(Waits, AnEventBehindAMemoryWriteWithoutTimesIsNamed) {
   EXPECT_THAT(parts_of(t.trace, kernel),
               testing::ElementsAre(std::pair(WaitCause::kEvent, 400 * kUs),
                                    std::pair(WaitCause::kStart, 4 * kUs)));
-  for (const WaitPart& part : explain(t.trace)) {
+  for (const WaitPart& part : all_waits(t.trace)) {
     if (part.op == kernel && part.cause == WaitCause::kEvent) {
       EXPECT_EQ(part.because_op(), producer);
     }
@@ -203,7 +204,7 @@ TEST(Waits, AHostFunctionOrMemoryWaitWithoutTimesGetsTheUnexplainedTime) {
                                               std::pair(WaitCause::kLaunch, 1),
                                               std::pair(cause, 30 * kUs)));
     EXPECT_EQ(parts_of(t.trace, next).count(cause), 0u);
-    for (const WaitPart& part : explain(t.trace)) {
+    for (const WaitPart& part : all_waits(t.trace)) {
       if (part.cause == cause) {
         EXPECT_EQ(part.because_op(), blocker);
       }
@@ -216,7 +217,7 @@ TEST(Waits, TheLegacyStreamIsNamed) {
   const Id legacy = t.add_stream(trace::kLegacyStream), b = t.add_stream(trace::kBlockingStream);
   const Id barrier = t.op(10, legacy, 20, 300 * kUs);
   const Id kernel = t.op(20, b, 301 * kUs, 400 * kUs);
-  for (const WaitPart& part : explain(t.trace)) {
+  for (const WaitPart& part : all_waits(t.trace)) {
     if (part.op == kernel && part.cause == WaitCause::kLegacyStream) {
       EXPECT_EQ(part.because_op(), barrier);
       EXPECT_EQ(part.duration_ns, 300 * kUs - 19);  // from the entry of the call
@@ -265,7 +266,7 @@ TEST(Waits, PartsSumToTheGapInRandomTraces) {
       }
     }
     std::map<Id, Ns> sum;
-    for (const WaitPart& part : explain(t.trace)) {
+    for (const WaitPart& part : all_waits(t.trace)) {
       EXPECT_GT(part.duration_ns, 0);
       sum[part.op] += part.duration_ns;
     }
@@ -282,8 +283,8 @@ TEST(Waits, UntimedTracesHaveNone) {
   const Id a = t.add_stream();
   t.op(10, a);
   t.op(20, a);
-  EXPECT_TRUE(explain(t.trace).empty());
-  EXPECT_TRUE(explain(Trace()).empty());
+  EXPECT_TRUE(all_waits(t.trace).empty());
+  EXPECT_TRUE(all_waits(Trace()).empty());
 }
 
 TEST(HostSyncs, AreGroupedByPlaceAndSortedByCost) {

@@ -20,7 +20,7 @@ using ring::RecordKind;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-constexpr uint64_t kStreamA = 0xa00a, kEvent = 0xe00e;
+constexpr uint64_t kStreamA = 0xa00a, kEventA = 0xe00e;
 
 /// "c" for each call that is marked as captured, "-" for each other.
 std::string captured(const Observed& run) {
@@ -163,7 +163,7 @@ TEST_F(Asked, AnswersOnlyForHandlesNotDestroyedSinceTheirLastUse) {
   start("asked");
   wait_for_step();
   const std::vector<ring::Question> questions = {
-      {QuestionKind::kEvent, 0, kEvent, last_use(CallKind::kEventRecord, kStreamA)},
+      {QuestionKind::kEvent, 0, kEventA, last_use(CallKind::kEventRecord, kStreamA)},
       {QuestionKind::kStream, 0, kStreamA, last_use(CallKind::kLaunch, kStreamA)}};
   EXPECT_THAT(ask(questions), ElementsAre("0", "0"));
   go_on();

@@ -14,7 +14,7 @@
 namespace streamscope::collect {
 namespace {
 
-std::string contents(const std::filesystem::path& file) {
+std::string contents_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -49,7 +49,7 @@ TEST(KernelCode, ShowsSignals) {
   EXPECT_GE(files.size(), 3u);
   for (const auto& file : files) {
     SCOPED_TRACE(file);
-    const std::string code = contents(file);
+    const std::string code = contents_of(file);
     CodeOfKernels found;
     EXPECT_TRUE(read_code(code.data(), code.size(), found));
     expect_as_named(found, 16);
@@ -62,7 +62,7 @@ TEST(KernelCode, ShowsWhatIsTouchedByTensorMapsTexturesAndSurfaces) {
     EXPECT_GE(files.size(), 1u) << source;
     for (const auto& file : files) {
       SCOPED_TRACE(file);
-      const std::string code = contents(file);
+      const std::string code = contents_of(file);
       CodeOfKernels found;
       EXPECT_TRUE(read_code(code.data(), code.size(), found));
       expect_as_named(found, least);
@@ -73,7 +73,7 @@ TEST(KernelCode, ShowsWhatIsTouchedByTensorMapsTexturesAndSurfaces) {
 TEST(KernelCode, IncludesFunctionsThatAreCalled) {
   for (const auto& file : cubins("signals_in_a_function")) {
     SCOPED_TRACE(file);
-    const std::string code = contents(file);
+    const std::string code = contents_of(file);
     CodeOfKernels found;
     EXPECT_TRUE(read_code(code.data(), code.size(), found));
     expect_as_named(found, 2);
@@ -85,7 +85,7 @@ TEST(KernelCode, CannotAlwaysBeRead) {
   EXPECT_FALSE(read_code("not a cubin", 11, found));
   EXPECT_TRUE(found.empty());
   for (const auto& file : cubins("signals")) {
-    const std::string code = contents(file);
+    const std::string code = contents_of(file);
     for (size_t bytes = 0; bytes < code.size(); bytes += 97)
       read_code(std::string(code, 0, bytes).data(), bytes, found);  // reads no further
   }
@@ -93,7 +93,7 @@ TEST(KernelCode, CannotAlwaysBeRead) {
 
 TEST(KernelCode, DamagedCodeIsReadWithinItsBounds) {
   for (const auto& file : cubins("signals_in_a_function")) {
-    const std::string code = contents(file);
+    const std::string code = contents_of(file);
     for (size_t at = 0; at < code.size(); at += 3) {
       std::string damaged = code;
       damaged[at] = static_cast<char>(~damaged[at]);

@@ -19,16 +19,18 @@
 #include <random>
 #include <vector>
 
+#include "support/units.h"
+
 namespace {
 
 using coord::Device;
 using coord::OperationHandle;
+using streamscope::test::kMiB;
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kStreams = 3;
 
 /// A program: what it allocates and frees on which stream, and where streams wait for each other.
-class Program {
+class AllocatingProgram {
  public:
   std::size_t allocate(std::size_t stream, std::size_t bytes) {
     blocks_.push_back({stream, bytes});
@@ -133,7 +135,7 @@ class Flow {
   std::vector<std::vector<std::size_t>> edges_of_;
 };
 
-std::size_t Program::bound() const {
+std::size_t AllocatingProgram::bound() const {
   using Clock = std::array<std::size_t, kStreams>;
   constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
   const std::size_t count = blocks_.size();
@@ -174,8 +176,8 @@ std::size_t Program::bound() const {
 }
 
 /// Forward, where every layer's result is kept, and backward, which frees it again.
-Program training() {
-  Program program;
+AllocatingProgram training() {
+  AllocatingProgram program;
   std::mt19937 random(1);
   std::vector<std::size_t> layers;
   for (int i = 0; i < 12; ++i) layers.push_back((4 + random() % 28) * kMiB + random() % kMiB);
@@ -199,8 +201,8 @@ Program training() {
 }
 
 /// Batches of sequences of very different length, one after the other.
-Program variable_lengths() {
-  Program program;
+AllocatingProgram variable_lengths() {
+  AllocatingProgram program;
   std::mt19937 random(2);
   for (int batch = 0; batch < 24; ++batch) {
     const std::size_t tokens = std::size_t{64} << random() % 6;
@@ -213,8 +215,8 @@ Program variable_lengths() {
 }
 
 /// One stream loads, one computes, one stores; each frees what it took from the one before.
-Program pipeline() {
-  Program program;
+AllocatingProgram pipeline() {
+  AllocatingProgram program;
   std::vector<std::size_t> loaded, computed;
   for (int i = 0; i < 24; ++i) {
     loaded.push_back(program.allocate(0, 24 * kMiB));
@@ -231,8 +233,8 @@ Program pipeline() {
 }
 
 /// Pages of one size that are allocated and freed at random, beside a large block.
-Program pages() {
-  Program program;
+AllocatingProgram pages() {
+  AllocatingProgram program;
   std::mt19937 random(3);
   program.allocate(0, 100 * kMiB);
   std::vector<std::size_t> live;
@@ -250,8 +252,8 @@ Program pages() {
 }
 
 /// Halves of halves, as a sort that merges has them.
-Program recursion() {
-  Program program;
+AllocatingProgram recursion() {
+  AllocatingProgram program;
   const std::function<void(std::size_t)> sort = [&](std::size_t bytes) {
     const std::size_t scratch = program.allocate(0, bytes);
     program.work(0, 0);
@@ -266,8 +268,8 @@ Program recursion() {
 }
 
 /// Small and large ones with random lifetimes.
-Program mixed() {
-  Program program;
+AllocatingProgram mixed() {
+  AllocatingProgram program;
   std::mt19937 random(4);
   std::vector<std::size_t> live;
   for (int i = 0; i < 200; ++i) {
@@ -287,14 +289,14 @@ Program mixed() {
 
 struct Named {
   const char* name;
-  Program (*make)();
+  AllocatingProgram (*make)();
   double limit;  // of what is allocated, compared with the minimum
 };
 
 class AllocatorReplay : public testing::TestWithParam<Named> {};
 
 TEST_P(AllocatorReplay, NeedsLittleMoreThanTheMinimum) {
-  const Program program = GetParam().make();
+  const AllocatingProgram program = GetParam().make();
   const auto bound = static_cast<double>(program.bound());
   const auto taken = static_cast<double>(program.replay());
   std::printf("%s: %.1f MiB taken, %.1f MiB is the least, ratio %.3f\n", GetParam().name,

@@ -11,6 +11,7 @@
 
 #include "coord/fake_observer.h"
 #include "coord/thrown.h"
+#include "support/units.h"
 
 namespace {
 
@@ -19,8 +20,7 @@ using coord::Device;
 using coord::OperationHandle;
 using coord::StreamOrderedAllocator;
 using coord::StreamRef;
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
+using streamscope::test::kMiB;
 
 /// A device with two streams and memory.
 class Allocator : public testing::Test {

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "coord/one_stream.h"
 #include "support/deadline.h"
 
 namespace {
@@ -22,10 +23,8 @@ using coord::OperationHandle;
 using coord::Stream;
 using streamscope::test::Deadline;
 
-const auto kNothing = [](coord::StreamRef) {};
-
 /// A program of operations on streams, and what must hold for it.
-struct Program {
+struct SubmittedProgram {
   struct Operation {
     std::size_t stream;
     std::vector<std::size_t> after;
@@ -33,11 +32,11 @@ struct Program {
   std::size_t stream_count;
   std::vector<Operation> operations;
 
-  static Program random(std::mt19937& generator) {
+  static SubmittedProgram random(std::mt19937& generator) {
     const auto pick = [&](std::size_t low, std::size_t high) {
       return std::uniform_int_distribution<std::size_t>(low, high)(generator);
     };
-    Program program{pick(1, 6), {}};
+    SubmittedProgram program{pick(1, 6), {}};
     const std::size_t count = pick(1, 24);
     for (std::size_t i = 0; i < count; ++i) {
       Operation operation{pick(0, program.stream_count - 1), {}};
@@ -84,7 +83,7 @@ struct Program {
 TEST(Elision, PlacesTheTransitiveReductionOnRandomPrograms) {
   std::mt19937 generator(20261121);
   for (int trial = 0; trial < 200; ++trial) {
-    const Program program = Program::random(generator);
+    const SubmittedProgram program = SubmittedProgram::random(generator);
     const Device device = Device::open("sim");
     std::vector<Stream> streams;
     for (std::size_t i = 0; i < program.stream_count; ++i)
@@ -94,7 +93,7 @@ TEST(Elision, PlacesTheTransitiveReductionOnRandomPrograms) {
     std::vector<bool> ended(program.operations.size(), false);
     bool ordered = true;
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
-      const Program::Operation& operation = program.operations[i];
+      const SubmittedProgram::Operation& operation = program.operations[i];
       coord::Dependencies after;
       for (std::size_t before : operation.after) after.push_back(handles[before]);
       handles.push_back(coordinator.submit(

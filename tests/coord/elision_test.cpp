@@ -28,7 +28,7 @@ using coord::OperationHandle;
 using Set = std::uint32_t;  // of operations, by number
 constexpr std::size_t kMost = 24;
 
-struct Program {
+struct ElidedProgram {
   struct Operation {
     std::size_t stream = 0;
     Set after = 0;
@@ -38,11 +38,11 @@ struct Program {
   std::size_t devices = 1, streams = 1;
   std::vector<Operation> operations;
 
-  static Program random(std::mt19937_64& generator) {
+  static ElidedProgram random(std::mt19937_64& generator) {
     const auto pick = [&](std::size_t low, std::size_t high) {
       return low + generator() % (high - low + 1);
     };
-    Program program;
+    ElidedProgram program;
     program.devices = pick(1, 3);
     program.streams = pick(1, 6);  // with more, the device is queried for proofs in between
     const std::size_t count = pick(1, kMost);
@@ -87,11 +87,11 @@ struct Truth {
   std::vector<Set> proved;  // what the host had observed to end when it was submitted
   std::size_t waits = 0;
 
-  explicit Truth(const Program& program) {
+  explicit Truth(const ElidedProgram& program) {
     std::vector<Set> stream(program.streams, 0);
     Set seen = 0;
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
-      const Program::Operation& operation = program.operations[i];
+      const ElidedProgram::Operation& operation = program.operations[i];
       if (operation.host_waits_first) seen |= before[*operation.host_waits_first];
       Set& row = stream[operation.stream];
       // The dependencies that no other one implies.
@@ -115,7 +115,8 @@ struct Truth {
 
 /// What the calls to the driver order: each wait is for the operation whose record the event had
 /// last.
-std::vector<Set> order_of_calls(const Program& program, const fake_observer::Observed& observed,
+std::vector<Set> order_of_calls(const ElidedProgram& program,
+                                const fake_observer::Observed& observed,
                                 const std::map<std::uint32_t, std::size_t>& numbers,
                                 std::size_t& waits) {
   std::map<std::uint64_t, Set> event;  // what the last record of an event comes after
@@ -154,7 +155,7 @@ TEST(ElisionAgainstBruteForce, RandomProgramsKeepTheirOrderWithTheFewestWaits) {
       devices = coord::sim::open_devices({}, 3);
       for (std::size_t i = 0; i < 6 * 3; ++i) streams.push_back(devices[i % 3].create_stream());
     }
-    const Program program = Program::random(generator);
+    const ElidedProgram program = ElidedProgram::random(generator);
     const Truth truth(program);
     const auto stream_of = [&](std::size_t stream) -> const coord::Stream& {
       return streams[3 * stream + stream % program.devices];
@@ -165,7 +166,7 @@ TEST(ElisionAgainstBruteForce, RandomProgramsKeepTheirOrderWithTheFewestWaits) {
     {
       Coordinator coordinator(devices[0], {.polled = true, .history = 0});
       for (std::size_t i = 0; i < program.operations.size(); ++i) {
-        const Program::Operation& operation = program.operations[i];
+        const ElidedProgram::Operation& operation = program.operations[i];
         if (operation.host_waits_first) coordinator.wait(handles[*operation.host_waits_first]);
         coord::Dependencies after;
         for (std::size_t d = 0; d < i; ++d) {

@@ -6,7 +6,9 @@
 // The test program exports it as a profiler would, and libcoord finds it automatically.
 #pragma once
 
+#include <coord/device.h>
 #include <coord/observer.h>
+#include <coord/sim.h>
 
 #include <cstdint>
 #include <string>
@@ -132,5 +134,13 @@ std::uint64_t last_end();
 void start();
 /// What was reported since start(); nothing is kept from then on.
 Observed stop();
+
+/// What `program` does on a simulated device of that kind.
+template <typename Program>
+Observed run(const coord::sim::Config& config, Program program) {
+  start();
+  program(coord::Device::open(config));
+  return stop();
+}
 
 }  // namespace fake_observer

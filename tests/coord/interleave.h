@@ -112,6 +112,9 @@ struct Platform {
         &word, [&word] { return static_cast<std::uint64_t>(word.now()); }, value, bits);
   }
   static void wake(Atomic<std::uint32_t>& word, std::uint32_t bits = ~0u) { wake_on(&word, bits); }
+  /// Every order is sequentially consistent.
+  static constexpr int kRelaxed = 0, kAcquire = 0, kRelease = 0;
+  static void fence(int) {}
 };
 
 /// A mutex; locking it is a step. The thread that gets it sees how often it was locked before: what

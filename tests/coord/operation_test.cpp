@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "coord/fake_observer.h"
+#include "coord/one_stream.h"
 
 namespace {
 
@@ -26,8 +27,6 @@ using coord::OperationState;
 using coord::Stream;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const auto kNothing = [](coord::StreamRef) {};
 
 template <typename Function>
 coord::Error error_of(Function function) {

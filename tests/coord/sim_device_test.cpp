@@ -19,14 +19,8 @@ using namespace std::chrono_literals;
 using coord::Device;
 using coord::Stream;
 using coord::sim::h200;
+using fake_observer::run;
 using testing::HasSubstr;
-
-template <typename Program>
-fake_observer::Observed run(const coord::sim::Config& config, Program program) {
-  fake_observer::start();
-  program(Device::open(config));
-  return fake_observer::stop();
-}
 
 /// Of 32 streams, `blocked` have a kernel behind a wait that is never satisfied; how many of the
 /// others cannot run a kernel then.

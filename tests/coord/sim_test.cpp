@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 using coord::Device;
 using coord::Stream;
 using coord::sim::h200;
+using fake_observer::run;
 using testing::HasSubstr;
 
 std::int64_t duration_ns(const fake_observer::Op& op) {
@@ -27,14 +28,6 @@ std::int64_t duration_ns(const fake_observer::Op& op) {
 
 bool overlap(const fake_observer::Op& a, const fake_observer::Op& b) {
   return a.facts.begin_ns < b.facts.end_ns && b.facts.begin_ns < a.facts.end_ns;
-}
-
-/// Records what `program` does on a device of that kind.
-template <typename Program>
-fake_observer::Observed run(const coord::sim::Config& config, Program program) {
-  fake_observer::start();
-  program(Device::open(config));
-  return fake_observer::stop();
 }
 
 TEST(SimTime, CallsCostTheirThreadAndWorkStartsAfterTheLaunch) {

@@ -29,8 +29,8 @@ constexpr PoolStrategy kStrategies[] = {PoolStrategy::kRoundRobin, PoolStrategy:
                                         PoolStrategy::kPriority, PoolStrategy::kWorkload};
 
 /// One step of work on a leased stream.
-coord::StreamRef run(StreamPool& pool, coord::Nanoseconds duration,
-                     Workload workload = Workload::kCompute) {
+coord::StreamRef run_leased(StreamPool& pool, coord::Nanoseconds duration,
+                            Workload workload = Workload::kCompute) {
   const StreamLease lease = pool.lease(workload);
   lease.launch({.duration = duration});
   return lease;
@@ -81,7 +81,7 @@ TEST(StreamPool, LeasingCallsNoDriverAndItsEndCallsItOnce) {
   {
     const Device device = Device::open("sim");
     StreamPool pool(device, {.size = 3, .time_one_in = 0});
-    for (int i = 0; i < 100; ++i) run(pool, 5us);
+    for (int i = 0; i < 100; ++i) run_leased(pool, 5us);
   }
   const auto observed = fake_observer::stop();
   EXPECT_EQ(observed.calls_named("simStreamWriteValue").size(), 100u);
@@ -95,7 +95,7 @@ TEST(StreamPool, WorkThatIsStillRunningMakesTheNextLeaseGoElsewhere) {
   for (const PoolStrategy strategy : kStrategies) {
     StreamPool pool(device, {.size = 4, .strategy = strategy});
     std::set<std::uint64_t> used;
-    for (int i = 0; i < 4; ++i) used.insert(run(pool, 10ms).id().value);
+    for (int i = 0; i < 4; ++i) used.insert(run_leased(pool, 10ms).id().value);
     EXPECT_EQ(used.size(), 4u) << to_string(strategy) << " gives one stream to everybody";
     EXPECT_FALSE(pool.has_ready());
     EXPECT_EQ(pool.metrics().busy, 0u);
@@ -107,10 +107,10 @@ TEST(StreamPool, WorkThatIsStillRunningMakesTheNextLeaseGoElsewhere) {
 TEST(StreamPool, LoadIsTheLeasedUnfinishedWork) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2});
-  const coord::StreamRef first = run(pool, 1ms), second = run(pool, 50us);
+  const coord::StreamRef first = run_leased(pool, 1ms), second = run_leased(pool, 50us);
   EXPECT_EQ(pool.load(first), 1u);
   EXPECT_EQ(pool.load(second), 1u);
-  run(pool, 50us);
+  run_leased(pool, 50us);
   EXPECT_EQ(pool.load(first) + pool.load(second), 3u);
   second.synchronize();
   EXPECT_EQ(pool.load(second), 0u);
@@ -183,13 +183,13 @@ TEST(StreamPool, RoundRobinTakesTurnsAmongIdleAndAmongBusyStreams) {
   StreamPool pool(device, {.size = 3, .strategy = PoolStrategy::kRoundRobin});
   std::map<std::uint64_t, int> idle, busy;
   for (int i = 0; i < 9; ++i) {
-    ++idle[run(pool, 1us).id().value];
+    ++idle[run_leased(pool, 1us).id().value];
     finish(device);
   }
   for (const auto& [stream, count] : idle) EXPECT_EQ(count, 3);
   std::vector<StreamLease> held;
   for (int i = 0; i < 3; ++i) held.push_back(pool.lease());
-  for (int i = 0; i < 9; ++i) ++busy[run(pool, 1us).id().value];
+  for (int i = 0; i < 9; ++i) ++busy[run_leased(pool, 1us).id().value];
   EXPECT_EQ(busy.size(), 3u);
   for (const auto& [stream, count] : busy) EXPECT_EQ(count, 3);
 }
@@ -198,8 +198,8 @@ TEST(StreamPool, WaitsUntilAStreamIsReallyIdle) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2});
   EXPECT_TRUE(pool.wait_any_ready(0ns));
-  run(pool, 3ms);
-  run(pool, 400us);
+  run_leased(pool, 3ms);
+  run_leased(pool, 400us);
   const coord::TimeNs before = device.now();
   EXPECT_FALSE(pool.wait_any_ready(0ns));
   EXPECT_FALSE(pool.wait_any_ready(100us));
@@ -227,7 +227,7 @@ TEST(StreamPool, AReservedStreamIsExclusive) {
   {
     const coord::ReservedStream mine = pool.reserve();
     EXPECT_EQ(pool.metrics().reserved, 1u);
-    for (int i = 0; i < 20; ++i) EXPECT_NE(run(pool, 100us).id(), mine.id());
+    for (int i = 0; i < 20; ++i) EXPECT_NE(run_leased(pool, 100us).id(), mine.id());
     mine.launch({.duration = 10ms});
     EXPECT_EQ(pool.metrics().size, 1u);
     const coord::ReservedStream another = pool.reserve();  // the third, made for it
@@ -252,7 +252,7 @@ TEST(StreamPool, ReportsThatAllStreamsAreReserved) {
 TEST(StreamPool, ResizesWhileWorkGoesOn) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 4, .max_size = 8});
-  for (int i = 0; i < 4; ++i) run(pool, 200us);
+  for (int i = 0; i < 4; ++i) run_leased(pool, 200us);
   pool.resize(1);
   EXPECT_EQ(pool.metrics().size, 1u);
   finish(device);
@@ -288,8 +288,8 @@ TEST(StreamPool, MeasuresDeviceTimeByKindOfWork) {
   const Device device = Device::open("sim");
   StreamPool pool(device, {.size = 2, .time_one_in = 1});
   for (int i = 0; i < 20; ++i) {
-    run(pool, 100us, Workload::kCompute);
-    run(pool, 10us, Workload::kMemory);
+    run_leased(pool, 100us, Workload::kCompute);
+    run_leased(pool, 10us, Workload::kMemory);
     finish(device);
   }
   (void)pool.tune();
@@ -310,7 +310,7 @@ coord::Nanoseconds makespan(PoolStrategy strategy) {
   const auto mix = [&](int count) {
     for (int i = 0; i < count; ++i) {
       const bool longer = i % 4 == 0;
-      run(pool, longer ? 400us : 20us, longer ? Workload::kCompute : Workload::kMemory);
+      run_leased(pool, longer ? 400us : 20us, longer ? Workload::kCompute : Workload::kMemory);
     }
   };
   for (int i = 0; i < 16; ++i) {  // measured while there is time
@@ -337,8 +337,8 @@ TEST(StreamPool, TunesItsSizeAndStrategyByMeasurements) {
   EXPECT_FALSE(pool.tune().changed) << "nothing was measured";
   const auto crowd = [&](bool skewed) {
     for (int i = 0; i < 60; ++i) {
-      run(pool, skewed && i % 2 == 0 ? 300us : 30us,
-          skewed && i % 2 == 0 ? Workload::kCompute : Workload::kMemory);
+      run_leased(pool, skewed && i % 2 == 0 ? 300us : 30us,
+                 skewed && i % 2 == 0 ? Workload::kCompute : Workload::kMemory);
       if (i % 20 == 19) finish(device);
     }
     finish(device);
@@ -354,7 +354,7 @@ TEST(StreamPool, TunesItsSizeAndStrategyByMeasurements) {
   EXPECT_EQ(tuning.strategy, PoolStrategy::kWorkload) << tuning.why;
   const std::size_t large = tuning.size;
   for (int i = 0; i < 60; ++i) {  // one at a time
-    run(pool, 10us);
+    run_leased(pool, 10us);
     finish(device);
   }
   tuning = pool.tune();
@@ -382,8 +382,8 @@ TEST(StreamPool, IsReportedToAnObserverWithItsSamples) {
   {
     const Device device = Device::open("sim");
     StreamPool pool(device, {.size = 3, .max_size = 5, .name = "workers"});
-    run(pool, 1ms);
-    run(pool, 1ms);
+    run_leased(pool, 1ms);
+    run_leased(pool, 1ms);
   }
   const auto observed = fake_observer::stop();
   const auto pool = std::find_if(observed.pools.begin(), observed.pools.end(),
@@ -407,7 +407,7 @@ TEST(StreamPool, ThreadsLeaseAtTheSameTime) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 100; ++i) {
-        run(pool, 2us, static_cast<Workload>(t));
+        run_leased(pool, 2us, static_cast<Workload>(t));
         if (t == 0 && i % 25 == 0) (void)pool.tune();
         if (t == 1 && i % 10 == 0) pool.set_strategy(kStrategies[i / 10 % 4]);
         if (t == 2 && i % 20 == 0) (void)pool.wait_any_ready(1ms);

@@ -17,16 +17,12 @@
 
 namespace {
 
-struct ModelPlatform : model::Platform {
-  static constexpr int kRelaxed = 0, kAcquire = 0, kRelease = 0;
-};
-
 /// A diamond with a tail: 1 and 2 wait for 0, 3 for both, and 4 for 3 and 0.
 constexpr std::uint32_t kTasks = 5, kWorkers = 2, kRuns = 2;
 constexpr std::array<std::uint32_t, kTasks + 1> kOffsets = {0, 0, 1, 2, 4, 6};
 constexpr std::array<std::uint32_t, 6> kBefore = {0, 0, 1, 2, 3, 0};
 
-using Order = coord::TaskOrder<ModelPlatform>;
+using Order = coord::TaskOrder<model::Platform>;
 
 /// What a worker does, step by step; tests change one.
 struct Right {
@@ -40,7 +36,7 @@ struct Right {
 };
 
 template <typename Worker>
-model::Result explore() {
+model::Result explore_diamonds() {
   struct Shared {
     std::array<Order::Word, kTasks> ended;
     std::array<std::uint32_t, kTasks> ran{};  // in which run last
@@ -74,11 +70,11 @@ model::Result explore() {
             for (std::uint32_t k = kOffsets[task]; k < kOffsets[task + 1]; ++k) {
               // Polling until it changes is equivalent to sleeping until then.
               auto& word = order.ended[kBefore[k]];
-              while (!Worker::has_ended(order, kBefore[k])) ModelPlatform::wait(word, run - 1, 0);
+              while (!Worker::has_ended(order, kBefore[k])) model::Platform::wait(word, run - 1, 0);
             }
             if (!Worker::kEndsBeforeItRan) shared->run_task(task, run);
             order.end(task);
-            ModelPlatform::wake(order.ended[task]);
+            model::Platform::wake(order.ended[task]);
             if (Worker::kEndsBeforeItRan) shared->run_task(task, run);
           }
         });
@@ -96,7 +92,7 @@ model::Result explore() {
 }
 
 TEST(EveryOrderOfATaskGraph, EachTaskRunsOnceAfterItsDependencies) {
-  const model::Result result = explore<Right>();
+  const model::Result result = explore_diamonds<Right>();
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.orders, 3u);
 }
@@ -106,7 +102,7 @@ struct EndsBeforeItRan : Right {
 };
 
 TEST(EveryOrderOfATaskGraph, FindsAnEndThatIsReportedTooEarly) {
-  EXPECT_NE(explore<EndsBeforeItRan>().failure, "");
+  EXPECT_NE(explore_diamonds<EndsBeforeItRan>().failure, "");
 }
 
 /// Does not check in which run the task ended.
@@ -117,7 +113,7 @@ struct TakesTheLastRunForThisOne : Right {
 };
 
 TEST(EveryOrderOfATaskGraph, FindsAnEndOfThePreviousRun) {
-  EXPECT_NE(explore<TakesTheLastRunForThisOne>().failure, "");
+  EXPECT_NE(explore_diamonds<TakesTheLastRunForThisOne>().failure, "");
 }
 
 /// Has its tasks in reverse order.
@@ -129,7 +125,7 @@ struct TakesTheLastTaskFirst : Right {
 };
 
 TEST(EveryOrderOfATaskGraph, FindsWorkersThatWaitForEachOther) {
-  EXPECT_NE(explore<TakesTheLastTaskFirst>().failure, "");
+  EXPECT_NE(explore_diamonds<TakesTheLastTaskFirst>().failure, "");
 }
 
 }  // namespace

@@ -20,12 +20,6 @@ using coord::kNoTask;
 using coord::Task;
 using coord::TaskClaim;
 
-/// The atomics of the explorer, for which every order is sequentially consistent.
-struct ModelPlatform : model::Platform {
-  static constexpr int kRelaxed = 0, kAcquire = 0, kRelease = 0;
-  static void fence(int) {}
-};
-
 template <typename Platform, std::uint32_t kCapacity>
 struct RingOf {
   std::array<typename coord::TaskRing<Platform>::Slot, kCapacity> slots;
@@ -163,18 +157,18 @@ struct Pool {
   };
   std::vector<Held> rings;
   std::vector<Tally> tallies;
-  coord::TaskCount<ModelPlatform> count;
+  coord::TaskCount<model::Platform> count;
   const std::vector<std::vector<Task>>& spawned;
   std::vector<int> runs;
   std::string failure;
 };
 
-using Ring = coord::TaskRing<ModelPlatform>;
-using Tally = coord::TaskTally<ModelPlatform>;
+using Ring = coord::TaskRing<model::Platform>;
+using Tally = coord::TaskTally<model::Platform>;
 
 template <typename AnyRing = Ring, typename AnyTally = Tally>
-model::Result explore(std::size_t workers, int rounds,
-                      const std::vector<std::vector<Task>>& tasks) {
+model::Result explore_ring(std::size_t workers, int rounds,
+                           const std::vector<std::vector<Task>>& tasks) {
   return model::explore([&] {
     const auto pool = std::make_shared<Pool<AnyRing, AnyTally>>(workers, tasks);
     model::Program program;
@@ -189,17 +183,17 @@ const std::vector<std::vector<Task>> tree = {{1, 2}, {3}, {}, {}};
 const std::vector<std::vector<Task>> more_than_fits = {{1, 2, 3}, {}, {4, 5}, {}, {}, {}};
 
 TEST_F(EveryOrderOfTasks, EachRunsOnceAndNoneIsLeftAtTheEnd) {
-  const model::Result result = explore(2, 3, tree);
+  const model::Result result = explore_ring(2, 3, tree);
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(result.states, 1000u);
   RecordProperty("states", static_cast<int>(result.states));
 }
 
 TEST_F(EveryOrderOfTasks, TasksThatDoNotFitAreRunByTheirSpawner) {
-  EXPECT_EQ(explore(2, 2, more_than_fits).failure, "");
+  EXPECT_EQ(explore_ring(2, 2, more_than_fits).failure, "");
 }
 
-TEST_F(EveryOrderOfTasks, ThievesShareTheTasks) { EXPECT_EQ(explore(3, 1, tree).failure, ""); }
+TEST_F(EveryOrderOfTasks, ThievesShareTheTasks) { EXPECT_EQ(explore_ring(3, 1, tree).failure, ""); }
 
 /// Checks for space by what is not claimed, instead of by what was taken.
 struct WritesOverClaimed : Ring {
@@ -212,7 +206,7 @@ struct WritesOverClaimed : Ring {
 };
 
 TEST_F(EveryOrderOfTasks, FindsASlotThatIsWrittenBeforeItWasTaken) {
-  EXPECT_NE(explore<WritesOverClaimed>(2, 2, more_than_fits).failure, "");
+  EXPECT_NE(explore_ring<WritesOverClaimed>(2, 2, more_than_fits).failure, "");
 }
 
 /// Opens a position before its task is stored.
@@ -227,16 +221,16 @@ struct PublishesFirst : Ring {
 };
 
 TEST_F(EveryOrderOfTasks, FindsAPositionThatIsOpenTooEarly) {
-  EXPECT_NE(explore<PublishesFirst>(2, 2, tree).failure, "");
+  EXPECT_NE(explore_ring<PublishesFirst>(2, 2, tree).failure, "");
 }
 
 /// Reports what was spawned as late as what has ended.
 struct TellsTooLate : Tally {
-  void before_publishing(coord::TaskCount<ModelPlatform>&) {}
+  void before_publishing(coord::TaskCount<model::Platform>&) {}
 };
 
 TEST_F(EveryOrderOfTasks, FindsAnEndThatComesTooEarly) {
-  EXPECT_NE((explore<Ring, TellsTooLate>(2, 3, tree).failure), "");
+  EXPECT_NE((explore_ring<Ring, TellsTooLate>(2, 3, tree).failure), "");
 }
 
 /// Workers 1 and 2 wait, each for one task at most, and then find one elsewhere (worker 2 at once);
@@ -245,7 +239,7 @@ template <typename Idle>
 model::Result explore_gifts() {
   struct Shared {
     Idle idle;
-    std::array<coord::TaskGift<ModelPlatform, 1>, 3> gifts;
+    std::array<coord::TaskGift<model::Platform, 1>, 3> gifts;
     std::array<int, 2> runs{};
     std::string failure;
 
@@ -298,7 +292,7 @@ model::Result explore_gifts() {
   });
 }
 
-struct Idle : coord::TaskIdle<ModelPlatform> {};
+struct Idle : coord::TaskIdle<model::Platform> {};
 
 TEST_F(EveryOrderOfTasks, AGiftReachesTheClaimedWorker) {
   EXPECT_EQ(explore_gifts<Idle>().failure, "");
@@ -343,7 +337,7 @@ model::Result explore_edges() {
   return model::explore([&] {
     const auto shared = std::make_shared<Shared>();
     for (std::size_t i = 0; i < 4; ++i) shared->pending[i].store(kInDegrees[i]);
-    static_cast<coord::TaskEdges<ModelPlatform>&>(shared->edges) = {
+    static_cast<coord::TaskEdges<model::Platform>&>(shared->edges) = {
         kOffsets.data(), kSuccessors.data(), kInDegrees.data(), shared->pending.data()};
     model::Program program;
     for (const std::uint64_t task : {0, 1}) {
@@ -362,7 +356,7 @@ model::Result explore_edges() {
   });
 }
 
-struct Edges : coord::TaskEdges<ModelPlatform> {};
+struct Edges : coord::TaskEdges<model::Platform> {};
 
 /// Reads the counter and writes it in two steps.
 struct CountsDownInTwoSteps : Edges {

@@ -22,7 +22,7 @@ foreach(header ${headers})
   file(CONFIGURE OUTPUT ${source} CONTENT "#include <coord/${name}.h>\n")
   list(APPEND alone ${source})
 endforeach()
-set_source_files_properties(${alone} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(${alone} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 
 # What is tested by itself though libcoord does not export it.
 set(internal ${PROJECT_SOURCE_DIR}/libcoord/src/host/short_lock.cpp ${PROJECT_SOURCE_DIR}/libcoord/src/host/thread_number.cpp)

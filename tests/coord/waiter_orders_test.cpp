@@ -33,7 +33,7 @@ void wait_until_ended(const Ending& ending) {
 
 /// One wait that is cancelled (c), one that times out (t), one that is only reached (o), a waiter
 /// that ends (e), in the order of the letters.
-void run(const std::string& order) {
+void end_in_order(const std::string& order) {
   SCOPED_TRACE(order);
   const Device device = Device::open("sim");
   const Stream stream = device.create_stream();
@@ -98,7 +98,7 @@ void run(const std::string& order) {
 TEST(AsyncWaiter, EndsEachWaitOnceInEveryOrderOfEvents) {
   std::string order = "ceot";
   do {
-    run(order);
+    end_in_order(order);
   } while (std::next_permutation(order.begin(), order.end()));
 }
 

@@ -37,13 +37,13 @@ constexpr char kSyncs[] = R"(
 constexpr long long kPid = 1LL << 48 | 7LL << 24;
 
 // A call of the thread with this id, 10 ns long.
-std::string call(long long start, int thread, int correlation, int name, int result = 0) {
+std::string call_row(long long start, int thread, int correlation, int name, int result = 0) {
   return "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" + std::to_string(start) + "," +
          std::to_string(start + 10) + ",0," + std::to_string(kPid + thread) + "," +
          std::to_string(correlation) + "," + std::to_string(name) + "," + std::to_string(result) +
          ",NULL);";
 }
-std::string kernel(long long start, int stream, int correlation) {
+std::string kernel_row(long long start, int stream, int correlation) {
   return "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" + std::to_string(start) + "," +
          std::to_string(start + 100) + ",0,1," + std::to_string(stream) + "," +
          std::to_string(correlation) + "," + std::to_string(kPid) +
@@ -55,7 +55,7 @@ std::string sync(int stream, int correlation, long long event, long long instanc
          "," + std::to_string(type) + "," + std::to_string(event) + "," + std::to_string(instance) +
          ");";
 }
-std::string record(int stream, int correlation, long long event, long long instance) {
+std::string record_row(int stream, int correlation, long long event, long long instance) {
   return "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0,0,1," + std::to_string(stream) +
          "," + std::to_string(correlation) + "," + std::to_string(kPid) + "," +
          std::to_string(event) + "," + std::to_string(instance) + ");";
@@ -64,12 +64,13 @@ std::string record(int stream, int correlation, long long event, long long insta
 using NsysImport = ImportTest;
 
 TEST_F(NsysImport, BindsWaitsByTheNumberOfTheRecordNotByTheEvent) {
-  const Trace trace = import(database(
-      std::string(kStrings) + kCalls + kKernels + kSyncs + call(0, 1, 1, 1) + kernel(100, 13, 1) +
-      call(20, 1, 2, 2) + record(13, 2, 40, 500) + call(40, 1, 3, 3) + sync(14, 3, 40, 500) +
-      call(60, 1, 4, 2) + record(13, 4, 40, 501) +  // the same event again
-      call(80, 1, 5, 3) + sync(14, 5, 40, 500) +    // still the first record
-      call(100, 1, 6, 1) + kernel(300, 14, 6)));
+  const Trace trace =
+      import(database(std::string(kStrings) + kCalls + kKernels + kSyncs + call_row(0, 1, 1, 1) +
+                      kernel_row(100, 13, 1) + call_row(20, 1, 2, 2) + record_row(13, 2, 40, 500) +
+                      call_row(40, 1, 3, 3) + sync(14, 3, 40, 500) + call_row(60, 1, 4, 2) +
+                      record_row(13, 4, 40, 501) +                    // the same event again
+                      call_row(80, 1, 5, 3) + sync(14, 5, 40, 500) +  // still the first record
+                      call_row(100, 1, 6, 1) + kernel_row(300, 14, 6)));
   ASSERT_EQ(trace.event_record.size(), 2u);
   EXPECT_EQ(trace.event.size(), 1u);
   EXPECT_THAT(trace.event_record.version, testing::ElementsAre(1, 2));
@@ -82,10 +83,10 @@ TEST_F(NsysImport, BindsWaitsByTheNumberOfTheRecordNotByTheEvent) {
 }
 
 TEST_F(NsysImport, TreatsQueriesAsQueriesWhateverTheirSyncType) {
-  const Trace trace =
-      import(database(std::string(kStrings) + kCalls + kSyncs + call(0, 1, 1, 2) +
-                      record(13, 1, 40, 500) + call(20, 1, 2, 4, 600) + sync(-1, 2, 40, 500, 1) +
-                      call(40, 1, 3, 5) + sync(13, 3, 4294967295, 4294967295, 2)));
+  const Trace trace = import(
+      database(std::string(kStrings) + kCalls + kSyncs + call_row(0, 1, 1, 2) +
+               record_row(13, 1, 40, 500) + call_row(20, 1, 2, 4, 600) + sync(-1, 2, 40, 500, 1) +
+               call_row(40, 1, 3, 5) + sync(13, 3, 4294967295, 4294967295, 2)));
   EXPECT_THAT(trace.host_sync.kind,
               testing::ElementsAre(trace::kEventQuery, trace::kStreamSynchronize));
   EXPECT_EQ(trace.host_sync.record_id[0], 0u);
@@ -94,31 +95,32 @@ TEST_F(NsysImport, TreatsQueriesAsQueriesWhateverTheirSyncType) {
 }
 
 TEST_F(NsysImport, BindsByEventIfRecordsHaveNoNumbers) {
-  const Trace trace = import(
-      database(std::string(kStrings) + kCalls +
-               "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, "
-               "streamId, correlationId, globalPid, "
-               "syncType, eventId); CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT(deviceId, "
-               "contextId, streamId, correlationId, "
-               "globalPid, eventId);" +
-               call(0, 1, 1, 2) + "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0,1,13,1," +
-               std::to_string(kPid) + ",40);" + call(20, 1, 2, 3) +
-               "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (0,0,0,1,14,2," +
-               std::to_string(kPid) + ",3,40);"));
+  const Trace trace = import(database(
+      std::string(kStrings) + kCalls +
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, "
+      "streamId, correlationId, globalPid, "
+      "syncType, eventId); CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT(deviceId, "
+      "contextId, streamId, correlationId, "
+      "globalPid, eventId);" +
+      call_row(0, 1, 1, 2) + "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0,1,13,1," +
+      std::to_string(kPid) + ",40);" + call_row(20, 1, 2, 3) +
+      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (0,0,0,1,14,2," +
+      std::to_string(kPid) + ",3,40);"));
   EXPECT_THAT(trace.event_wait.binding, testing::ElementsAre(trace::kBindingExact));
 }
 
 TEST_F(NsysImport, CountsWaitsWithoutTheirRecordAsLost) {
-  const Trace trace = import(database(std::string(kStrings) + kCalls + kSyncs + call(0, 1, 1, 2) +
-                                      call(20, 1, 2, 3) + sync(14, 2, 40, 500)));
+  const Trace trace =
+      import(database(std::string(kStrings) + kCalls + kSyncs + call_row(0, 1, 1, 2) +
+                      call_row(20, 1, 2, 3) + sync(14, 2, 40, 500)));
   EXPECT_THAT(trace.event_wait.binding, testing::ElementsAre(trace::kUnknownHistory));
   EXPECT_EQ(lost(trace, "import-unknown-object"), 2);
 }
 
 TEST_F(NsysImport, CountsWorkAndSynchronizationsWithoutTheirCalls) {
-  const Trace trace =
-      import(database(std::string(kStrings) + kCalls + kKernels + kSyncs + call(0, 1, 1, 1) +
-                      kernel(100, 13, 1) + kernel(300, 13, 2) + sync(13, 3, 4294967295, 0, 3)));
+  const Trace trace = import(database(std::string(kStrings) + kCalls + kKernels + kSyncs +
+                                      call_row(0, 1, 1, 1) + kernel_row(100, 13, 1) +
+                                      kernel_row(300, 13, 2) + sync(13, 3, 4294967295, 0, 3)));
   EXPECT_EQ(trace.op.size(), 2u);
   EXPECT_EQ(lost(trace, "import-op-without-call"), 1);
   EXPECT_EQ(lost(trace, "import-sync-without-call"), 1);
@@ -126,7 +128,7 @@ TEST_F(NsysImport, CountsWorkAndSynchronizationsWithoutTheirCalls) {
 
 TEST_F(NsysImport, ReadsPrioritiesAndKindsOfStreams) {
   const Trace trace =
-      import(database(std::string(kStrings) + kCalls + call(0, 1, 1, 1) +
+      import(database(std::string(kStrings) + kCalls + call_row(0, 1, 1, 1) +
                       "CREATE TABLE TARGET_INFO_CUDA_STREAM(streamId, hwId, vmId, processId, "
                       "contextId, priority, flag);"
                       "INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (13,0,1,7,1,4294967295,2), "
@@ -139,7 +141,7 @@ TEST_F(NsysImport, ReadsPrioritiesAndKindsOfStreams) {
 
 TEST_F(NsysImport, DistinguishesPageMigrationsFromCopies) {
   const Trace trace =
-      import(database(std::string(kStrings) + kCalls + call(0, 1, 1, 8) +
+      import(database(std::string(kStrings) + kCalls + call_row(0, 1, 1, 8) +
                       "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, "
                       "streamId, correlationId, globalPid, bytes, "
                       "copyKind, srcKind, dstKind);"
@@ -156,7 +158,7 @@ TEST_F(NsysImport, DistinguishesPageMigrationsFromCopies) {
 
 TEST_F(NsysImport, ImportsOnlyWhatIsNeededAndNoEnvironment) {
   const Trace trace = import(
-      database(std::string(kStrings) + kCalls + call(0, 1, 1, 1) +
+      database(std::string(kStrings) + kCalls + call_row(0, 1, 1, 1) +
                "CREATE TABLE META_DATA_CAPTURE(name, value); INSERT INTO META_DATA_CAPTURE VALUES "
                "('PROCESS_1:ENVIRONMENT_VARIABLE', 'SECRET_TOKEN=1');"));
   for (const std::string& text : trace.strings) EXPECT_EQ(text.find("SECRET"), text.npos) << text;
@@ -183,8 +185,8 @@ TEST_F(NsysImport, ImportsAFileWithoutCudaAndReportsThat) {
 
 TEST_F(NsysImport, CountsInvalidTimes) {
   const Trace trace =
-      import(database(std::string(kStrings) + kCalls + kKernels + call(0, 1, 1, 1) +
-                      kernel(9'223'372'036'854'775'000LL, 13, 1) +
+      import(database(std::string(kStrings) + kCalls + kKernels + call_row(0, 1, 1, 1) +
+                      kernel_row(9'223'372'036'854'775'000LL, 13, 1) +
                       "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50,40,0,1,2,1,0,NULL), "
                       "(NULL,40,0,1,3,1,0,NULL), ('x',40,0,1,4,1,0,NULL);"));
   EXPECT_EQ(trace.op.size(), 0u);
@@ -232,8 +234,8 @@ std::string frame(const char* table, int id, int depth, int symbol, int module, 
 }
 // A sample each millisecond from 1 to 10 ms and from 21 to 30 ms, all in load(), called by main().
 std::string samples_of_a_thread() {
-  std::string sql =
-      std::string(kStrings) + kCalls + call(0, 1, 1, 1) + call(30'000'000, 1, 2, 1) + kSamples;
+  std::string sql = std::string(kStrings) + kCalls + call_row(0, 1, 1, 1) +
+                    call_row(30'000'000, 1, 2, 1) + kSamples;
   for (int i = 1; i <= 20; ++i) {
     const char* table = "SAMPLING_CALLCHAINS";
     sql += sample(i, (i <= 10 ? i : i + 10) * 1'000'000) + frame(table, i, 0, 24, 25, 1) +
@@ -243,7 +245,7 @@ std::string samples_of_a_thread() {
   return sql;
 }
 // The frames of a stack as "symbol in module", innermost first.
-std::vector<std::string> frames_of(const Trace& trace, trace::Id stack) {
+std::vector<std::string> frames_with_modules(const Trace& trace, trace::Id stack) {
   std::vector<std::string> frames;
   for (trace::Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
     if (trace.stack_frame.stack_id[frame] == stack)
@@ -263,7 +265,7 @@ TEST_F(NsysImport, ReadsSamplesOfThreadsWithTheirStacks) {
   EXPECT_EQ(trace.host_sample.at_ns[0], 1'000'000);
   EXPECT_EQ(trace.stack.size(), 1u) << "equal stacks are one";
   EXPECT_EQ(trace.stack.frame_count[0], 3);
-  EXPECT_THAT(frames_of(trace, trace.host_sample.stack_id[0]),
+  EXPECT_THAT(frames_with_modules(trace, trace.host_sample.stack_id[0]),
               testing::ElementsAre(" in /lib/libcuda.so.1", "load(int) in /app/train",
                                    "main in /app/train"));
   EXPECT_EQ(trace.meta.at("sample_hz"), "1000");
@@ -300,7 +302,7 @@ TEST_F(NsysImport, SamplesWaitsFromContextSwitches) {
       ++waiting;
       EXPECT_EQ(samples.runs[id], 0);
       EXPECT_NE(samples.system_call[id], trace::kNoSmall);
-      EXPECT_THAT(frames_of(trace, samples.stack_id[id]),
+      EXPECT_THAT(frames_with_modules(trace, samples.stack_id[id]),
                   testing::ElementsAre("poll in /lib/libcuda.so.1", "main in /app/train"));
     } else {
       EXPECT_EQ(samples.runs[id], 1);
@@ -323,7 +325,7 @@ TEST_F(NsysImport, ShowsWhatTheHostDidInIterations) {
   int id = 0;
   for (int step = 0; step < 40; ++step) {
     const long long at = step * kStep;
-    sql += call(at, 1, step + 1, 1) + kernel(at + 5'000, 13, step + 1) +
+    sql += call_row(at, 1, step + 1, 1) + kernel_row(at + 5'000, 13, step + 1) +
            "INSERT INTO NVTX_EVENTS VALUES ('step'," + std::to_string(at) + "," +
            std::to_string(at + kStep) + ",59," + thread + ");";
     for (int i = 1; i <= 6; ++i) {
@@ -373,7 +375,7 @@ TEST_F(NsysImport, GivesCallsTheStacksOfTheirBacktraces) {
       "CREATE TABLE CUDA_CALLCHAINS(id, symbol, module, unresolved, originalIP, stackDepth);"
       "INSERT INTO CUDA_CALLCHAINS VALUES (5, 20, 21, 0, 0, 0);"));
   ASSERT_EQ(trace.api_call.size(), 2u);
-  EXPECT_THAT(frames_of(trace, trace.api_call.stack_id[0]),
+  EXPECT_THAT(frames_with_modules(trace, trace.api_call.stack_id[0]),
               testing::ElementsAre("step() in /app/train"));
   EXPECT_EQ(trace.host_sync.stack_id[0], trace.api_call.stack_id[0]);
   EXPECT_EQ(trace.api_call.stack_id[1], trace::kNoId);

@@ -16,6 +16,7 @@
 #include <random>
 
 #include "support/otf2_archive.h"
+#include "support/units.h"
 #include "vocabulary/copy_kind.h"
 
 namespace streamscope::test {
@@ -26,8 +27,6 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using trace::Id;
 using trace::Trace;
-
-constexpr trace::Ns kUs = 1000;
 
 class Otf2Import : public ImportTest {
  protected:

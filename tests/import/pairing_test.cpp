@@ -11,8 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-RecordCall record(Id thread, Ns start, Ns end, Id event, Int instance = kNoInt,
-                  Int number = kNoInt) {
+RecordCall record_call(Id thread, Ns start, Ns end, Id event, Int instance = kNoInt,
+                       Int number = kNoInt) {
   return {.process = 0,
           .thread = thread,
           .start_ns = start,
@@ -27,7 +27,8 @@ LookCall look(Id thread, Ns start, Ns end) {
 }
 
 TEST(Pairing, UsesTheRecordNumberOfTheFile) {
-  const std::vector<RecordCall> records{record(0, 0, 10, 5, 100), record(0, 20, 30, 5, 101)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5, 100),
+                                        record_call(0, 20, 30, 5, 101)};
   LookCall wait = look(0, 40, 50);
   wait.instance = 100;  // an older one: the numbers of the tool know of a wait before the second
   const Bound bound = Pairing(records).bind(wait);
@@ -36,8 +37,8 @@ TEST(Pairing, UsesTheRecordNumberOfTheFile) {
 }
 
 TEST(Pairing, UsesTheCallNamedByTheFile) {
-  const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 7),
-                                        record(0, 20, 30, kNoId, kNoInt, 8)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5, kNoInt, 7),
+                                        record_call(0, 20, 30, kNoId, kNoInt, 8)};
   LookCall wait = look(0, 40, 50);
   wait.record_correlation = 7;
   EXPECT_EQ(Pairing(records).bind(wait).record, 0u);
@@ -46,8 +47,8 @@ TEST(Pairing, UsesTheCallNamedByTheFile) {
 }
 
 TEST(Pairing, UsesTheNewestRecordIfEveryRecordNamesItsEvent) {
-  const std::vector<RecordCall> records{record(0, 0, 10, 5), record(0, 20, 30, 5),
-                                        record(0, 60, 70, 5)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5), record_call(0, 20, 30, 5),
+                                        record_call(0, 60, 70, 5)};
   LookCall wait = look(0, 40, 50);
   wait.event = 5;
   EXPECT_EQ(Pairing(records).bind(wait).record, 1u);
@@ -56,17 +57,17 @@ TEST(Pairing, UsesTheNewestRecordIfEveryRecordNamesItsEvent) {
 }
 
 TEST(Pairing, IgnoresCallsLaterThanTheQuery) {
-  const std::vector<RecordCall> records{record(0, 0, 10, kNoId, kNoInt, 7),
-                                        record(0, 60, 70, kNoId, kNoInt, 9)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, kNoId, kNoInt, 7),
+                                        record_call(0, 60, 70, kNoId, kNoInt, 9)};
   LookCall wait = look(0, 40, 50);
   wait.record_correlation = 9;
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
 TEST(Pairing, PrefersTheHistoryOfAnEventToTheNamedCall) {
-  const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 7),
-                                        record(0, 20, 30, 5, kNoInt, 8),
-                                        record(0, 60, 70, 5, kNoInt, 9)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5, kNoInt, 7),
+                                        record_call(0, 20, 30, 5, kNoInt, 8),
+                                        record_call(0, 60, 70, 5, kNoInt, 9)};
   LookCall wait = look(0, 40, 50);
   wait.event = 5;
   for (const Int named : {7, 9}) {
@@ -76,14 +77,15 @@ TEST(Pairing, PrefersTheHistoryOfAnEventToTheNamedCall) {
 }
 
 TEST(Pairing, GuessesNothingIfSomeRecordMayBeOfTheSameEvent) {
-  const std::vector<RecordCall> records{record(0, 0, 10, 5), record(0, 20, 30, kNoId)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5), record_call(0, 20, 30, kNoId)};
   LookCall wait = look(0, 40, 50);
   wait.event = 5;
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kUnknownHistory);
 }
 
 TEST(Pairing, CallsARaceAmbiguousWhateverTheFileContains) {
-  const std::vector<RecordCall> records{record(0, 0, 10, 5, 100), record(1, 35, 45, 5, 101)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5, 100),
+                                        record_call(1, 35, 45, 5, 101)};
   LookCall wait = look(0, 40, 50);
   wait.instance = 100;
   const Bound bound = Pairing(records).bind(wait);
@@ -94,15 +96,15 @@ TEST(Pairing, CallsARaceAmbiguousWhateverTheFileContains) {
 
 TEST(Pairing, DistrustsCallNumbersIfRecordsRaced) {
   // Two threads recorded at once; the one with the higher number need not have come last.
-  const std::vector<RecordCall> records{record(0, 0, 10, 5, kNoInt, 1),
-                                        record(1, 5, 15, kNoId, kNoInt, 2)};
+  const std::vector<RecordCall> records{record_call(0, 0, 10, 5, kNoInt, 1),
+                                        record_call(1, 5, 15, kNoId, kNoInt, 2)};
   LookCall wait = look(0, 40, 50);
   wait.record_correlation = 1;
   EXPECT_EQ(Pairing(records).bind(wait).binding, trace::kAmbiguous);
 }
 
 TEST(Pairing, KeepsProcessesApart) {
-  std::vector<RecordCall> records{record(0, 0, 10, 5, 100)};
+  std::vector<RecordCall> records{record_call(0, 0, 10, 5, 100)};
   records[0].process = 1;
   LookCall wait = look(0, 40, 50);
   wait.instance = 100;

@@ -7,16 +7,16 @@
 
 #include "job/job.h"
 #include "small_job.h"
+#include "support/units.h"
 
 namespace streamscope::job {
 namespace {
 
 using analysis::TimeShare;
+using test::kUs;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr Ns kUs = 1000;
 
 TEST(Awaited, SaysWhatAStageDoesWhileOthersWaitForIt) {
   SmallJob job(2);

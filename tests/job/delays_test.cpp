@@ -9,15 +9,16 @@
 #include "job/matching.h"
 #include "job/run_summaries.h"
 #include "small_job.h"
+#include "support/units.h"
 
 namespace streamscope::job {
 namespace {
 
 using analysis::TimeShare;
+using test::kUs;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Ns kUs = 1'000;
 constexpr int kRanks = 3, kCalls = 6;
 
 struct Slow {

@@ -21,9 +21,9 @@ using ::testing::SizeIs;
 using Clock = HangWatch::Clock;
 
 // Recorders of ranks that all call the same collectives, with times as in use, but shorter.
-class Job {
+class WatchedJob {
  public:
-  explicit Job(int32_t ranks) {
+  explicit WatchedJob(int32_t ranks) {
     for (int32_t number = 0; number < ranks; ++number) {
       auto rank = std::make_unique<Rank>();
       rank->hang.calls = {{.communicator = "0xd0", .size = ranks, .started = true}};
@@ -87,7 +87,7 @@ class Job {
 };
 
 TEST(HangWatch, SaysOnlyWhoItIsWhileItsRankMoves) {
-  Job job(2);
+  WatchedJob job(2);
   const std::vector<FoundNote> before = read_notes(job.folder());
   job.all_move(true);
   job.run(500ms);
@@ -99,7 +99,7 @@ TEST(HangWatch, SaysOnlyWhoItIsWhileItsRankMoves) {
 }
 
 TEST(HangWatch, ReportsTheRankThatOthersWaitForOnEachRank) {
-  Job job(3);
+  WatchedJob job(3);
   job[1].hang.calls[0].started = false;
   job[1].hang.reason = "is outside CUDA";
   job.run(600ms);
@@ -116,7 +116,7 @@ TEST(HangWatch, ReportsTheRankThatOthersWaitForOnEachRank) {
 }
 
 TEST(HangWatch, LooksOnceTheDeviceHasAnswered) {
-  Job job(2);
+  WatchedJob job(2);
   job[1].hang.calls[0].started = false;
   job[0].device_answers_late = true;
   job.run(450ms);
@@ -131,7 +131,7 @@ TEST(HangWatch, LooksOnceTheDeviceHasAnswered) {
 }
 
 TEST(HangWatch, ReportsADeadRankAsSoonAsAllHaveAnswered) {
-  Job job(3);
+  WatchedJob job(3);
   job[2].hang.state = RankState::kDied;
   job[2].hang.reason = "was ended by signal 9 (Killed)";
   job[2].hang.calls[0].started = false;
@@ -145,7 +145,7 @@ TEST(HangWatch, ReportsADeadRankAsSoonAsAllHaveAnswered) {
 }
 
 TEST(HangWatch, AsksRanksThatMoveAndBlamesNoneOfThem) {
-  Job job(3);
+  WatchedJob job(3);
   job[1].hang.calls[0].started = false;
   job[1].moves = true;
   job.run(600ms);
@@ -156,7 +156,7 @@ TEST(HangWatch, AsksRanksThatMoveAndBlamesNoneOfThem) {
 }
 
 TEST(HangWatch, ReportsAgainOnlyAfterProgressAndThenLater) {
-  Job job(2);
+  WatchedJob job(2);
   job[1].hang.calls[0].started = false;
   job.run(450ms);
   EXPECT_THAT(job[0].reports, SizeIs(1));
@@ -170,7 +170,7 @@ TEST(HangWatch, ReportsAgainOnlyAfterProgressAndThenLater) {
 }
 
 TEST(HangWatch, ARecorderThatIsGoneIsNoticed) {
-  Job job(3);
+  WatchedJob job(3);
   job[1].recorder_runs = false;
   job.run(2000ms);
   EXPECT_THAT(job[0].reports, IsEmpty());  // it may still answer
@@ -182,7 +182,7 @@ TEST(HangWatch, ARecorderThatIsGoneIsNoticed) {
 }
 
 TEST(HangWatch, TheLastNoteSaysHowTheRankEnded) {
-  Job job(2);
+  WatchedJob job(2);
   job[0].hang.state = RankState::kEnded;
   job[0].status.has_ended = true;
   job[0].status.is_final = true;

@@ -19,17 +19,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-enum class Fault { kNone, kDies, kSkips, kSwaps, kNeverRecorded, kLock, kEndless, kOtherKind };
-constexpr Fault kFaults[] = {Fault::kDies, Fault::kSkips,   Fault::kSwaps,    Fault::kNeverRecorded,
-                             Fault::kLock, Fault::kEndless, Fault::kOtherKind};
+enum class HangFault { kNone, kDies, kSkips, kSwaps, kNeverRecorded, kLock, kEndless, kOtherKind };
+constexpr HangFault kFaults[] = {HangFault::kDies,          HangFault::kSkips, HangFault::kSwaps,
+                                 HangFault::kNeverRecorded, HangFault::kLock,  HangFault::kEndless,
+                                 HangFault::kOtherKind};
 
 // Ranks that call collectives of the communicators of rows and columns of a grid and of all ranks,
 // or that are the stages of pipelines and send to each other. The host of each runs ahead of its
 // device, which begins a collective once those before it ended; a collective ends once all ranks of
 // its communicator have begun the same number, a message once both have.
-class Job {
+class HungJob {
  public:
-  Job(int ranks, int columns, int iterations) : ranks_(static_cast<size_t>(ranks)) {
+  HungJob(int ranks, int columns, int iterations) : ranks_(static_cast<size_t>(ranks)) {
     for (int rank = 0; rank < ranks; ++rank) {
       std::vector<Call>& calls = ranks_[static_cast<size_t>(rank)].calls;
       for (int i = 0; i < iterations; ++i) {
@@ -41,8 +42,8 @@ class Job {
     }
     count_ranks();
   }
-  static Job of_pipelines(int stages, int pipelines, int iterations) {
-    Job job;
+  static HungJob of_pipelines(int stages, int pipelines, int iterations) {
+    HungJob job;
     for (int rank = 0; rank < stages * pipelines; ++rank) {
       const int stage = rank / pipelines;
       const std::string pipeline = fmt::format("pp{}", rank % pipelines);
@@ -69,14 +70,14 @@ class Job {
   }
   size_t calls_of(size_t rank) const { return ranks_[rank].calls.size(); }
 
-  void plant(Fault fault, size_t rank, size_t at) {
+  void plant(HangFault fault, size_t rank, size_t at) {
     Rank& faulty = ranks_[rank];
     faulty.fault = fault;
     faulty.at = at;
-    if (fault == Fault::kSkips)
+    if (fault == HangFault::kSkips)
       faulty.calls.erase(faulty.calls.begin() + static_cast<ptrdiff_t>(at));
-    if (fault == Fault::kSwaps) std::swap(faulty.calls[at], faulty.calls[at + 1]);
-    if (fault == Fault::kOtherKind) faulty.calls[at].kind = CollectiveKind::kAllGather;
+    if (fault == HangFault::kSwaps) std::swap(faulty.calls[at], faulty.calls[at + 1]);
+    if (fault == HangFault::kOtherKind) faulty.calls[at].kind = CollectiveKind::kAllGather;
   }
   const std::string& communicator_at(size_t rank, size_t at) const {
     return ranks_[rank].calls[at].communicator;
@@ -105,11 +106,11 @@ class Job {
     std::vector<Call> calls;
     std::map<std::string, uint32_t> communicators;  // how many were begun
     size_t issued = 0, begun = 0, ended = 0;        // calls
-    Fault fault = Fault::kNone;
+    HangFault fault = HangFault::kNone;
     size_t at = 0;
   };
 
-  Job() = default;
+  HungJob() = default;
 
   void count_ranks() {
     for (Rank& rank : ranks_) {
@@ -120,8 +121,9 @@ class Job {
 
   bool step(Rank& rank, size_t ahead) {
     bool moves = false;
-    const bool host_stops = rank.fault == Fault::kDies || rank.fault == Fault::kLock;
-    const bool device_stops = rank.fault == Fault::kNeverRecorded || rank.fault == Fault::kEndless;
+    const bool host_stops = rank.fault == HangFault::kDies || rank.fault == HangFault::kLock;
+    const bool device_stops =
+        rank.fault == HangFault::kNeverRecorded || rank.fault == HangFault::kEndless;
     while (rank.issued < rank.calls.size() && rank.issued < rank.ended + ahead &&
            !(host_stops && rank.issued == rank.at)) {
       ++rank.issued;
@@ -154,13 +156,13 @@ class Job {
     hang.identity = {.rank = static_cast<int32_t>(number),
                      .world_size = static_cast<int32_t>(ranks_.size())};
     hang.state = RankState::kHangs;
-    if (rank.fault == Fault::kDies) {
+    if (rank.fault == HangFault::kDies) {
       hang.state = RankState::kDied;
       hang.reason = "ended by signal 11";
     } else if (rank.ended == rank.calls.size()) {
       hang.state = RankState::kEnded;
       hang.reason = "ended";
-    } else if (rank.fault != Fault::kNone) {
+    } else if (rank.fault != HangFault::kNone) {
       hang.reason = "waits for the fault";
     }
     std::map<std::string, LastCall> calls;
@@ -190,14 +192,14 @@ class Job {
 };
 
 TEST(JobHang, IsSilentAboutAJobThatEnded) {
-  const JobHang hang = explain(Job(8, 2, 4).run(3));
+  const JobHang hang = explain(HungJob(8, 2, 4).run(3));
   EXPECT_EQ(hang.kind, JobHangKind::kNone) << hang.headline;
   EXPECT_TRUE(hang.culprits.empty());
 }
 
 TEST(JobHang, SaysWhichRankIsMissingAndWhy) {
-  Job job(4, 2, 4);
-  job.plant(Fault::kLock, 2, 7);
+  HungJob job(4, 2, 4);
+  job.plant(HangFault::kLock, 2, 7);
   const JobHang hang = explain(job.run(8));
   EXPECT_EQ(hang.kind, JobHangKind::kMissing);
   EXPECT_EQ(hang.headline,
@@ -256,8 +258,8 @@ TEST(JobHang, ARankMayLeaveACollectiveWithTheDataOfAnotherOne) {
 }
 
 TEST(JobHang, SaysWhichRankDied) {
-  Job job(4, 2, 4);
-  job.plant(Fault::kDies, 1, 4);
+  HungJob job(4, 2, 4);
+  job.plant(HangFault::kDies, 1, 4);
   const JobHang hang = explain(job.run(2));
   EXPECT_EQ(hang.kind, JobHangKind::kDeadRank);
   EXPECT_EQ(hang.headline,
@@ -265,8 +267,8 @@ TEST(JobHang, SaysWhichRankDied) {
 }
 
 TEST(JobHang, ARankWithoutATraceIsLost) {
-  Job job(4, 4, 2);
-  job.plant(Fault::kDies, 3, 4);
+  HungJob job(4, 4, 2);
+  job.plant(HangFault::kDies, 3, 4);
   std::vector<RankHang> ranks = job.run(2);
   ranks.pop_back();
   for (RankHang& rank : ranks)
@@ -277,8 +279,8 @@ TEST(JobHang, ARankWithoutATraceIsLost) {
 }
 
 TEST(JobHang, SaysWhoCallsAnotherKind) {
-  Job job(4, 2, 4);
-  job.plant(Fault::kOtherKind, 1, 4);
+  HungJob job(4, 2, 4);
+  job.plant(HangFault::kOtherKind, 1, 4);
   const JobHang hang = explain(job.run(2));
   EXPECT_EQ(hang.kind, JobHangKind::kMismatch);
   EXPECT_EQ(hang.headline,
@@ -417,11 +419,11 @@ void plant_faults(int ranks, int columns, int all_jobs) {
   int right = 0, hung = 0;
   for (int i = 0; i < jobs; ++i) {
     constexpr int kIterations = 4;
-    Job job(ranks, columns, kIterations);
-    const Fault fault = kFaults[static_cast<size_t>(i) % std::size(kFaults)];
+    HungJob job(ranks, columns, kIterations);
+    const HangFault fault = kFaults[static_cast<size_t>(i) % std::size(kFaults)];
     const size_t rank = below(static_cast<size_t>(ranks));
     size_t at = below(5 * kIterations - 1);
-    if (fault == Fault::kSwaps) at = at / 5 * 5 + 3;  // collectives that depend on each other
+    if (fault == HangFault::kSwaps) at = at / 5 * 5 + 3;  // collectives that depend on each other
     job.plant(fault, rank, at);
     const std::vector<RankHang> ends = job.run(1 + below(12));
     if (std::ranges::all_of(ends, [](const RankHang& of) { return of.state == RankState::kEnded; }))
@@ -443,11 +445,11 @@ void plant_in_pipelines(int stages, int pipelines, int all_jobs) {
   const auto below = [&](size_t limit) {
     return std::uniform_int_distribution<size_t>(0, limit - 1)(random);
   };
-  constexpr Fault kPlanted[] = {Fault::kDies, Fault::kSkips, Fault::kNeverRecorded, Fault::kLock,
-                                Fault::kEndless};
+  constexpr HangFault kPlanted[] = {HangFault::kDies, HangFault::kSkips, HangFault::kNeverRecorded,
+                                    HangFault::kLock, HangFault::kEndless};
   int right = 0, hung = 0;
   for (int i = 0; i < jobs; ++i) {
-    Job job = Job::of_pipelines(stages, pipelines, 3);
+    HungJob job = HungJob::of_pipelines(stages, pipelines, 3);
     const size_t rank = below(static_cast<size_t>(stages * pipelines));
     job.plant(kPlanted[static_cast<size_t>(i) % std::size(kPlanted)], rank,
               below(job.calls_of(rank)));

@@ -99,9 +99,9 @@ TEST(EventBinding, TreatsAnOpenRecordAsACandidateUntilItEnds) {
 
 // The oracle: tries every order in which the calls can have taken effect and collects what the wait
 // can have seen.
-class Oracle {
+class BindingOracle {
  public:
-  Oracle(const std::vector<EventHistory::Record>& records, const CallSpan& wait)
+  BindingOracle(const std::vector<EventHistory::Record>& records, const CallSpan& wait)
       : records_(records), wait_(wait) {
     taken_.assign(records.size(), false);
     extend(trace::kNoId);
@@ -162,7 +162,7 @@ TEST(EventBinding, AgreesWithEveryPossibleOrderOnRandomPrograms) {
     for (const auto& record : records) all.add(record);
 
     for (const CallSpan& wait : waits) {
-      const Oracle oracle(records, wait);
+      const BindingOracle oracle(records, wait);
       // What was forgotten cannot matter to a call that begins at the horizon.
       EventHistory forgetful = all;
       for (int i = 0; i < 20; ++i) forgetful.add({span(1000 + 10 * i, 1001 + 10 * i, 9, i), 100});

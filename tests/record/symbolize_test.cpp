@@ -23,9 +23,9 @@ namespace streamscope::record {
 namespace {
 
 // libdwfl's own search, which checks every symbol.
-class Oracle {
+class SymbolOracle {
  public:
-  explicit Oracle(const std::string& file) {
+  explicit SymbolOracle(const std::string& file) {
     static const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
                                               .find_debuginfo = dwfl_build_id_find_debuginfo,
                                               .section_address = dwfl_offline_section_address,
@@ -36,7 +36,7 @@ class Oracle {
     dwfl_report_end(session_, nullptr, nullptr);
     dwfl_module_getelf(module_, &bias_);
   }
-  ~Oracle() { dwfl_end(session_); }
+  ~SymbolOracle() { dwfl_end(session_); }
 
   struct Answer {
     std::string name;
@@ -100,11 +100,11 @@ TEST(Symbolizer, NamesWhatASearchOfAllSymbolsNames) {
     char* path = ::realpath(file.c_str(), nullptr);
     const std::string real = path;
     std::free(path);
-    const Oracle oracle(real);
+    const SymbolOracle oracle(real);
     Symbolizer symbolizer;
     for (const uint64_t address : addresses(size)) {
       const std::string got = without_line(symbolizer.name({real, address}));
-      const Oracle::Answer wanted = oracle.at(address);
+      const SymbolOracle::Answer wanted = oracle.at(address);
       named += !wanted.name.empty();
       EXPECT_TRUE(got == wanted.name || oracle.is_alias(got, wanted.begin))
           << real << " +" << address << ": '" << got << "', not '" << wanted.name << "'";

@@ -12,18 +12,18 @@
 
 #include "samples.h"
 #include "support/golden.h"
+#include "support/units.h"
 
 namespace streamscope::report {
 namespace {
 
 using analysis::FindingSeverity;
 using nlohmann::json;
+using test::kUs;
 using testing::HasSubstr;
 using testing::Not;
 using trace::Id;
 using trace::Trace;
-
-constexpr trace::Ns kUs = 1000;
 
 // An error with a call site: the kernel runs before the work that it should wait for.
 // `first_stream` streams and `at` shift ids and times; `line` and `kernel` change the source of the

@@ -26,7 +26,7 @@ using report::ExportOptions;
 using trace::Trace;
 
 // Copies feed a kernel on another stream through an event, twice.
-TraceBuilder pipeline() {
+TraceBuilder two_steps() {
   TraceBuilder builder;
   for (int step = 0; step < 2; ++step) {
     const trace::Ns at = step * 1'000;
@@ -40,7 +40,7 @@ TraceBuilder pipeline() {
 }
 
 TEST(ChromeExport, HoldsEveryOpCallWaitAndArrow) {
-  const Trace trace = pipeline().trace();
+  const Trace trace = two_steps().trace();
   const json document = json::parse(report::export_chrome(trace, {}));
   std::map<std::string, int> complete, begins, ends;
   for (const json& event : document["traceEvents"]) {
@@ -61,7 +61,7 @@ TEST(ChromeExport, HoldsEveryOpCallWaitAndArrow) {
 
 TEST(ChromeExport, KeepsNanosecondsAndTakesOnlyTheRange) {
   const json document =
-      json::parse(report::export_chrome(pipeline().trace(), {.range = std::pair(1'000, 1'300)}));
+      json::parse(report::export_chrome(two_steps().trace(), {.range = std::pair(1'000, 1'300)}));
   int ops = 0;
   for (const json& event : document["traceEvents"]) {
     const std::string category = event.value("cat", "");
@@ -78,7 +78,7 @@ TEST(ChromeExport, KeepsNanosecondsAndTakesOnlyTheRange) {
 }
 
 TEST(PerfettoExport, NamesTheWorkThatEachOpWaitedFor) {
-  const Trace trace = pipeline().trace();
+  const Trace trace = two_steps().trace();
   perfetto::Trace parsed;
   ASSERT_TRUE(parsed.ParseFromString(report::export_perfetto(trace, {})));
   std::map<uint64_t, std::vector<uint64_t>> waits;
@@ -129,7 +129,7 @@ struct ChakraTrace {
 };
 
 TEST(ChakraExport, HasWhatEachNodeNeedsBeforeIt) {
-  const ChakraTrace trace(report::export_chakra(pipeline().trace(), {}));
+  const ChakraTrace trace(report::export_chakra(two_steps().trace(), {}));
   EXPECT_EQ(trace.metadata.version(), "0.0.4");
   std::set<uint64_t> known;
   int ops = 0, on_host = 0;
@@ -178,7 +178,7 @@ int graphviz(const std::string& text) {
 
 TEST(DotExport, IsAGraphThatGraphvizDraws) {
   if (std::system("dot -V >/dev/null 2>&1") != 0) GTEST_SKIP() << "graphviz is not installed";
-  const std::string text = report::export_dot(pipeline().trace(), {});
+  const std::string text = report::export_dot(two_steps().trace(), {});
   EXPECT_NE(text.find("op0 -> op1 [color=\"#1f5fbf\" penwidth=2 label=\"event\"]"), text.npos)
       << text;
   EXPECT_EQ(graphviz(text), 0) << text;
@@ -199,13 +199,13 @@ TEST(DotExport, ShowsAnOpWithItsNearestNeighbors) {
 
 TEST(ChromeExport, AcceptsOnlyANumberForTheStartOfTheTrace) {
   for (const char* text : {"</script>", "1, \"x\": 2", "", "9223372036854775807"}) {
-    test::TraceBuilder builder = pipeline();
+    test::TraceBuilder builder = two_steps();
     builder.meta("trace_start_realtime_ns", text);
     EXPECT_EQ(report::export_chrome(builder.trace(), {}).find("baseTimeNanoseconds"),
               std::string::npos)
         << text;
   }
-  test::TraceBuilder builder = pipeline();
+  test::TraceBuilder builder = two_steps();
   builder.meta("trace_start_realtime_ns", "1700000000000000000");
   EXPECT_NE(report::export_chrome(builder.trace(), {}).find("\"baseTimeNanoseconds\": 17000000"),
             std::string::npos);
@@ -233,7 +233,7 @@ TEST(CsvExport, TextsAreNeverFormulasOrControlCodes) {
 TEST(CsvExport, HoldsTheRowsOfAView) {
   const auto file = std::filesystem::path(testing::TempDir()) / "csv_export.sqlite";
   std::filesystem::remove(file);
-  pipeline().write(file);
+  two_steps().write(file);
   const Trace trace = trace::read(file);
   const std::string text = report::export_csv(trace, {.view = "v_op"});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
@@ -247,7 +247,7 @@ TEST(CsvExport, HoldsTheRowsOfAView) {
 
 TEST(Exports, AreNeverEmptyFiles) {
   const Trace empty = TraceBuilder().trace();
-  const Trace full = pipeline().trace();
+  const Trace full = two_steps().trace();
   for (auto* write : {report::export_chrome, report::export_perfetto, report::export_dot,
                       report::export_chakra}) {
     EXPECT_THROW(write(empty, {}), Error);

@@ -11,18 +11,18 @@
 #include "report/check/check.h"
 #include "report/sections/diff_document.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 #include "trace/error.h"
 
 namespace streamscope::report {
 namespace {
 
+using test::kUs;
 using test::TraceBuilder;
 using testing::HasSubstr;
 using testing::Not;
 using trace::Ns;
 using trace::Trace;
-
-constexpr trace::Ns kUs = 1000;
 
 // `count` waits for events that nobody recorded: one error each.
 TraceBuilder waits_for_nothing(int count, trace::Ns at = 0) {
@@ -236,7 +236,7 @@ TEST(Assertions, AreNotEvaluatedOnAnUnfinishedTrace) {
 }
 
 // Steps of one kernel and one copy, after a start-up.
-Trace steps(int count, Ns step_ns, Ns start_up_ns = 0) {
+Trace even_steps(int count, Ns step_ns, Ns start_up_ns = 0) {
   TraceBuilder builder;
   for (int i = 0; i < count; ++i) {
     const Ns at = start_up_ns + i * step_ns;
@@ -256,7 +256,7 @@ DiffVerdict verdict_of(const Trace& base, const Trace& now) {
 }
 
 TEST(DiffVerdict, IsThatOfAStepRegardlessOfStartUp) {
-  const Trace slow = steps(20, 400 * kUs), fast = steps(20, 100 * kUs, 90'000 * kUs);
+  const Trace slow = even_steps(20, 400 * kUs), fast = even_steps(20, 100 * kUs, 90'000 * kUs);
   const DiffVerdict faster = verdict_of(slow, fast);
   EXPECT_FALSE(faster.regressed());
   const std::string text = to_markdown(diff_document(faster));
@@ -271,7 +271,7 @@ TEST(DiffVerdict, IsThatOfAStepRegardlessOfStartUp) {
 }
 
 TEST(DiffVerdict, IsARegressionIfTheSameStepRunsMoreOften) {
-  const DiffVerdict verdict = verdict_of(steps(20, 100 * kUs), steps(40, 100 * kUs));
+  const DiffVerdict verdict = verdict_of(even_steps(20, 100 * kUs), even_steps(40, 100 * kUs));
   EXPECT_FALSE(verdict.slower);
   EXPECT_TRUE(verdict.more_often);
   EXPECT_THAT(to_markdown(diff_document(verdict)),
@@ -279,13 +279,13 @@ TEST(DiffVerdict, IsARegressionIfTheSameStepRunsMoreOften) {
 }
 
 TEST(DiffVerdict, OfAnUnfinishedRunIsNoneUnlessItIsAlreadyTooSlow) {
-  DiffVerdict verdict = verdict_of(steps(20, 100 * kUs), steps(20, 100 * kUs));
+  DiffVerdict verdict = verdict_of(even_steps(20, 100 * kUs), even_steps(20, 100 * kUs));
   EXPECT_EQ(verdict.result(), CheckResult::kPassed);
   verdict.new_unfinished = true;
   EXPECT_EQ(verdict.result(), CheckResult::kNotEvaluable);
   EXPECT_THAT(to_markdown(diff_document(verdict)), HasSubstr("not evaluable: the new trace"));
   EXPECT_THAT(diff_json(verdict), HasSubstr("\"result\": \"not-evaluable\""));
-  verdict = verdict_of(steps(20, 100 * kUs), steps(20, 200 * kUs));
+  verdict = verdict_of(even_steps(20, 100 * kUs), even_steps(20, 200 * kUs));
   verdict.new_unfinished = true;
   EXPECT_EQ(verdict.result(), CheckResult::kFailed);
   verdict.base_unfinished = true;

@@ -9,20 +9,20 @@
 
 #include "report/sections/diff_document.h"
 #include "support/trace_builder.h"
+#include "support/units.h"
 
 namespace streamscope::report {
 namespace {
 
 using nlohmann::json;
+using test::kUs;
 using testing::AllOf;
 using testing::HasSubstr;
 using trace::Ns;
 using trace::Trace;
 
-constexpr Ns kUs = 1000;
-
 // Steps of a kernel after which the host synchronizes, at a known line.
-Trace steps(Ns kernel_us) {
+Trace steps_with_kernel(Ns kernel_us) {
   test::TraceBuilder b;
   b.meta("tier", "times");
   const trace::Id stack = b.add(trace::Stack{.process_id = 0, .hash = 1, .frame_count = 1});
@@ -42,8 +42,8 @@ Trace steps(Ns kernel_us) {
   return b.trace();
 }
 
-DiffVerdict compare(const Trace& base, const Trace& now,
-                    const analysis::IterationRequest& request = {}) {
+DiffVerdict verdict_on(const Trace& base, const Trace& now,
+                       const analysis::IterationRequest& request = {}) {
   analysis::Analyses before(base, request), after(now, request);
   analysis::TraceDiff diff = analysis::diff(before, after, request.range);
   BaseRun run{.ns = diff.base_ns};
@@ -52,7 +52,7 @@ DiffVerdict compare(const Trace& base, const Trace& now,
 }
 
 TEST(IterationSections, AreTheFirstThing) {
-  const DiffVerdict verdict = compare(steps(300), steps(400));
+  const DiffVerdict verdict = verdict_on(steps_with_kernel(300), steps_with_kernel(400));
   const Document document = diff_document(verdict);
   ASSERT_GE(document.sections.size(), 3u);
   EXPECT_EQ(document.sections[0].title, "Iteration");
@@ -68,13 +68,15 @@ TEST(IterationSections, AreTheFirstThing) {
 }
 
 TEST(IterationSections, SayThatADifferenceMayBeChance) {
-  const std::string text = to_text(diff_document(compare(steps(300), steps(300))), {});
+  const std::string text =
+      to_text(diff_document(verdict_on(steps_with_kernel(300), steps_with_kernel(300))), {});
   EXPECT_THAT(text, AllOf(HasSubstr("+0.0 %"), HasSubstr("Chance may explain the difference")));
   EXPECT_THAT(text, testing::Not(HasSubstr("Grew most")));
 }
 
 TEST(IterationSections, AreLeftOutWithAReason) {
-  const DiffVerdict verdict = compare(steps(300), steps(400), {.off = true});
+  const DiffVerdict verdict =
+      verdict_on(steps_with_kernel(300), steps_with_kernel(400), {.off = true});
   const std::string text = to_text(diff_document(verdict), {});
   EXPECT_THAT(text, AllOf(HasSubstr("Whole runs including start-up"),
                           HasSubstr("Iterations are not compared: none were requested.")));
@@ -82,7 +84,8 @@ TEST(IterationSections, AreLeftOutWithAReason) {
 }
 
 TEST(IterationSections, AreInTheJson) {
-  const json iteration = json::parse(diff_json(compare(steps(300), steps(400))))["iteration"];
+  const json iteration = json::parse(
+      diff_json(verdict_on(steps_with_kernel(300), steps_with_kernel(400))))["iteration"];
   EXPECT_EQ(iteration["comparable"], true);
   EXPECT_EQ(iteration["significant"], true);
   EXPECT_LT(iteration["p_value"], 0.001);
@@ -100,7 +103,7 @@ TEST(IterationSections, AreInTheJson) {
 }
 
 TEST(InfoOfIterations, IsShownIfRequested) {
-  const Trace trace = steps(300);
+  const Trace trace = steps_with_kernel(300);
   Info info = info_of(trace);
   EXPECT_THAT(info_text(trace, info), testing::Not(HasSubstr("an iteration")));
   EXPECT_FALSE(json::parse(info_json(info)).contains("iteration"));

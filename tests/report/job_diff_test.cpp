@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "job/simulated_job.h"
 #include "job/small_job.h"
+#include "job_with.h"
 #include "report/formats/exporter.h"
 #include "support/golden.h"
 #include "trace/error.h"
@@ -21,12 +21,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-JobReport job_with(job::Fault fault, int ranks = 16) {
-  const job::SimulatedJob job =
-      job::simulate({.ranks = ranks, .tensor = 2, .iterations = 12, .fault = fault, .seed = 7});
-  return {.job = job::analyze(job::SmallJob::steps_of(job.summaries)), .name = "run"};
-}
 
 JobDiff compare(job::Fault before, job::Fault after) {
   return diff(job_with(before), job_with(after), {}, 0.05);

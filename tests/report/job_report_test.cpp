@@ -20,7 +20,7 @@ JobReport report_on(const job::JobPlan& plan, std::vector<std::string> problems 
   return {.job = job::analyze(reader.take()), .problems = std::move(problems)};
 }
 
-std::string written(const JobReport& report, std::string_view format) {
+std::string written_job(const JobReport& report, std::string_view format) {
   for (const Exporter& exporter : exporters()) {
     if (exporter.name == format) return exporter.write_job(report, {});
   }
@@ -34,12 +34,12 @@ TEST(GoldenJobReport, OfASlowLoader) {
   const JobReport report = report_on(kSlowLoader, {"rank 16 of 17 has no trace"});
   for (const auto& [format, extension] :
        {std::pair{"text", "txt"}, {"markdown", "md"}, {"html", "html"}, {"json", "json"}})
-    test::expect_golden(std::string("job/slow_loader.") + extension, written(report, format));
+    test::expect_golden(std::string("job/slow_loader.") + extension, written_job(report, format));
 }
 
 TEST(JobReport, LeadsWithTheRankAndItsCause) {
   const job::SimulatedJob job = job::simulate(kSlowLoader);
-  const std::string text = written(report_on(kSlowLoader), "text");
+  const std::string text = written_job(report_on(kSlowLoader), "text");
   EXPECT_THAT(text, HasSubstr("1. rank " + std::to_string(job.faulty_rank) +
                               ": host outside CUDA at " + job.faulty_place));
 }
@@ -47,7 +47,7 @@ TEST(JobReport, LeadsWithTheRankAndItsCause) {
 TEST(JobReport, OfAHealthyJobAccusesNobody) {
   job::JobPlan plan = kSlowLoader;
   plan.fault = job::Fault::kNone;
-  const std::string text = written(report_on(plan), "text");
+  const std::string text = written_job(report_on(plan), "text");
   EXPECT_THAT(text, HasSubstr("No rank holds the others up"));
   EXPECT_THAT(text, Not(HasSubstr("1. ")));
 }
@@ -55,7 +55,7 @@ TEST(JobReport, OfAHealthyJobAccusesNobody) {
 TEST(JobReport, NamesCollectivesThatDoNotMatch) {
   job::JobPlan plan = kSlowLoader;
   plan.fault = job::Fault::kMixedOrder;
-  EXPECT_THAT(written(report_on(plan), "text"), HasSubstr("Collectives that do not match"));
+  EXPECT_THAT(written_job(report_on(plan), "text"), HasSubstr("Collectives that do not match"));
 }
 
 }  // namespace

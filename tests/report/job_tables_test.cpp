@@ -8,18 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "job/simulated_job.h"
-#include "job/small_job.h"
+#include "job_with.h"
 #include "trace/read/query.h"
 
 namespace streamscope::report {
 namespace {
-
-JobReport job_with(job::Fault fault) {
-  const job::SimulatedJob job =
-      job::simulate({.ranks = 16, .tensor = 2, .iterations = 12, .fault = fault, .seed = 7});
-  return {.job = job::analyze(job::SmallJob::steps_of(job.summaries)), .name = "run"};
-}
 
 int64_t number(const JobReport& report, std::string_view sql) {
   trace::Query query(job_tables(report), sql);

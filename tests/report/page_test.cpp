@@ -11,16 +11,16 @@
 #include "report/html/pictures.h"
 #include "samples.h"
 #include "support/mistakes.h"
+#include "support/units.h"
 
 namespace streamscope::report {
 namespace {
 
 using analysis::StreamOps;
+using test::kUs;
 using testing::HasSubstr;
 using testing::Not;
 using trace::Trace;
-
-constexpr Ns kUs = 1000;
 
 size_t count_of(const std::string& text, std::string_view part) {
   size_t count = 0;

@@ -30,15 +30,15 @@ using Clock = std::chrono::steady_clock;
 constexpr char kAnywhere[] = "127.0.0.1:0";
 constexpr char kOrdinary[] = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-Response say_ok(const Request& request) { return {.body = "ok " + request.path}; }
+Response say_which_path(const Request& request) { return {.body = "ok " + request.path}; }
 
 std::string get(const std::string& target, const std::string& headers = "Host: localhost\r\n") {
   return "GET " + target + " HTTP/1.1\r\n" + headers + "\r\n";
 }
 
-std::string error_of(std::string_view address, Access access = {}) {
+std::string error_listening_on(std::string_view address, Access access = {}) {
   try {
-    Server::on_loopback(address, say_ok, std::move(access));
+    Server::on_loopback(address, say_which_path, std::move(access));
   } catch (const Error& error) {
     return error.what();
   }
@@ -50,7 +50,7 @@ double seconds_since(Clock::time_point begin) {
 }
 
 TEST(LoopbackServer, AnswersOnThePortThatItNames) {
-  const Server server = Server::on_loopback(kAnywhere, say_ok);
+  const Server server = Server::on_loopback(kAnywhere, say_which_path);
   ASSERT_NE(server.port(), 0);
   const std::string response = response_to(server.port(), kOrdinary);
   EXPECT_EQ(status_of(response), 200);
@@ -64,20 +64,20 @@ TEST(LoopbackServer, AnswersOnThePortThatItNames) {
 }
 
 TEST(LoopbackServer, RefusesAddressesThatOthersReach) {
-  EXPECT_THAT(error_of("0.0.0.0:0"), HasSubstr("is reachable from other machines"));
-  EXPECT_THAT(error_of("[::]:0"), HasSubstr("is reachable from other machines"));
-  EXPECT_EQ(error_of("0.0.0.0:0", {.beyond_loopback = true}), "no error");
+  EXPECT_THAT(error_listening_on("0.0.0.0:0"), HasSubstr("is reachable from other machines"));
+  EXPECT_THAT(error_listening_on("[::]:0"), HasSubstr("is reachable from other machines"));
+  EXPECT_EQ(error_listening_on("0.0.0.0:0", {.beyond_loopback = true}), "no error");
   for (const char* wrong :
        {"", "9100", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "node7:9100",
         "[::1:9100", "127.0.0.1:-1", "127.1:9100"})
-    EXPECT_THAT(error_of(wrong), HasSubstr("is not an address and a port")) << wrong;
-  const Server server = Server::on_loopback(kAnywhere, say_ok);
-  EXPECT_THAT(error_of("127.0.0.1:" + std::to_string(server.port())),
+    EXPECT_THAT(error_listening_on(wrong), HasSubstr("is not an address and a port")) << wrong;
+  const Server server = Server::on_loopback(kAnywhere, say_which_path);
+  EXPECT_THAT(error_listening_on("127.0.0.1:" + std::to_string(server.port())),
               HasSubstr("choose another port"));
 }
 
 TEST(LoopbackServer, RefusesOtherNamesAndOtherSites) {
-  const Server server = Server::on_loopback(kAnywhere, say_ok);
+  const Server server = Server::on_loopback(kAnywhere, say_which_path);
   const auto status = [&](const std::string& headers) {
     return status_of(response_to(server.port(), get("/", headers)));
   };
@@ -157,8 +157,8 @@ TEST(LoopbackServer, TokensAreRandomDigits) {
 }
 
 TEST(LoopbackServer, RefusesWhatIsTooLarge) {
-  const Server server =
-      Server::on_loopback(kAnywhere, say_ok, {}, {.header_bytes = 1000, .body_bytes = 1000});
+  const Server server = Server::on_loopback(kAnywhere, say_which_path, {},
+                                            {.header_bytes = 1000, .body_bytes = 1000});
   const auto post = [](size_t promised, size_t sent) {
     return "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(promised) +
            "\r\n\r\n" + std::string(sent, 'x');
@@ -181,7 +181,7 @@ TEST(LoopbackServer, RefusesWhatIsTooLarge) {
 
 TEST(LoopbackServer, SurvivesWhatIsNoRequest) {
   const Server server =
-      Server::on_loopback(kAnywhere, say_ok, {}, {.idle = 300ms, .request = 1000ms});
+      Server::on_loopback(kAnywhere, say_which_path, {}, {.idle = 300ms, .request = 1000ms});
   const std::string hostile[] = {
       "",
       "\r\n\r\n",
@@ -221,7 +221,7 @@ TEST(LoopbackServer, SurvivesWhatIsNoRequest) {
 
 TEST(LoopbackServer, ClosesConnectionsThatAreIdleOrTooSlow) {
   const Server server =
-      Server::on_loopback(kAnywhere, say_ok, {}, {.idle = 300ms, .request = 1200ms});
+      Server::on_loopback(kAnywhere, say_which_path, {}, {.idle = 300ms, .request = 1200ms});
   const Clock::time_point begin = Clock::now();
   RawClient idle(server.port());
   idle.send("GET / HT");
@@ -268,7 +268,8 @@ TEST(LoopbackServer, AHandlerMayTakeLongerThanAllLimits) {
 }
 
 TEST(LoopbackServer, MoreConnectionsThanAllowedWait) {
-  const Server server = Server::on_loopback(kAnywhere, say_ok, {}, {.idle = 20s, .connections = 2});
+  const Server server =
+      Server::on_loopback(kAnywhere, say_which_path, {}, {.idle = 20s, .connections = 2});
   std::list<RawClient> holding;
   for (int i = 0; i < 2; ++i) holding.emplace_back(server.port()).send("GET /");
   std::this_thread::sleep_for(100ms);
@@ -285,7 +286,7 @@ TEST(LoopbackServer, EndsAtOnceWithConnectionsOpen) {
   std::list<RawClient> open;
   const Clock::time_point begin = Clock::now();
   {
-    const Server server = Server::on_loopback(kAnywhere, say_ok);
+    const Server server = Server::on_loopback(kAnywhere, say_which_path);
     open.emplace_back(server.port());
     open.emplace_back(server.port()).send("GET / HTTP/1.1\r\n");
     open.emplace_back(server.port())

@@ -39,7 +39,7 @@ void change(const std::filesystem::path& file, const std::string& sql) {
 }
 
 // Two kernels in a stream; their memory is given by `access`.
-test::TraceBuilder small_trace() {
+test::TraceBuilder two_kernels() {
   test::TraceBuilder builder;
   builder.stream("math")
       .kernel("one", 100, 200)
@@ -51,7 +51,7 @@ test::TraceBuilder small_trace() {
 
 TEST(Checks, TimesBeyondTheBoundBecomeUnknownAndALoss) {
   TempTrace file;
-  small_trace().write(file);
+  two_kernels().write(file);
   change(file, "UPDATE op SET start_ns = 9223372036854775807 WHERE id = 1");
   const Trace trace = read(file);
   EXPECT_EQ(trace.op.start_ns[0], 100);
@@ -65,7 +65,7 @@ TEST(Checks, TimesBeyondTheBoundBecomeUnknownAndALoss) {
 
 TEST(Checks, TimesAtTheBoundStay) {
   TempTrace file;
-  small_trace().write(file);
+  two_kernels().write(file);
   change(file, "UPDATE op SET start_ns = " + std::to_string(-kMostNs) +
                    ", end_ns = " + std::to_string(kMostNs));
   const Trace trace = read(file);
@@ -76,7 +76,7 @@ TEST(Checks, TimesAtTheBoundStay) {
 
 TEST(Checks, AnEndBeforeTheStartMakesBothUnknown) {
   TempTrace file;
-  small_trace().write(file);
+  two_kernels().write(file);
   change(file, "UPDATE op SET end_ns = 150 WHERE id = 1");
   const Trace trace = read(file);
   EXPECT_EQ(trace.op.start_ns[1], kUnknownNs);
@@ -86,7 +86,7 @@ TEST(Checks, AnEndBeforeTheStartMakesBothUnknown) {
 
 TEST(Checks, MemoryBeyondTheLastAddressBecomesUnknown) {
   TempTrace file;
-  small_trace().write(file);
+  two_kernels().write(file);
   change(file, "UPDATE access SET address = -1");
   const Trace trace = read(file);
   EXPECT_THAT(trace.access.address, testing::Each(kNoInt));
@@ -106,7 +106,7 @@ TEST(Checks, MemoryUpToTheLastAddressStays) {
 
 TEST(Checks, ATextInsteadOfANumberIsALoss) {
   TempTrace file;
-  small_trace().write(file);
+  two_kernels().write(file);
   change(file, "UPDATE op SET end_ns = 'soon' WHERE id = 0");
   const Trace trace = read(file);
   EXPECT_EQ(trace.op.end_ns[0], kUnknownNs);
@@ -115,7 +115,7 @@ TEST(Checks, ATextInsteadOfANumberIsALoss) {
 
 TEST(Checks, AStoredNullMarkerIsALoss) {
   TempTrace file;
-  small_trace().write(file);
+  two_kernels().write(file);
   change(file, "UPDATE op SET kind = -2147483648, correlation_id = -9223372036854775808");
   const Trace trace = read(file);
   EXPECT_THAT(trace.op.kind, testing::Each(kNoSmall));
@@ -124,7 +124,7 @@ TEST(Checks, AStoredNullMarkerIsALoss) {
 }
 
 TEST(Checks, ADanglingHangRowIsALoss) {
-  test::TraceBuilder builder = small_trace();
+  test::TraceBuilder builder = two_kernels();
   builder.add(Hang{.process_id = 0, .start_ns = 1});
   builder.add(HangNode{.hang_id = 0, .kind = kHangOp, .object_id = 1});
   builder.add(HangNode{.hang_id = 0, .kind = kHangOp, .object_id = 2});

@@ -19,7 +19,7 @@
 namespace streamscope::trace {
 namespace {
 
-std::string small_trace() {
+std::string bytes_of_good_trace() {
   test::TraceBuilder builder;
   for (Ns i = 0; i < 100; i++) {
     builder.stream("copies").memcpy(test::kHtoD, 1000 + i * 10, 1005 + i * 10).record("loaded");
@@ -50,7 +50,7 @@ bool readable(const std::string& bytes) {
 }
 
 TEST(Damage, OfSingleBytesIsSurvived) {
-  std::string good = small_trace();
+  std::string good = bytes_of_good_trace();
   ASSERT_TRUE(readable(good));
   std::mt19937 random(7);
   int refused = 0;
@@ -67,7 +67,7 @@ TEST(Damage, OfSingleBytesIsSurvived) {
 }
 
 TEST(Damage, OfWholePagesIsSurvived) {
-  std::string good = small_trace();
+  std::string good = bytes_of_good_trace();
   std::mt19937 random(8);
   size_t pages = good.size() / 4096;
   for (int round = 0; round < test::sample_of(120); round++) {

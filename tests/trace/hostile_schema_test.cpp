@@ -11,7 +11,7 @@
 
 #include "query_rows.h"
 #include "support/trace_builder.h"
-#include "trace/error.h"
+#include "thrown.h"
 #include "trace/read/reader.h"
 #include "trace/sqlite/foreign_tables.h"
 #include "trace/sqlite/sqlite.h"
@@ -23,16 +23,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // As an attacker would: without our own protection.
 void tamper(const std::filesystem::path& file, const std::string& sql) {

@@ -23,7 +23,7 @@ using test::TraceBuilder;
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string error_of(const std::filesystem::path& file) {
+std::string error_reading(const std::filesystem::path& file) {
   try {
     read(file);
   } catch (const Error& error) {
@@ -85,36 +85,39 @@ TEST(Reader, ReportsProgressAndCanBeCancelled) {
 
 TEST(Reader, ReportsWhyAFileIsNotATrace) {
   TempTrace file;
-  EXPECT_THAT(error_of(file), HasSubstr("does not exist"));
-  EXPECT_THAT(error_of(std::filesystem::temp_directory_path()), HasSubstr("is a folder"));
-  EXPECT_THAT(error_of("/dev/null"), HasSubstr("not a plain file"));
+  EXPECT_THAT(error_reading(file), HasSubstr("does not exist"));
+  EXPECT_THAT(error_reading(std::filesystem::temp_directory_path()), HasSubstr("is a folder"));
+  EXPECT_THAT(error_reading("/dev/null"), HasSubstr("not a plain file"));
   file.write_text("");
-  EXPECT_THAT(error_of(file), HasSubstr("is empty"));
+  EXPECT_THAT(error_reading(file), HasSubstr("is empty"));
   file.write_text("hello");
-  EXPECT_THAT(error_of(file), HasSubstr("is not a SQLite file"));
+  EXPECT_THAT(error_reading(file), HasSubstr("is not a SQLite file"));
   file.write_text("  {\"traceEvents\": []}");
-  EXPECT_THAT(error_of(file), AllOf(HasSubstr("looks like JSON"), HasSubstr("streamscope import")));
+  EXPECT_THAT(error_reading(file),
+              AllOf(HasSubstr("looks like JSON"), HasSubstr("streamscope import")));
   file.write_text("version https://git-lfs.github.com/spec/v1\n");
-  EXPECT_THAT(error_of(file), HasSubstr("git lfs pull"));
+  EXPECT_THAT(error_reading(file), HasSubstr("git lfs pull"));
 }
 
 TEST(Reader, NamesForeignDatabases) {
   TempTrace other, nsys;
   Database(other.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
       .run("CREATE TABLE bookmark(url)");
-  EXPECT_THAT(error_of(other), HasSubstr("database of another program"));
+  EXPECT_THAT(error_reading(other), HasSubstr("database of another program"));
   Database(nsys.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
       .run("CREATE TABLE StringIds(id, value)");
-  EXPECT_THAT(error_of(nsys), AllOf(HasSubstr("Nsight Systems"), HasSubstr("streamscope import")));
+  EXPECT_THAT(error_reading(nsys),
+              AllOf(HasSubstr("Nsight Systems"), HasSubstr("streamscope import")));
 }
 
 TEST(Reader, RefusesANewerFormat) {
   TempTrace file;
   TraceBuilder().write(file);
   Database(file.path(), SQLITE_OPEN_READWRITE).run("PRAGMA user_version = 99");
-  EXPECT_THAT(error_of(file), AllOf(HasSubstr("trace format 99"), HasSubstr("newer streamscope")));
+  EXPECT_THAT(error_reading(file),
+              AllOf(HasSubstr("trace format 99"), HasSubstr("newer streamscope")));
   Database(file.path(), SQLITE_OPEN_READWRITE).run("PRAGMA user_version = 0");
-  EXPECT_THAT(error_of(file), HasSubstr("trace format 0"));
+  EXPECT_THAT(error_reading(file), HasSubstr("trace format 0"));
 }
 
 TEST(Reader, RefusesAFileOfAnUnreleasedVersion) {
@@ -122,7 +125,7 @@ TEST(Reader, RefusesAFileOfAnUnreleasedVersion) {
   TraceBuilder().write(file);
   Database(file.path(), SQLITE_OPEN_READWRITE)
       .run("PRAGMA application_id = " + std::to_string(kUnreleasedApplicationId));
-  EXPECT_THAT(error_of(file),
+  EXPECT_THAT(error_reading(file),
               AllOf(HasSubstr("before the first release"), HasSubstr("record it again")));
 }
 
@@ -130,7 +133,7 @@ TEST(Reader, DetectsATruncatedFile) {
   TempTrace file;
   TraceBuilder().write(file);
   std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) / 2);
-  EXPECT_THAT(error_of(file), AllOf(HasSubstr("is truncated"), HasSubstr("record it again")));
+  EXPECT_THAT(error_reading(file), AllOf(HasSubstr("is truncated"), HasSubstr("record it again")));
 }
 
 TEST(Reader, RefusesDanglingIds) {
@@ -146,7 +149,7 @@ TEST(Reader, RefusesDanglingIds) {
     builder.write(file);
     Database(file.path(), SQLITE_OPEN_READWRITE)
         .run(std::string("PRAGMA legacy_alter_table=ON;") + damage);
-    EXPECT_THAT(error_of(file), HasSubstr("is damaged")) << damage;
+    EXPECT_THAT(error_reading(file), HasSubstr("is damaged")) << damage;
   }
 }
 
@@ -199,13 +202,13 @@ TEST(Reader, DetectsDamageInAnyPartOfALargeTable) {
   EXPECT_EQ(trace.loss.count[0], 3);
   EXPECT_THAT(trace.text(trace.loss.detail_id[0]), HasSubstr("row 70000, kind = 99"));
   change("UPDATE op SET api_call_id = 600000 WHERE id = 131072");
-  EXPECT_THAT(error_of(file), HasSubstr("op.api_call_id names row 600000"));
+  EXPECT_THAT(error_reading(file), HasSubstr("op.api_call_id names row 600000"));
   change("UPDATE op SET api_call_id = 0 WHERE id = 131072");
   change("DELETE FROM op WHERE id = 131071");  // the last one of a part
-  EXPECT_THAT(error_of(file), HasSubstr("row 131071 of table op is missing"));
+  EXPECT_THAT(error_reading(file), HasSubstr("row 131071 of table op is missing"));
   change("DELETE FROM op WHERE id = 200000");
   change("INSERT INTO op (id) VALUES (131071)");
-  EXPECT_THAT(error_of(file),
+  EXPECT_THAT(error_reading(file),
               HasSubstr("row 200001 of table op appears where row 200000 is expected"));
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "query_rows.h"
+#include "thrown.h"
 #include "trace/checks.h"
 #include "trace/error.h"
 #include "trace/read/reader.h"
@@ -28,16 +29,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 bool exists(const std::filesystem::path& file, const char* suffix) {
   return std::filesystem::exists(file.string() + suffix);

@@ -11,7 +11,7 @@ namespace streamscope::viewer {
 namespace {
 
 // Copies, then three kernels that wait for the first copy, then a copy back.
-TraceModel sample() {
+TraceModel copies_and_kernels() {
   test::TraceBuilder builder;
   builder.stream("copies").memcpy(test::kHtoD, 100, 200).record("loaded");
   builder.stream("math")
@@ -25,7 +25,7 @@ TraceModel sample() {
 }
 
 TEST(LayOutGraph, MergesOpsThatNoEdgeSeparates) {
-  const TraceModel model = sample();
+  const TraceModel model = copies_and_kernels();
   const GraphLayout graph = lay_out_graph(model);
   ASSERT_EQ(graph.nodes.size(), 3u);
   const GraphNode& math = graph.nodes[graph.node_of[1]];
@@ -36,7 +36,7 @@ TEST(LayOutGraph, MergesOpsThatNoEdgeSeparates) {
 }
 
 TEST(LayOutGraph, PutsSuccessorsIntoALaterLayer) {
-  const TraceModel model = sample();
+  const TraceModel model = copies_and_kernels();
   const GraphLayout graph = lay_out_graph(model);
   EXPECT_EQ(graph.layer_count(), 3u);
   ASSERT_EQ(graph.edges.size(), 2u);
@@ -48,7 +48,7 @@ TEST(LayOutGraph, PutsSuccessorsIntoALaterLayer) {
 }
 
 TEST(LayOutGraph, MarksTheCriticalPath) {
-  const TraceModel model = sample();
+  const TraceModel model = copies_and_kernels();
   for (const GraphNode& node : lay_out_graph(model).nodes) EXPECT_TRUE(node.on_path);
 }
 
@@ -123,7 +123,7 @@ TEST(LayOutGraph, PutsNoTwoNodesInOnePlace) {
 }
 
 TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
-  const TraceModel model = sample();
+  const TraceModel model = copies_and_kernels();
   const GraphLayout early = lay_out_graph(model, {.within = TimeRange{100, 300}});
   ASSERT_EQ(early.nodes.size(), 2u);
   EXPECT_EQ(early.nodes[early.node_of[1]].count, 1u);  // gemm without later work
@@ -141,7 +141,7 @@ TEST(LayOutGraph, KeepsOnlyWhatRanOrWasIssuedInARange) {
 }
 
 TEST(LayOutGraph, KeepsOnlyTheStreamsOfAFilter) {
-  const TraceModel model = sample();
+  const TraceModel model = copies_and_kernels();
   GraphFilter filter;
   for (const Lane& lane : model.lanes()) filter.lanes.push_back(lane.title != "copies");
   const GraphLayout graph = lay_out_graph(model, filter);

@@ -12,7 +12,7 @@
 namespace streamscope::viewer {
 namespace {
 
-TraceModel sample() {
+TraceModel growing_kernels() {
   test::TraceBuilder builder;
   test::StreamBuilder math = builder.stream("math");
   for (int i = 0; i < 100; ++i) math.kernel("gemm", i * 1000, i * 1000 + i + 1);
@@ -22,7 +22,8 @@ TraceModel sample() {
 }
 
 TEST(Statistics, ReportsTheSpreadOfEveryGroupMostExpensiveFirst) {
-  const std::vector<StatisticsRow> rows = statistics(sample(), GroupBy::kName, std::nullopt);
+  const std::vector<StatisticsRow> rows =
+      statistics(growing_kernels(), GroupBy::kName, std::nullopt);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].stream, "copies");
   const StatisticsRow& gemm = rows[1];
@@ -39,7 +40,7 @@ TEST(Statistics, ReportsTheSpreadOfEveryGroupMostExpensiveFirst) {
 
 TEST(Statistics, CountsOnlyWhatIsInARange) {
   const std::vector<StatisticsRow> rows =
-      statistics(sample(), GroupBy::kStream, TimeRange{10'005, 20'000});
+      statistics(growing_kernels(), GroupBy::kStream, TimeRange{10'005, 20'000});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].name, "copies");
   EXPECT_EQ(rows[0].total_ns, 9'995);
@@ -47,7 +48,7 @@ TEST(Statistics, CountsOnlyWhatIsInARange) {
 }
 
 TEST(Statistics, GroupsByEverythingItOffers) {
-  const TraceModel model = sample(), empty{trace::Trace{}};
+  const TraceModel model = growing_kernels(), empty{trace::Trace{}};
   for (size_t by = 0; by < kGroupNames.size(); ++by) {
     EXPECT_FALSE(statistics(model, static_cast<GroupBy>(by), std::nullopt).empty())
         << kGroupNames[by];

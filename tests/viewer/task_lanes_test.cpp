@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using trace::Small;
 
-std::vector<std::string> titles(const TraceModel& model) {
+std::vector<std::string> indented_titles(const TraceModel& model) {
   std::vector<std::string> result;
   for (const Lane& lane : model.lanes())
     result.push_back(std::string(static_cast<size_t>(lane.depth), ' ') + lane.title);
@@ -54,7 +54,7 @@ TEST(TaskLanes, ShowTasksOfAGpuByMultiprocessorUnderTheirDevice) {
                           .offset_ns = 200,
                           .duration_ns = 50});  // another warp at the same time
   const TraceModel model(builder.trace());
-  EXPECT_THAT(titles(model),
+  EXPECT_THAT(indented_titles(model),
               ElementsAre(testing::_, " GPU 0", "  math", "  Tasks of tree", "   SM 0", "   SM 1",
                           "  Busy", " Host threads", "  main"));
   const Item second{ItemKind::kTask, 1};
@@ -80,8 +80,9 @@ TEST(TaskLanes, ShowTasksOfTheHostByWorkerUnderTheirProcess) {
                           .start_ns = 50,
                           .duration_ns = 900});
   const TraceModel model(builder.trace());
-  EXPECT_THAT(titles(model), ElementsAre(testing::_, " GPU 0", "  math", "  Busy", " Tasks",
-                                         "  worker 2", " Host threads", "  main"));
+  EXPECT_THAT(indented_titles(model),
+              ElementsAre(testing::_, " GPU 0", "  math", "  Busy", " Tasks", "  worker 2",
+                          " Host threads", "  main"));
   EXPECT_EQ(model.extent().end_ns, 950);
 }
 

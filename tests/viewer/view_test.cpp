@@ -16,7 +16,7 @@
 namespace streamscope::viewer {
 namespace {
 
-TraceModel sample() {
+TraceModel two_streams() {
   test::TraceBuilder builder;
   builder.stream("copies")
       .memcpy(test::kHtoD, 100, 200)
@@ -36,14 +36,14 @@ ViewState state_of(const TraceModel& model) {
 constexpr Item op(Id id) { return {ItemKind::kOp, id}; }
 
 TEST(Fit, ShowsTheWholeTrace) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   const ViewState state = state_of(model);
   EXPECT_GE(state.nav.window.to_px(model.extent().begin_ns), 0);
   EXPECT_LE(state.nav.window.to_px(model.extent().end_ns), 1000);
 }
 
 TEST(Pan, NeverLosesTheTrace) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   for (int i = 0; i < 50; ++i) pan(model, state, 900);
   EXPECT_LE(state.nav.window.to_px(model.extent().begin_ns), 1000);
@@ -52,7 +52,7 @@ TEST(Pan, NeverLosesTheTrace) {
 }
 
 TEST(Zoom, EndsAtTheTraceAndAtPartsOfANanosecond) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   for (int i = 0; i < 100; ++i) zoom(model, state, 500, 0.5);
   EXPECT_LE(state.nav.window.span_ns(), 2.01 * static_cast<double>(model.extent().duration_ns()));
@@ -61,7 +61,7 @@ TEST(Zoom, EndsAtTheTraceAndAtPartsOfANanosecond) {
 }
 
 TEST(StepInRow, WalksAlongALane) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   step_in_row(model, state, 1);
   EXPECT_EQ(state.selection.item, op(0));
@@ -74,7 +74,7 @@ TEST(StepInRow, WalksAlongALane) {
 }
 
 TEST(StepToRow, FindsTheNearestInTheNextLane) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   state.selection.item = op(1);
   step_to_row(model, state, 1);
@@ -85,7 +85,7 @@ TEST(StepToRow, FindsTheNearestInTheNextLane) {
 }
 
 TEST(FollowEdge, GoesToTheCauseAndBack) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   state.selection.item = op(2);
   follow_edge(model, state, true);
@@ -97,7 +97,7 @@ TEST(FollowEdge, GoesToTheCauseAndBack) {
 }
 
 TEST(StepToHit, CyclesThroughTheHitsOfASearch) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   step_to_hit(model, state, 1);
   EXPECT_FALSE(state.selection.item) << "nothing was searched for";
@@ -125,7 +125,7 @@ TEST(ToggleDrawer, OpensAndClosesAView) {
 }
 
 TEST(JumpToCause, LeadsBetweenOpAndCall) {
-  const TraceModel model = sample();
+  const TraceModel model = two_streams();
   ViewState state = state_of(model);
   state.selection.item = op(2);
   jump_to_cause(model, state);
@@ -151,7 +151,7 @@ TEST(Commands, HaveUniqueNamesAndKeys) {
 }
 
 TEST(Commands, RunOnAnyTraceInAnyState) {
-  const TraceModel documents[] = {sample(), TraceModel(trace::Trace{})};
+  const TraceModel documents[] = {two_streams(), TraceModel(trace::Trace{})};
   for (const TraceModel& model : documents) {
     for (const Item item : {Item{}, op(0), op(2), Item{ItemKind::kEventWait, 0}, op(12345)}) {
       for (const Command& command : commands()) {
@@ -196,7 +196,7 @@ TEST(Commands, HaveAnEffectOrReportWhyNot) {
       .at(50'010)
       .kernel("k", 50'020, 50'030);
   std::vector<TraceModel> documents;
-  documents.push_back(sample());
+  documents.push_back(two_streams());
   documents.emplace_back(trace::Trace{});
   documents.emplace_back(host_bound.trace());
   for (const TraceModel& model : documents) {
@@ -258,7 +258,7 @@ TEST(WhatIf, UsesTheFirstFindingThatCanBeReplayed) {
 }
 
 TEST(WhatIf, ReportsWhyItCannotReplay) {
-  const TraceModel clean = sample();
+  const TraceModel clean = two_streams();
   ASSERT_TRUE(clean.insights().findings.empty());
   ViewState state = state_of(clean);
   find_command("X")->action.on_trace(clean, state);
@@ -288,7 +288,7 @@ TEST(Opening, IsTheMedianIteration) {
 }
 
 TEST(Opening, IsAllWorkWithoutIterationsAndWhileItIsRecordedOrCompared) {
-  const TraceModel model = steps(), without = sample();
+  const TraceModel model = steps(), without = two_streams();
   const auto shows_all = [](const TraceModel& shown, ViewState state) {
     first_fit(shown, state, 1000);
     EXPECT_LE(state.nav.window.range().begin_ns, shown.work().begin_ns);
@@ -357,7 +357,7 @@ TEST(StepIteration, ReportsTheEnds) {
   go_to_median_iteration(model, state);
   EXPECT_EQ(current_iteration(model, state), model.diagnosis().opening());
 
-  const TraceModel without = sample();
+  const TraceModel without = two_streams();
   ViewState other = state_of(without);
   for (const auto& key : {"J", "Shift+J", "Ctrl+J"}) {
     other.status.clear();
