@@ -268,7 +268,7 @@ Segment SegmentCutter::cut(Path path, Ns to, size_t before, const Iteration& ite
   for (const PathStep& step : path)
     add(step, std::max(step.start_ns, from), std::min(step.end_ns, to), segment);
   if (!path.empty() && path.back().end_ns < to) {
-    steps_.split_host(iterations_.thread_id, std::max(path.back().end_ns, from), to,
+    steps_.split_host(iterations_.thread_id, std::max(path.back().end_ns, from), to, kNoId,
                       [&](TimeShare share, Ns duration) { add_to(segment, share, duration); });
   }
   Ns rest = to - from;

@@ -509,7 +509,7 @@ TEST(IterationModel, PredictsTheRecordingWithoutAChangeAndKnowsWhatRunningAheadS
   EXPECT_EQ(model.bare_ns(), model.iterations().median_ns);
   EXPECT_EQ(model.predicted_ns({}), model.bare_ns());
   EXPECT_EQ(model.run_ahead_ns(), model.bare_ns() - bare_ns(with_sync(false, false)));
-  EXPECT_EQ(steady_syncs(trace, model.iterations()).size(), 12u);
+  EXPECT_EQ(model.syncs().all().size(), 12u);
 }
 
 TEST(IterationModel, AnswersWhatIfForGraphsAndSynchronizations) {

@@ -120,26 +120,15 @@ class SteppedProgram {
   /// buffer for `staging_us` before the device begins; the call returns 20 µs before the copy ends.
   void copy_pageable(Ns staging_us, Ns lasts_us, trace::Int bytes) {
     const Ns begin = now + staging_us * kUs, end = begin + lasts_us * kUs;
-    builder.stream("main").memcpy(test::kHtoD, begin, end, bytes);
-    auto& columns = builder.columns();
-    const trace::Id op = builder.stream("main").last_op();
-    // The call that the builder made for the copy becomes one without meaning.
-    columns.api_call.kind.back() = number_of(CallKind::kOther);
-    columns.api_call.start_ns.back() = columns.api_call.end_ns.back() = now;
-    columns.op.api_call_id[op] = kNoId;
-    columns.op.call_number[op] = kFirstCopyNumber + op;
-    columns.op.memory_kinds[op] = 0x13;
-    const Ns returns = end - 20 * kUs;
-    builder.add(trace::HostSync{.thread_id = 0,
-                                .kind = trace::kSynchronousCopy,
-                                .name_id = builder.intern("cudaMemcpy"),
-                                .stream_id = columns.op.stream_id[op],
-                                .start_ns = now,
-                                .end_ns = returns,
-                                .result = 0,
-                                .call_number = columns.op.call_number[op]});
-    done_["main"] = end;
-    now = returns;
+    synchronous_copy(test::kHtoD, begin, end, end - 20 * kUs, bytes);
+  }
+  /// A synchronous copy, which waits for the work before it: the device begins `begins_us` later,
+  /// and the call returns `returns_us` after its end.
+  void copy_and_wait(test::CopyKind kind, Ns begins_us, Ns lasts_us, Ns returns_us,
+                     trace::Int bytes, trace::Id stack = kNoId) {
+    const Ns begin = std::max(now, done_["main"]) + begins_us * kUs, end = begin + lasts_us * kUs;
+    synchronous_copy(kind, begin, end, end + returns_us * kUs, bytes);
+    builder.columns().host_sync.stack_id.back() = stack;
   }
 
   template <class Body>
@@ -153,6 +142,27 @@ class SteppedProgram {
   }
 
  private:
+  void synchronous_copy(test::CopyKind kind, Ns begin, Ns end, Ns returns, trace::Int bytes) {
+    builder.stream("main").memcpy(kind, begin, end, bytes);
+    auto& columns = builder.columns();
+    const trace::Id op = builder.stream("main").last_op();
+    // The call that the builder made for the copy becomes one without meaning.
+    columns.api_call.kind.back() = number_of(CallKind::kOther);
+    columns.api_call.start_ns.back() = columns.api_call.end_ns.back() = now;
+    columns.op.api_call_id[op] = kNoId;
+    columns.op.call_number[op] = kFirstCopyNumber + op;
+    columns.op.memory_kinds[op] = kind == test::kHtoD ? 0x13 : 0x31;
+    builder.add(trace::HostSync{.thread_id = 0,
+                                .kind = trace::kSynchronousCopy,
+                                .name_id = builder.intern("cudaMemcpy"),
+                                .stream_id = columns.op.stream_id[op],
+                                .start_ns = now,
+                                .end_ns = returns,
+                                .result = 0,
+                                .call_number = columns.op.call_number[op]});
+    done_["main"] = end;
+    now = returns;
+  }
   Ns start_of(std::string_view stream) {
     const auto done = done_.find(std::string(stream));
     return std::max(now + 5 * kUs, done == done_.end() ? 0 : done->second + 1500);

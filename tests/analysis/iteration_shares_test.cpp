@@ -47,7 +47,7 @@ std::map<std::string_view, double> shares_us(const ThreadedProgram& program) {
   const Iterations iterations = find_iterations(analyses);
   std::map<std::string_view, double> result;
   if (!iterations.found()) return result;
-  const IterationShares shares = shares_of(analyses, iterations);
+  const IterationShares shares = shares_of(analyses, iterations, SteadySyncs(analyses, iterations));
   expect_sums(iterations, shares, "shares");
   const Shares& middle = shares.each[shares.each.size() / 2];
   for (size_t share = 0; share < kShareCount; ++share) {
@@ -194,7 +194,7 @@ TEST(Shares, CountWhatRunsInAnIteration) {
   Analyses analyses(trace);
   const Iterations iterations = find_iterations(analyses);
   ASSERT_TRUE(iterations.found());
-  const IterationShares shares = shares_of(analyses, iterations);
+  const IterationShares shares = shares_of(analyses, iterations, SteadySyncs(analyses, iterations));
   EXPECT_DOUBLE_EQ(shares.kernel_count, 4);
   EXPECT_DOUBLE_EQ(shares.launch_count, 4);
   EXPECT_DOUBLE_EQ(shares.sync_count, 1);
@@ -218,7 +218,7 @@ TEST(Shares, TheDeviceIsNeverBusyForLongerThanAnIteration) {
   Analyses analyses(trace);
   const Iterations iterations = find_iterations(analyses);
   ASSERT_TRUE(iterations.found());
-  EXPECT_EQ(shares_of(analyses, iterations).busy_ns, 200 * kUs);
+  EXPECT_EQ(shares_of(analyses, iterations, SteadySyncs(analyses, iterations)).busy_ns, 200 * kUs);
 }
 
 // ---- Random programs ----
@@ -257,7 +257,7 @@ TEST(Shares, AreNeverNegativeAndSumToTheIterationInRandomPrograms) {
     ++found;
     of_sequences += iterations.source == IterationSource::kSequence;
     const std::string which = "seed " + std::to_string(seed);
-    IterationShares shares = shares_of(analyses, iterations);
+    IterationShares shares = shares_of(analyses, iterations, SteadySyncs(analyses, iterations));
     expect_sums(iterations, shares, which);
     if (HasFatalFailure()) return;
     ASSERT_EQ(shares.busy_ns, usual_busy_ns(trace, iterations)) << which;
@@ -278,7 +278,8 @@ TEST(Shares, LeaveLittleUnknownInRandomPrograms) {
     Analyses analyses(trace);
     const Iterations iterations = find_iterations(analyses);
     if (!iterations.found()) continue;
-    const IterationShares shares = shares_of(analyses, iterations);
+    const IterationShares shares =
+        shares_of(analyses, iterations, SteadySyncs(analyses, iterations));
     // Nothing shows what led to the first call of a thread, so the first iterations do not count.
     Ns unknown = 0, total = 0;
     for (size_t i = 2; i < shares.each.size(); ++i) {

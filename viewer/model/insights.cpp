@@ -9,7 +9,6 @@
 #include "analysis/derive.h"
 #include "analysis/hang/hang.h"
 #include "analysis/iterations/iteration_model.h"
-#include "analysis/iterations/steady_calls.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::viewer {
@@ -89,11 +88,8 @@ Insights gain_insights(analysis::Analyses& analyses, bool derived) {
   if (derived) {
     add_verdicts(analysis::verdicts(analyses, 0), {}, insights);
   } else {
-    const analysis::IterationModel& model = analyses.iteration_model();
-    add_verdicts(
-        analysis::evaluate_all(analyses),
-        model.found() ? analysis::steady_syncs(trace, model.iterations()) : std::vector<Id>(),
-        insights);
+    add_verdicts(analysis::evaluate_all(analyses), analyses.iteration_model().syncs().all(),
+                 insights);
   }
   if (derived) {
     read_path(trace, insights);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/large_vector.h"
+#include "replay.h"
 #include "trace/ns_math.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/graph_node_kind.h"
@@ -77,9 +78,17 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
                            .cause = WaitCause::kStart,
                            .because_op = before});
   }
-  // The call may return after the op has started; it is no cause after that.
-  if (issue.end_ns != kUnknownNs)
-    conditions_.push_back({issue.start_ns, issue.end_ns, WaitCause::kLaunch});
+  // The call may return after the op has started; it is no cause after that. One that waits for a
+  // copy has issued it long before it returns.
+  if (issue.end_ns != kUnknownNs) {
+    const trace::Small kind = trace_.op.kind[op];
+    const bool waits = (kind == trace::kMemcpy || kind == trace::kMemset) && is_timed(trace_, op) &&
+                       issue.end_ns >= trace_.op.end_ns[op];
+    conditions_.push_back(
+        {issue.start_ns,
+         waits ? std::min(issue.end_ns, issue.start_ns + kLaunchLatencyNs) : issue.end_ns,
+         WaitCause::kLaunch});
+  }
   add_edges(op, issue);
   add_own_stream(op);
   // A few conditions, nearly in order.

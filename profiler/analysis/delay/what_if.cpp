@@ -9,8 +9,6 @@
 #include "analysis/iterations/branches.h"
 #include "analysis/iterations/graphs.h"
 #include "analysis/iterations/iteration_model.h"
-#include "analysis/iterations/steady_calls.h"
-#include "analysis/iterations/value_reads.h"
 #include "vocabulary/read_number.h"
 
 namespace streamscope::analysis {
@@ -58,17 +56,16 @@ bool add_change(Analyses& analyses, std::string_view text, Change& change) {
   if (text == "graph" || text == "no-sync") {
     const IterationModel& model = analyses.iteration_model();
     if (!model.found()) return false;
-    const std::vector<Id> syncs = steady_syncs(trace, model.iterations());
+    const SteadySyncs& syncs = model.syncs();
     if (text == "graph") {
-      const bool without_syncs = !syncs.empty() && change.without_sync.has(syncs.front());
+      const bool without_syncs = syncs.are_removed(change);
       const Graphs graphs = (without_syncs ? as_graphs_without_syncs : as_graphs)(
-          analyses, model.iterations(), model.shares().launch_count);
+          analyses, model.iterations(), syncs, model.shares().launch_count);
       change.add(graphs.change);
       return graphs.count > 0;
     }
-    const ValueReads reads(analyses);
-    for (const Id sync : syncs) reads.remove(trace, sync, change);
-    return !syncs.empty();
+    for (const Id sync : syncs.all()) syncs.remove(sync, change);
+    return !syncs.all().empty();
   }
   const size_t colon = text.find(':');
   if (colon == text.npos) return false;

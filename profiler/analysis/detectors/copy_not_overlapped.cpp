@@ -11,7 +11,6 @@
 
 #include "../busy_times.h"
 #include "../iterations/steady_calls.h"
-#include "../iterations/value_reads.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -44,12 +43,10 @@ BusyTimes kernel_times(Analyses& analyses) {
 }
 
 // Copies of values that the host waits for in the steady part.
-Marks value_reads(Analyses& analyses, const Iterations& iterations) {
-  const Trace& trace = analyses.trace();
-  const ValueReads reads(analyses);
+Marks value_reads(const SteadySyncs& syncs) {
   Marks ops;
-  for (const Id sync : steady_syncs(trace, iterations)) {
-    if (const Id op = reads.read_by(trace, sync); op != kNoId) ops.add(op);
+  for (const Id sync : syncs.all()) {
+    if (const Id op = syncs.read_by(sync); op != kNoId) ops.add(op);
   }
   return ops;
 }
@@ -69,7 +66,7 @@ void find_copies_not_overlapped(Analyses& analyses, Findings& findings) {
     Change change;
   };
   const BusyTimes kernels = kernel_times(analyses);
-  const Marks reads = value_reads(analyses, iterations);
+  const Marks reads = value_reads(model.syncs());
   const Ns kernel_ns = kernels.busy_ns(iterations.steady_start_ns(), iterations.steady_end_ns());
   std::map<std::pair<trace::Small, Id>, Group> groups;  // by direction and stream
   for (Id op = 0; op < trace.op.size(); ++op) {

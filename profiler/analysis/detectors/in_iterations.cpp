@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "../units.h"
 
 namespace streamscope::analysis {
@@ -27,6 +30,34 @@ std::string format_each(size_t count, const Iterations& iterations) {
 std::string times_each(size_t count, const Iterations& iterations) {
   const std::string each = format_each(count, iterations);
   return each == "1" ? "once" : each + " times";
+}
+
+std::string text_of_places(const IterationModel& model,
+                           const std::vector<const SiteInIterations*>& sites, size_t& best) {
+  constexpr size_t kMostReplays = 8, kMostNamed = 3;
+  struct Place {
+    Ns gain_ns;
+    size_t site;
+  };
+  std::vector<Place> places;
+  for (size_t i = 0; i < std::min(sites.size(), kMostReplays); ++i) {
+    const Ns gain = model.bare_ns() - model.predicted_ns(sites[i]->change);
+    places.push_back({std::max<Ns>(0, gain), i});
+  }
+  std::ranges::stable_sort(places, std::greater{}, &Place::gain_ns);
+  best = places.front().site;
+  std::string text = "By place, each alone: ";
+  for (size_t i = 0; i < std::min(places.size(), kMostNamed); ++i) {
+    const SiteInIterations& site = *sites[places[i].site];
+    text += fmt::format(
+        "{}{} ({}, {})", i == 0 ? "" : ", ", site.line.empty() ? "an unknown place" : site.line,
+        times_each(site.count, model.iterations()),
+        places[i].gain_ns == 0 ? "no gain"
+                               : "−" + format_percent(places[i].gain_ns, model.bare_ns()));
+  }
+  if (sites.size() > kMostNamed)
+    text += fmt::format(", and {}", format_count(sites.size() - kMostNamed, "more place"));
+  return text + ".";
 }
 
 double part_of(const IterationModel& model, TimeShare share) {

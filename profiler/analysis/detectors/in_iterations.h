@@ -4,6 +4,10 @@
 // Helpers of the detectors that look at the steady part of a run (SS301 to SS310).
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/steady_calls.h"
 #include "steps.h"
@@ -21,6 +25,29 @@ std::string format_each(size_t count, const Iterations& iterations);
 /// The same as "once" or "75 times".
 std::string times_each(size_t count, const Iterations& iterations);
 
+/// Calls of one kind at one line, or without a known one.
+struct SiteInIterations {
+  Id first = kNoId;  ///< row of the first
+  std::string line;
+  size_t count = 0;
+  Change change;  ///< without them
+};
+
+/// What each of the sites alone would save, the best first: "By place, each alone: a.py:7 (once,
+/// −3 %), …". Looks at the first eight, of which it sets `best`. Not empty.
+std::string text_of_places(const IterationModel& model,
+                           const std::vector<const SiteInIterations*>& sites, size_t& best);
+
+/// The same; puts the best in front.
+template <class Site>
+std::string name_places(const IterationModel& model, std::vector<Site>& sites) {
+  std::vector<const SiteInIterations*> all;
+  for (const Site& site : sites) all.push_back(&site);
+  size_t best = 0;
+  std::string text = text_of_places(model, all, best);
+  std::swap(sites.front(), sites[best]);
+  return text;
+}
 /// The part of an iteration that a share takes.
 double part_of(const IterationModel& model, TimeShare share);
 

@@ -8,19 +8,20 @@
 //   small blocking ones; asynchronous copies after which the thread issues nothing before it
 //   synchronizes, and blocking ones, unless the faster copy alone is worth reporting; blocking ones
 //   that are not made in each iteration, as page-locking memory for one copy costs more than it
-//   brings. The gain assumes that an asynchronous call returns at once, and that the copy runs as
-//   fast as the fastest page-locked copy of the trace in the same direction; if there is none, at
-//   87 % of what 16 lanes of the device's generation of PCIe carry.
+//   brings. Those of each iteration are one finding a direction, with its places. The gain assumes
+//   that an asynchronous call returns at once, and that the copy runs as fast as the fastest
+//   page-locked copy of the trace in the same direction; if there is none, at 87 % of what 16 lanes
+//   of the device's generation of PCIe carry.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "../call_sites.h"
-#include "../iterations/iteration_model.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
-#include "steps.h"
+#include "in_iterations.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 #include "vocabulary/copy_kind.h"
@@ -99,10 +100,12 @@ struct CopyGroup {
   bool overlaps = false;  // if it did not block
   bool blocks_by_contract = false;
   Change change;
+  std::map<Id, SiteInIterations> sites;  // by stack, of those that block by contract
 };
 
-// By stream, direction, call and call site; a copy without a stack belongs to one of the same size
-// with a stack, as only a thread's first copies have one. `pace`: by CopyKind, 0 if unknown.
+// By stream and direction, and those that do not block by contract by call site; a copy without a
+// stack belongs to one of the same size with a stack, as only a thread's first copies have one.
+// `pace`: by CopyKind, 0 if unknown.
 std::map<Findings::Key, CopyGroup> group_copies(Analyses& analyses, const std::vector<Id>& copies,
                                                 const double (&pace)[3]) {
   const Trace& trace = analyses.trace();
@@ -125,30 +128,41 @@ std::map<Findings::Key, CopyGroup> group_copies(Analyses& analyses, const std::v
                     .first->second;
     if (stack < call_sites.size())
       known = first_stacks.try_emplace(call_sites[stack], stack).first->second;
-    CopyGroup& group =
-        groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction), known, blocks}];
+    CopyGroup& group = groups[{trace.op.stream_id[op], static_cast<uint64_t>(direction),
+                               blocks ? kNoId : known, blocks}];
     if (group.count++ == 0) group.first = op;
     group.last = op;
     group.blocks_by_contract = blocks;
     trace::add_to(group.bytes, trace.op.bytes[op]);
     trace::add_to(group.call_ns, trace::between(issue.start_ns, issue.end_ns));
     if (!blocks) group.overlaps |= acts.issues_after(issue.thread_id, issue.end_ns);
-    (blocks ? group.change.page_locked_op : group.change.async_op).add(op);
     const Ns length = trace.op.end_ns[op] - trace.op.start_ns[op];
     const double of_byte = pace[direction] > 0 ? pace[direction] : usual_pace(trace, op);
-    const double pinned = of_byte * static_cast<double>(trace.op.bytes[op]);
-    if (pinned > 0) group.change.length_ns[op] = std::min(length, static_cast<Ns>(pinned));
+    const auto pinned = static_cast<Ns>(of_byte * static_cast<double>(trace.op.bytes[op]));
+    const auto lock_pages = [&](Change& change) {
+      (blocks ? change.page_locked_op : change.async_op).add(op);
+      if (pinned > 0) change.length_ns[op] = std::min(length, pinned);
+    };
+    lock_pages(group.change);
+    if (!blocks) continue;
+    SiteInIterations& site = group.sites[known];
+    if (site.count++ == 0) site.first = op;
+    if (known < call_sites.size()) site.line = call_sites[known];
+    lock_pages(site.change);
   }
   return groups;
 }
 
-std::string title_of(const Trace& trace, const CopyGroup& group) {
+std::string title_of(const Trace& trace, const CopyGroup& group, const Iterations& iterations) {
   const std::string copies =
       fmt::format("copies {} pageable memory on stream {}",
                   trace.op.detail[group.first] == CopyKind::kHostToDevice ? "from" : "to",
                   stream_label(trace, trace.op.stream_id[group.first]));
-  return group.blocks_by_contract ? "each iteration waits for " + copies
-                                  : "asynchronous " + copies + " block the host";
+  if (!group.blocks_by_contract) return "asynchronous " + copies + " block the host";
+  return group.sites.size() == 1 ? "each iteration waits for " + copies
+                                 : fmt::format("each iteration waits for {} {} at {}",
+                                               format_each(group.count, iterations), copies,
+                                               format_count(group.sites.size(), "place"));
 }
 
 std::string text_of(const Trace& trace, const CopyGroup& group, bool knows_pinned_pace) {
@@ -157,7 +171,8 @@ std::string text_of(const Trace& trace, const CopyGroup& group, bool knows_pinne
       "Allocate the memory with cudaMallocHost, or register it{}.",
       format_bytes(group.bytes), format_duration(group.call_ns),
       group.blocks_by_contract ? "; then it can also be copied beside other work "
-                                 "(cudaMemcpyAsync)"
+                                 "(cudaMemcpyAsync). Or do not copy what the device can keep or "
+                                 "make itself"
                                : "");
   if (const double pace = usual_pace(trace, group.first); !knows_pinned_pace)
     text += pace > 0 ? fmt::format(" The gain assumes that page-locked copies run at {:.3g} GB/s.",
@@ -177,17 +192,20 @@ void find_pageable_copies(Analyses& analyses, Findings& findings) {
   const double pace[] = {0, pinned_pace(trace, CopyKind::kHostToDevice),
                          pinned_pace(trace, CopyKind::kDeviceToHost)};
   for (const auto& [key, group] : group_copies(analyses, copies, pace)) {
-    if (group.blocks_by_contract &&
-        group.count * 2 < analyses.iteration_model().iterations().steady_count())
-      continue;
+    const IterationModel& model = analyses.iteration_model();
+    if (group.blocks_by_contract && group.count * 2 < model.iterations().steady_count()) continue;
     const Ns gain = std::max<Ns>(0, analyses.replay().gain_ns(group.change));
     if (!group.overlaps && !is_worth_a_line(analyses, gain)) continue;
     findings.add(key, trace.op.start_ns[group.last], [&, &group = group] {
+      std::vector<SiteInIterations> sites;
+      for (const auto& [stack, site] : group.sites) sites.push_back(site);
+      std::ranges::stable_sort(sites, std::greater{}, &SiteInIterations::count);
+      const std::string places = sites.size() > 1 ? " " + name_places(model, sites) : "";
       Finding finding;
-      finding.first_op = group.first;
-      finding.host_sync = analyses.order().copy_sync(group.first);  // which has the stack
-      finding.title = title_of(trace, group);
-      finding.text = text_of(trace, group, pace[trace.op.detail[group.first]] > 0);
+      finding.first_op = sites.empty() ? group.first : sites.front().first;
+      finding.host_sync = analyses.order().copy_sync(finding.first_op);  // which has the stack
+      finding.title = title_of(trace, group, model.iterations());
+      finding.text = text_of(trace, group, pace[trace.op.detail[group.first]] > 0) + places;
       finding.count = group.count;
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(group.change);

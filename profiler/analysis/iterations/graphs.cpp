@@ -7,7 +7,6 @@
 
 #include "issued_work.h"
 #include "steady_calls.h"
-#include "value_reads.h"
 #include "vocabulary/call_kind.h"
 
 namespace streamscope::analysis {
@@ -64,19 +63,18 @@ Graphs graphs_between(std::vector<Ns> all_breaks, const Marks& without_op, Analy
 
 }  // namespace
 
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count) {
+Graphs as_graphs(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
+                 double launch_count) {
   std::vector<Ns> all_breaks = breaks(analyses.trace(), iterations);
-  for (const Id sync : steady_syncs(analyses.trace(), iterations))
-    all_breaks.push_back(analyses.trace().host_sync.start_ns[sync]);
+  for (const Id sync : syncs.all()) all_breaks.push_back(analyses.trace().host_sync.start_ns[sync]);
+  all_breaks.insert(all_breaks.end(), syncs.copies_ns().begin(), syncs.copies_ns().end());
   return graphs_between(std::move(all_breaks), {}, analyses, iterations, launch_count);
 }
 
 Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
-                               double launch_count) {
-  const ValueReads reads(analyses);
+                               const SteadySyncs& syncs, double launch_count) {
   Change without_syncs;
-  for (const Id sync : steady_syncs(analyses.trace(), iterations))
-    reads.remove(analyses.trace(), sync, without_syncs);
+  for (const Id sync : syncs.all()) syncs.remove(sync, without_syncs);
   Graphs graphs = graphs_between(breaks(analyses.trace(), iterations), without_syncs.without_op,
                                  analyses, iterations, launch_count);
   graphs.change.add(without_syncs);

@@ -6,6 +6,7 @@
 
 #include "analysis/delay/change.h"
 #include "iterations.h"
+#include "steady_syncs.h"
 
 namespace streamscope::analysis {
 
@@ -15,13 +16,15 @@ struct Graphs {
   size_t launches = 0;  ///< launches of kernels that they replace
 };
 
-/// Everything between two synchronizations, allocations or ends of iterations as one graph, if it
-/// is at least eight launches, and a quarter of the `launch_count` of an iteration.
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations, double launch_count);
+/// Everything between two synchronizations, synchronous copies, allocations or ends of iterations
+/// as one graph, if it is at least eight launches, and a quarter of the `launch_count` of an
+/// iteration.
+Graphs as_graphs(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
+                 double launch_count);
 
-/// The same if the synchronizations of the steady part, and the copies of values that the host
-/// reads by them, were gone.
+/// The same if the synchronizations of the steady part, and the copies that they are or whose
+/// values the host reads by them, were gone.
 Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
-                               double launch_count);
+                               const SteadySyncs& syncs, double launch_count);
 
 }  // namespace streamscope::analysis

@@ -7,20 +7,19 @@
 
 #include "graphs.h"
 #include "issued_work.h"
-#include "steady_calls.h"
 
 namespace streamscope::analysis {
 
 IterationModel::IterationModel(Analyses& analyses, const IterationRequest& request)
     : analyses_(analyses), iterations_(find_iterations(analyses, request)) {
   if (!found()) return;
-  shares_ = shares_of(analyses, iterations_);
+  syncs_ = SteadySyncs(analyses, iterations_);
+  shares_ = shares_of(analyses, iterations_, syncs_);
   bare_ns_ = predicted_ns({});
-  const std::vector<Id> syncs = steady_syncs(analyses.trace(), iterations_);
-  if (!syncs.empty()) {
-    Change no_syncs;
-    for (const Id sync : syncs) no_syncs.without_sync.add(sync);
-    run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - predicted_ns(no_syncs));
+  if (!syncs_.all().empty()) {
+    Change unblocked;
+    for (const Id sync : syncs_.all()) syncs_.unblock(sync, unblocked);
+    run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - predicted_ns(unblocked));
     charge_run_ahead(shares_, run_ahead_ns_);
   }
   bound_ = find_bound();
@@ -33,7 +32,7 @@ TimeShare IterationModel::find_bound() const {
                        static_cast<Ns>(iterations_.steady_count());
   constexpr Ns kMuch = 3;  // a third
   if (run_ahead_ns_ * kMuch < launching) return largest;
-  const Change graphs = as_graphs(analyses_, iterations_, shares_.launch_count).change;
+  const Change graphs = as_graphs(analyses_, iterations_, syncs_, shares_.launch_count).change;
   return bare_ns_ - predicted_ns(graphs) < run_ahead_ns_ ? TimeShare::kSynchronizing : largest;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/delay/replay.h"
 #include "iterations.h"
 #include "shares.h"
+#include "steady_syncs.h"
 
 namespace streamscope::analysis {
 
@@ -19,7 +20,8 @@ class IterationModel {
 
   const Iterations& iterations() const { return iterations_; }
   bool found() const { return iterations_.found(); }
-  /// Empty if no iterations were found.
+  /// These two are empty if no iterations were found.
+  const SteadySyncs& syncs() const { return syncs_; }
   const IterationShares& shares() const { return shares_; }
   /// The predicted duration of an iteration without recording, median of the steady part.
   Ns bare_ns() const { return bare_ns_; }
@@ -37,6 +39,7 @@ class IterationModel {
 
   Analyses& analyses_;
   Iterations iterations_;
+  SteadySyncs syncs_;
   IterationShares shares_;
   Ns bare_ns_ = 0;
   Ns run_ahead_ns_ = 0;

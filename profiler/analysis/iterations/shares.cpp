@@ -92,22 +92,24 @@ class PathCutter {
   }
 
   void add(const PathStep& step) {
-    if (step.kind == trace::kLaunchStep) return add_host(step.thread, step.start_ns, step.end_ns);
+    if (step.kind == trace::kLaunchStep)
+      return add_host(step.thread, step.start_ns, step.end_ns, step.op);
     each_part(step.start_ns, step.end_ns, [&](Shares& shares, Ns begin, Ns end) {
       steps_.split(step, begin, end,
                    [&](TimeShare share, Ns duration) { shares[index_of(share)] += duration; });
     });
   }
 
-  void add_host(Id thread, Ns from, Ns to) {
+  // `op`: what it was on its way to, or kNoId.
+  void add_host(Id thread, Ns from, Ns to, Id op = kNoId) {
     each_part(from, to, [&](Shares& shares, Ns begin, Ns end) {
-      steps_.split_host(thread, begin, end, [&](TimeShare share, Ns duration) {
+      steps_.split_host(thread, begin, end, op, [&](TimeShare share, Ns duration) {
         shares[index_of(share)] += duration;
         trace::add_to(host_[index_of(share)], duration);
       });
       for (const Id sample : samples_.of(thread, begin, end)) {
         const Ns at = analyses_.trace().host_sample.at_ns[sample];
-        steps_.split_host(thread, at, at + 1, [&](TimeShare share, Ns duration) {
+        steps_.split_host(thread, at, at + 1, op, [&](TimeShare share, Ns duration) {
           if (duration > 0) sampled_.push_back({sample, share});
         });
       }
@@ -124,13 +126,15 @@ class PathCutter {
 };
 
 // What ran and what was called in the steady part.
-void count(Analyses& analyses, const Iterations& iterations, IterationShares& result) {
+void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
+           IterationShares& result) {
   const Trace& trace = analyses.trace();
   const Ns from = iterations.steady_start_ns(), to = iterations.steady_end_ns();
   const auto mean = [&](size_t count) {
     return static_cast<double>(count) / static_cast<double>(iterations.steady_count());
   };
   std::vector<Ns> kernels;
+  size_t copies = 0, large_copies = 0;
   BusyTimes busy;
   for (const Id op : analyses.by_start()) {
     const Ns start = std::max(trace.op.start_ns[op], from), end = std::min(trace.op.end_ns[op], to);
@@ -141,6 +145,8 @@ void count(Analyses& analyses, const Iterations& iterations, IterationShares& re
     busy.add(start, end);
     if (trace.op.kind[op] == trace::kKernel)
       kernels.push_back(trace.op.end_ns[op] - trace.op.start_ns[op]);
+    copies += trace.op.kind[op] == trace::kMemcpy;
+    large_copies += copy_call(analyses.order(), op) == CopyCall::kCopies;
   }
   std::vector<Ns> busy_ns;
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
@@ -152,7 +158,11 @@ void count(Analyses& analyses, const Iterations& iterations, IterationShares& re
   each_steady_call(trace, iterations,
                    [&](Id call) { launches += is_launch(trace.api_call.kind[call]); });
   result.launch_count = mean(launches);
-  result.sync_count = mean(steady_syncs(trace, iterations).size());
+  result.sync_count = mean(syncs.all().size());
+  result.small_copy_count = mean(static_cast<size_t>(
+      std::ranges::count_if(syncs.all(), [&](Id sync) { return syncs.copy_of(sync) != kNoId; })));
+  result.copy_count = mean(copies);
+  result.large_copy_count = mean(large_copies);
 }
 
 }  // namespace
@@ -186,13 +196,14 @@ Ns long_pause_ns(const Iterations& iterations) {
   return std::clamp(iterations.median_ns / 20, kLeastLongPauseNs, kMostLongPauseNs);
 }
 
-IterationShares shares_of(Analyses& analyses, const Iterations& iterations) {
+IterationShares shares_of(Analyses& analyses, const Iterations& iterations,
+                          const SteadySyncs& syncs) {
   IterationShares result;
   PathCutter(analyses, iterations).cut(result);
   for (const Shares& shares : result.each) {
     for (size_t i = 0; i < kShareCount; ++i) trace::add_to(result.total[i], shares[i]);
   }
-  count(analyses, iterations, result);
+  count(analyses, iterations, syncs, result);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iterations.h"
+#include "steady_syncs.h"
 
 namespace streamscope::analysis {
 
@@ -61,7 +62,10 @@ struct IterationShares {
   double kernel_count = 0;
   Ns median_kernel_ns = 0;
   double launch_count = 0;       ///< calls that launch
-  double sync_count = 0;         ///< blocking synchronizations
+  double sync_count = 0;         ///< of SteadySyncs
+  double small_copy_count = 0;   ///< those of them that are copies
+  double copy_count = 0;         ///< all copies
+  double large_copy_count = 0;   ///< those that the host waits for: CopyCall::kCopies
   double lost_run_ahead_ns = 0;  ///< the part of kSynchronizing in which the host caught up
 
   Ns total_ns() const;
@@ -74,7 +78,8 @@ Ns long_pause_ns(const Iterations& iterations);
 inline constexpr Ns kLeastLongPauseNs = 100'000, kMostLongPauseNs = 500'000;
 
 /// `iterations` was found. O(steps of the path).
-IterationShares shares_of(Analyses& analyses, const Iterations& iterations);
+IterationShares shares_of(Analyses& analyses, const Iterations& iterations,
+                          const SteadySyncs& syncs);
 
 /// Moves time in which the host caught up after synchronizations to kSynchronizing: what an
 /// iteration would save without them, less the time of their own.

@@ -10,9 +10,6 @@
 
 namespace streamscope::analysis {
 
-/// The blocking synchronizations of the steady part.
-std::vector<Id> steady_syncs(const Trace& trace, const Iterations& iterations);
-
 /// Threads of the process that issued work in the steady part, ascending.
 std::vector<Id> issuing_threads(Analyses& analyses, const Iterations& iterations);
 

@@ -18,6 +18,8 @@ StepShares::StepShares(Analyses& analyses, Ns long_pause_ns, Id process)
     latest = std::max(latest, trace_.op.end_ns[op]);
     starts_.push_back(trace_.op.start_ns[op]);
     latest_ends_.push_back(latest);
+    if (copy_call(analyses.order(), op) == CopyCall::kCopies)
+      copying_syncs_.add(analyses.order().copy_sync(op));
   }
 }
 
@@ -43,6 +45,16 @@ TimeShare StepShares::share_of(HostState state) {
     default:
       return TimeShare::kLaunching;
   }
+}
+
+TimeShare StepShares::share_of_sync(Id host_sync) const {
+  return copying_syncs_.has(host_sync) ? TimeShare::kCopies : TimeShare::kSynchronizing;
+}
+
+Ns StepShares::copying_from(Id thread, Id op, Ns otherwise) const {
+  if (op == kNoId || copy_call(analyses_.order(), op) != CopyCall::kCopies) return otherwise;
+  const Issue issue = analyses_.order().issue(op);
+  return issue.thread_id == thread ? issue.start_ns : otherwise;
 }
 
 TimeShare StepShares::share_of_gap(WaitCause cause) {

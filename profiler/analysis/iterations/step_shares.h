@@ -21,9 +21,9 @@ class StepShares {
   /// Calls visit(share, duration) for the parts of a step in [from, to).
   template <class Visit>
   void split(const PathStep& step, Ns from, Ns to, Visit visit);
-  /// The same for a thread on its way to a launch.
+  /// The same for a thread on its way to a launch: of `op`, if that is not kNoId.
   template <class Visit>
-  void split_host(Id thread, Ns from, Ns to, Visit visit);
+  void split_host(Id thread, Ns from, Ns to, Id op, Visit visit);
 
   /// True if an op of the process ran in (from, to). O(log ops).
   bool works_between(Ns from, Ns to) const;
@@ -31,6 +31,9 @@ class StepShares {
  private:
   static TimeShare share_of(HostState state);
   static TimeShare share_of_gap(WaitCause cause);
+  TimeShare share_of_sync(Id host_sync) const;
+  // Since when a thread is in the call of an op that copies, if it is, or `otherwise`.
+  Ns copying_from(Id thread, Id op, Ns otherwise) const;
   TimeShare share_of_op(Id op) const;
 
   Analyses& analyses_;
@@ -39,6 +42,7 @@ class StepShares {
   Ns long_pause_ns_;
   std::vector<Ns> starts_;       // of the ops of the process, ascending
   std::vector<Ns> latest_ends_;  // of each of them and all before it
+  Marks copying_syncs_;          // host_sync: CopyCall::kCopies
   std::vector<HostPart> parts_;
 };
 
@@ -48,7 +52,7 @@ void StepShares::split(const PathStep& step, Ns from, Ns to, Visit visit) {
     case trace::kOpStep:
       return visit(share_of_op(step.op), to - from);
     case trace::kHostSyncStep:
-      return visit(TimeShare::kSynchronizing, to - from);
+      return visit(share_of_sync(step.host_sync), to - from);
     case trace::kGapStep: {
       // Host functions and memory waits have no times of their own: they are in long gaps.
       const Ns latency = std::clamp(step.start_ns + kStartLatencyNs, from, to);
@@ -57,14 +61,20 @@ void StepShares::split(const PathStep& step, Ns from, Ns to, Visit visit) {
       return visit(share_of_gap(analyses_.gap_cause(step.op)), to - latency);
     }
     case trace::kLaunchStep:
-      return split_host(step.thread, from, to, visit);
+      return split_host(step.thread, from, to, step.op, visit);
   }
 }
 
 template <class Visit>
-void StepShares::split_host(Id thread, Ns from, Ns to, Visit visit) {
+void StepShares::split_host(Id thread, Ns from, Ns to, Id op, Visit visit) {
+  const Ns called = std::clamp(copying_from(thread, op, to), from, to);
   parts_.clear();
-  analyses_.split_host(thread, from, to, parts_);
+  analyses_.split_host(thread, called, to, parts_);
+  for (const HostPart& part : parts_)
+    visit(part.state == HostState::kSync ? TimeShare::kCopies : share_of(part.state),
+          part.duration_ns);
+  parts_.clear();
+  analyses_.split_host(thread, from, called, parts_);
   for (const HostPart& part : parts_) {
     Ns rest = part.duration_ns;
     if (part.state == HostState::kOutside) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/iterations/iteration_series.h"
+#include "analysis/labels.h"
 #include "analysis/left_out.h"
 #include "analysis/units.h"
 #include "document.h"
@@ -114,6 +115,27 @@ std::string limit_of_repairs(const IterationSummary& summary) {
   return " The device is nearly always busy, too: only more overlap of its work would save much.";
 }
 
+// "5 host synchronizations", "3 host synchronizations and 2 synchronous copies of small values".
+std::string what_waits(const analysis::IterationShares& shares) {
+  constexpr double kNone = 0.005;  // shown as 0
+  const double others = shares.sync_count - shares.small_copy_count;
+  if (shares.sync_count < kNone) return "the host, which asks until the device is done";
+  const std::string syncs = format_mean(others, "host synchronization", "host synchronizations"),
+                    copies =
+                        format_mean(shares.small_copy_count, "synchronous copy of a small value",
+                                    "synchronous copies of small values");
+  if (shares.small_copy_count < kNone) return syncs;
+  return others < kNone ? copies : syncs + " and " + copies;
+}
+
+// ", which the host waits for" if it is so, and "" if it waits for none of them.
+std::string waited_copies(const analysis::IterationShares& shares) {
+  const double waited = shares.large_copy_count, all = shares.copy_count;
+  if (waited < 0.5) return "";
+  if (waited > all - 0.5) return ", which the host waits for";
+  return fmt::format("; the host waits for {} of them", format_mean(waited));
+}
+
 std::string largest_share(const IterationSummary& summary) {
   const analysis::IterationShares& shares = summary.shares;
   const std::string each = fmt::format(
@@ -134,7 +156,8 @@ std::string largest_share(const IterationSummary& summary) {
     case TimeShare::kCollectives:
       return "Bound by collectives, which wait for other ranks or for the network.";
     case TimeShare::kCopies:
-      return "Bound by copies.";
+      return fmt::format("Bound by copies: {} an iteration{}.", format_mean(shares.copy_count),
+                         waited_copies(shares));
     case TimeShare::kOtherWork:
       return "Bound by host functions or memory waits in streams.";
     case TimeShare::kLatency:
@@ -153,9 +176,11 @@ std::string largest_share(const IterationSummary& summary) {
     }
     case TimeShare::kSynchronizing:
       return fmt::format(
-          "Bound by {}: the host launches nothing meanwhile, and then needs {} to catch up.",
-          format_mean(shares.sync_count, "host synchronization", "host synchronizations"),
-          format_duration(static_cast<Ns>(shares.lost_run_ahead_ns)));
+          "Bound by {}: the host launches nothing meanwhile{}.", what_waits(shares),
+          shares.lost_run_ahead_ns < 1
+              ? ""
+              : fmt::format(", and then needs {} to catch up",
+                            format_duration(static_cast<Ns>(shares.lost_run_ahead_ns))));
     case TimeShare::kMemory:
       return "Bound by the host, which allocates and frees memory.";
     case TimeShare::kCodeLoading:
@@ -301,7 +326,7 @@ std::string no_iterations_sentence(const trace::Trace& trace,
     return "No iterations: most work has no device times; the losses say why.";
   if (request.source == analysis::IterationSource::kRange)
     return fmt::format("No iterations found: fewer than {} NVTX ranges \"{}\" contain work.",
-                       analysis::kFewestMarked, printable(request.range));
+                       analysis::kFewestMarked, analysis::printable(request.range));
   if (request.source != analysis::IterationSource::kNone)
     return "No iterations found in the way asked for; --iteration auto tries all.";
   return fmt::format(

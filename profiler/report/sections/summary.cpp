@@ -17,7 +17,6 @@
 #include "analysis/analyses.h"
 #include "analysis/call_sites.h"
 #include "analysis/derive.h"
-#include "analysis/iterations/steady_calls.h"
 #include "analysis/large_vector.h"
 #include "analysis/units.h"
 #include "trace/ns_math.h"
@@ -450,14 +449,11 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
     summary.iteration = summarize(analyses, analyses.iteration_model());
   else if (!analyses.iteration_request().off && trace.op.size() >= kLeastOfALoop)
     summary.no_iterations = no_iterations_sentence(trace, analyses.iteration_request());
-  const std::vector<Id> syncs = summary.iteration.found()
-                                    ? analysis::steady_syncs(trace, summary.iteration.iterations)
-                                    : std::vector<Id>();
   std::vector<analysis::Verdict> all = verdicts.get();
   summary.syncs = merge_by_call_site(
       analysis::host_syncs_by_cost(trace, analysis::IterationSlots::of_host(iterations)), summary);
   sort_by_steady_cost(summary.syncs, iterations);
-  for (Advice& advice : by_weight(std::move(all), syncs)) {
+  for (Advice& advice : by_weight(std::move(all), analyses.iteration_model().syncs().all())) {
     if (advice.is_possible()) {
       summary.possible.push_back(std::move(advice));
     } else if (advice.severity() != analysis::FindingSeverity::kNote) {

@@ -96,7 +96,7 @@ struct Advice {
 /// All findings: errors, warnings, notes, then possible ones; within each group the most costly,
 /// then the most frequent first, and those that repeat one before them last. But one whose repair
 /// another one needs comes before that. `steady_syncs`: the synchronizations of the iterations
-/// (analysis::steady_syncs), ascending; empty if there are none.
+/// (analysis::SteadySyncs), ascending; empty if there are none.
 std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts,
                               std::span<const trace::Id> steady_syncs);
 

@@ -15,6 +15,7 @@ def arguments():
     parser.add_argument("tree", choices=["before", "after"])
     parser.add_argument("--mark", action="store_true", help="an NVTX range around each step, to record them")
     parser.add_argument("--without", default="", help="what is removed")
+    parser.add_argument("--part", default="", help="of a driver of several programs")
     options = parser.parse_args()
     sys.path.insert(0, options.tree)
     return options

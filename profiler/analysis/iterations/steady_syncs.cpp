@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "steady_syncs.h"
+
+#include <algorithm>
+
+#include "analysis/usage/host_syncs.h"
+#include "vocabulary/copy_kind.h"
+
+namespace streamscope::analysis {
+namespace {
+
+constexpr trace::Int kMostSmallBytes = 64 << 10;
+constexpr Ns kReadBeforeNs = 50'000;
+constexpr Ns kUploadBeforeNs = 5'000;  // too short for most launches in between
+
+bool is_small(const Trace& trace, Id op) {
+  return trace.op.bytes[op] >= 0 && trace.op.bytes[op] <= kMostSmallBytes;  // kNoInt is negative
+}
+
+bool copies(const Trace& trace, Id op, CopyKind kind) {
+  return trace.op.kind[op] == trace::kMemcpy && trace.op.detail[op] == kind;
+}
+
+bool reads_value(const Trace& trace, Id op) {
+  return copies(trace, op, CopyKind::kDeviceToHost) && is_small(trace, op);
+}
+
+}  // namespace
+
+CopyCall copy_call(const IssueOrder& order, Id op) {
+  if (order.copy_sync(op) == kNoId) return CopyCall::kNone;
+  const Trace& trace = order.trace();
+  if (!is_small(trace, op)) return CopyCall::kCopies;
+  if (reads_value(trace, op)) return CopyCall::kReads;
+  return copies(trace, op, CopyKind::kHostToDevice) ? CopyCall::kUploads : CopyCall::kWaits;
+}
+
+SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)
+    : trace_(&analyses.trace()) {
+  const IssueOrder& order = analyses.order();
+  const auto& syncs = trace_->host_sync;
+  const auto is_steady = [&](Id sync) {
+    return syncs.start_ns[sync] >= iterations.issued_from_ns() &&
+           syncs.start_ns[sync] < iterations.issued_to_ns() && syncs.end_ns[sync] != kUnknownNs &&
+           trace_->process_of_thread(syncs.thread_id[sync]) == iterations.process_id;
+  };
+  for (Id op = 0; op < trace_->op.size(); ++op) {
+    const Id sync = order.copy_sync(op);
+    if (sync != kNoId && is_steady(sync)) {
+      copies_ns_.push_back(syncs.start_ns[sync]);
+      if (is_small(*trace_, op)) copies_.emplace(sync, op);
+    } else if (sync == kNoId) {
+      const bool reads = reads_value(*trace_, op);
+      if (!reads && !copies(*trace_, op, CopyKind::kHostToDevice)) continue;
+      const Issue issue = order.issue(op);
+      if (issue.thread_id != kNoId)
+        (reads ? reads_ : uploads_)[issue.thread_id].push_back({issue.start_ns, issue.end_ns, op});
+    }
+  }
+  for (CopiesByThread* by_thread : {&reads_, &uploads_}) {
+    for (auto& [thread, copies] : *by_thread) std::ranges::sort(copies, {}, &Copy::start_ns);
+  }
+  for (Id sync = 0; sync < syncs.size(); ++sync) {
+    if (copies_.contains(sync) || (is_blocking(syncs.kind[sync]) && is_steady(sync)))
+      all_.push_back(sync);
+  }
+}
+
+const SteadySyncs::Copy* SteadySyncs::before(const CopiesByThread& copies, Id host_sync,
+                                             Ns within_ns) const {
+  const auto of_thread = copies.find(trace_->host_sync.thread_id[host_sync]);
+  if (of_thread == copies.end()) return nullptr;
+  const Ns at = trace_->host_sync.start_ns[host_sync];
+  const auto after = std::ranges::upper_bound(of_thread->second, at, {}, &Copy::start_ns);
+  if (after == of_thread->second.begin()) return nullptr;
+  const Copy& copy = *std::prev(after);
+  return at - copy.end_ns > within_ns ? nullptr : &copy;
+}
+
+Id SteadySyncs::copy_of(Id host_sync) const {
+  const auto copy = copies_.find(host_sync);
+  return copy == copies_.end() ? kNoId : copy->second;
+}
+
+Id SteadySyncs::read_by(Id host_sync) const {
+  if (const Id copy = copy_of(host_sync); copy != kNoId)
+    return reads_value(*trace_, copy) ? copy : kNoId;
+  const Copy* read = before(reads_, host_sync, kReadBeforeNs);
+  return read == nullptr ? kNoId : read->op;
+}
+
+bool SteadySyncs::uploads(Id host_sync) const {
+  if (const Id copy = copy_of(host_sync); copy != kNoId)
+    return copies(*trace_, copy, CopyKind::kHostToDevice);
+  return before(uploads_, host_sync, kUploadBeforeNs) != nullptr;
+}
+
+void SteadySyncs::unblock(Id host_sync, Change& change) const {
+  if (const Id copy = copy_of(host_sync); copy != kNoId)
+    change.async_op.add(copy);
+  else
+    change.without_sync.add(host_sync);
+}
+
+bool SteadySyncs::are_removed(const Change& change) const {
+  if (all_.empty()) return false;
+  const Id copy = copy_of(all_.front());
+  return copy == kNoId ? change.without_sync.has(all_.front()) : change.without_op.has(copy);
+}
+
+void SteadySyncs::remove(Id host_sync, Change& change) const {
+  const auto& syncs = trace_->host_sync;
+  Ns from = syncs.start_ns[host_sync];
+  if (const Id copy = copy_of(host_sync); copy != kNoId) {
+    change.without_op.add(copy);
+  } else {
+    change.without_sync.add(host_sync);
+    const Copy* read = before(reads_, host_sync, kReadBeforeNs);
+    if (read == nullptr) return;
+    change.without_op.add(read->op);
+    from = read->start_ns;
+  }
+  change.cuts.add(syncs.thread_id[host_sync], from, syncs.end_ns[host_sync]);
+}
+
+}  // namespace streamscope::analysis

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where the host waited for the device in the steady part of a run.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/analyses.h"
+#include "analysis/delay/change.h"
+#include "iterations.h"
+
+namespace streamscope::analysis {
+
+/// What a synchronous copy, whose call waits for the work before it, costs the host.
+enum class CopyCall : uint8_t {
+  kNone,     ///< none
+  kWaits,    ///< it copies at most 64 KiB: waiting is what takes time
+  kUploads,  ///< the same to the device
+  kReads,    ///< the same to the host: it reads a value that the device computed
+  kCopies,   ///< it copies more, or an unknown size
+};
+
+/// Of the row of op. O(1).
+CopyCall copy_call(const IssueOrder& order, Id op);
+
+/// The synchronizations of the steady part: blocking calls, and synchronous copies of at most 64
+/// KiB. Those read a value that copy a small value to the host, or that come right after such a
+/// copy. Immutable, thread-safe.
+class SteadySyncs {
+ public:
+  SteadySyncs() = default;
+  /// `iterations` was found. O(ops + syncs).
+  SteadySyncs(Analyses& analyses, const Iterations& iterations);
+
+  /// Rows of host_sync.
+  const std::vector<Id>& all() const { return all_; }
+  /// When the calls of all synchronous copies of the steady part began, in no order.
+  const std::vector<Ns>& copies_ns() const { return copies_ns_; }
+
+  /// The copy whose value a synchronization reads, or kNoId.
+  Id read_by(Id host_sync) const;
+  /// The op of a synchronous copy; kNoId for every other synchronization.
+  Id copy_of(Id host_sync) const;
+  /// True if it copies to the device, or comes right after an asynchronous copy to the device.
+  bool uploads(Id host_sync) const;
+  /// The host waits no more, but makes the same calls.
+  void unblock(Id host_sync, Change& change) const;
+  /// Makes a change without a synchronization, and without the copy that it is or whose value it
+  /// reads.
+  void remove(Id host_sync, Change& change) const;
+  /// True if a change is made without them; false if there are none.
+  bool are_removed(const Change& change) const;
+
+ private:
+  struct Copy {
+    Ns start_ns, end_ns;  // of its call
+    Id op;
+  };
+  using CopiesByThread = std::map<Id, std::vector<Copy>>;  // asynchronous ones, by start
+  // The copy whose call returned last before a synchronization, if at most `within_ns` before.
+  const Copy* before(const CopiesByThread& copies, Id host_sync, Ns within_ns) const;
+
+  const Trace* trace_ = nullptr;
+  std::vector<Id> all_;
+  std::vector<Ns> copies_ns_;
+  std::unordered_map<Id, Id> copies_;  // host_sync -> op, of those in all_
+  CopiesByThread reads_, uploads_;     // of values; to the device
+};
+
+}  // namespace streamscope::analysis
