@@ -166,8 +166,10 @@ TEST(Graphs, EndAtSynchronousCopies) {
     const Trace trace = program.builder.trace();
     Analyses analyses(trace);
     const IterationModel& model = analyses.iteration_model();
-    const Graphs graphs = as_graphs(analyses, model.iterations(), model.syncs(), 12);
-    EXPECT_EQ(graphs.count, copies ? 0 : model.iterations().steady_count());
+    for (const auto as : {as_graphs, as_graphs_without_syncs}) {
+      const Graphs graphs = as(analyses, model.iterations(), model.syncs(), 12);
+      EXPECT_EQ(graphs.count, copies ? 0 : model.iterations().steady_count());
+    }
   }
 }
 

@@ -21,6 +21,12 @@ if(Python3_Interpreter_FOUND)
   add_test(NAME house.release COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_release.py ${PROJECT_SOURCE_DIR})
   add_test(NAME house.release_notices COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/release_test.py)
   add_test(NAME house.coverage_counts COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/coverage_test.py)
+  if(NOT STREAMSCOPE_SANITIZE)
+    add_test(NAME house.sources_compile_alone
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house/alone_test.py
+              ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+    set_tests_properties(house.sources_compile_alone PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  endif()
   add_test(NAME docs.picture_of_includes_is_current COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/draw_includes.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/images/includes.svg)
   set_tests_properties(docs.picture_of_includes_is_current house.sizes house.sizes_notices house.language house.language_notices

@@ -48,6 +48,7 @@ std::string name_places(const IterationModel& model, std::vector<Site>& sites) {
   std::swap(sites.front(), sites[best]);
   return text;
 }
+
 /// The part of an iteration that a share takes.
 double part_of(const IterationModel& model, TimeShare share);
 

@@ -6,12 +6,11 @@
 //   nothing to do afterwards: what it costs is not the time inside the call but the run-ahead that
 //   is lost. One finding for those that read a value (they copy it to the host, or such a copy
 //   comes right before), one for copies to the device, one for the rest, as they need other
-//   repairs; each
-//   names its places, and what every one of them alone would save. Evidence: calls, times, and
-//   stacks for the lines. The gain comes from a replay of the steady part without these calls; a
-//   value that is copied, and the call that copies it, are gone too. An iteration takes at least as
-//   long as the device is busy in it: a host that waits while the device works loses nothing. Known
-//   false alarm: a value without which the host cannot go on.
+//   repairs; each names its places, and what every one of them alone would save. Evidence: calls,
+//   times, and stacks for the lines. The gain comes from a replay of the steady part without these
+//   calls; a value that is copied, and the call that copies it, are gone too. An iteration takes at
+//   least as long as the device is busy in it: a host that waits while the device works loses
+//   nothing. Known false alarm: a value without which the host cannot go on.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -17,8 +17,8 @@ constexpr double kLeastPart = 0.25;   // of an iteration's launches, for a graph
 
 // When the host did something in the steady part that cannot be in a graph, but for
 // synchronizations.
-std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations) {
-  std::vector<Ns> found;
+std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations, const SteadySyncs& syncs) {
+  std::vector<Ns> found = syncs.large_copies_ns();
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
     found.push_back(iterations.all[i].issued_ns);
   found.push_back(iterations.issued_to_ns());
@@ -65,9 +65,8 @@ Graphs graphs_between(std::vector<Ns> all_breaks, const Marks& without_op, Analy
 
 Graphs as_graphs(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
                  double launch_count) {
-  std::vector<Ns> all_breaks = breaks(analyses.trace(), iterations);
+  std::vector<Ns> all_breaks = breaks(analyses.trace(), iterations, syncs);
   for (const Id sync : syncs.all()) all_breaks.push_back(analyses.trace().host_sync.start_ns[sync]);
-  all_breaks.insert(all_breaks.end(), syncs.copies_ns().begin(), syncs.copies_ns().end());
   return graphs_between(std::move(all_breaks), {}, analyses, iterations, launch_count);
 }
 
@@ -75,8 +74,8 @@ Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
                                const SteadySyncs& syncs, double launch_count) {
   Change without_syncs;
   for (const Id sync : syncs.all()) syncs.remove(sync, without_syncs);
-  Graphs graphs = graphs_between(breaks(analyses.trace(), iterations), without_syncs.without_op,
-                                 analyses, iterations, launch_count);
+  Graphs graphs = graphs_between(breaks(analyses.trace(), iterations, syncs),
+                                 without_syncs.without_op, analyses, iterations, launch_count);
   graphs.change.add(without_syncs);
   return graphs;
 }

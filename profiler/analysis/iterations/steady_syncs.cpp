@@ -49,8 +49,10 @@ SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)
   for (Id op = 0; op < trace_->op.size(); ++op) {
     const Id sync = order.copy_sync(op);
     if (sync != kNoId && is_steady(sync)) {
-      copies_ns_.push_back(syncs.start_ns[sync]);
-      if (is_small(*trace_, op)) copies_.emplace(sync, op);
+      if (is_small(*trace_, op))
+        copies_.emplace(sync, op);
+      else
+        large_copies_ns_.push_back(syncs.start_ns[sync]);
     } else if (sync == kNoId) {
       const bool reads = reads_value(*trace_, op);
       if (!reads && !copies(*trace_, op, CopyKind::kHostToDevice)) continue;

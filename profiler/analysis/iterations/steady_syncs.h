@@ -37,8 +37,8 @@ class SteadySyncs {
 
   /// Rows of host_sync.
   const std::vector<Id>& all() const { return all_; }
-  /// When the calls of all synchronous copies of the steady part began, in no order.
-  const std::vector<Ns>& copies_ns() const { return copies_ns_; }
+  /// When the calls of the larger synchronous copies of the steady part began, in no order.
+  const std::vector<Ns>& large_copies_ns() const { return large_copies_ns_; }
 
   /// The copy whose value a synchronization reads, or kNoId.
   Id read_by(Id host_sync) const;
@@ -65,7 +65,7 @@ class SteadySyncs {
 
   const Trace* trace_ = nullptr;
   std::vector<Id> all_;
-  std::vector<Ns> copies_ns_;
+  std::vector<Ns> large_copies_ns_;
   std::unordered_map<Id, Id> copies_;  // host_sync -> op, of those in all_
   CopiesByThread reads_, uploads_;     // of values; to the device
 };
