@@ -4,6 +4,7 @@
 #include "steady_syncs.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/usage/host_syncs.h"
 #include "vocabulary/copy_kind.h"
@@ -12,8 +13,7 @@ namespace streamscope::analysis {
 namespace {
 
 constexpr trace::Int kMostSmallBytes = 64 << 10;
-constexpr Ns kReadBeforeNs = 50'000;
-constexpr Ns kUploadBeforeNs = 5'000;  // too short for most launches in between
+constexpr Ns kRightBeforeNs = 50'000;
 
 bool is_small(const Trace& trace, Id op) {
   return trace.op.bytes[op] >= 0 && trace.op.bytes[op] <= kMostSmallBytes;  // kNoInt is negative
@@ -53,32 +53,32 @@ SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)
         copies_.emplace(sync, op);
       else
         large_copies_ns_.push_back(syncs.start_ns[sync]);
-    } else if (sync == kNoId) {
-      const bool reads = reads_value(*trace_, op);
-      if (!reads && !copies(*trace_, op, CopyKind::kHostToDevice)) continue;
+    } else if (sync == kNoId && reads_value(*trace_, op)) {
       const Issue issue = order.issue(op);
       if (issue.thread_id != kNoId)
-        (reads ? reads_ : uploads_)[issue.thread_id].push_back({issue.start_ns, issue.end_ns, op});
+        by_thread_[issue.thread_id].push_back({issue.start_ns, issue.end_ns, op});
     }
   }
-  for (CopiesByThread* by_thread : {&reads_, &uploads_}) {
-    for (auto& [thread, copies] : *by_thread) std::ranges::sort(copies, {}, &Copy::start_ns);
-  }
+  for (auto& [thread, reads] : by_thread_) std::ranges::sort(reads, {}, &Read::start_ns);
   for (Id sync = 0; sync < syncs.size(); ++sync) {
-    if (copies_.contains(sync) || (is_blocking(syncs.kind[sync]) && is_steady(sync)))
-      all_.push_back(sync);
+    const Id copy = copy_of(sync);
+    if (copy == kNoId && !(is_blocking(syncs.kind[sync]) && is_steady(sync))) continue;
+    all_.push_back(sync);
+    const auto awaited =
+        copy == kNoId ? analyses.edges().sync_sources(sync) : std::span<const Id>(&copy, 1);
+    if (awaited.size() == 1 && copies(*trace_, awaited[0], CopyKind::kHostToDevice))
+      uploads_.add(sync);
   }
 }
 
-const SteadySyncs::Copy* SteadySyncs::before(const CopiesByThread& copies, Id host_sync,
-                                             Ns within_ns) const {
-  const auto of_thread = copies.find(trace_->host_sync.thread_id[host_sync]);
-  if (of_thread == copies.end()) return nullptr;
+const SteadySyncs::Read* SteadySyncs::before(Id host_sync) const {
+  const auto of_thread = by_thread_.find(trace_->host_sync.thread_id[host_sync]);
+  if (of_thread == by_thread_.end()) return nullptr;
   const Ns at = trace_->host_sync.start_ns[host_sync];
-  const auto after = std::ranges::upper_bound(of_thread->second, at, {}, &Copy::start_ns);
+  const auto after = std::ranges::upper_bound(of_thread->second, at, {}, &Read::start_ns);
   if (after == of_thread->second.begin()) return nullptr;
-  const Copy& copy = *std::prev(after);
-  return at - copy.end_ns > within_ns ? nullptr : &copy;
+  const Read& read = *std::prev(after);
+  return at - read.end_ns > kRightBeforeNs ? nullptr : &read;
 }
 
 Id SteadySyncs::copy_of(Id host_sync) const {
@@ -89,14 +89,8 @@ Id SteadySyncs::copy_of(Id host_sync) const {
 Id SteadySyncs::read_by(Id host_sync) const {
   if (const Id copy = copy_of(host_sync); copy != kNoId)
     return reads_value(*trace_, copy) ? copy : kNoId;
-  const Copy* read = before(reads_, host_sync, kReadBeforeNs);
+  const Read* read = before(host_sync);
   return read == nullptr ? kNoId : read->op;
-}
-
-bool SteadySyncs::uploads(Id host_sync) const {
-  if (const Id copy = copy_of(host_sync); copy != kNoId)
-    return copies(*trace_, copy, CopyKind::kHostToDevice);
-  return before(uploads_, host_sync, kUploadBeforeNs) != nullptr;
 }
 
 void SteadySyncs::unblock(Id host_sync, Change& change) const {
@@ -119,7 +113,7 @@ void SteadySyncs::remove(Id host_sync, Change& change) const {
     change.without_op.add(copy);
   } else {
     change.without_sync.add(host_sync);
-    const Copy* read = before(reads_, host_sync, kReadBeforeNs);
+    const Read* read = before(host_sync);
     if (read == nullptr) return;
     change.without_op.add(read->op);
     from = read->start_ns;

@@ -44,8 +44,8 @@ class SteadySyncs {
   Id read_by(Id host_sync) const;
   /// The op of a synchronous copy; kNoId for every other synchronization.
   Id copy_of(Id host_sync) const;
-  /// True if it copies to the device, or comes right after an asynchronous copy to the device.
-  bool uploads(Id host_sync) const;
+  /// True if it copies to the device, or waits for such a copy alone.
+  bool uploads(Id host_sync) const { return uploads_.has(host_sync); }
   /// The host waits no more, but makes the same calls.
   void unblock(Id host_sync, Change& change) const;
   /// Makes a change without a synchronization, and without the copy that it is or whose value it
@@ -55,19 +55,18 @@ class SteadySyncs {
   bool are_removed(const Change& change) const;
 
  private:
-  struct Copy {
+  struct Read {
     Ns start_ns, end_ns;  // of its call
     Id op;
   };
-  using CopiesByThread = std::map<Id, std::vector<Copy>>;  // asynchronous ones, by start
-  // The copy whose call returned last before a synchronization, if at most `within_ns` before.
-  const Copy* before(const CopiesByThread& copies, Id host_sync, Ns within_ns) const;
+  const Read* before(Id host_sync) const;
 
   const Trace* trace_ = nullptr;
   std::vector<Id> all_;
   std::vector<Ns> large_copies_ns_;
-  std::unordered_map<Id, Id> copies_;  // host_sync -> op, of those in all_
-  CopiesByThread reads_, uploads_;     // of values; to the device
+  std::unordered_map<Id, Id> copies_;          // host_sync -> op, of those in all_
+  std::map<Id, std::vector<Read>> by_thread_;  // asynchronous reads, by start
+  Marks uploads_;
 };
 
 }  // namespace streamscope::analysis
