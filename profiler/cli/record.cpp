@@ -243,11 +243,12 @@ void define_course(CommandLine& line, Choices* choices) {
               "record only inside NVTX ranges of this name (nvtx:NAME), or between "
               "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)",
               {.takes = "RANGE", .problem = check_capture_range});
-  line.option("--measure-cost", &choices->measure_cost,
-              "measure what recording costs the program: switch it off and on in windows of 50 ms "
-              "and compare the calls made in them, or with --measure-cost=NAME the NVTX ranges of "
-              "this name that end in them",
-              {.flag = true});
+  line.option(
+      "--measure-cost", &choices->measure_cost,
+      "measure what recording costs the program: switch it off and on in windows of 50 ms "
+      "and compare the calls made in them; with --measure-cost=NAME they end with NVTX ranges "
+      "of this name, and these are compared: more exact",
+      {.flag = true});
   line.option("--hang-timeout", &choices->hang_timeout_s,
               "explain why the program hangs after this many seconds without progress "
               "(default 30; 0: off)",

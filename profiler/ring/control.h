@@ -104,7 +104,8 @@ struct Control {
   char trace_file[1024];            // absolute, NUL-terminated; for messages
   uint32_t measure_cost_window_ms;  // about the length of the windows; 0: none
   MeasuredWindows measured_windows;
-  // Ends of NVTX ranges of this name show the program's progress; empty: calls do. NUL-terminated.
+  // Ends of NVTX ranges of this name show the program's progress, and windows end with one; empty:
+  // calls show it. NUL-terminated.
   char measure_cost_range[256];
   ChosenOrder chosen_order;  // of a run that `confirm` repeats
   uint32_t sample_hz;        // how often the writer samples issuing threads; 0: never

@@ -371,6 +371,34 @@ TEST(Process, SwitchesRecordingOffAndOnToMeasureItsCost) {
   }
 }
 
+TEST(Process, EndsWindowsWithTheRangeThatShowsProgress) {
+  Observed run;
+  run.control().measure_cost_window_ms = 20;
+  std::string_view("step").copy(run.control().measure_cost_range, 4);
+  ASSERT_EQ(run.run_child("cost-windows"), 0) << run.error_text();
+  size_t switches = 0;
+  for (const ObservedRing& ring : run.rings()) {
+    for (size_t i = 0; i < ring.records.size(); ++i) {
+      if (ring.records[i].head.kind != RecordKind::kCollecting) continue;
+      ++switches;
+      ASSERT_GT(i, 0u) << "another thread switched";
+      const bool on = reinterpret_cast<const ring::CollectingRecord&>(ring.records[i]).on != 0;
+      // Ranges are not recorded in the windows that are off, but handles are.
+      EXPECT_EQ(ring.records[i - 1].head.kind, on ? RecordKind::kCall : RecordKind::kRangePop);
+    }
+  }
+  EXPECT_GE(switches, 6u);
+}
+
+TEST(Process, GoesOnWithWindowsWhereNoSuchRangeEnds) {
+  Observed run;
+  run.control().measure_cost_window_ms = 5;
+  std::string_view("never").copy(run.control().measure_cost_range, 5);
+  run.start_child("cost-windows");
+  EXPECT_EQ(run.finish(), 0) << run.error_text();
+  EXPECT_GE(run.all<ring::CollectingRecord>(RecordKind::kCollecting).size(), 6u);
+}
+
 TEST(Process, MarksTheWindowsOfARunThatIsRecordedOrNot) {
   for (const bool recorded : {false, true}) {
     Observed run;

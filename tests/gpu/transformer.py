@@ -10,10 +10,11 @@ import statistics
 
 import cost
 import figures
-from harness import REPOSITORY, Trace
+import windows
+from harness import Trace
 from pytorch import is_available
+from windows import SCRIPT
 
-SCRIPT = REPOSITORY / "tests/gpu/programs/torch_transformer.py"
 LEAST_KERNELS = 300  # of a step
 SETS, COPIES, TURNS = 4, 3, 4
 START_S = 120  # the most that a process may take until it is warm; all start at once
@@ -128,26 +129,16 @@ def check_agreement(harness, what, percent, alternated, text):
 
 def check_measured_cost(harness, way, alternated):
     """The cost that a recording measures itself, in windows of one process: against the limit, and against other processes."""
-    options = [*RECORDINGS[way], "--measure-cost"]
-    finished, path = harness.record(f"transformer.measured.{way.replace(' ', '_')}", [harness.python, SCRIPT, "--steps", MEASURED_STEPS], options, 240)
-    if not harness.check(f"{way}: recorded with --measure-cost", finished.code == 0 and path.exists(), finished.why()):
+    measured, path = windows.measured_cost(harness, f"transformer.measured.{way.replace(' ', '_')}", RECORDINGS[way], MEASURED_STEPS)
+    if measured is None:
         return
-    info = harness.info(path, way) or {}
     trace = Trace(path)
     collector = trace.collector()
     trace.close()
-    measured = info.get("recording_cost")
-    if not harness.check(f"{way}: info has the measured cost", isinstance(measured, dict) and measured.get("percent") is not None, str(measured)):
-        return
     low, middle, high = figures.interval(alternated)
-    text = (f"measured by the recording {measured['percent']:.2f} % ({measured.get('low')} to {measured.get('high')},"
-            f" {measured.get('windows')} windows), alternated {middle:.1f} % ({low:.1f} to {high:.1f}), {collector}")
+    text = f"measured by the recording {windows.text_of(measured)}, alternated {middle:.1f} % ({low:.1f} to {high:.1f}), {collector}"
     harness.log(f"  {way}: {text}")
-    said = figures.verdict(measured["low"], measured["percent"], measured["high"], LIMITS[way])
-    if said == "not resolved":
-        harness.skip(f"{way}: cost of a step in windows", text)
-    else:
-        harness.check(f"{way}: cost of a step in windows", said == "ok", text)
+    windows.check_limit(harness, way, measured)
     check_agreement(harness, f"{way}: both", measured["percent"], alternated, text)
 
 

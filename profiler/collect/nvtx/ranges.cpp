@@ -185,7 +185,7 @@ int range_pop(const void* domain) {
   if (recording() || (!forget(domain) && running())) record(RecordKind::kRangePop, act);
   if (depth < 64 && (counted_depths >> depth & 1) != 0) {
     counted_depths &= ~(uint64_t{1} << depth);
-    session.range_ends.fetch_add(1, std::memory_order_relaxed);
+    note_range_end();
   }
   if (depth < 64 && (matched_depths >> depth & 1) != 0) {
     matched_depths &= ~(uint64_t{1} << depth);
@@ -206,8 +206,7 @@ nvtxRangeId_t range_start(std::optional<nvtxRangeId_t> others, const Act& act) {
 void range_end(const void* domain, nvtxRangeId_t id) {
   Act act;
   act.domain = domain;
-  if (has_other_tool() ? counted_starts.remove(id) : (id & kCounted) != 0)
-    session.range_ends.fetch_add(1, std::memory_order_relaxed);
+  if (has_other_tool() ? counted_starts.remove(id) : (id & kCounted) != 0) note_range_end();
   if (running()) record(RecordKind::kRangeEnd, act, id);
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return;
   if (matched_starts.remove(id)) capture_range_closed();

@@ -36,9 +36,15 @@ constinit std::atomic<bool> switching_device_times{false};
 enum class DeviceTimes : uint8_t { kNotSwitched, kOn, kOff };
 constinit std::atomic<DeviceTimes> device_times{DeviceTimes::kNotSwitched};
 
-// Of the watching thread alone.
-constinit int64_t window_ends_ns = 0;  // 0: no window has begun
+// Written with `gate_mutex` held.
+constinit std::atomic<int64_t> window_ends_ns{0};  // 0: no window has begun
+// The window is over, and the next one begins with the end of a range that shows progress, so that
+// both contain whole iterations.
+constinit std::atomic<bool> awaits_range_end{false};
 constinit uint64_t random_state = 0;
+
+// How many lengths of a window it waits for that: recording must not stay off where no range ends.
+constexpr int64_t kLongestWait = 40;
 
 // Correlation ids of operations issued while paused: the newest pauses, as first << 32 | last, and
 // the current one.
@@ -74,10 +80,11 @@ bool is_allowed() {
          (control.capture_range == ring::CaptureRange::kNone || open_capture_ranges > 0);
 }
 
+bool ranges_show_progress() { return session.control->measure_cost_range[0] != '\0'; }
+
 uint64_t progress() {
-  return session.control->measure_cost_range[0] != '\0'
-             ? session.range_ends.load(std::memory_order_relaxed)
-             : total_calls();
+  return ranges_show_progress() ? session.range_ends.load(std::memory_order_relaxed)
+                                : total_calls();
 }
 
 // True if calls concern nothing but the recording.
@@ -149,6 +156,8 @@ bool is_next_window_off(bool over) {
   return window_off != over;
 }
 
+int64_t window_length_ns() { return int64_t{session.control->measure_cost_window_ms} * 1'000'000; }
+
 // 80 to 120 % of the length that the writer wants, so that windows do not follow a period of the
 // program.
 int64_t next_window_ns() {
@@ -156,8 +165,38 @@ int64_t next_window_ns() {
   random_state ^= random_state << 13;  // xorshift
   random_state ^= random_state >> 7;
   random_state ^= random_state << 17;
-  const int64_t length_ns = int64_t{session.control->measure_cost_window_ms} * 1'000'000;
-  return length_ns * static_cast<int64_t>(80 + random_state % 41) / 100;
+  return window_length_ns() * static_cast<int64_t>(80 + random_state % 41) / 100;
+}
+
+// `gate_mutex` is held.
+void begin_window(bool off) {
+  awaits_range_end.store(false, std::memory_order_relaxed);
+  window_ends_ns.store(monotonic_ns() + next_window_ns(), std::memory_order_relaxed);
+  window_off = off;
+  const bool in_turns = session.control->measured_windows == ring::MeasuredWindows::kInTurns;
+  if (!switch_state() && !in_turns) mark_window();
+}
+
+struct NextWindow {
+  bool begins = false;            // now
+  bool awaits_range_end = false;  // and begins then
+  bool off = false;               // the next one, or the current one if there is none
+};
+
+// What the time says of it. `gate_mutex` is held.
+NextWindow next_window() {
+  if (!is_allowed()) {
+    window_ends_ns.store(0, std::memory_order_relaxed);
+    awaits_range_end.store(false, std::memory_order_relaxed);
+    return {};
+  }
+  const int64_t end_ns = window_ends_ns.load(std::memory_order_relaxed), now_ns = monotonic_ns();
+  const bool first = end_ns == 0, over = !first && now_ns >= end_ns;
+  const bool waits =
+      over && ranges_show_progress() && now_ns < end_ns + kLongestWait * window_length_ns();
+  return {.begins = first || (over && !waits),
+          .awaits_range_end = waits,
+          .off = is_next_window_off(over)};
 }
 
 // CUPTI may wait for calls of the program, which may wait for `gate_mutex`: it is not held here.
@@ -207,37 +246,44 @@ void capture_range_opened() { change_capture_ranges(1); }
 void capture_range_closed() { change_capture_ranges(-1); }
 
 int64_t time_to_switch_ns(int64_t limit_ns) {
-  if (window_ends_ns == 0) return limit_ns;
-  return std::clamp(window_ends_ns - monotonic_ns(), int64_t{0}, limit_ns);
+  const int64_t end_ns = window_ends_ns.load(std::memory_order_relaxed);
+  if (end_ns == 0 || awaits_range_end.load(std::memory_order_relaxed)) return limit_ns;
+  return std::clamp(end_ns - monotonic_ns(), int64_t{0}, limit_ns);
 }
 
 void update_gate() {
   if (session.control->on_demand != 0) switch_device_times();
-  bool resume = false, pause = false, begins = false;
-  {
-    std::lock_guard lock(gate_mutex);
-    if (is_measuring() && !windows_ended.load()) {
-      const bool allowed = is_allowed();
-      const int64_t now_ns = monotonic_ns();
-      const bool over = allowed && window_ends_ns != 0 && now_ns >= window_ends_ns;
-      if (!allowed) window_ends_ns = 0;
-      begins = over || (allowed && window_ends_ns == 0);
-      if (begins) window_ends_ns = now_ns + next_window_ns();
-      window_off = allowed && is_next_window_off(over);
-      resume = device_times_paused && !window_off;
-      pause = window_off && !device_times_paused;
-      // Calls must no longer be recorded when their work loses its times.
-      if (pause) device_times_paused = true;
-    }
-    const bool in_turns = session.control->measured_windows == ring::MeasuredWindows::kInTurns;
-    if (!resume && !switch_state() && begins && !in_turns) mark_window();
+  std::unique_lock lock(gate_mutex);
+  if (!is_measuring() || windows_ended.load()) {
+    switch_state();
+    return;
   }
-  if (pause) pause_device_times(true);
-  if (!resume) return;
-  pause_device_times(false);
+  const NextWindow next = next_window();
+  if (device_times_paused && !next.off) {
+    lock.unlock();
+    pause_device_times(false);
+    lock.lock();
+    device_times_paused = false;
+  }
+  if (next.awaits_range_end) return awaits_range_end.store(true, std::memory_order_relaxed);
+  if (next.begins) {
+    begin_window(next.off);
+  } else {
+    window_off = next.off;
+    switch_state();
+  }
+  if (!window_off || device_times_paused) return;
+  device_times_paused = true;  // calls are not recorded any more when their work loses its times
+  lock.unlock();
+  pause_device_times(true);
+}
+
+void note_range_end() {
+  session.range_ends.fetch_add(1, std::memory_order_relaxed);
+  if (!awaits_range_end.load(std::memory_order_relaxed)) return;
   std::lock_guard lock(gate_mutex);
-  device_times_paused = false;
-  switch_state();
+  if (awaits_range_end.load(std::memory_order_relaxed) && !windows_ended.load())
+    begin_window(is_next_window_off(true));
 }
 
 void end_windows() {
@@ -286,7 +332,8 @@ void forget_gate_after_fork() {
   windows_ended.store(false, std::memory_order_relaxed);
   switching_device_times.store(false, std::memory_order_relaxed);
   device_times.store(DeviceTimes::kNotSwitched, std::memory_order_relaxed);
-  window_ends_ns = 0;
+  window_ends_ns.store(0, std::memory_order_relaxed);
+  awaits_range_end.store(false, std::memory_order_relaxed);
   pause_count.store(0, std::memory_order_relaxed);
   pause_first.store(ring::kNone32, std::memory_order_relaxed);
   pause_last.store(0, std::memory_order_relaxed);

@@ -18,7 +18,7 @@ void capture_range_opened();
 void capture_range_closed();
 
 /// For the thread that watches the writer: how long it may sleep, at most `limit_ns`, and what it
-/// does then. Only update_gate() begins and ends windows.
+/// does then.
 int64_t time_to_switch_ns(int64_t limit_ns);
 void update_gate();
 
@@ -26,8 +26,11 @@ void update_gate();
 /// more, as CUPTI crashes if they are while CUDA ends. Waits for a switch in progress, 1 s at most.
 void end_windows();
 
-/// True if ends of NVTX ranges of this name are counted as the program's progress.
+/// True if ends of NVTX ranges of this name are counted as the program's progress. Windows then end
+/// with one, too.
 bool shows_progress(std::string_view range);
+/// Such a range ended.
+void note_range_end();
 
 /// Operations issued while paused have correlation ids in one of these intervals; the decoder drops
 /// their activities.
