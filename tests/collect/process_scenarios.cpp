@@ -158,7 +158,7 @@ int paused(const Arguments& arguments) {
 
 // Works until recording was switched off and on again three times. Prints the number of steps.
 int cost_windows(const Arguments&) {
-  constexpr int kSwitches = 7;  // of device times, which go on before calls and stop after them
+  constexpr int kSwitches = 7;  // of device times, which go on before calls do
   start();
   int switches = 0;
   uint32_t steps = 0;
@@ -177,6 +177,17 @@ int cost_windows(const Arguments&) {
   }
   say(std::to_string(steps).c_str());
   return switches == kSwitches ? 0 : 1;
+}
+
+int cost_of_steps(const Arguments&) {
+  start();
+  for (int step = 0; step < 24; ++step) {
+    nvtxRangePushA("step");
+    run_kernel(kStreamA, "step");
+    pause_ms(20);
+    nvtxRangePop();
+  }
+  return 0;
 }
 
 int cost_of_run(const Arguments&) {
@@ -613,6 +624,7 @@ constexpr Scenario kScenarios[] = {
     {"fork-then-cuda", fork_then_cuda},
     {"paused", paused},
     {"cost-windows", cost_windows},
+    {"cost-of-steps", cost_of_steps},
     {"cost-of-run", cost_of_run},
     {"profiler-range", profiler_range},
     {"nvtx-range", nvtx_range},

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/process/gate.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -36,14 +39,15 @@ constinit std::atomic<bool> switching_device_times{false};
 enum class DeviceTimes : uint8_t { kNotSwitched, kOn, kOff };
 constinit std::atomic<DeviceTimes> device_times{DeviceTimes::kNotSwitched};
 
-// Written with `gate_mutex` held.
-constinit std::atomic<int64_t> window_ends_ns{0};  // 0: no window has begun
-// The window is over, and the next one begins with the end of a range that shows progress, so that
-// both contain whole iterations.
-constinit std::atomic<bool> awaits_range_end{false};
+// Of the watching thread alone.
+constinit int64_t window_ends_ns = 0;  // 0: no window has begun
 constinit uint64_t random_state = 0;
 
-// How many lengths of a window it waits for that: recording must not stay off where no range ends.
+// Where ranges show progress, a window that is over ends with the next of them, so that it contains
+// whole iterations. The watching thread sleeps on it (futex).
+enum class RangeEnd : uint32_t { kNotAwaited, kAwaited, kSeen };
+constinit std::atomic<RangeEnd> range_end{RangeEnd::kNotAwaited};
+// In lengths of a window: recording must not stay off where no range ends.
 constexpr int64_t kLongestWait = 40;
 
 // Correlation ids of operations issued while paused: the newest pauses, as first << 32 | last, and
@@ -168,35 +172,36 @@ int64_t next_window_ns() {
   return window_length_ns() * static_cast<int64_t>(80 + random_state % 41) / 100;
 }
 
-// `gate_mutex` is held.
-void begin_window(bool off) {
-  awaits_range_end.store(false, std::memory_order_relaxed);
-  window_ends_ns.store(monotonic_ns() + next_window_ns(), std::memory_order_relaxed);
-  window_off = off;
-  const bool in_turns = session.control->measured_windows == ring::MeasuredWindows::kInTurns;
-  if (!switch_state() && !in_turns) mark_window();
-}
-
 struct NextWindow {
   bool begins = false;            // now
   bool awaits_range_end = false;  // and begins then
   bool off = false;               // the next one, or the current one if there is none
 };
 
-// What the time says of it. `gate_mutex` is held.
+// `gate_mutex` is held.
 NextWindow next_window() {
   if (!is_allowed()) {
-    window_ends_ns.store(0, std::memory_order_relaxed);
-    awaits_range_end.store(false, std::memory_order_relaxed);
+    window_ends_ns = 0;
+    range_end.store(RangeEnd::kNotAwaited, std::memory_order_relaxed);
     return {};
   }
-  const int64_t end_ns = window_ends_ns.load(std::memory_order_relaxed), now_ns = monotonic_ns();
-  const bool first = end_ns == 0, over = !first && now_ns >= end_ns;
-  const bool waits =
-      over && ranges_show_progress() && now_ns < end_ns + kLongestWait * window_length_ns();
+  const int64_t now_ns = monotonic_ns();
+  const bool first = window_ends_ns == 0, over = !first && now_ns >= window_ends_ns;
+  const bool waits = over && ranges_show_progress() &&
+                     range_end.load(std::memory_order_relaxed) != RangeEnd::kSeen &&
+                     now_ns < window_ends_ns + kLongestWait * window_length_ns();
   return {.begins = first || (over && !waits),
           .awaits_range_end = waits,
           .off = is_next_window_off(over)};
+}
+
+// `gate_mutex` is held.
+void begin_window(bool off) {
+  range_end.store(RangeEnd::kNotAwaited, std::memory_order_relaxed);
+  window_ends_ns = monotonic_ns() + next_window_ns();
+  window_off = off;
+  const bool in_turns = session.control->measured_windows == ring::MeasuredWindows::kInTurns;
+  if (!switch_state() && !in_turns) mark_window();
 }
 
 // CUPTI may wait for calls of the program, which may wait for `gate_mutex`: it is not held here.
@@ -245,10 +250,16 @@ bool open_gate() {
 void capture_range_opened() { change_capture_ranges(1); }
 void capture_range_closed() { change_capture_ranges(-1); }
 
-int64_t time_to_switch_ns(int64_t limit_ns) {
-  const int64_t end_ns = window_ends_ns.load(std::memory_order_relaxed);
-  if (end_ns == 0 || awaits_range_end.load(std::memory_order_relaxed)) return limit_ns;
-  return std::clamp(end_ns - monotonic_ns(), int64_t{0}, limit_ns);
+void sleep_until_switch(int64_t limit_ns) {
+  const bool awaited = range_end.load(std::memory_order_relaxed) != RangeEnd::kNotAwaited;
+  const int64_t wait_ns = window_ends_ns == 0 || awaited
+                              ? limit_ns
+                              : std::clamp(window_ends_ns - monotonic_ns(), int64_t{0}, limit_ns);
+  const timespec pause{0, wait_ns};
+  if (awaited)
+    ::syscall(SYS_futex, &range_end, FUTEX_WAIT_PRIVATE, RangeEnd::kAwaited, &pause, nullptr, 0);
+  else
+    ::nanosleep(&pause, nullptr);
 }
 
 void update_gate() {
@@ -265,7 +276,11 @@ void update_gate() {
     lock.lock();
     device_times_paused = false;
   }
-  if (next.awaits_range_end) return awaits_range_end.store(true, std::memory_order_relaxed);
+  if (next.awaits_range_end) {
+    RangeEnd expected = RangeEnd::kNotAwaited;
+    range_end.compare_exchange_strong(expected, RangeEnd::kAwaited, std::memory_order_relaxed);
+    return;
+  }
   if (next.begins) {
     begin_window(next.off);
   } else {
@@ -280,10 +295,11 @@ void update_gate() {
 
 void note_range_end() {
   session.range_ends.fetch_add(1, std::memory_order_relaxed);
-  if (!awaits_range_end.load(std::memory_order_relaxed)) return;
-  std::lock_guard lock(gate_mutex);
-  if (awaits_range_end.load(std::memory_order_relaxed) && !windows_ended.load())
-    begin_window(is_next_window_off(true));
+  RangeEnd expected = RangeEnd::kAwaited;
+  if (range_end.load(std::memory_order_relaxed) != expected ||
+      !range_end.compare_exchange_strong(expected, RangeEnd::kSeen, std::memory_order_relaxed))
+    return;
+  ::syscall(SYS_futex, &range_end, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 void end_windows() {
@@ -332,8 +348,8 @@ void forget_gate_after_fork() {
   windows_ended.store(false, std::memory_order_relaxed);
   switching_device_times.store(false, std::memory_order_relaxed);
   device_times.store(DeviceTimes::kNotSwitched, std::memory_order_relaxed);
-  window_ends_ns.store(0, std::memory_order_relaxed);
-  awaits_range_end.store(false, std::memory_order_relaxed);
+  window_ends_ns = 0;
+  range_end.store(RangeEnd::kNotAwaited, std::memory_order_relaxed);
   pause_count.store(0, std::memory_order_relaxed);
   pause_first.store(ring::kNone32, std::memory_order_relaxed);
   pause_last.store(0, std::memory_order_relaxed);

@@ -17,9 +17,9 @@ bool open_gate();
 void capture_range_opened();
 void capture_range_closed();
 
-/// For the thread that watches the writer: how long it may sleep, at most `limit_ns`, and what it
-/// does then.
-int64_t time_to_switch_ns(int64_t limit_ns);
+/// For the thread that watches the writer: sleeps until recording may have to be switched, at most
+/// `limit_ns` (below a second), and what it does then. Only update_gate() begins and ends windows.
+void sleep_until_switch(int64_t limit_ns);
 void update_gate();
 
 /// The process is ending: the windows end, and device times are neither paused nor resumed any
@@ -29,7 +29,7 @@ void end_windows();
 /// True if ends of NVTX ranges of this name are counted as the program's progress. Windows then end
 /// with one, too.
 bool shows_progress(std::string_view range);
-/// Such a range ended.
+/// Such a range ended. Async-signal-safe.
 void note_range_end();
 
 /// Operations issued while paused have correlation ids in one of these intervals; the decoder drops

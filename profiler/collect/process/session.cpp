@@ -145,8 +145,7 @@ void* watch_control(void*) {
   // The ring is made at the first switch: most recordings never switch, and then this thread has
   // nothing to record.
   while (running() && session.epoch.load(std::memory_order_relaxed) == epoch) {
-    timespec pause{0, time_to_switch_ns(kWatchIntervalMs * 1'000'000)};
-    ::nanosleep(&pause, nullptr);
+    sleep_until_switch(kWatchIntervalMs * 1'000'000);
     // Without its control file the writer cannot be reached any more.
     const bool stop = session.control->stop.load(std::memory_order_relaxed) != 0 ||
                       ring::is_lost(session.control);
