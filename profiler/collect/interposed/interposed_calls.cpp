@@ -114,12 +114,6 @@ bool changes_objects(CallKind kind) {
 
 }  // namespace
 
-// True if a frame that begins at `top` is below this one, which has not been overwritten. Else the
-// open call was left by longjmp or an exception.
-bool InterposedCall::contains(const void* top) const {
-  return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
-}
-
 // The thread has an open call. True if this one is inside it.
 bool InterposedCall::is_inside_another(ThreadState& thread, const void* top) {
   if (thread.interposed == nullptr || !thread.interposed->contains(top)) {

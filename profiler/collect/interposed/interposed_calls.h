@@ -59,8 +59,24 @@ class InterposedCall {
   template <CallKind kKind, uint16_t kFlags>
   void leave(int32_t result);
 
+  /// True for what the runtime calls inside a recorded call, of which at most the kernel is of
+  /// interest. enter() would find the same, with more code: each line of it that is not in the
+  /// caches costs as much as a record.
+  static bool is_nested(const void* top, void* kernel) {
+    ThreadState* const thread = existing_thread();
+    if (thread == nullptr || thread->open_entry == nullptr || thread->interposed == nullptr ||
+        thread->in_collector || session.reads_parameters || !thread->interposed->contains(top))
+      return false;
+    if (kernel != nullptr) thread->launched = kernel;
+    return true;
+  }
+
  private:
-  bool contains(const void* top) const;
+  // True if a frame that begins at `top` is below this one, which has not been overwritten. Else
+  // the open call was left by longjmp or an exception.
+  bool contains(const void* top) const {
+    return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
+  }
   bool is_inside_another(ThreadState& thread, const void* top);
   bool can_pass() const;
   void pass();

@@ -70,12 +70,13 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
     using Call = rules::DriverCall<kId>;
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
+    const void* const top = __builtin_dwarf_cfa();
+    if (InterposedCall::is_nested(top, kernel)) return target(args...);
     Parameters<Args...> parameters;
     const void* at_exit = needs_parameters(Call::kFacts) ? parameters.set(args...) : nullptr;
     InterposedCall call(driver_calls[kId], Call::kFacts, at_exit, values_of<Call>(args...), kernel,
                         kernel);
-    if (!call.enter<Call::kFacts.kind, Call::kFacts.flags>(__builtin_dwarf_cfa()))
-      return target(args...);
+    if (!call.enter<Call::kFacts.kind, Call::kFacts.flags>(top)) return target(args...);
     const CUresult result = target(args...);
     call.leave<Call::kFacts.kind, Call::kFacts.flags>(result);
     return result;
