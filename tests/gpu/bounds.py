@@ -24,7 +24,8 @@ def run(harness):
     def program(case):
         name, timed, recorded = case["case"], ("--steps", STEPS, "--windows", WINDOWS), ("--steps", RECORDED_STEPS, "--mark")
         return diagnosis.Program(name, words(name, *timed), words(name, *timed, "--repaired"), words(name, *recorded), words(name, *recorded, "--repaired"),
-                                 case["bound"], case["rule"], re.escape(case["place"]))
+                                 case["lacks"], case["rule"], re.escape(case["place"]),
+                                 together=words(name, *timed, "--variants") if case["others"] else None)
     cases = harness.run(words("list"), 60).lines()
     diagnosis.run_all(harness, "`tests/gpu/run bounds`, ms per iteration.",
                       [program(case) for case in cases if (wanted.search(case["case"]) if wanted.pattern else case["case"] not in SLOW)])

@@ -28,12 +28,11 @@ PYTHON = [  # run by `driver`, or run_NAME.py, with these `words`; others: the w
     {"name": "diffusers_rope", "repository": "huggingface/diffusers", "commit": "4548e68e80",
      "paths": ["src/diffusers/models/transformers/transformer_qwenimage.py"], "strip": 4, "driver": "run_diffusers_parts.py", "words": "--part rope",
      "expected_bound": "copies", "expected_rule": "SS206", "expected_line": r"transformer_qwenimage\.py:3", "just_this": False,
-     "others": {"host-launching": "after --without launching"}},
+     "others": {"host-launching": "after --without launching", "kernels": "before --without kernels"}},
     {"name": "diffusers_noise", "repository": "huggingface/diffusers", "commit": "0db766ba77", "paths": ["src/diffusers/schedulers/scheduling_ddpm.py"],
      "strip": 3, "driver": "run_diffusers_parts.py", "words": "--part noise",
      "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"scheduling_ddpm\.py:5", "just_this": False, "held_out": True},
 ]
-
 
 
 def observations(count=4000, features=2000, used=20):

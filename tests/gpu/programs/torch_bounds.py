@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training and inference steps that are bound by different things, each with the repair that shortens the step most.
 
-  torch_bounds.py CASE [--repaired] [--steps N] [--windows W] [--mark]
+  torch_bounds.py CASE [--repaired | --variants] [--steps N] [--windows W] [--mark]
 
 W windows of N steps after a warm-up; prints a JSON line with ms per step, the median of the windows. --mark: each step is an NVTX range
-"step". CASE "list" prints all cases as JSON lines: what bounds each, and the rule whose finding is the repair ("": there is none that a
-recording could show).
+"step". --variants: the program, repaired, and without something else, in turns of a window. CASE "list" prints all cases as JSON lines:
+what the repaired program lacks, the rule whose finding is the repair ("": there is none that a recording could show), and what other
+variants lack. Where there are some, the bound is what shortens the step most once it is gone; else it is what the repair removes.
 """
 
 import argparse
@@ -23,13 +24,22 @@ import torch
 
 from captured import captured
 
-CASES = {}  # name: (class, what bounds it, rule of the repair, function with the line to repair)
+CASES = {}  # name: (class, what the repaired program lacks, rule of the repair, function with the line to repair)
+VARIANTS = {}  # name: {what it lacks: class}
 WARM_UP = 12
 
 
-def case(bound, rule="", place=""):
+def case(lacks, rule="", place=""):
     def add(kind):
-        CASES[kind.__name__.lower()] = (kind, bound, rule, place)
+        CASES[kind.__name__.lower()] = (kind, lacks, rule, place)
+        return kind
+    return add
+
+
+def without(lacks):
+    """A subclass of a case that lacks something else."""
+    def add(kind):
+        VARIANTS.setdefault(kind.__bases__[0].__name__.lower(), {})[lacks] = kind
         return kind
     return add
 
@@ -114,7 +124,7 @@ class Large(Training):
         self.optimizer.step()
 
 
-@case("kernels", "SS302", "step")
+@case("host-synchronization", "SS302", "step")
 class Item(Training):
     """Reads the norm of each gradient; repaired: adds them up on the device."""
 
@@ -130,7 +140,33 @@ class Item(Training):
         self.optimizer.step()
 
 
-@case("kernels", "SS302", "step")
+@without("kernels")
+class Small_item(Item):
+    """As many kernels, which take next to no time."""
+
+    width, batch, length = 64, 1, 16
+
+
+@without("host-launching")
+class Captured_item(Item):
+    """All but the reads is one graph."""
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        self.replay = captured(self.norms)
+
+    def norms(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss().backward()
+        self.each = [parameter.grad.norm() for parameter in self.model.parameters()]
+        self.optimizer.step()
+
+    def step(self):
+        self.replay()
+        self.norm = sum(norm.item() ** 2 for norm in self.each) ** 0.5
+
+
+@case("host-synchronization", "SS302", "step")
 class Print_loss(Training):
     """Reads the loss after each step, with as much work on the device as on the host; repaired: reads it seldom."""
 
@@ -145,6 +181,29 @@ class Print_loss(Training):
         self.number += 1
         if not self.repaired or self.number % 50 == 0:
             self.total += loss.item()
+
+
+@without("kernels")
+class Small_print_loss(Print_loss):
+    """As many kernels, which take next to no time."""
+
+    width, batch, length = 64, 1, 16
+
+
+@without("host-launching")
+class Captured_print_loss(Print_loss):
+    """All but the read is one graph."""
+
+    def __init__(self, repaired):
+        super().__init__(repaired)
+        self.replay = captured(self.keep_loss)
+
+    def keep_loss(self):
+        self.kept = self.train()
+
+    def step(self):
+        self.replay()
+        self.total += self.kept.item()
 
 
 @case("copies", "SS206", "step")
@@ -344,7 +403,7 @@ class Postprocess:
             self.best = self.pick(answers)
 
 
-@case("kernels", "SS302", "<lambda>")
+@case("host-synchronization", "SS302", "<lambda>")
 class Debugged(Training):
     """Waits for the device after each layer, as for an error message that names it; repaired: does not."""
 
@@ -358,13 +417,37 @@ class Debugged(Training):
                     module.register_forward_hook(lambda *_: torch.cuda.synchronize())
 
 
-@case("host-launching", "SS302", "step")
+@without("kernels")
+class Small_debugged(Debugged):
+    """As many kernels, which take next to no time."""
+
+    width, batch, length = 64, 1, 16
+
+
+@without("host-launching")
+class Captured_debugged(Debugged):
+    """One graph; waits for it as often."""
+
+    def __init__(self, repaired):
+        super().__init__(True)
+        self.replay = captured(self.train)
+        self.waits = sum(isinstance(module, torch.nn.Linear) for module in self.model.modules())
+
+    def step(self):
+        self.replay()
+        for _ in range(self.waits):
+            torch.cuda.synchronize()
+
+
+@case("host-synchronization", "SS302", "step")
 class Masked:
     """Selects values by a mask, whose count the host needs; repaired: keeps the shape."""
 
+    count = 1 << 22
+
     def __init__(self, repaired):
         self.repaired = repaired
-        self.values = torch.randn(1 << 22, device="cuda")
+        self.values = torch.randn(self.count, device="cuda")
 
     def step(self):
         values = self.values
@@ -372,6 +455,23 @@ class Masked:
             mask = values > -3.0 + 0.01 * number
             total = torch.where(mask, values, 0).sum() if self.repaired else values[mask].sum()
         self.total = total
+
+
+@without("kernels")
+class Small_masked(Masked):
+    """As many kernels, which take next to no time."""
+
+    count = 1 << 10
+
+
+@without("host-launching")
+class Captured_masked(Masked):
+    """One graph, which cannot contain the reads either."""
+
+    def __init__(self, repaired):
+        super().__init__(True)
+        work = super().step
+        self.step = captured(work)
 
 
 @case("kernels")
@@ -499,22 +599,39 @@ def window(program, steps, mark):
     return 1000 * (time.perf_counter() - start) / steps
 
 
+def variants(name, options):
+    """{what a variant lacks: ms per step}, "before" of the program itself; the windows of all take turns, so that the host is equally fast."""
+    kind, lacks, _, _ = CASES[name]
+    programs = {"before": kind(False), lacks: kind(True), **{other: variant(False) for other, variant in VARIANTS[name].items()}}
+    for program in programs.values():
+        window(program, WARM_UP, False)
+    spent = {variant: [] for variant in programs}
+    for _ in range(options.windows):
+        for variant, program in programs.items():
+            spent[variant].append(window(program, options.steps, False))
+    return {variant: statistics.median(times) for variant, times in spent.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=[*CASES, "list"])
     parser.add_argument("--repaired", action="store_true")
+    parser.add_argument("--variants", action="store_true")
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--windows", type=int, default=1)
     parser.add_argument("--mark", action="store_true")
     options = parser.parse_args()
     if options.case == "list":
-        for name, (_, bound, rule, place) in CASES.items():
-            print(json.dumps({"case": name, "bound": bound, "rule": rule, "place": place}))
+        for name, (_, lacks, rule, place) in CASES.items():
+            print(json.dumps({"case": name, "lacks": lacks, "rule": rule, "place": place, "others": list(VARIANTS.get(name, {}))}))
         return 0
     if not torch.cuda.is_available():
         print("SKIP: PyTorch sees no GPU", file=sys.stderr)
         return 77
     torch.backends.cuda.matmul.allow_tf32 = False
+    if options.variants:
+        print(json.dumps({"app": "torch_bounds", "ok": True, "case": options.case, "variants_ms": variants(options.case, options)}), flush=True)
+        return 0
     program = CASES[options.case][0](options.repaired)
     window(program, WARM_UP, options.mark)
     spent = [window(program, options.steps, options.mark) for _ in range(options.windows)]
