@@ -441,20 +441,22 @@ class Captured_debugged(Debugged):
 
 @case("host-synchronization", "SS302", "step")
 class Masked:
-    """Selects values by a mask, whose count the host needs; repaired: keeps the shape."""
+    """Selects values by a mask, whose count the host needs; repaired: knows it."""
 
     count = 1 << 22
 
     def __init__(self, repaired):
         self.repaired = repaired
         self.values = torch.randn(self.count, device="cuda")
+        self.limits = [-3.0 + 0.01 * number for number in range(24)]
+        self.counts = [int((self.values > limit).sum()) for limit in self.limits]
 
     def step(self):
         values = self.values
-        for number in range(24):
-            mask = values > -3.0 + 0.01 * number
-            total = torch.where(mask, values, 0).sum() if self.repaired else values[mask].sum()
-        self.total = total
+        for limit, count in zip(self.limits, self.counts):
+            mask = values > limit
+            chosen = torch.nonzero_static(mask, size=count).squeeze(1) if self.repaired else mask
+            self.total = values[chosen].sum()
 
 
 @without("kernels")
