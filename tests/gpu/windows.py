@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs a step of an eager PyTorch transformer, in windows with and without recording of one process (--measure-cost=step), which
-tell less than a percent: the recordings that are meant to be always on, against their limits. --rounds N: thousands of steps of each."""
+tell less than a percent: the recordings that are meant to be always on, against their limits. --rounds N: thousands of steps of each; --programs REGEX: some of
+these recordings."""
 
 import math
 
@@ -61,6 +62,8 @@ def run(harness):
         return
     steps, found = 1000 * harness.rounds_of(THOUSANDS), {}
     for way, options in RECORDINGS.items():
+        if not harness.options.programs.search(way):
+            continue
         if harness.is_over():
             harness.log("  time is over")
             break
