@@ -63,6 +63,8 @@ void Analyses::split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& part
   explainer().host_time().split(thread, from, to, parts);
 }
 
+const HostTime& Analyses::host_time() { return explainer().host_time(); }
+
 WaitCause Analyses::gap_cause(Id op) {
   std::vector<WaitPart> parts;
   {

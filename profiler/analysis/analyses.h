@@ -51,6 +51,8 @@ class Analyses {
   WaitCause gap_cause(Id op);
   /// HostTime::split() of the explainer's HostTime.
   void split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts);
+  /// The same; only each_part() and each_pause() may be called.
+  const HostTime& host_time();
   /// A part of the critical path. O(steps).
   std::vector<PathStep> path_part(const PathPart& part);
   const HostBounds& host_bounds();

@@ -137,8 +137,12 @@ void DiagnosisView::draw_bar(const Theme& theme) const {
     }
     if (!hovered || mouse.x < x0 || mouse.x >= x1) continue;
     const widgets::Tooltip tooltip;
+    const std::string without =
+        line.without_ns == kUnknownNs
+            ? ""
+            : "; an iteration without it takes " + format_duration(line.without_ns);
     widgets::text(theme, Face::kBody, theme.color(Color::kText),
-                  whole + ", " + format_duration(line.duration_ns));
+                  whole + ", " + format_duration(line.duration_ns) + without);
   }
 }
 

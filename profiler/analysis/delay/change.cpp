@@ -10,7 +10,7 @@ void Change::add(const Change& other) {
        {&Change::without_wait, &Change::without_sync, &Change::without_op, &Change::deferred_sync,
         &Change::no_barrier_op, &Change::no_barrier_record, &Change::no_barrier_wait,
         &Change::prompt_op, &Change::async_op, &Change::page_locked_op, &Change::untimed_record,
-        &Change::spread_stream, &Change::graph_op, &Change::beside_op})
+        &Change::spread_stream, &Change::graph_op, &Change::beside_op, &Change::instant_op})
     (this->*marks).add(other.*marks);
   cuts.add(other.cuts);
   narrowed_sync.insert(other.narrowed_sync.begin(), other.narrowed_sync.end());

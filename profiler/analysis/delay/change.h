@@ -47,6 +47,7 @@ struct Change {
   Marks untimed_record;  ///< event_record: takes no device time stamp
   /// host_sync -> op: the host waits for this op only, the device waits for the rest
   std::unordered_map<Id, Id> narrowed_sync;
+  Marks instant_op;                      ///< op: takes no time
   std::unordered_map<Id, Ns> length_ns;  ///< op -> another length
   /// op -> all ops that it still waits for on the device
   std::unordered_map<Id, std::vector<Id>> held_only_by;

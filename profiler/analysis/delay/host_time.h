@@ -53,6 +53,10 @@ class HostTime {
   void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
   /// The same within one call: lists only the parts that were kProfiler, kCodeLoading or kLock.
   void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
+  /// Calls `visit(state, start, end)` for the parts of [from, to) of a known thread, in order; they
+  /// are disjoint and sum to it. O(calls in it + log calls).
+  template <class Visit>
+  void each_part(Id thread, Ns from, Ns to, Visit visit) const;
   /// Calls `visit(start, end)` for the times of at least `least` between two calls of a thread, and
   /// for kBeforeFirstNs before its first.
   template <class Visit>
@@ -120,6 +124,34 @@ class HostTime {
   const Trace& trace_;
   std::vector<ThreadCalls> threads_;
 };
+
+template <class Visit>
+void HostTime::each_part(Id thread, Ns from, Ns to, Visit visit) const {
+  const auto& [calls, blocks, long_calls, last_block, specials] = threads_[thread];
+  auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
+  const auto lay_specials_over = [&](HostState state, Ns start, Ns end) {
+    while (start < end) {
+      while (special != specials.end() && special->end_ns <= start) ++special;
+      const bool begins = special != specials.end() && special->start_ns <= start;
+      const Ns stop = special == specials.end()
+                          ? end
+                          : std::min(end, begins ? special->end_ns : special->start_ns);
+      visit(begins ? special->state : state, start, stop);
+      start = stop;
+    }
+  };
+  auto call = std::ranges::lower_bound(calls, from, {}, [&](Call c) { return start_ns(c); });
+  if (call != calls.begin()) --call;  // it may reach into the interval
+  Ns at = from;
+  for (; call != calls.end() && start_ns(*call) < to; ++call) {
+    const Ns start = std::max(start_ns(*call), at), end = std::min(end_ns(*call), to);
+    if (start >= end) continue;
+    lay_specials_over(HostState::kOutside, at, start);
+    lay_specials_over(is_sync(*call) ? HostState::kSync : HostState::kCall, start, end);
+    at = end;
+  }
+  lay_specials_over(HostState::kOutside, at, to);
+}
 
 template <class Visit>
 void HostTime::each_pause(Id thread, Ns least, Visit visit) const {

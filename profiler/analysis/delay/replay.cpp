@@ -342,10 +342,8 @@ class Replay::Walk : public OrderingConsumer {
 
     const Demand demand = demand_of(op, id, stream.device);
     const Ns start_now = start_of(op, demand, launched, held, ordered);
-    const auto length = change_.length_ns.find(op);
-    const Ns lasts = length == change_.length_ns.end()
-                         ? end - start - (stream.recorded ? recorder_of_copy(trace_, op) : 0)
-                         : length->second;
+    const Ns recorder = stream.recorded ? recorder_of_copy(trace_, op) : 0;
+    const Ns lasts = length_with_change(op, end - start - recorder);
     const Twin begin{start, start_now}, stop{end, sum_of(start_now, lasts)};
     predict(op, begin.now, stop.now);
     demand.use(end, begin, stop);
@@ -396,10 +394,17 @@ class Replay::Walk : public OrderingConsumer {
     }
   }
 
-  // Graph nodes keep their position in the launch.
+  Ns length_with_change(Id op, Ns recorded) const {
+    if (change_.instant_op.has(op)) return 0;
+    const auto length = change_.length_ns.find(op);
+    return length == change_.length_ns.end() ? recorded : length->second;
+  }
+
+  // Graph nodes keep their position in the launch, but those that take no time are done at once.
   void place_launch(std::span<const Issued> nodes, Id id, const Issue& issue) {
     launch_shift_ = 0;
     place_op(nodes.front().id(), id, issue);
+    const Ns launched = trace_.op.start_ns[nodes.front().id()];
     for (const Issued node : nodes.subspan(1)) {
       const Id op = node.id();
       if (trace_.op.graph_node[op] == trace::kNoInt) {
@@ -408,8 +413,9 @@ class Replay::Walk : public OrderingConsumer {
       }
       if (!is_timed(trace_, op)) continue;
       const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
-      const Ns start_now = difference_of(start, launch_shift_);
-      const Ns end_now = difference_of(end, launch_shift_);
+      const bool instant = change_.instant_op.has(op);
+      const Ns start_now = difference_of(instant ? launched : start, launch_shift_);
+      const Ns end_now = instant ? start_now : difference_of(end, launch_shift_);
       predict(op, start_now, end_now);
       finish(op, streams_[id], {end, end_now});
     }

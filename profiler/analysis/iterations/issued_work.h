@@ -29,9 +29,8 @@ class IssuedWork {
   size_t size() const { return ops_.size(); }
   bool empty() const { return ops_.empty(); }
 
-  /// True if the host issued work on a device in [from, until) that has no times, because the
+  /// How much work the host issued on a device in [from, until) that has no times, because the
   /// program ended or hung before it was reported.
-  bool has_untimed(Ns from, Ns until) const { return untimed_between(from, until) > 0; }
   size_t untimed_between(Ns from, Ns until) const;
   /// True if work began in [from, until) whose call is not in the trace, as where a recording
   /// begins while the host is ahead.

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "graphs.h"
 #include "issued_work.h"
+#include "removals.h"
 
 namespace streamscope::analysis {
 
@@ -16,24 +16,44 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
   syncs_ = SteadySyncs(analyses, iterations_);
   shares_ = shares_of(analyses, iterations_, syncs_);
   bare_ns_ = predicted_ns({});
-  if (!syncs_.all().empty()) {
-    Change unblocked;
-    for (const Id sync : syncs_.all()) syncs_.unblock(sync, unblocked);
-    run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - predicted_ns(unblocked));
+  without_ns_.fill(kUnknownNs);
+  remove_each();
+  if (const Ns unblocked = without_ns(TimeShare::kSynchronizing); unblocked != kUnknownNs) {
+    run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - unblocked);
     charge_run_ahead(shares_, run_ahead_ns_);
   }
   bound_ = find_bound();
 }
 
+bool IterationModel::is_small(Ns share) const {
+  constexpr Ns kLeastPart = 20;  // 1/20
+  return share < shares_.total_ns() / kLeastPart;
+}
+
+void IterationModel::remove_each() {
+  for (size_t i = 0; i < kShareCount; ++i) {
+    const auto share = static_cast<TimeShare>(i);
+    const bool waits = share == TimeShare::kSynchronizing && !syncs_.all().empty(),
+               copies = share == TimeShare::kCopies && shares_.small_copy_count > 0;
+    if (!waits && !copies && is_small(shares_.total[i])) continue;
+    if (const auto change = without(share, analyses_, iterations_, syncs_))
+      without_ns_[i] = predicted_ns(*change);
+  }
+}
+
 TimeShare IterationModel::find_bound() const {
-  const TimeShare largest = shares_.largest();
-  if (largest != TimeShare::kLaunching) return largest;
-  const Ns launching = shares_.total[static_cast<size_t>(TimeShare::kLaunching)] /
-                       static_cast<Ns>(iterations_.steady_count());
-  constexpr Ns kMuch = 3;  // a third
-  if (run_ahead_ns_ * kMuch < launching) return largest;
-  const Change graphs = as_graphs(analyses_, iterations_, syncs_, shares_.launch_count).change;
-  return bare_ns_ - predicted_ns(graphs) < run_ahead_ns_ ? TimeShare::kSynchronizing : largest;
+  TimeShare bound = shares_.largest();
+  Ns most = 0;
+  for (size_t i = 0; i < kShareCount; ++i) {
+    const bool removed = without_ns_[i] != kUnknownNs;
+    if (!removed && is_small(shares_.total[i])) continue;
+    const Ns gain = removed ? bare_ns_ - without_ns_[i]
+                            : shares_.total[i] / static_cast<Ns>(iterations_.steady_count());
+    if (gain <= most) continue;
+    most = gain;
+    bound = static_cast<TimeShare>(i);
+  }
+  return bound;
 }
 
 Ns IterationModel::predicted_ns(const Change& change) const {

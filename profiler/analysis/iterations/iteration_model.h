@@ -29,12 +29,16 @@ class IterationModel {
   Ns predicted_ns(const Change& change) const;
   /// What an iteration takes less without any synchronization that blocks the host.
   Ns run_ahead_ns() const { return run_ahead_ns_; }
-  /// The largest share. But if that is launching, and synchronizations keep the host from running
-  /// ahead, so that removing them saves at least a third of that share and more than graphs could:
-  /// synchronizing, as this is what has to be removed first.
+  /// The same if what a share is spent on took no time; unknown for what cannot be removed, and for
+  /// small shares.
+  Ns without_ns(TimeShare share) const { return without_ns_[static_cast<size_t>(share)]; }
+  /// What an iteration gets shortest without; of what cannot be removed, its share counts. Unknown
+  /// if nothing makes it shorter.
   TimeShare bound() const { return bound_; }
 
  private:
+  bool is_small(Ns share) const;  // a share of the steady part
+  void remove_each();
   TimeShare find_bound() const;
 
   Analyses& analyses_;
@@ -43,6 +47,7 @@ class IterationModel {
   IterationShares shares_;
   Ns bare_ns_ = 0;
   Ns run_ahead_ns_ = 0;
+  Shares without_ns_{};
   TimeShare bound_ = TimeShare::kUnknown;
 };
 

@@ -425,8 +425,8 @@ Part without_ends(const std::vector<Iteration>& all, Part part, auto lacks) {
 // leaves such iterations. Without calls, nothing is known of the host: a recording may begin with
 // those, and all iterations of some profiles are like that.
 Part known_part(const IssuedWork& work, const std::vector<Iteration>& all, size_t fewest) {
-  const Part timed = without_ends(all, {0, all.size()},
-                                  [&](Ns from, Ns to) { return work.has_untimed(from, to); });
+  const Part timed = without_ends(
+      all, {0, all.size()}, [&](Ns from, Ns to) { return work.untimed_between(from, to) > 0; });
   const Part called =
       without_ends(all, timed, [&](Ns from, Ns to) { return work.has_uncalled(from, to); });
   return called.second - called.first >= fewest ? called : timed;

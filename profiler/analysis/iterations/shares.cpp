@@ -146,7 +146,7 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
     if (trace.op.kind[op] == trace::kKernel)
       kernels.push_back(trace.op.end_ns[op] - trace.op.start_ns[op]);
     copies += trace.op.kind[op] == trace::kMemcpy;
-    large_copies += copy_call(analyses.order(), op) == CopyCall::kCopies;
+    large_copies += is_large_synchronous_copy(analyses.order(), op);
   }
   std::vector<Ns> busy_ns;
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)

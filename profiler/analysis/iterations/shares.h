@@ -65,7 +65,7 @@ struct IterationShares {
   double sync_count = 0;         ///< of SteadySyncs
   double small_copy_count = 0;   ///< those of them that are copies
   double copy_count = 0;         ///< all copies
-  double large_copy_count = 0;   ///< those that the host waits for: CopyCall::kCopies
+  double large_copy_count = 0;   ///< those that the host waits for, see is_large_synchronous_copy()
   double lost_run_ahead_ns = 0;  ///< the part of kSynchronizing in which the host caught up
 
   Ns total_ns() const;

@@ -29,12 +29,8 @@ bool reads_value(const Trace& trace, Id op) {
 
 }  // namespace
 
-CopyCall copy_call(const IssueOrder& order, Id op) {
-  if (order.copy_sync(op) == kNoId) return CopyCall::kNone;
-  const Trace& trace = order.trace();
-  if (!is_small(trace, op)) return CopyCall::kCopies;
-  if (reads_value(trace, op)) return CopyCall::kReads;
-  return copies(trace, op, CopyKind::kHostToDevice) ? CopyCall::kUploads : CopyCall::kWaits;
+bool is_large_synchronous_copy(const IssueOrder& order, Id op) {
+  return order.copy_sync(op) != kNoId && !is_small(order.trace(), op);
 }
 
 SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)

@@ -14,17 +14,9 @@
 
 namespace streamscope::analysis {
 
-/// What a synchronous copy, whose call waits for the work before it, costs the host.
-enum class CopyCall : uint8_t {
-  kNone,     ///< none
-  kWaits,    ///< it copies at most 64 KiB: waiting is what takes time
-  kUploads,  ///< the same to the device
-  kReads,    ///< the same to the host: it reads a value that the device computed
-  kCopies,   ///< it copies more, or an unknown size
-};
-
-/// Of the row of op. O(1).
-CopyCall copy_call(const IssueOrder& order, Id op);
+/// True for a synchronous copy of more than 64 KiB, or of an unknown size: copying is what takes
+/// the time of its call. What a smaller one costs is that it waits. O(1).
+bool is_large_synchronous_copy(const IssueOrder& order, Id op);
 
 /// The synchronizations of the steady part: blocking calls, and synchronous copies of at most 64
 /// KiB. Those read a value that copy a small value to the host, or that come right after such a

@@ -18,7 +18,7 @@ StepShares::StepShares(Analyses& analyses, Ns long_pause_ns, Id process)
     latest = std::max(latest, trace_.op.end_ns[op]);
     starts_.push_back(trace_.op.start_ns[op]);
     latest_ends_.push_back(latest);
-    if (copy_call(analyses.order(), op) == CopyCall::kCopies)
+    if (is_large_synchronous_copy(analyses.order(), op))
       copying_syncs_.add(analyses.order().copy_sync(op));
   }
 }
@@ -52,7 +52,7 @@ TimeShare StepShares::share_of_sync(Id host_sync) const {
 }
 
 Ns StepShares::copying_from(Id thread, Id op, Ns otherwise) const {
-  if (op == kNoId || copy_call(analyses_.order(), op) != CopyCall::kCopies) return otherwise;
+  if (op == kNoId || !is_large_synchronous_copy(analyses_.order(), op)) return otherwise;
   const Issue issue = analyses_.order().issue(op);
   return issue.thread_id == thread ? issue.start_ns : otherwise;
 }
@@ -69,8 +69,8 @@ TimeShare StepShares::share_of_gap(WaitCause cause) {
   }
 }
 
-TimeShare StepShares::share_of_op(Id op) const {
-  switch (trace_.op.kind[op]) {
+TimeShare StepShares::share_of_op(const Trace& trace, Id op) {
+  switch (trace.op.kind[op]) {
     case trace::kMemcpy:
     case trace::kMemset:
       return TimeShare::kCopies;
@@ -79,7 +79,7 @@ TimeShare StepShares::share_of_op(Id op) const {
     case trace::kMemoryWrite:
       return TimeShare::kOtherWork;
     default:
-      return is_collective(trace_, op) ? TimeShare::kCollectives : TimeShare::kKernels;
+      return is_collective(trace, op) ? TimeShare::kCollectives : TimeShare::kKernels;
   }
 }
 

@@ -28,13 +28,15 @@ class StepShares {
   /// True if an op of the process ran in (from, to). O(log ops).
   bool works_between(Ns from, Ns to) const;
 
- private:
+  /// Time between calls counts as launching; split_host() looks for long pauses in it.
   static TimeShare share_of(HostState state);
+  static TimeShare share_of_op(const Trace& trace, Id op);
+
+ private:
   static TimeShare share_of_gap(WaitCause cause);
   TimeShare share_of_sync(Id host_sync) const;
   // Since when a thread is in the call of an op that copies, if it is, or `otherwise`.
   Ns copying_from(Id thread, Id op, Ns otherwise) const;
-  TimeShare share_of_op(Id op) const;
 
   Analyses& analyses_;
   const Trace& trace_;
@@ -42,7 +44,7 @@ class StepShares {
   Ns long_pause_ns_;
   std::vector<Ns> starts_;       // of the ops of the process, ascending
   std::vector<Ns> latest_ends_;  // of each of them and all before it
-  Marks copying_syncs_;          // host_sync: CopyCall::kCopies
+  Marks copying_syncs_;          // host_sync: of large synchronous copies
   std::vector<HostPart> parts_;
 };
 
@@ -50,7 +52,7 @@ template <class Visit>
 void StepShares::split(const PathStep& step, Ns from, Ns to, Visit visit) {
   switch (step.kind) {
     case trace::kOpStep:
-      return visit(share_of_op(step.op), to - from);
+      return visit(share_of_op(trace_, step.op), to - from);
     case trace::kHostSyncStep:
       return visit(share_of_sync(step.host_sync), to - from);
     case trace::kGapStep: {

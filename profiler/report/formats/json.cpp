@@ -168,10 +168,11 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
 Json to_json(const IterationSummary& summary) {
   if (!summary.found()) return {};
   const analysis::Iterations& found = summary.iterations;
-  Json shares = Json::object(), usual_shares = Json::object();
+  Json shares = Json::object(), usual_shares = Json::object(), without = Json::object();
   for (size_t i = 0; i < analysis::kShareCount; ++i) {
     const std::string_view share = names_of(static_cast<analysis::TimeShare>(i)).id;
     shares[share] = summary.shares.total[i];
+    if (summary.without_ns[i] != trace::kUnknownNs) without[share] = summary.without_ns[i];
     analysis::IterationSeries series;
     for (size_t each = 0; each < summary.shares.each.size(); ++each)
       series.add(static_cast<uint32_t>(found.steady_from + each + 1), summary.shares.each[each][i]);
@@ -196,6 +197,7 @@ Json to_json(const IterationSummary& summary) {
           {"bound", names_of(summary.bound).id},
           {"bound_text", bound_sentence(summary)},
           {"shares_ns", shares},
+          {"without_ns", without},
           {"usual_shares", usual_shares},
           {"host", array_of(summary.host.lines, [](const analysis::HostActivity& line) {
              return Json{{"called_from", line.place},

@@ -76,9 +76,12 @@ IterationSummary summarize(analysis::Analyses& analyses, const analysis::Iterati
   IterationSummary summary{model.iterations(),
                            model.shares(),
                            model.bound(),
+                           {},
                            model.bare_ns(),
                            host_functions(analyses, model, kLeastFunction),
                            host_activities(analyses, model)};
+  for (size_t i = 0; i < analysis::kShareCount; ++i)
+    summary.without_ns[i] = model.without_ns(static_cast<TimeShare>(i));
   if (summary.host.lines.empty()) summary.not_sampled = analysis::not_sampled(analyses.trace());
   return summary;
 }
@@ -130,7 +133,7 @@ std::string what_waits(const analysis::IterationShares& shares) {
 
 // ", which the host waits for" if it is so, and "" if it waits for none of them.
 std::string waited_copies(const analysis::IterationShares& shares) {
-  const double waited = shares.large_copy_count, all = shares.copy_count;
+  const double waited = shares.large_copy_count + shares.small_copy_count, all = shares.copy_count;
   if (waited < 0.5) return "";
   if (waited > all - 0.5) return ", which the host waits for";
   return fmt::format("; the host waits for {} of them", format_mean(waited));
@@ -213,8 +216,8 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
       continue;
     }
     const analysis::ShareNames& names = names_of(share);
-    lines.push_back(
-        {std::string(names.shown), std::string(names.id), summary.share_ns(share), share});
+    lines.push_back({std::string(names.shown), std::string(names.id), summary.share_ns(share),
+                     share, summary.without_ns[i]});
   }
   std::ranges::stable_sort(lines, std::greater{}, &ShareLine::duration_ns);
   rest /= static_cast<Ns>(std::max<size_t>(1, summary.iterations.steady_count()));
@@ -259,19 +262,25 @@ std::string small_findings(const IterationSummary& summary, const std::vector<Ad
 }
 
 Section iteration_section(const IterationSummary& summary) {
-  Section section{.title = kIterationTitle,
-                  .remarks = {duration_sentence(summary), bound_sentence(summary)},
-                  .columns = {{"share", true}, {"time", true}, {"spent on", false}}};
+  Section section{
+      .title = kIterationTitle,
+      .remarks = {duration_sentence(summary), bound_sentence(summary)},
+      .columns = {{"share", true}, {"time", true}, {"without it", true}, {"spent on", false}}};
   const Ns total = summary.mean_ns();
-  for (const ShareLine& line : share_lines(summary))
+  for (const ShareLine& line : share_lines(summary)) {
     section.rows.push_back(
-        {format_percent(line.duration_ns, total), format_duration(line.duration_ns), line.name});
+        {format_percent(line.duration_ns, total), format_duration(line.duration_ns),
+         line.without_ns == trace::kUnknownNs ? "" : format_duration(line.without_ns), line.name});
+  }
   const std::string mean = format_duration(total);
   section.footnotes.push_back(fmt::format(
       "median ± half the distance of the quartiles; shares are means along the critical path and "
       "sum to the {}",
       mean == format_duration(summary.iterations.median_ns) ? "iteration"
                                                             : "mean iteration, " + mean));
+  section.footnotes.push_back(
+      "without it: predicted iteration if that took no time, without recording; what shortens it "
+      "most is the bound");
   if (!summary.not_sampled.empty() && waits_for_host(summary))
     section.footnotes.push_back(summary.not_sampled +
                                 ": what it does between its calls is not known");

@@ -25,6 +25,7 @@ struct IterationSummary {
   analysis::Iterations iterations;
   analysis::IterationShares shares;
   analysis::TimeShare bound = analysis::TimeShare::kUnknown;
+  analysis::Shares without_ns{};          ///< IterationModel::without_ns()
   trace::Ns bare_ns = 0;                  ///< predicted without recording
   analysis::HostFunction host_functions;  ///< the same by call
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples
@@ -49,6 +50,7 @@ struct ShareLine {
   std::string id;  ///< "" for the rest
   trace::Ns duration_ns = 0;
   std::optional<analysis::TimeShare> share = {};  ///< none for the rest
+  trace::Ns without_ns = trace::kUnknownNs;       ///< an iteration if this took no time, if known
 };
 std::vector<ShareLine> share_lines(const IterationSummary& summary);
 

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 StreamScope contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The steady part as if something took no time: what bounds it is what shortens it most so.
+#pragma once
+
+#include <optional>
+
+#include "analysis/delay/change.h"
+#include "shares.h"
+#include "steady_syncs.h"
+
+namespace streamscope::analysis {
+
+/// Removes what a share is spent on: work of the device, with its calls if it is copies, times of
+/// the threads that issue work, or the waiting of synchronizations. Without launching, the device
+/// starts work as it does in a graph. Nothing for shares that no
+/// program is rid of, or of which too little is known. O(ops + calls).
+std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterations& iterations,
+                              const SteadySyncs& syncs);
+
+}  // namespace streamscope::analysis
