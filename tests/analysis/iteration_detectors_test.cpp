@@ -29,21 +29,28 @@ Ns bare_ns(const SteppedProgram& program) {
 
 // ---- The bound ----
 
-// Short kernels that are waited for one by one, or ten by ten. The host prepares a launch for 8 µs
+template <class Check>
+void check_model(const SteppedProgram& program, Check check) {
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  ASSERT_TRUE(analyses.iteration_model().found());
+  check(analyses.iteration_model());
+}
+
+// Short kernels that are waited for one by one, or ten by ten. The host prepares a launch for 2 µs
 // and makes it in 4 µs; if it waits for the kernel, it goes on 5 µs later.
 TimeShare bound_of(int between_syncs) {
   SteppedProgram program;
   program.steps(12, [&](int) {
     for (int i = 0; i < 40; ++i) {
-      program.pause(8);
+      program.pause(2);
       program.launch(4, 2);
       if (i % between_syncs == between_syncs - 1) program.synchronize();
     }
   });
-  const Trace trace = program.builder.trace();
-  Analyses analyses(trace);
-  EXPECT_EQ(analyses.iteration_model().shares().largest(), TimeShare::kLaunching);
-  return analyses.iteration_model().bound();
+  TimeShare bound = TimeShare::kUnknown;
+  check_model(program, [&](const IterationModel& model) { bound = model.bound(); });
+  return bound;
 }
 
 TEST(Bound, IsSynchronizingIfThatKeepsTheHostFromRunningAhead) {
@@ -52,6 +59,76 @@ TEST(Bound, IsSynchronizingIfThatKeepsTheHostFromRunningAhead) {
 
 TEST(Bound, IsLaunchingIfTheDeviceWaitsForMostLaunchesAnyway) {
   EXPECT_EQ(bound_of(10), TimeShare::kLaunching);
+}
+
+// The device works on ten kernels that the host launches nearly as fast, then waits for each of
+// three that are short.
+TEST(Bound, IsNotTheLargestShareIfLittleIsWonWithoutIt) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 10; ++i) program.launch(8, 9);
+    program.synchronize();
+    for (int i = 0; i < 3; ++i) program.launch(20, 1);
+    program.synchronize();
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.shares().largest(), TimeShare::kKernels);
+    EXPECT_EQ(model.bound(), TimeShare::kLaunching);
+    const Ns launching = model.without_ns(TimeShare::kLaunching),
+             kernels = model.without_ns(TimeShare::kKernels);
+    EXPECT_LT(launching, kernels);
+    EXPECT_LT(kernels, model.bare_ns());
+    EXPECT_EQ(model.without_ns(TimeShare::kMemory), kUnknownNs) << "there is none";
+  });
+}
+
+// Three values that the host reads by synchronous copies: without the copies it does not wait
+// either, and without waiting it still makes them.
+TEST(Bound, IsCopiesIfTheyAreWhatTheHostWaitsFor) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    program.launch(5, 4);
+    for (int i = 0; i < 3; ++i) program.copy_and_wait(test::kDtoH, 5, 1, 4, 8);
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.shares().largest(), TimeShare::kSynchronizing);
+    EXPECT_EQ(model.bound(), TimeShare::kCopies);
+    EXPECT_LT(model.without_ns(TimeShare::kCopies), model.without_ns(TimeShare::kSynchronizing));
+  });
+}
+
+// 40 µs in calls, 30 µs in pauses too short to count as such, 200 µs in a long one, and 50 µs in an
+// allocation.
+TEST(Bound, LeavesOutWhatThreadsSpendOfOneShareOnly) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 10; ++i) {
+      program.launch(4, 1);
+      program.pause(3);
+    }
+    program.pause(200);
+    program.malloc(50);
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.bound(), TimeShare::kOutside);
+    EXPECT_EQ(model.bare_ns(), 320 * kUs);
+    EXPECT_NEAR(static_cast<double>(model.without_ns(TimeShare::kOutside)), 117.0 * kUs, 4.0 * kUs);
+    EXPECT_NEAR(static_cast<double>(model.without_ns(TimeShare::kLaunching)), 253.0 * kUs,
+                4.0 * kUs);
+    EXPECT_NEAR(static_cast<double>(model.without_ns(TimeShare::kMemory)), 270.0 * kUs, 1.0 * kUs);
+  });
+}
+
+TEST(Bound, IsTheDeviceIfItWorksAllTheTime) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    program.launch(5, 100);
+    program.pause(20);
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.bound(), TimeShare::kKernels);
+    EXPECT_EQ(model.without_ns(TimeShare::kKernels), 25 * kUs) << "as fast as the host issues them";
+  });
 }
 
 // ---- SS301 ----

@@ -31,12 +31,13 @@ bool IterationModel::is_small(Ns share) const {
 }
 
 void IterationModel::remove_each() {
+  const size_t replayed = std::min(iterations_.steady_count(), kMostReplayed);
   for (size_t i = 0; i < kShareCount; ++i) {
     const auto share = static_cast<TimeShare>(i);
     const bool waits = share == TimeShare::kSynchronizing && !syncs_.all().empty(),
                copies = share == TimeShare::kCopies && shares_.small_copy_count > 0;
     if (!waits && !copies && is_small(shares_.total[i])) continue;
-    if (const auto change = without(share, analyses_, iterations_, syncs_))
+    if (const auto change = without(share, analyses_, iterations_, replayed, syncs_))
       without_ns_[i] = predicted_ns(*change);
   }
 }

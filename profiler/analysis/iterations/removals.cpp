@@ -11,30 +11,44 @@
 namespace streamscope::analysis {
 namespace {
 
+// What the host issued in some iterations, and until when the device worked on it.
+struct RemovedPart {
+  Ns from, to, end;
+
+  RemovedPart(const Iterations& iterations, size_t count) : from(iterations.issued_from_ns()) {
+    const size_t next = iterations.steady_from + count;
+    end = iterations.all[next - 1].end_ns;
+    to = next < iterations.all.size() ? iterations.all[next].issued_ns : end;
+  }
+};
+
 // Cuts a thread's time of a share, of which only pauses of at least `long_pause_ns` are kOutside.
 class ShareCutter {
  public:
-  ShareCutter(TimeShare share, Analyses& analyses, const Iterations& iterations, HostCuts& cuts)
+  ShareCutter(TimeShare share, Analyses& analyses, Ns long_pause_ns, const RemovedPart& part,
+              HostCuts& cuts)
       : share_(share),
         analyses_(analyses),
-        from_(iterations.issued_from_ns()),
-        to_(iterations.issued_to_ns()),
-        long_pause_ns_(analysis::long_pause_ns(iterations)),
+        long_pause_ns_(long_pause_ns),
+        part_(part),
         cuts_(cuts) {}
 
   void cut(Id thread) {
     const auto pauses = analyses_.host_pauses().of(thread);
     auto pause = pauses.begin();
-    analyses_.host_time().each_part(thread, from_, to_, [&](HostState state, Ns start, Ns end) {
-      if (state != HostState::kOutside) return add(thread, StepShares::share_of(state), start, end);
-      while (start < end) {
-        while (pause != pauses.end() && (pause->end_ns <= start || !is_long(*pause))) ++pause;
-        const Ns begin = pause == pauses.end() ? end : std::clamp(own_start_ns(*pause), start, end);
-        add(thread, TimeShare::kLaunching, start, begin);
-        start = begin == end ? end : std::min(end, pause->end_ns);
-        add(thread, TimeShare::kOutside, begin, start);
-      }
-    });
+    analyses_.host_time().each_part(
+        thread, part_.from, part_.to, [&](HostState state, Ns start, Ns end) {
+          if (state != HostState::kOutside)
+            return add(thread, StepShares::share_of(state), start, end);
+          while (start < end) {
+            while (pause != pauses.end() && (pause->end_ns <= start || !is_long(*pause))) ++pause;
+            const Ns begin =
+                pause == pauses.end() ? end : std::clamp(own_start_ns(*pause), start, end);
+            add(thread, TimeShare::kLaunching, start, begin);
+            start = begin == end ? end : std::min(end, pause->end_ns);
+            add(thread, TimeShare::kOutside, begin, start);
+          }
+        });
   }
 
  private:
@@ -51,41 +65,47 @@ class ShareCutter {
 
   TimeShare share_;
   Analyses& analyses_;
-  Ns from_, to_, long_pause_ns_;
+  Ns long_pause_ns_;
+  const RemovedPart& part_;
   HostCuts& cuts_;
 };
 
 template <class Visit>
-void each_steady_op(Analyses& analyses, const Iterations& iterations, Visit visit) {
+void each_op(Analyses& analyses, const Iterations& iterations, const RemovedPart& part,
+             Visit visit) {
   const Trace& trace = analyses.trace();
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    const Ns issued = analyses.order().issue(op).start_ns;
-    if (issued >= iterations.issued_from_ns() && issued < iterations.issued_to_ns() &&
-        trace.process_of_stream(trace.op.stream_id[op]) == iterations.process_id)
-      visit(op);
+  const auto start_of = [&](Id op) { return trace.op.start_ns[op]; };
+  const auto& ops = analyses.by_start();
+  for (auto op = std::ranges::lower_bound(ops, part.from, {}, start_of);
+       op != ops.end() && start_of(*op) < part.end; ++op) {
+    const Ns issued = analyses.order().issue(*op).start_ns;
+    if (issued >= part.from && issued < part.to &&
+        trace.process_of_stream(trace.op.stream_id[*op]) == iterations.process_id)
+      visit(*op);
   }
 }
 
 }  // namespace
 
 std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterations& iterations,
-                              const SteadySyncs& syncs) {
+                              size_t count, const SteadySyncs& syncs) {
   const Trace& trace = analyses.trace();
+  const RemovedPart part(iterations, count);
   Change change;
   switch (share) {
     case TimeShare::kKernels:
     case TimeShare::kCollectives:
-      each_steady_op(analyses, iterations, [&](Id op) {
+      each_op(analyses, iterations, part, [&](Id op) {
         if (StepShares::share_of_op(trace, op) == share) change.instant_op.add(op);
       });
       return change;
     case TimeShare::kCopies:
-      each_steady_op(analyses, iterations, [&](Id op) {
+      each_op(analyses, iterations, part, [&](Id op) {
         if (StepShares::share_of_op(trace, op) == share) change.without_op.add(op);
       });
       return change;
     case TimeShare::kLaunching:
-      each_steady_op(analyses, iterations, [&](Id op) { change.graph_op.add(op); });
+      each_op(analyses, iterations, part, [&](Id op) { change.graph_op.add(op); });
       break;
     case TimeShare::kSynchronizing:
       for (const Id sync : syncs.all()) syncs.unblock(sync, change);
@@ -97,7 +117,7 @@ std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterati
     default:
       break;
   }
-  ShareCutter cutter(share, analyses, iterations, change.cuts);
+  ShareCutter cutter(share, analyses, long_pause_ns(iterations), part, change.cuts);
   for (const Id thread : issuing_threads(analyses, iterations)) cutter.cut(thread);
   return change;
 }

@@ -14,9 +14,10 @@ namespace streamscope::analysis {
 
 /// Removes what a share is spent on: work of the device, with its calls if it is copies, times of
 /// the threads that issue work, or the waiting of synchronizations. Without launching, the device
-/// starts work as it does in a graph. Nothing for shares that no
-/// program is rid of, or of which too little is known. O(ops + calls).
+/// starts work as it does in a graph. Nothing for shares that no program is rid of, or of which too
+/// little is known. `count`: of the first steady iterations, at least one; the others may keep it.
+/// O(synchronizations + what these iterations issue), after Analyses::by_start().
 std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterations& iterations,
-                              const SteadySyncs& syncs);
+                              size_t count, const SteadySyncs& syncs);
 
 }  // namespace streamscope::analysis
