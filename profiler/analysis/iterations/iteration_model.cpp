@@ -10,6 +10,11 @@
 
 namespace streamscope::analysis {
 
+namespace {
+// 1/20: below this a share is not removed, and a difference of two does not tell which one bounds.
+constexpr Ns kSmallPart = 20;
+}  // namespace
+
 IterationModel::IterationModel(Analyses& analyses, const IterationRequest& request)
     : analyses_(analyses), iterations_(find_iterations(analyses, request)) {
   if (!found()) return;
@@ -25,10 +30,7 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
   bound_ = find_bound();
 }
 
-bool IterationModel::is_small(Ns share) const {
-  constexpr Ns kLeastPart = 20;  // 1/20
-  return share < shares_.total_ns() / kLeastPart;
-}
+bool IterationModel::is_small(Ns share) const { return share < shares_.total_ns() / kSmallPart; }
 
 void IterationModel::remove_each() {
   const size_t replayed = std::min(iterations_.steady_count(), kMostReplayed);
@@ -42,19 +44,22 @@ void IterationModel::remove_each() {
   }
 }
 
+Ns IterationModel::gain_without(size_t share) const {
+  if (without_ns_[share] != kUnknownNs) return bare_ns_ - without_ns_[share];
+  return is_small(shares_.total[share])
+             ? 0
+             : shares_.total[share] / static_cast<Ns>(iterations_.steady_count());
+}
+
 TimeShare IterationModel::find_bound() const {
-  TimeShare bound = shares_.largest();
   Ns most = 0;
+  for (size_t i = 0; i < kShareCount; ++i) most = std::max(most, gain_without(i));
+  size_t bound = kShareCount;
   for (size_t i = 0; i < kShareCount; ++i) {
-    const bool removed = without_ns_[i] != kUnknownNs;
-    if (!removed && is_small(shares_.total[i])) continue;
-    const Ns gain = removed ? bare_ns_ - without_ns_[i]
-                            : shares_.total[i] / static_cast<Ns>(iterations_.steady_count());
-    if (gain <= most) continue;
-    most = gain;
-    bound = static_cast<TimeShare>(i);
+    if (gain_without(i) < most - bare_ns_ / kSmallPart) continue;
+    if (bound == kShareCount || shares_.total[i] > shares_.total[bound]) bound = i;
   }
-  return bound;
+  return static_cast<TimeShare>(bound);
 }
 
 Ns IterationModel::predicted_ns(const Change& change) const {

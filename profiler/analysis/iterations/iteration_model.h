@@ -32,13 +32,14 @@ class IterationModel {
   /// The same if what a share is spent on took no time; unknown for what cannot be removed, and for
   /// small shares.
   Ns without_ns(TimeShare share) const { return without_ns_[static_cast<size_t>(share)]; }
-  /// What an iteration gets shortest without; of what cannot be removed, its share counts. Unknown
-  /// if nothing makes it shorter.
+  /// What an iteration gets shortest without; of what cannot be removed, its share counts. Of those
+  /// that shorten it equally, but for a twentieth of it, the largest share.
   TimeShare bound() const { return bound_; }
 
  private:
   bool is_small(Ns share) const;  // a share of the steady part
   void remove_each();
+  Ns gain_without(size_t share) const;
   TimeShare find_bound() const;
 
   Analyses& analyses_;

@@ -279,8 +279,7 @@ Section iteration_section(const IterationSummary& summary) {
       mean == format_duration(summary.iterations.median_ns) ? "iteration"
                                                             : "mean iteration, " + mean));
   section.footnotes.push_back(
-      "without it: predicted iteration if that took no time, without recording; what shortens it "
-      "most is the bound");
+      "without it: predicted iteration if that took no time, without recording");
   if (!summary.not_sampled.empty() && waits_for_host(summary))
     section.footnotes.push_back(summary.not_sampled +
                                 ": what it does between its calls is not known");
