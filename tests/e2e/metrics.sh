@@ -51,7 +51,7 @@ promtool check metrics <one.prom >said 2>&1 || fail "promtool: $(cat said)"
 "$bin/streamscope" report run/rank-00001.sqlite --format json >report.json
 [[ $(value one.prom streamscope_iteration_seconds_count) == "$(jq .iteration.count report.json)" ]] ||
   fail "iterations: $(value one.prom streamscope_iteration_seconds_count), report: $(jq -c .iteration report.json)"
-grep -q '^streamscope_iteration_bound{.*rank="1",by="copies"} 1$' one.prom || fail "bound: $(grep bound one.prom)"
+grep -q '^streamscope_iteration_bound{.*rank="1",by="kernels"} 1$' one.prom || fail "bound: $(grep bound one.prom)"
 "$bin/streamscope" metrics run >run.prom || fail "metrics of a run exits $?"
 promtool check metrics <run.prom >said 2>&1 || fail "promtool: $(cat said)"
 [[ $(grep -c '^streamscope_recording_finished{.*} 1$' run.prom) == 2 && $(value run.prom 'streamscope_processes ') == 2 ]] || fail "$(cat run.prom)"
