@@ -3,7 +3,10 @@
 
 #include "analysis/delay/replay.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "analysis/analyses.h"
 #include "analysis/delay/recorder_cost.h"
@@ -123,6 +126,36 @@ TEST(Change, AddsAnotherChange) {
   EXPECT_FALSE(change.without_wait.has(2));
   EXPECT_EQ(change.length_ns.at(7), 5);
   EXPECT_EQ(change.more_copy_engines, 2);
+}
+
+TEST(ReplayOfGraphs, NodesThatTakeNoTimeAreDoneWhenTheirGraphBegins) {
+  test::TraceBuilder builder;
+  builder.columns().process.clock[0] = trace::kVirtualClock;
+  builder.at(0).stream("s").graph_launch(5'000, 15'000);
+  auto& op = builder.columns().op;
+  op.kind.back() = trace::kKernel;
+  op.graph_node.back() = 70;
+  const Id call = op.api_call_id.back();
+  builder.stream("s").kernel("second node", 15'000, 45'000);
+  op.api_call_id.back() = call;
+  op.call_number.back() = builder.columns().api_call.call_number[call];
+  op.graph_node.back() = 71;
+  builder.at(3'000).stream("s").kernel("after", 50'000, 60'000);
+  const trace::Trace trace = builder.trace();
+  Analyses analyses(trace);
+  const auto ends = [&](const Change& change) {
+    std::vector<Ns> found;
+    for (const PredictedRun& run : analyses.replay().predict(change)) found.push_back(run.end_ns);
+    return found;
+  };
+  EXPECT_THAT(ends({}), testing::ElementsAre(15'000, 45'000, 60'000));
+  Change instant;
+  instant.instant_op.add(0);
+  instant.instant_op.add(1);
+  const std::vector<Ns> now = ends(instant);
+  EXPECT_EQ(now[0], 5'000);
+  EXPECT_EQ(now[1], 5'000);
+  EXPECT_LT(now[2], 30'000) << "it no longer waits for the nodes";
 }
 
 }  // namespace

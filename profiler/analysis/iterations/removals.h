@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The steady part as if something took no time: what bounds it is what shortens it most so.
+// The steady part as if something took no time. What bounds an iteration is what it is shortest
+// without.
 #pragma once
 
 #include <optional>

@@ -28,7 +28,7 @@ class StepShares {
   /// True if an op of the process ran in (from, to). O(log ops).
   bool works_between(Ns from, Ns to) const;
 
-  /// Time between calls counts as launching; split_host() looks for long pauses in it.
+  /// Time between calls counts as launching, as if none of it were a long pause.
   static TimeShare share_of(HostState state);
   static TimeShare share_of_op(const Trace& trace, Id op);
 
