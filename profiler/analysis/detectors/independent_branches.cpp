@@ -50,7 +50,7 @@ void find_independent_branches(Analyses& analyses, Findings& findings) {
   const Iterations& iterations = model.iterations();
   const auto count = static_cast<Ns>(iterations.steady_count());
   for (const auto& [stream, busy_ns] : busy_streams(analyses, iterations)) {
-    const Branches branches = find_branches(analyses, iterations, stream, kMostReplayed);
+    const Branches branches = find_branches(analyses, iterations, stream, model.replayed());
     if (branches.first == kNoId) continue;
     const Ns beside = branches.beside_ns / static_cast<Ns>(branches.iterations);
     if (static_cast<double>(beside) < kLeastBeside * static_cast<double>(busy_ns / count)) continue;

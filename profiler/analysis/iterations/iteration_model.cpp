@@ -20,6 +20,10 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
   if (!found()) return;
   syncs_ = SteadySyncs(analyses, iterations_);
   shares_ = shares_of(analyses, iterations_, syncs_);
+  replayed_ =
+      std::min(iterations_.steady_count(),
+               std::clamp<size_t>(kMostReplayedOps / std::max<uint64_t>(1, iterations_.op_count),
+                                  kFewestReplayed, kMostReplayed));
   bare_ns_ = predicted_ns({});
   without_ns_.fill(kUnknownNs);
   remove_each();
@@ -33,13 +37,12 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
 bool IterationModel::is_small(Ns share) const { return share < shares_.total_ns() / kSmallPart; }
 
 void IterationModel::remove_each() {
-  const size_t replayed = std::min(iterations_.steady_count(), kMostReplayed);
   for (size_t i = 0; i < kShareCount; ++i) {
     const auto share = static_cast<TimeShare>(i);
     const bool waits = share == TimeShare::kSynchronizing && !syncs_.all().empty(),
                copies = share == TimeShare::kCopies && shares_.small_copy_count > 0;
     if (!waits && !copies && is_small(shares_.total[i])) continue;
-    if (const auto change = without(share, analyses_, iterations_, replayed, syncs_))
+    if (const auto change = without(share, analyses_, iterations_, replayed_, syncs_))
       without_ns_[i] = predicted_ns(*change);
   }
 }
@@ -65,7 +68,7 @@ TimeShare IterationModel::find_bound() const {
 Ns IterationModel::predicted_ns(const Change& change) const {
   std::vector<Id> last_ops;
   const size_t first = iterations_.steady_from == 0 ? 0 : iterations_.steady_from - 1;
-  const size_t last = std::min(iterations_.steady_to, first + kMostReplayed + 1);
+  const size_t last = std::min(iterations_.steady_to, first + replayed_ + 1);
   for (size_t i = first; i < last; ++i) {
     if (iterations_.all[i].last_op != kNoId) last_ops.push_back(iterations_.all[i].last_op);
   }

@@ -11,7 +11,10 @@
 
 namespace streamscope::analysis {
 
-inline constexpr size_t kMostReplayed = 256;
+/// Iterations of the steady part whose duration with a change is predicted, from its beginning: as
+/// many as have some work together, and a few in any case.
+inline constexpr size_t kMostReplayed = 256, kFewestReplayed = 3;
+inline constexpr uint64_t kMostReplayedOps = 300'000;
 
 /// Keeps a reference to the analyses. Immutable, thread-safe.
 class IterationModel {
@@ -25,8 +28,9 @@ class IterationModel {
   const IterationShares& shares() const { return shares_; }
   /// The predicted duration of an iteration without recording, median of the steady part.
   Ns bare_ns() const { return bare_ns_; }
-  /// The same with a change. Looks at the first kMostReplayed iterations of the steady part.
+  /// The same with a change, by the first replayed() iterations of the steady part.
   Ns predicted_ns(const Change& change) const;
+  size_t replayed() const { return replayed_; }
   /// What an iteration takes less without any synchronization that blocks the host.
   Ns run_ahead_ns() const { return run_ahead_ns_; }
   /// The same if what a share is spent on took no time; unknown for what cannot be removed, and for
@@ -46,6 +50,7 @@ class IterationModel {
   Iterations iterations_;
   SteadySyncs syncs_;
   IterationShares shares_;
+  size_t replayed_ = 0;
   Ns bare_ns_ = 0;
   Ns run_ahead_ns_ = 0;
   Shares without_ns_{};
