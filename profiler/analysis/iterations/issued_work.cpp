@@ -39,7 +39,7 @@ bool runs_on_device(trace::Small kind) {
 }  // namespace
 
 IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
-  if (with == With::kGroups) groups_.emplace(trace_);
+  if (with == With::kGroups) groups_ = std::make_unique<const WorkGroups>(trace_);
   std::vector<Ns> device(trace_.process.size(), 0);
   std::vector<size_t> counts(device.size(), 0);
   std::vector<Id> process_of_stream(trace_.stream.size());

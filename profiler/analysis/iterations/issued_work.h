@@ -6,7 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "analysis/analyses.h"
@@ -57,7 +57,7 @@ class IssuedWork {
   void find_symbols();
 
   const Trace& trace_;
-  std::optional<WorkGroups> groups_;
+  std::unique_ptr<const WorkGroups> groups_;  // null without them
   Id process_ = kNoId;
   Ns device_ns_ = 0;
   std::vector<Id> ops_;
