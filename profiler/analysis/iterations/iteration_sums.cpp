@@ -4,8 +4,10 @@
 #include "iteration_sums.h"
 
 #include <algorithm>
+#include <future>
 
 #include "iterations.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -123,11 +125,16 @@ IterationSums iteration_sums(Analyses& analyses, const Iterations& iterations) {
   const IterationSlots device = IterationSlots::of_device(iterations);
   IterationSums sums;
   sums.streams.resize(trace.stream.size());
+  std::future<void> others = run_beside(
+      [&] {
+        sums.devices = overlap(trace, analyses.by_start(), device);
+        sums.path = sum_path(trace, analyses.path(), device);
+      },
+      worth_threads(trace));
   add_ops(analyses, device, sums.streams);
   add_waits(analyses, device, sums.streams);
   add_events(trace, IterationSlots::of_host(iterations), sums.streams);
-  sums.devices = overlap(trace, analyses.by_start(), device);
-  sums.path = sum_path(trace, analyses.path(), device);
+  others.get();
   return sums;
 }
 

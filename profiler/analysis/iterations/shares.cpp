@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numeric>
 
 #include "analysis/busy_times.h"
@@ -14,6 +15,7 @@
 #include "step_shares.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -199,11 +201,13 @@ Ns long_pause_ns(const Iterations& iterations) {
 IterationShares shares_of(Analyses& analyses, const Iterations& iterations,
                           const SteadySyncs& syncs) {
   IterationShares result;
+  std::future<void> counted = run_beside([&] { count(analyses, iterations, syncs, result); },
+                                         worth_threads(analyses.trace()));
   PathCutter(analyses, iterations).cut(result);
   for (const Shares& shares : result.each) {
     for (size_t i = 0; i < kShareCount; ++i) trace::add_to(result.total[i], shares[i]);
   }
-  count(analyses, iterations, syncs, result);
+  counted.get();
   return result;
 }
 
