@@ -266,6 +266,7 @@ void update_gate() {
   if (session.control->on_demand != 0) switch_device_times();
   std::unique_lock lock(gate_mutex);
   if (!is_measuring() || windows_ended.load()) {
+    range_end.store(RangeEnd::kNotAwaited, std::memory_order_relaxed);
     switch_state();
     return;
   }
