@@ -131,11 +131,13 @@ bool switch_state() {
     record.begin = coord_latest_virtual();
     record.call_number = coord_latest_call();
   }
-  session.collecting_since.store(since, std::memory_order_relaxed);
+  // No call may be read before the mark since which calls are known.
+  if (next == GateState::kOn) push(record);
+  session.collecting_since.store(since, std::memory_order_release);
   session.window_off.store(next == GateState::kWindowOff, std::memory_order_relaxed);
   let_calls_pass(next == GateState::kPaused && only_recorded());
   gate_state = next;
-  push(record);
+  if (next != GateState::kOn) push(record);
   return true;
 }
 
