@@ -30,17 +30,22 @@ def verdict(low, median, high, limit):
     return "miss" if low > limit else "not resolved"
 
 
-def check_limit(harness, name, values, unit, limit):
-    """The check of a limit by the interval of paired values; what is not resolved is skipped, visibly. Returns the verdict."""
-    low, median, high = interval(values)
+def check_interval(harness, name, low, median, high, limit, text):
+    """The check of a limit by an interval, which the text gives; what is not resolved is skipped, visibly. Returns the verdict."""
     said = verdict(low, median, high, limit)
-    text = f"{median:+.3g} {unit}, 95 % interval {low:+.3g} to {high:+.3g}, limit {limit:+.3g}, {len(values)} rounds"
     harness.log(f"  {name}: {text}: {said}")
     if said == "not resolved":
         harness.skip(name, f"not resolved: {text}")
     else:
         harness.check(name, said == "ok", text)
     return said
+
+
+def check_limit(harness, name, values, unit, limit):
+    """The check of a limit by the interval of paired values; what is not resolved is skipped, visibly. Returns the verdict."""
+    low, median, high = interval(values)
+    text = f"{median:+.3g} {unit}, 95 % interval {low:+.3g} to {high:+.3g}, limit {limit:+.3g}, {len(values)} rounds"
+    return check_interval(harness, name, low, median, high, limit, text)
 
 
 def markdown(harness, title, header, rows):

@@ -36,25 +36,17 @@ def text_of(cost):
     return f"{cost['percent']:+.2f} % ({cost['low']:+.2f} to {cost['high']:+.2f}), {cost['windows']} windows"
 
 
-def check_verdict(harness, name, low, middle, high, limit, text):
-    said = figures.verdict(low, middle, high, limit)
-    harness.log(f"  {name}: {text}, limit {limit} %: {said}")
-    if said == "not resolved":
-        harness.skip(name, text)
-    else:
-        harness.check(name, said == "ok", text)
-
-
 def check_limit(harness, way, cost):
-    check_verdict(harness, f"{way}: cost of a step in windows", cost["low"], cost["percent"], cost["high"], LIMITS[way], text_of(cost))
+    figures.check_interval(harness, f"{way}: cost of a step in windows", cost["low"], cost["percent"], cost["high"], LIMITS[way],
+                           f"{text_of(cost)}, limit {LIMITS[way]} %")
 
 
 def check_samples(harness, without, sampled):
     """The difference of two independent estimates."""
     added = sampled["percent"] - without["percent"]
     half = math.hypot(*((cost["high"] - cost["low"]) / 2 for cost in (without, sampled)))
-    check_verdict(harness, "samples: cost of a step in windows", added - half, added, added + half, MOST_OF_SAMPLES,
-                  f"{added:+.2f} % ({added - half:+.2f} to {added + half:+.2f})")
+    figures.check_interval(harness, "samples: cost of a step in windows", added - half, added, added + half, MOST_OF_SAMPLES,
+                           f"{added:+.2f} % ({added - half:+.2f} to {added + half:+.2f}), limit {MOST_OF_SAMPLES} %")
 
 
 def run(harness):

@@ -44,6 +44,12 @@ def without(lacks):
     return add
 
 
+def without_kernels(kind):
+    """Registers a variant of a case of Training with as many kernels, which take next to no time."""
+    without("kernels")(type(f"Small_{kind.__name__}", (kind,), {"width": 64, "batch": 1, "length": 16}))
+    return kind
+
+
 def workers(work, count=4):
     """Threads that do the work on one processor each."""
     def loop():
@@ -125,6 +131,7 @@ class Large(Training):
 
 
 @case("host-synchronization", "SS302", "step")
+@without_kernels
 class Item(Training):
     """Reads the norm of each gradient; repaired: adds them up on the device."""
 
@@ -138,13 +145,6 @@ class Item(Training):
         else:
             self.norm = sum(parameter.grad.norm().item() ** 2 for parameter in self.model.parameters()) ** 0.5
         self.optimizer.step()
-
-
-@without("kernels")
-class Small_item(Item):
-    """As many kernels, which take next to no time."""
-
-    width, batch, length = 64, 1, 16
 
 
 @without("host-launching")
@@ -167,6 +167,7 @@ class Captured_item(Item):
 
 
 @case("host-synchronization", "SS302", "step")
+@without_kernels
 class Print_loss(Training):
     """Reads the loss after each step, with as much work on the device as on the host; repaired: reads it seldom."""
 
@@ -181,13 +182,6 @@ class Print_loss(Training):
         self.number += 1
         if not self.repaired or self.number % 50 == 0:
             self.total += loss.item()
-
-
-@without("kernels")
-class Small_print_loss(Print_loss):
-    """As many kernels, which take next to no time."""
-
-    width, batch, length = 64, 1, 16
 
 
 @without("host-launching")
@@ -404,6 +398,7 @@ class Postprocess:
 
 
 @case("host-synchronization", "SS302", "<lambda>")
+@without_kernels
 class Debugged(Training):
     """Waits for the device after each layer, as for an error message that names it; repaired: does not."""
 
@@ -415,13 +410,6 @@ class Debugged(Training):
             for module in self.model.modules():
                 if isinstance(module, torch.nn.Linear):
                     module.register_forward_hook(lambda *_: torch.cuda.synchronize())
-
-
-@without("kernels")
-class Small_debugged(Debugged):
-    """As many kernels, which take next to no time."""
-
-    width, batch, length = 64, 1, 16
 
 
 @without("host-launching")
