@@ -21,6 +21,9 @@ struct HostPause {
   /// before the pause ended; kNoId if there is none.
   Id by_thread;
   Ns handed_over_ns;  ///< the end of that call
+
+  /// Since when it is the thread's own: what precedes is the work of the other thread.
+  Ns own_start_ns() const { return by_thread == kNoId ? start_ns : handed_over_ns; }
 };
 
 /// Immutable, thread-safe. O(calls), and O(threads log calls) for each pause.

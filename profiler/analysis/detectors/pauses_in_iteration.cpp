@@ -55,8 +55,7 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
   for (const Id thread : issuing_threads(analyses, iterations)) {
     for (const HostPause& pause : analyses.host_pauses().of(thread)) {
       if (pause.start_ns < from || pause.end_ns > to) continue;
-      // Only what follows the work of another thread is this thread's own.
-      const Ns begin = pause.by_thread == kNoId ? pause.start_ns : pause.handed_over_ns;
+      const Ns begin = pause.own_start_ns();
       const Ns lasted = pause.end_ns - begin;
       if (lasted < long_pause_ns(iterations)) continue;
       const Id op = issues.next(thread, pause.end_ns);

@@ -43,7 +43,7 @@ class ShareCutter {
           while (start < end) {
             while (pause != pauses.end() && (pause->end_ns <= start || !is_long(*pause))) ++pause;
             const Ns begin =
-                pause == pauses.end() ? end : std::clamp(own_start_ns(*pause), start, end);
+                pause == pauses.end() ? end : std::clamp(pause->own_start_ns(), start, end);
             add(thread, TimeShare::kLaunching, start, begin);
             start = begin == end ? end : std::min(end, pause->end_ns);
             add(thread, TimeShare::kOutside, begin, start);
@@ -52,12 +52,8 @@ class ShareCutter {
   }
 
  private:
-  // What follows the work of another thread is the thread's own.
-  static Ns own_start_ns(const HostPause& pause) {
-    return pause.by_thread == kNoId ? pause.start_ns : pause.handed_over_ns;
-  }
   bool is_long(const HostPause& pause) const {
-    return pause.end_ns - own_start_ns(pause) >= long_pause_ns_;
+    return pause.end_ns - pause.own_start_ns() >= long_pause_ns_;
   }
   void add(Id thread, TimeShare share, Ns start, Ns end) {
     if (share == share_) cuts_.add(thread, start, end);
