@@ -15,7 +15,7 @@ mkdir sources
 ln -s "$source_folder"/!(build*) sources/
 cd sources
 flags=()
-for name in CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS_RELWITHDEBINFO STREAMSCOPE_WERROR; do
+for name in CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS_RELWITHDEBINFO STREAMSCOPE_UNITY STREAMSCOPE_WERROR; do
   flags+=("-D$name=$(sed -n "s/^$name:[A-Z]*=//p" "$build/CMakeCache.txt")")
 done
 consume -DSTREAMSCOPE_SOURCE="$PWD" "${flags[@]}"
