@@ -110,14 +110,20 @@ def recorded(harness, program, name, command):
     return answer_of(harness, program, path)
 
 
+def all_answers(harness, program):
+    """Those of several recordings of the program, and how often each short one came; None if a recording failed."""
+    answers = [recorded(harness, program, f"{program.name}_{number}", program.marked) for number in range(harness.rounds_of(RECORDINGS))]
+    return None if None in answers else (answers, collections.Counter(answer.short() for answer in answers))
+
+
 def judge(harness, program):
     """A row of the table, or None if a part failed."""
     bare = bare_ms(harness, program)
-    answers = [recorded(harness, program, f"{program.name}_{number}", program.marked) for number in range(harness.rounds_of(RECORDINGS))]
+    found = all_answers(harness, program)
     repaired = recorded(harness, program, f"{program.name}_repaired", program.marked_after)
-    if bare is None or None in [*answers, repaired]:
+    if None in (bare, found, repaired):
         return None
-    counted = collections.Counter(answer.short() for answer in answers)
+    answers, counted = found
     usual = counted.most_common(1)[0][0]
     of_usual = [answer for answer in answers if answer.short() == usual]
     repair = of_usual[0].first_repair()
@@ -171,39 +177,57 @@ def print_table(harness, title, rows):
           f"{max(row['answers'].values())} of {sum(row['answers'].values())}", row["after"] or "none", "yes" if row["unmarked"] else "no") for row in rows])
 
 
+def enough(harness, text, right, of, least):
+    harness.check(text, right >= least * of, f"{right} of {of}")
+    harness.log(f"  {text}: {right} of {of}")
+
+
+def check_same(harness, rows):
+    enough(harness, "same answers in every recording", sum(len(row["answers"]) == 1 for row in rows), len(rows), LEAST_SAME)
+
+
 def summarize(harness, title, rows):
     """Prints the table of the rows and checks the limits."""
-    if not rows:
-        return
     print_table(harness, title, rows)
     established = [row for row in rows if is_established(row)]
     predicted = [abs(off(row)) for row in established if row["predicted ms"]]
     placed = [row for row in established if row["expected line"]]
 
-    def enough(text, right, of, least):
-        harness.check(text, right >= least * of, f"{right} of {of}")
-        harness.log(f"  {text}: {right} of {of}")
     bounds = [row["bound"] in row["expected bounds"] for row in rows if has_bound(row)]
-    enough("bound right", sum(bounds), len(bounds), LEAST_BOUND)
-    enough("first repair right", sum(row["rule"] == row["expected rule"] for row in established), len(established), LEAST_REPAIR)
-    enough("line right", sum(map(is_line_right, placed)), len(placed), 1)
-    enough(f"predictions within {CLOSE} %", sum(value <= CLOSE for value in predicted), len(predicted), LEAST_CLOSE)
-    enough("same answers in every recording", sum(len(row["answers"]) == 1 for row in rows), len(rows), LEAST_SAME)
-    enough("iterations found unmarked", sum(row["unmarked"] for row in rows), len(rows), LEAST_UNMARKED)
+    enough(harness, "bound right", sum(bounds), len(bounds), LEAST_BOUND)
+    enough(harness, "first repair right", sum(row["rule"] == row["expected rule"] for row in established), len(established), LEAST_REPAIR)
+    enough(harness, "line right", sum(map(is_line_right, placed)), len(placed), 1)
+    enough(harness, f"predictions within {CLOSE} %", sum(value <= CLOSE for value in predicted), len(predicted), LEAST_CLOSE)
+    check_same(harness, rows)
+    enough(harness, "iterations found unmarked", sum(row["unmarked"] for row in rows), len(rows), LEAST_UNMARKED)
     accused = [row for row in established if row["just this"] and row["rule"]]
-    enough("no longer accused of the same", sum(row["after"] != row["rule"] for row in accused), len(accused), 1)
-    enough("unknown shares small", sum(row["unknown"] <= MOST_UNKNOWN for row in rows), len(rows), 1)
+    enough(harness, "no longer accused of the same", sum(row["after"] != row["rule"] for row in accused), len(accused), 1)
+    enough(harness, "unknown shares small", sum(row["unknown"] <= MOST_UNKNOWN for row in rows), len(rows), 1)
     harness.log(f"  mean error of predictions {statistics.mean(predicted) if predicted else 0:.1f} %, median {statistics.median(predicted) if predicted else 0:.1f} %")
 
 
+def judge_answers(harness, program):
+    """The same of the recordings alone (--answers)."""
+    found = all_answers(harness, program)
+    return found and {"name": program.name, "answers": {" ".join(answer): times for answer, times in found[1].items()}}
+
+
+def summarize_answers(harness, title, rows):
+    figures.markdown(harness, title, ["Program", "Bound and first repair"],
+                     [(row["name"], ", ".join(f"{answer} {times}" for answer, times in row["answers"].items())) for row in rows])
+    check_same(harness, rows)
+
+
 def run_all(harness, title, programs):
+    each, sum_up = (judge_answers, summarize_answers) if harness.options.answers else (judge, summarize)
     rows = []
     for program in programs:
         if harness.is_over():
             harness.skip(program.name, "time is over")
             continue
-        row = judge(harness, program)
+        row = each(harness, program)
         if row:
             rows.append(row)
             harness.detail(json.dumps(row))
-    summarize(harness, title, rows)
+    if rows:
+        sum_up(harness, title, rows)
