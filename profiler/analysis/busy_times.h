@@ -29,6 +29,11 @@ class BusyTimes {
       sum += std::min(time->end_ns, to) - std::max(time->start_ns, from);
     return sum;
   }
+  /// True if any ran in (from, to).
+  bool is_busy(Ns from, Ns to) const {
+    const auto time = std::ranges::upper_bound(times_, from, {}, &Time::end_ns);
+    return time != times_.end() && time->start_ns < to;
+  }
 
  private:
   struct Time {

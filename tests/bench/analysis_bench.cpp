@@ -13,7 +13,6 @@
 #include <string>
 
 #include "analysis/analyses.h"
-#include "analysis/delay/wait_groups.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/iteration_sums.h"
 #include "analysis/usage/host_syncs.h"
@@ -154,10 +153,8 @@ Cost analyze_iterations(const Trace& trace) {
   const double begin = now_s();
   const analysis::Iterations& iterations = analyses.iteration_model().iterations();
   const size_t found = iterations.all.size();
-  const auto device = analysis::IterationSlots::of_device(iterations),
-             host = analysis::IterationSlots::of_host(iterations);
+  const auto host = analysis::IterationSlots::of_host(iterations);
   const auto sums = analysis::iteration_sums(analyses, iterations);
-  const auto waits = analysis::group_waits(trace, analyses.edges(), analyses.waits(), device);
   const auto syncs = analysis::host_syncs_by_cost(trace, host);
   if (found != trace.range.size()) std::printf("# %zu iterations found\n", found);
   return {now_s() - begin, peak_bytes() - before};

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <utility>
+#include <vector>
 
 #include "trace/ns_math.h"
 
@@ -27,6 +29,7 @@ class Sweep {
   bool has_ops() const { return found_.first_start_ns != kUnknownNs; }
   DeviceOverlap finish() {
     end_until(std::numeric_limits<Ns>::max());
+    finish_slot(slot_);
     found_.last_end_ns = at_ns_;
     return std::move(found_);
   }
@@ -53,20 +56,33 @@ class Sweep {
     const Ns span = next_ns - at_ns_;
     if (span <= 0) return;
     at_ns_ = next_ns;
-    auto& concurrency = found_.concurrency;
-    if (concurrency.size() <= running_.size()) concurrency.resize(running_.size() + 1);
+    if (in_slot_.size() <= running_.size()) in_slot_.resize(running_.size() + 1, 0);
     slots_.cut(next_ns - span, next_ns, [&](uint32_t slot, Ns time) {
-      if (kernels_ > 0) found_.kernels.add(slot, time);
-      if (copies_ > 0) found_.copies.add(slot, time);
-      if (kernels_ > 0 && copies_ > 0) found_.both.add(slot, time);
-      concurrency[running_.size()].add(slot, time);
+      if (slot != slot_) finish_slot(slot);
+      if (kernels_ > 0) trace::add_to(kernels_in_slot_, time);
+      if (copies_ > 0) trace::add_to(copies_in_slot_, time);
+      if (kernels_ > 0 && copies_ > 0) trace::add_to(both_in_slot_, time);
+      trace::add_to(in_slot_[running_.size()], time);
     });
+  }
+  void finish_slot(uint32_t next) {
+    const uint32_t slot = std::exchange(slot_, next);
+    found_.kernels.add(slot, std::exchange(kernels_in_slot_, 0));
+    found_.copies.add(slot, std::exchange(copies_in_slot_, 0));
+    found_.both.add(slot, std::exchange(both_in_slot_, 0));
+    found_.concurrency.resize(in_slot_.size());
+    for (size_t i = 0; i < in_slot_.size(); ++i)
+      found_.concurrency[i].add(slot, std::exchange(in_slot_[i], 0));
   }
 
   IterationSlots slots_;
   DeviceOverlap found_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   int64_t kernels_ = 0, copies_ = 0;
+  // Sums of a slot: most intervals lie in that of the one before.
+  uint32_t slot_ = 0;
+  Ns kernels_in_slot_ = 0, copies_in_slot_ = 0, both_in_slot_ = 0;
+  std::vector<Ns> in_slot_ = {0};  // by how many ops run
   Ns at_ns_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -40,8 +40,6 @@ bool runs_on_device(trace::Small kind) {
 
 IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
   if (with == With::kGroups) groups_ = std::make_unique<const WorkGroups>(trace_);
-  std::vector<Ns> device(trace_.process.size(), 0);
-  std::vector<size_t> counts(device.size(), 0);
   std::vector<Id> process_of_stream(trace_.stream.size());
   for (Id stream = 0; stream < process_of_stream.size(); ++stream)
     process_of_stream[stream] = trace_.process_of_stream(stream);
@@ -49,52 +47,68 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
     const Id stream = trace_.op.stream_id[op];
     return stream < process_of_stream.size() ? process_of_stream[stream] : kNoId;
   };
-  for (Id op = 0; op < trace_.op.size(); ++op) {
-    const Id process = owner(op);
-    if (process >= device.size() || !is_timed(trace_, op)) continue;
-    trace::add_to(device[process], trace_.op.end_ns[op] - trace_.op.start_ns[op]);
-    ++counts[process];
-  }
-  for (Id process = 0; process < device.size(); ++process) {
-    if (counts[process] == 0 || (process_ != kNoId && device[process] <= device_ns_)) continue;
-    process_ = process;
-    device_ns_ = device[process];
-  }
+  const bool is_alone =
+      !process_of_stream.empty() &&
+      std::ranges::adjacent_find(process_of_stream, std::ranges::not_equal_to{}) ==
+          process_of_stream.end();
+  process_ = is_alone ? process_of_stream.front() : busiest_process(owner);
   if (process_ == kNoId) return;
-  ops_.reserve(counts[process_]);
-  issued_.reserve(counts[process_]);
   const IssueOrder& order = analyses.order();
+  const auto key = [&](Ns issued, Id op) {
+    return std::tuple(issued, groups_ ? groups_->of(op) : 0, op);
+  };
+  std::optional<decltype(key(0, 0))> last;
+  bool is_sorted = true;
   for (Id op = 0; op < trace_.op.size(); ++op) {
     if (owner(op) != process_) continue;
     const Ns issued = order.issue(op).start_ns;
-    if (!is_timed(trace_, op)) {
+    const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
+    if (!is_timed(start, end)) {
       if (runs_on_device(trace_.op.kind[op]) && issued != kUnknownNs)
         untimed_issued_.push_back(issued);
       continue;
     }
-    ops_.push_back(op);
-    issued_.push_back(issued == kUnknownNs ? trace_.op.start_ns[op] : issued);
-    if (issued == kUnknownNs) uncalled_starts_.push_back(trace_.op.start_ns[op]);
+    if (issued == kUnknownNs) uncalled_starts_.push_back(start);
+    trace::add_to(device_ns_, end - start);
+    ops_.push(op);
+    issued_.push(issued == kUnknownNs ? start : issued);
+    const auto next = key(issued == kUnknownNs ? start : issued, op);
+    is_sorted = is_sorted && (!last || *last < next);
+    last = next;
   }
+  ops_.finish();
+  issued_.finish();
   std::ranges::sort(untimed_issued_);
   std::ranges::sort(uncalled_starts_);
-  const auto key = [&](uint32_t i) {
-    return std::tuple(issued_[i], groups_ ? group(i) : 0, ops_[i]);
-  };
-  std::vector<uint32_t> sorted(ops_.size());
-  std::iota(sorted.begin(), sorted.end(), 0);
-  if (!std::ranges::is_sorted(sorted, {}, key)) {
-    std::ranges::sort(sorted, {}, key);
-    std::vector<Id> ops(ops_.size());
-    std::vector<Ns> issued(ops_.size());
-    for (size_t i = 0; i < sorted.size(); ++i) {
-      ops[i] = ops_[sorted[i]];
-      issued[i] = issued_[sorted[i]];
+  if (!is_sorted) {
+    std::vector<decltype(key(0, 0))> keys;
+    keys.reserve(ops_.size());
+    for (size_t i = 0; i < ops_.size(); ++i) keys.push_back(key(issued_[i], ops_[i]));
+    std::ranges::sort(keys);
+    ops_ = {};
+    issued_ = {};
+    for (const auto& [issued, group, op] : keys) {
+      ops_.push(op);
+      issued_.push(issued);
     }
-    ops_ = std::move(ops);
-    issued_ = std::move(issued);
+    ops_.finish();
+    issued_.finish();
   }
   if (groups_) find_symbols();
+}
+
+template <class Owner>
+Id IssuedWork::busiest_process(Owner owner) const {
+  std::vector<Ns> device_ns(trace_.process.size(), kUnknownNs);
+  for (Id op = 0; op < trace_.op.size(); ++op) {
+    const Id process = owner(op);
+    if (process >= device_ns.size() || !is_timed(trace_, op)) continue;
+    Ns& sum = device_ns[process];
+    sum = trace::sum_of(std::max<Ns>(sum, 0), trace_.op.end_ns[op] - trace_.op.start_ns[op]);
+  }
+  const auto most = std::ranges::max_element(device_ns);
+  return most == device_ns.end() || *most == kUnknownNs ? kNoId
+                                                        : static_cast<Id>(most - device_ns.begin());
 }
 
 size_t IssuedWork::untimed_between(Ns from, Ns until) const {

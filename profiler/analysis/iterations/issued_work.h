@@ -11,6 +11,7 @@
 
 #include "analysis/analyses.h"
 #include "analysis/compare/compared_work.h"
+#include "trace/packed.h"
 
 namespace streamscope::analysis {
 
@@ -54,14 +55,17 @@ class IssuedWork {
   }
 
  private:
+  // That with the most device time, of those that owner(op) names; kNoId if no op has times.
+  template <class Owner>
+  Id busiest_process(Owner owner) const;
   void find_symbols();
 
   const Trace& trace_;
   std::unique_ptr<const WorkGroups> groups_;  // null without them
   Id process_ = kNoId;
   Ns device_ns_ = 0;
-  std::vector<Id> ops_;
-  std::vector<Ns> issued_;
+  trace::Packed<Id> ops_;
+  trace::Packed<Ns> issued_;
   std::vector<Ns> untimed_issued_, uncalled_starts_;  // ascending
   std::vector<uint32_t> symbol_of_group_;
   size_t symbol_count_ = 0;

@@ -134,6 +134,7 @@ IterationSums iteration_sums(Analyses& analyses, const Iterations& iterations) {
   add_ops(analyses, device, sums.streams);
   add_waits(analyses, device, sums.streams);
   add_events(trace, IterationSlots::of_host(iterations), sums.streams);
+  sums.waits = group_waits(trace, analyses.edges(), analyses.waits(), device);
   others.get();
   return sums;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/delay/overlap.h"
+#include "analysis/delay/wait_groups.h"
 #include "analysis/delay/waits.h"
 #include "iteration_series.h"
 
@@ -63,6 +64,7 @@ struct IterationSums {
   std::vector<StreamSums> streams;  ///< by id
   std::vector<DeviceOverlap> devices;
   PathSums path;
+  std::vector<WaitGroup> waits;
 };
 /// If no iterations were found, all is in one slot. O(ops + parts of waits + iterations).
 IterationSums iteration_sums(Analyses& analyses, const Iterations& iterations);

@@ -23,6 +23,31 @@ std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, 
   return done;
 }
 
+// Sums of device time, stored for one op in kBlock.
+class DeviceTime {
+ public:
+  explicit DeviceTime(const IssuedWork& work) : work_(work) {
+    Ns sum = 0;
+    for (size_t op = 0; op < work.size(); ++op) {
+      if (op % kBlock == 0) sums_.push_back(sum);
+      trace::add_to(sum, work.duration_ns(op));
+    }
+    if (work.size() % kBlock == 0) sums_.push_back(sum);
+  }
+  // Of all ops before this one.
+  Ns before(size_t op) const {
+    Ns sum = sums_[op / kBlock];
+    for (size_t i = op / kBlock * kBlock; i < op; ++i) trace::add_to(sum, work_.duration_ns(i));
+    return sum;
+  }
+
+ private:
+  static constexpr size_t kBlock = 64;
+
+  const IssuedWork& work_;
+  std::vector<Ns> sums_;
+};
+
 }  // namespace
 
 std::string_view without_number(std::string_view name) {
@@ -41,11 +66,9 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
       continue;
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
   }
-  std::vector<Ns> until{0};  // device time of the ops before each
-  until.reserve(work.size() + 1);
-  for (size_t op = 0; op < work.size(); ++op)
-    until.push_back(trace::sum_of(until.back(), work.duration_ns(op)));
-  const auto issued_before = [&](Ns at) { return until[work.first_issued(at)]; };
+  if (by_thread.empty()) return {};
+  const DeviceTime device_time(work);
+  const auto issued_before = [&](Ns at) { return device_time.before(work.first_issued(at)); };
   MarkedByName found;
   for (auto& [key, spans] : by_thread) {
     std::sort(spans.begin(), spans.end());

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "analysis/busy_times.h"
+#include "analysis/large_vector.h"
 #include "host_samples.h"
 #include "issued_work.h"
 #include "steady_calls.h"
@@ -135,19 +136,26 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
   const auto mean = [&](size_t count) {
     return static_cast<double>(count) / static_cast<double>(iterations.steady_count());
   };
+  std::vector<char> is_ours;
+  for (Id stream = 0; stream < trace.stream.size(); ++stream)
+    is_ours.push_back(trace.process_of_stream(stream) == iterations.process_id);
   std::vector<Ns> kernels;
+  reserve_large(kernels, analyses.by_start().size());
   size_t copies = 0, large_copies = 0;
   BusyTimes busy;
   for (const Id op : analyses.by_start()) {
-    const Ns start = std::max(trace.op.start_ns[op], from), end = std::min(trace.op.end_ns[op], to);
-    if (start >= end || trace.op.kind[op] == trace::kMemoryWait ||
-        trace.process_of_stream(trace.op.stream_id[op]) != iterations.process_id) {
+    const Ns started = trace.op.start_ns[op], ended = trace.op.end_ns[op];
+    const Ns start = std::max(started, from), end = std::min(ended, to);
+    const Id stream = trace.op.stream_id[op];
+    const trace::Small kind = trace.op.kind[op];
+    if (start >= end || kind == trace::kMemoryWait || stream >= is_ours.size() || !is_ours[stream])
+      continue;
+    busy.add(start, end);
+    if (kind == trace::kKernel) {
+      kernels.push_back(ended - started);
       continue;
     }
-    busy.add(start, end);
-    if (trace.op.kind[op] == trace::kKernel)
-      kernels.push_back(trace.op.end_ns[op] - trace.op.start_ns[op]);
-    copies += trace.op.kind[op] == trace::kMemcpy;
+    copies += kind == trace::kMemcpy;
     large_copies += is_large_synchronous_copy(analyses.order(), op);
   }
   std::vector<Ns> busy_ns;

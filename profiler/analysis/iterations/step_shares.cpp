@@ -12,21 +12,20 @@ StepShares::StepShares(Analyses& analyses, Ns long_pause_ns, Id process)
       trace_(analyses.trace()),
       pauses_(analyses.host_pauses()),
       long_pause_ns_(long_pause_ns) {
-  Ns latest = kUnknownNs;
+  std::vector<char> is_ours;
+  for (Id stream = 0; stream < trace_.stream.size(); ++stream)
+    is_ours.push_back(trace_.process_of_stream(stream) == process);
+  const bool have_syncs = analyses.order().has_copy_syncs();
   for (const Id op : analyses.by_start()) {
-    if (trace_.process_of_stream(trace_.op.stream_id[op]) != process) continue;
-    latest = std::max(latest, trace_.op.end_ns[op]);
-    starts_.push_back(trace_.op.start_ns[op]);
-    latest_ends_.push_back(latest);
-    if (is_large_synchronous_copy(analyses.order(), op))
+    const Id stream = trace_.op.stream_id[op];
+    if (stream >= is_ours.size() || !is_ours[stream]) continue;
+    work_.add(trace_.op.start_ns[op], trace_.op.end_ns[op]);
+    if (have_syncs && is_large_synchronous_copy(analyses.order(), op))
       copying_syncs_.add(analyses.order().copy_sync(op));
   }
 }
 
-bool StepShares::works_between(Ns from, Ns to) const {
-  const auto begun = std::ranges::lower_bound(starts_, to) - starts_.begin();
-  return begun > 0 && latest_ends_[static_cast<size_t>(begun - 1)] > from;
-}
+bool StepShares::works_between(Ns from, Ns to) const { return work_.is_busy(from, to); }
 
 TimeShare StepShares::share_of(HostState state) {
   switch (state) {

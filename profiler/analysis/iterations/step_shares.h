@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/busy_times.h"
 #include "shares.h"
 
 namespace streamscope::analysis {
@@ -42,9 +43,8 @@ class StepShares {
   const Trace& trace_;
   const HostPauses& pauses_;
   Ns long_pause_ns_;
-  std::vector<Ns> starts_;       // of the ops of the process, ascending
-  std::vector<Ns> latest_ends_;  // of each of them and all before it
-  Marks copying_syncs_;          // host_sync: of large synchronous copies
+  BusyTimes work_;       // of the process
+  Marks copying_syncs_;  // host_sync: of large synchronous copies
   std::vector<HostPart> parts_;
 };
 

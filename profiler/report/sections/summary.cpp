@@ -428,7 +428,6 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
       },
       analysis::worth_threads(trace));
   const analysis::StreamOps& stream_ops = analyses.stream_ops();
-  const analysis::Edges& edges = analyses.edges();
   const std::vector<WaitPart>& parts = analyses.waits();
   summary.window_ns = stream_ops.window_ns();
 
@@ -437,8 +436,7 @@ Summary summarize(const Trace& trace, const analysis::IterationRequest& request)
   summary.streams = summarize_streams(trace, stream_ops, std::move(sums.streams));
   summary.devices = std::move(sums.devices);
   summary.path = std::move(sums.path);
-  summary.waits =
-      analysis::group_waits(trace, edges, parts, analysis::IterationSlots::of_device(iterations));
+  summary.waits = std::move(sums.waits);
   sort_by_steady_cost(summary.waits, iterations);
   const PartsOfOps parts_of_ops(trace, parts);
   OpGroups ops;
