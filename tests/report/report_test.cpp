@@ -131,7 +131,7 @@ TEST(ByWeight, PutsAFindingBeforeAnotherThatNeedsItsRepair) {
     graph.findings[0].needs = needs;
     std::vector<std::string_view> order;
     for (const Advice& advice :
-         by_weight({std::move(graph), about_syncs("copy-not-overlapped", trace::kNoId, "", {}, 300),
+         by_weight({std::move(graph), about_syncs("copy-not-overlapped", trace::kNoId, "", {}, 400),
                     about_syncs("sync-in-iteration", 3, "a.py:2 g", {3}, 900),
                     about_syncs("sync-in-iteration", 4, "a.py:3 h", {4}, 995)},
                    {}))
@@ -143,6 +143,16 @@ TEST(ByWeight, PutsAFindingBeforeAnotherThatNeedsItsRepair) {
   EXPECT_THAT(order_of("SS302"), testing::ElementsAre("sync-in-iteration", "host-bound-launching",
                                                       "copy-not-overlapped", "sync-in-iteration"))
       << "but not what saves less than a percent";
+}
+
+TEST(ByWeight, PutsTheEasiestOfWarningsFirstThatWeighNearlyAsMuch) {
+  const auto first_of = [](trace::Ns after_graph_ns) {
+    auto graph = about_syncs("host-bound-launching", trace::kNoId, "", {}, after_graph_ns);
+    auto pool = about_syncs("allocation-in-iteration", trace::kNoId, "", {}, 500);
+    return by_weight({std::move(graph), std::move(pool)}, {}).front().detector->id;
+  };
+  EXPECT_EQ("allocation-in-iteration", first_of(410));  // 0.9 of 590: 531
+  EXPECT_EQ("host-bound-launching", first_of(380));     // 558
 }
 
 TEST(Report, CountsPollsNotTheirRows) {

@@ -316,6 +316,28 @@ void mark_repetitions(std::vector<Advice>& findings, std::span<const Id> steady_
   }
 }
 
+// What a finding is worth, where several are compared.
+double weight(const Advice& advice) {
+  const analysis::Finding& finding = advice.finding;
+  const Ns gain = finding.iteration ? finding.iteration->gain_ns() : finding.gain_ns.value_or(0);
+  return static_cast<double>(gain) * advice.detector->ease;
+}
+
+// Of the warnings that weigh nearly as much as the first one, the easiest repair comes first: the
+// next recording may weigh them the other way around.
+void prefer_easy(std::vector<Advice>& findings) {
+  constexpr double kNearly = 0.9;
+  const auto first = std::ranges::find(findings, FindingSeverity::kWarning, &Advice::severity);
+  if (first == findings.end() || weight(*first) <= 0) return;
+  const double least = kNearly * weight(*first);
+  const auto last = std::find_if(first, findings.end(), [&](const Advice& advice) {
+    return advice.severity() != first->severity() || advice.repeats || weight(advice) < least;
+  });
+  std::stable_sort(first, last, [](const Advice& a, const Advice& b) {
+    return a.detector->ease > b.detector->ease;
+  });
+}
+
 // Moves findings before the first one that needs their repair.
 void move_needed(std::vector<Advice>& findings) {
   for (size_t i = 0; i < findings.size(); ++i) {
@@ -362,14 +384,13 @@ std::vector<Advice> by_weight(std::vector<analysis::Verdict> verdicts,
       result.push_back({verdict.detector, std::move(finding)});
   }
   const auto rank = [](const Advice& advice) {
-    const analysis::Finding& finding = advice.finding;
-    const Ns gain = finding.iteration ? finding.iteration->gain_ns() : finding.gain_ns.value_or(0);
-    return std::tuple(advice.severity(), !advice.is_possible(), !advice.repeats,
-                      static_cast<double>(gain) * advice.detector->ease, finding.count);
+    return std::tuple(advice.severity(), !advice.is_possible(), !advice.repeats, weight(advice),
+                      advice.finding.count);
   };
   std::ranges::stable_sort(result, std::greater{}, rank);
   mark_repetitions(result, steady_syncs);
   std::ranges::stable_sort(result, std::greater{}, rank);
+  prefer_easy(result);
   move_needed(result);
   return result;
 }
