@@ -124,6 +124,19 @@ TEST(HostSamples, MainPlaceIsInTheFunctionWithMostTime) {
   EXPECT_EQ(main_place(activities), "adam.py:31 update");
 }
 
+TEST(HostSamples, AreOfInputIfTwoFifthsAre) {
+  const auto with = [](Ns of_input_ns) {
+    HostActivities activities;
+    activities.lines = {HostActivity{.each_ns = 60, .input_ns = of_input_ns - 10},
+                        HostActivity{.each_ns = 40, .input_ns = 10}};
+    activities.each_ns = 100;
+    activities.samples = kLeastSamples;
+    return activities;
+  };
+  EXPECT_TRUE(is_input_bound(with(45)));
+  EXPECT_FALSE(is_input_bound(with(35)));
+}
+
 // A thread without Python code was sampled, and a millisecond later one with Python code.
 HostActivities of_helper(bool waits) {
   SteppedProgram program;
@@ -205,6 +218,17 @@ TEST(InputStarved, FindsALoaderThatTheDeviceWaitsFor) {
   EXPECT_EQ(own.place.call_site, "data.py:20 __getitem__");
 }
 
+TEST(InputStarved, FindsALineThatAlsoWaitsForSomethingElse) {
+  const Finding finding =
+      only("input-starved", paused([](SteppedProgram& program) {
+             load(program, true);
+             program.sampled_pause(
+                 200, {program.native("poll", kLibc), program.python("/src/train.py:9 <module>")},
+                 SYS_ppoll);
+           }));
+  EXPECT_THAT(finding.text, HasSubstr("The workers do not keep up"));
+}
+
 TEST(HostSamples, NamesALibraryRatherThanTheInterpreterThatItCalls) {
   SteppedProgram program = paused([](SteppedProgram& each) {
     each.sampled_pause(400,
@@ -241,6 +265,19 @@ TEST(HostBoundLaunching, NeedsTheBatchesFirstIfTheDeviceWaitsForThem) {
       only("host-bound-launching", launching([](SteppedProgram& program) { program.pause(100); }));
   EXPECT_EQ(alone.needs, "");
   EXPECT_THAT(alone.text, Not(HasSubstr("SS307")));
+}
+
+TEST(HostBoundLaunching, SaysThatAGraphCannotReplaceOtherWorkOfTheHost) {
+  const auto interrupted = [](trace::Ns pause_us) {
+    SteppedProgram program;
+    return program.steps(12, [&](int) {
+      for (int i = 0; i < 15; ++i) program.launch(10, 2);
+      program.pause(pause_us);
+      for (int i = 0; i < 15; ++i) program.launch(10, 2);
+    });
+  };
+  EXPECT_THAT(only("host-bound-launching", interrupted(700)).text, HasSubstr("(SS305) stays"));
+  EXPECT_THAT(only("host-bound-launching", interrupted(100)).text, Not(HasSubstr("SS305")));
 }
 
 TEST(InputStarved, CannotAnswerWithoutSamples) {

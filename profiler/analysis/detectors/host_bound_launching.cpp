@@ -9,9 +9,10 @@
 //   the next part. Work of the host between two parts stays, and an iteration takes at least as
 //   long as the device is busy in it. If launching is the bound and the synchronizations keep a
 //   graph from saving most of it, they are removed first, with the copies of values that the host
-//   reads by them. So are waits for batches (SS307). Gains below a tenth are ignored. Known false
-//   alarm: a program that cannot be captured because the host decides from time to time what comes
-//   next.
+//   reads by them. So are waits for batches (SS307). Long pauses between the launches of a graph
+//   vanish with them, which is too much if the host does other work there. Gains below a tenth are
+//   ignored. Known false alarm: a program that cannot be captured because the host decides from
+//   time to time what comes next.
 #include <fmt/format.h>
 
 #include "../iterations/graphs.h"
@@ -110,6 +111,10 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
     finding.text +=
         " But the batches have to be ready first (SS307): a host that launches faster only waits "
         "longer for them. The gain is that of both.";
+  } else if (model.bound() == TimeShare::kOutside) {
+    finding.text +=
+        " A graph also removes the long pauses between its launches if they are part of launching; "
+        "work of the host that the program needs (SS305) stays.";
   }
   const HostActivities activities = host_activities(
       analyses, model, [](TimeShare share) { return share == TimeShare::kLaunching; });

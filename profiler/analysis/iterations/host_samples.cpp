@@ -99,13 +99,6 @@ class WaitingCallers {
   std::vector<Id> python_threads_;  // ascending
 };
 
-// Lines with a property take most of the time.
-bool is_most(const HostActivities& activities, bool HostActivity::*property) {
-  Ns part = 0;
-  for (const HostActivity& line : activities.lines) part += line.*property ? line.each_ns : 0;
-  return activities.samples >= kLeastSamples && part > activities.each_ns / 2;
-}
-
 // Adds up samples by place and by what the thread does there.
 class Summing {
  public:
@@ -126,14 +119,14 @@ class Summing {
       const Id thread = trace_.host_sample.thread_id[sample];
       what = fmt::format("{} {}", thread_label(trace_, thread), what);
     }
-    auto& [activity, sum_ns] = sums_[{place, what}];
+    auto& [activity, sum_ns, input_ns] = sums_[{place, what}];
     activity = {.place = place,
                 .what = what,
                 .samples = activity.samples + 1,
                 .runs = state == SampleState::kRuns,
-                .for_lock = state == SampleState::kWaitsForLock,
-                .of_input = stack != kNoId && of_input_[stack]};
+                .for_lock = state == SampleState::kWaitsForLock};
     sum_ns += weight_ns;
+    if (stack != kNoId && of_input_[stack]) input_ns += weight_ns;
     const Ns delayed = trace_.host_sample.delayed_ns[sample];
     const Ns ran = trace_.host_sample.ran_ns[sample];
     if (delayed == trace::kNoInt || ran == trace::kNoInt) return;
@@ -145,10 +138,11 @@ class Summing {
     HostActivities result;
     double all_ns = 0;
     for (const auto& [key, sum] : sums_) {
-      result.lines.push_back(sum.first);
-      result.lines.back().each_ns = std::llround(sum.second);
-      result.samples += sum.first.samples;
-      all_ns += sum.second;
+      HostActivity& line = result.lines.emplace_back(sum.activity);
+      line.each_ns = std::llround(sum.each_ns);
+      line.input_ns = std::llround(sum.input_ns);
+      result.samples += line.samples;
+      all_ns += sum.each_ns;
     }
     result.each_ns = std::llround(all_ns);
     if (ready_ns_ > 0)
@@ -158,13 +152,18 @@ class Summing {
   }
 
  private:
+  struct Sum {
+    HostActivity activity;
+    double each_ns = 0, input_ns = 0;
+  };
+
   const Trace& trace_;
   const Places& places_;
   SampleStates states_;
   WaitingCallers callers_;
   std::vector<bool> of_input_;
   std::string nowhere_;
-  std::map<std::pair<std::string, std::string>, std::pair<HostActivity, double>> sums_;
+  std::map<std::pair<std::string, std::string>, Sum> sums_;
   Ns delayed_ns_ = 0, ready_ns_ = 0;
 };
 
@@ -225,11 +224,18 @@ HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, 
 }
 
 bool is_input_bound(const HostActivities& activities) {
-  return is_most(activities, &HostActivity::of_input);
+  // Parts of it, such as moving a batch to page-locked memory, also run elsewhere.
+  constexpr double kLeastOfInput = 0.4;
+  Ns time = 0;
+  for (const HostActivity& line : activities.lines) time += line.input_ns;
+  return activities.samples >= kLeastSamples &&
+         static_cast<double>(time) >= kLeastOfInput * static_cast<double>(activities.each_ns);
 }
 
 bool is_lock_bound(const HostActivities& activities) {
-  return is_most(activities, &HostActivity::for_lock);
+  Ns time = 0;
+  for (const HostActivity& line : activities.lines) time += line.for_lock ? line.each_ns : 0;
+  return activities.samples >= kLeastSamples && time > activities.each_ns / 2;
 }
 
 std::string main_place(const HostActivities& activities) {

@@ -36,10 +36,10 @@ struct HostActivity {
   std::string place;  ///< call site, "train.py:41 step"; "" if no stack could be read
   std::string what;   ///< "runs", "waits in futex", ...
   Ns each_ns = 0;     ///< of an iteration
+  Ns input_ns = 0;    ///< of that: in a library that loads batches, such as torch.utils.data
   size_t samples = 0;
   bool runs = false;
   bool for_lock = false;  ///< waits for the lock of Python's interpreter
-  bool of_input = false;  ///< in a library that loads batches, such as torch.utils.data
 };
 
 /// Longest first.
@@ -64,7 +64,7 @@ HostActivities host_activities(Analyses& analyses, const IterationModel& model,
 /// Of intervals of a thread that together take `total_ns` in an iteration.
 HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, Ns total_ns);
 
-/// True if most of the time goes into loading batches.
+/// True if two fifths of the time or more go into loading batches.
 bool is_input_bound(const HostActivities& activities);
 /// True if most of the time goes into waiting for Python's lock.
 bool is_lock_bound(const HostActivities& activities);

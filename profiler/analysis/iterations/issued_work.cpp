@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/stream_owners.h"
 #include "iterations.h"
 #include "trace/ns_math.h"
 
@@ -40,27 +41,25 @@ bool runs_on_device(trace::Small kind) {
 
 IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
   if (with == With::kGroups) groups_ = std::make_unique<const WorkGroups>(trace_);
-  std::vector<Id> process_of_stream(trace_.stream.size());
-  for (Id stream = 0; stream < process_of_stream.size(); ++stream)
-    process_of_stream[stream] = trace_.process_of_stream(stream);
-  const auto owner = [&](Id op) {
-    const Id stream = trace_.op.stream_id[op];
-    return stream < process_of_stream.size() ? process_of_stream[stream] : kNoId;
-  };
-  const bool is_alone =
-      !process_of_stream.empty() &&
-      std::ranges::adjacent_find(process_of_stream, std::ranges::not_equal_to{}) ==
-          process_of_stream.end();
-  process_ = is_alone ? process_of_stream.front() : busiest_process(owner);
+  const StreamOwners owners(trace_);
+  process_ = owners.only_one();
+  if (process_ == kNoId) process_ = busiest_process(owners);
   if (process_ == kNoId) return;
   const IssueOrder& order = analyses.order();
-  const auto key = [&](Ns issued, Id op) {
-    return std::tuple(issued, groups_ ? groups_->of(op) : 0, op);
+  using Key = std::tuple<Ns, uint32_t, Id>;  // by which ops are sorted
+  const auto key = [&](Ns issued, Id op) { return Key(issued, groups_ ? groups_->of(op) : 0, op); };
+  const auto append = [&](const Key& of_op) {
+    issued_.push(std::get<Ns>(of_op));
+    ops_.push(std::get<2>(of_op));
   };
-  std::optional<decltype(key(0, 0))> last;
+  const auto finish = [&] {
+    issued_.finish();
+    ops_.finish();
+  };
+  std::optional<Key> last;
   bool is_sorted = true;
   for (Id op = 0; op < trace_.op.size(); ++op) {
-    if (owner(op) != process_) continue;
+    if (owners.of_op(op) != process_) continue;
     const Ns issued = order.issue(op).start_ns;
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
     if (!is_timed(start, end)) {
@@ -70,38 +69,32 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
     }
     if (issued == kUnknownNs) uncalled_starts_.push_back(start);
     trace::add_to(device_ns_, end - start);
-    ops_.push(op);
-    issued_.push(issued == kUnknownNs ? start : issued);
     const auto next = key(issued == kUnknownNs ? start : issued, op);
+    append(next);
     is_sorted = is_sorted && (!last || *last < next);
     last = next;
   }
-  ops_.finish();
-  issued_.finish();
+  finish();
+  if (ops_.empty()) process_ = kNoId;
   std::ranges::sort(untimed_issued_);
   std::ranges::sort(uncalled_starts_);
   if (!is_sorted) {
-    std::vector<decltype(key(0, 0))> keys;
+    std::vector<Key> keys;
     keys.reserve(ops_.size());
     for (size_t i = 0; i < ops_.size(); ++i) keys.push_back(key(issued_[i], ops_[i]));
     std::ranges::sort(keys);
     ops_ = {};
     issued_ = {};
-    for (const auto& [issued, group, op] : keys) {
-      ops_.push(op);
-      issued_.push(issued);
-    }
-    ops_.finish();
-    issued_.finish();
+    std::ranges::for_each(keys, append);
+    finish();
   }
   if (groups_) find_symbols();
 }
 
-template <class Owner>
-Id IssuedWork::busiest_process(Owner owner) const {
+Id IssuedWork::busiest_process(const StreamOwners& owners) const {
   std::vector<Ns> device_ns(trace_.process.size(), kUnknownNs);
   for (Id op = 0; op < trace_.op.size(); ++op) {
-    const Id process = owner(op);
+    const Id process = owners.of_op(op);
     if (process >= device_ns.size() || !is_timed(trace_, op)) continue;
     Ns& sum = device_ns[process];
     sum = trace::sum_of(std::max<Ns>(sum, 0), trace_.op.end_ns[op] - trace_.op.start_ns[op]);

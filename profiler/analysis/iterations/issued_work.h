@@ -15,6 +15,8 @@
 
 namespace streamscope::analysis {
 
+class StreamOwners;
+
 /// The timed ops of one process in the order of their issue times; those of one call, such as the
 /// nodes of a graph, by their group. An op whose call is not in the trace is issued when it starts.
 /// Keeps a reference to the trace. Immutable, thread-safe.
@@ -55,9 +57,8 @@ class IssuedWork {
   }
 
  private:
-  // That with the most device time, of those that owner(op) names; kNoId if no op has times.
-  template <class Owner>
-  Id busiest_process(Owner owner) const;
+  // That with the most device time; kNoId if no op has times.
+  Id busiest_process(const StreamOwners& owners) const;
   void find_symbols();
 
   const Trace& trace_;

@@ -10,6 +10,7 @@
 
 #include "analysis/busy_times.h"
 #include "analysis/large_vector.h"
+#include "analysis/stream_owners.h"
 #include "host_samples.h"
 #include "issued_work.h"
 #include "steady_calls.h"
@@ -136,9 +137,7 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
   const auto mean = [&](size_t count) {
     return static_cast<double>(count) / static_cast<double>(iterations.steady_count());
   };
-  std::vector<char> is_ours;
-  for (Id stream = 0; stream < trace.stream.size(); ++stream)
-    is_ours.push_back(trace.process_of_stream(stream) == iterations.process_id);
+  const StreamOwners owners(trace);
   std::vector<Ns> kernels;
   reserve_large(kernels, analyses.by_start().size());
   size_t copies = 0, large_copies = 0;
@@ -146,9 +145,8 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
   for (const Id op : analyses.by_start()) {
     const Ns started = trace.op.start_ns[op], ended = trace.op.end_ns[op];
     const Ns start = std::max(started, from), end = std::min(ended, to);
-    const Id stream = trace.op.stream_id[op];
     const trace::Small kind = trace.op.kind[op];
-    if (start >= end || kind == trace::kMemoryWait || stream >= is_ours.size() || !is_ours[stream])
+    if (start >= end || kind == trace::kMemoryWait || owners.of_op(op) != iterations.process_id)
       continue;
     busy.add(start, end);
     if (kind == trace::kKernel) {

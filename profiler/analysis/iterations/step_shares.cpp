@@ -3,6 +3,7 @@
 
 #include "step_shares.h"
 
+#include "analysis/stream_owners.h"
 #include "analysis/usage/collectives.h"
 
 namespace streamscope::analysis {
@@ -12,13 +13,10 @@ StepShares::StepShares(Analyses& analyses, Ns long_pause_ns, Id process)
       trace_(analyses.trace()),
       pauses_(analyses.host_pauses()),
       long_pause_ns_(long_pause_ns) {
-  std::vector<char> is_ours;
-  for (Id stream = 0; stream < trace_.stream.size(); ++stream)
-    is_ours.push_back(trace_.process_of_stream(stream) == process);
+  const StreamOwners owners(trace_);
   const bool have_syncs = analyses.order().has_copy_syncs();
   for (const Id op : analyses.by_start()) {
-    const Id stream = trace_.op.stream_id[op];
-    if (stream >= is_ours.size() || !is_ours[stream]) continue;
+    if (owners.of_op(op) != process) continue;
     work_.add(trace_.op.start_ns[op], trace_.op.end_ns[op]);
     if (have_syncs && is_large_synchronous_copy(analyses.order(), op))
       copying_syncs_.add(analyses.order().copy_sync(op));
