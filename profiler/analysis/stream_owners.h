@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which process each op belongs to, for loops over all ops: Trace::process_of_stream() looks into
-// three tables.
+// two more tables for each.
 #pragma once
 
 #include <algorithm>

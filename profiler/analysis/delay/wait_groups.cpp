@@ -56,14 +56,10 @@ WaitKey key_of(const Trace& trace, const Edges& edges, const WaitPart& part) {
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                                    const std::vector<WaitPart>& parts, IterationSlots slots) {
   std::map<WaitKey, WaitGroup> groups;
-  auto last = groups.end();
   for (const WaitPart& part : parts) {
     if (!is_wait(part)) continue;
     const bool has_edge = part.edge != WaitPart::kNoEdge;
-    // Parts of one cause often follow each other.
-    const WaitKey key = key_of(trace, edges, part);
-    if (last == groups.end() || last->first != key) last = groups.try_emplace(key).first;
-    WaitGroup& group = last->second;
+    WaitGroup& group = groups[key_of(trace, edges, part)];
     const Ns start = trace.op.start_ns[part.op];
     ++group.count;
     group.times.add(slots.of(start), part.duration_ns);

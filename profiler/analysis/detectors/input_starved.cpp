@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // input-starved (SS307): in each iteration the device waits for the next batch: the host makes a
-//   long pause (as in SS305), and two fifths of its samples there are in a library that loads
-//   batches (torch.utils.data, DALI, WebDataset, tf.data, FFCV). Evidence: calls, times, samples of
-//   the host (record --samples). The gain assumes that a batch is always ready. Missed: loaders of
-//   the program's own, which SS305 finds by their lines.
+//   long pause (as in SS305), and at least two fifths of its samples there are in a library that
+//   loads batches (torch.utils.data, DALI, WebDataset, tf.data, FFCV). Evidence: calls, times,
+//   samples of the host (record --samples). The gain assumes that a batch is always ready. Missed:
+//   loaders of the program's own, which SS305 finds by their lines.
 #include <fmt/format.h>
 
 #include "../labels.h"

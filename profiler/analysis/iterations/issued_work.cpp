@@ -49,8 +49,9 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
   using Key = std::tuple<Ns, uint32_t, Id>;  // by which ops are sorted
   const auto key = [&](Ns issued, Id op) { return Key(issued, groups_ ? groups_->of(op) : 0, op); };
   const auto append = [&](const Key& of_op) {
-    issued_.push(std::get<Ns>(of_op));
-    ops_.push(std::get<2>(of_op));
+    const auto& [issued, group, op] = of_op;
+    issued_.push(issued);
+    ops_.push(op);
   };
   const auto finish = [&] {
     issued_.finish();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What streams, devices and the critical path consist of, summed per iteration.
+// What streams, devices, waits and the critical path consist of, summed per iteration.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ struct IterationSums {
   std::vector<StreamSums> streams;  ///< by id
   std::vector<DeviceOverlap> devices;
   PathSums path;
-  std::vector<WaitGroup> waits;
+  std::vector<WaitGroup> waits;  ///< the most time first
 };
 /// If no iterations were found, all is in one slot. O(ops + parts of waits + iterations).
 IterationSums iteration_sums(Analyses& analyses, const Iterations& iterations);
