@@ -68,6 +68,8 @@ class Packed {
  private:
   // After the last code, for codes that are read together with what follows them.
   static constexpr size_t kWordsBehind = 2;
+  // Bits of a code that lies within the eight bytes from its first byte on.
+  static constexpr uint64_t kMostInEight = 57;
   // A value has the code `value - base`. If any value is unknown, that is code 0 and `base` is one
   // below the smallest value. The codes of a whole block fill whole words.
   struct Block {
@@ -85,13 +87,13 @@ class Packed {
         : bytes(reinterpret_cast<const unsigned char*>(words + block.first_word)),
           base(block.base),
           bits(block.bits),
-          mask(bits == 0 ? 0 : ~uint64_t{0} >> (64 - bits)),
+          mask(bits <= kMostInEight ? (uint64_t{1} << bits) - 1 : ~uint64_t{0} >> (64 - bits)),
           unknown(block.has_unknown ? 0 : ~uint64_t{0}) {}  // ~0 is not a code: see add_block()
-    T operator()(size_t index) const {
+    [[gnu::always_inline]] T operator()(size_t index) const {
       static_assert(std::endian::native == std::endian::little);
       const uint64_t at = index * bits;
       uint64_t code = 0;
-      if (bits <= 57) {  // within the eight bytes from its first byte on
+      if (bits <= kMostInEight) [[likely]] {
         std::memcpy(&code, bytes + at / 8, sizeof code);
         code >>= at % 8;
       } else {
@@ -191,7 +193,8 @@ class Packed {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  T operator[](size_t index) const {
+  /// Inlined: a loop over ops reads several columns of each.
+  [[gnu::always_inline]] T operator[](size_t index) const {
     if (index >= size_) return kNone;
     return Decoded(blocks_[index / kBlock], words_.data())(index % kBlock);
   }

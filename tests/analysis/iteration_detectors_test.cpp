@@ -9,7 +9,6 @@
 
 #include "analysis/delay/what_if.h"
 #include "analysis/iterations/iteration_model.h"
-#include "analysis/iterations/steady_calls.h"
 #include "analysis/units.h"
 #include "iteration_program.h"
 

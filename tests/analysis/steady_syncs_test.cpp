@@ -167,7 +167,7 @@ TEST(Graphs, EndAtSynchronousCopies) {
     Analyses analyses(trace);
     const IterationModel& model = analyses.iteration_model();
     for (const auto as : {as_graphs, as_graphs_without_syncs}) {
-      const Graphs graphs = as(analyses, model.iterations(), model.syncs(), 12);
+      const Graphs graphs = as(analyses, model);
       EXPECT_EQ(graphs.count, copies ? 0 : model.iterations().steady_count());
     }
   }

@@ -4,12 +4,11 @@
 #include "overlap.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
-
-#include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -21,7 +20,7 @@ class Sweep {
 
   void start(Ns start_ns, Ns end_ns, trace::Small kind) {
     end_until(start_ns);
-    if (found_.first_start_ns == kUnknownNs) found_.first_start_ns = at_ns_ = start_ns;
+    if (!has_ops()) begin(start_ns);
     pass_to(start_ns);
     running_.push({end_ns, kind});
     count(kind, 1);
@@ -29,7 +28,7 @@ class Sweep {
   bool has_ops() const { return found_.first_start_ns != kUnknownNs; }
   DeviceOverlap finish() {
     end_until(std::numeric_limits<Ns>::max());
-    finish_slot(slot_);
+    finish_slot();
     found_.last_end_ns = at_ns_;
     return std::move(found_);
   }
@@ -51,38 +50,48 @@ class Sweep {
     kernels_ += kind == trace::kKernel ? by : 0;
     copies_ += kind == trace::kMemcpy || kind == trace::kMemset ? by : 0;
   }
+  void begin(Ns start_ns) {
+    found_.first_start_ns = at_ns_ = start_ns;
+    slot_ = slots_.of(start_ns);
+    slot_end_ns_ = slots_.end_ns(slot_);
+  }
   // Nothing starts or ends before `next_ns`.
   void pass_to(Ns next_ns) {
-    const Ns span = next_ns - at_ns_;
-    if (span <= 0) return;
+    if (next_ns <= at_ns_) return;
+    if (in_slot_.size() <= running_.size()) in_slot_.resize(running_.size() + 1);
+    Ns& time =
+        in_slot_[running_.size()][(kernels_ > 0 ? kKernels : 0) | (copies_ > 0 ? kCopies : 0)];
+    while (next_ns > slot_end_ns_) {
+      time += std::max<Ns>(0, slot_end_ns_ - at_ns_);
+      at_ns_ = std::max(at_ns_, slot_end_ns_);
+      finish_slot();
+      slot_end_ns_ = slots_.end_ns(++slot_);
+    }
+    time += next_ns - at_ns_;
     at_ns_ = next_ns;
-    if (in_slot_.size() <= running_.size()) in_slot_.resize(running_.size() + 1, 0);
-    slots_.cut(next_ns - span, next_ns, [&](uint32_t slot, Ns time) {
-      if (slot != slot_) finish_slot(slot);
-      if (kernels_ > 0) trace::add_to(kernels_in_slot_, time);
-      if (copies_ > 0) trace::add_to(copies_in_slot_, time);
-      if (kernels_ > 0 && copies_ > 0) trace::add_to(both_in_slot_, time);
-      trace::add_to(in_slot_[running_.size()], time);
-    });
   }
-  void finish_slot(uint32_t next) {
-    const uint32_t slot = std::exchange(slot_, next);
-    found_.kernels.add(slot, std::exchange(kernels_in_slot_, 0));
-    found_.copies.add(slot, std::exchange(copies_in_slot_, 0));
-    found_.both.add(slot, std::exchange(both_in_slot_, 0));
+  void finish_slot() {
     found_.concurrency.resize(in_slot_.size());
-    for (size_t i = 0; i < in_slot_.size(); ++i)
-      found_.concurrency[i].add(slot, std::exchange(in_slot_[i], 0));
+    for (size_t i = 0; i < in_slot_.size(); ++i) {
+      for (const Ns time : in_slot_[i]) found_.concurrency[i].add(slot_, time);
+      found_.kernels.add(slot_, in_slot_[i][kKernels]);
+      found_.kernels.add(slot_, in_slot_[i][kKernels | kCopies]);
+      found_.copies.add(slot_, in_slot_[i][kCopies]);
+      found_.copies.add(slot_, in_slot_[i][kKernels | kCopies]);
+      found_.both.add(slot_, in_slot_[i][kKernels | kCopies]);
+      in_slot_[i] = {};
+    }
   }
 
   IterationSlots slots_;
   DeviceOverlap found_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   int64_t kernels_ = 0, copies_ = 0;
-  // Sums of a slot: most intervals lie in that of the one before.
   uint32_t slot_ = 0;
-  Ns kernels_in_slot_ = 0, copies_in_slot_ = 0, both_in_slot_ = 0;
-  std::vector<Ns> in_slot_ = {0};  // by how many ops run
+  Ns slot_end_ns_ = 0;
+  // Times in the slot, by how many ops run and whether kernels and copies are among them.
+  static constexpr size_t kKernels = 1, kCopies = 2;
+  std::vector<std::array<Ns, 4>> in_slot_ = std::vector<std::array<Ns, 4>>(1);
   Ns at_ns_ = 0;
 };
 

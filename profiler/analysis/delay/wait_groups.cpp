@@ -4,8 +4,8 @@
 #include "wait_groups.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <tuple>
+#include <unordered_map>
 
 namespace streamscope::analysis {
 namespace {
@@ -13,6 +13,19 @@ namespace {
 Id stream_of(const Trace& trace, Id op) {
   return op < trace.op.size() ? trace.op.stream_id[op] : kNoId;
 }
+
+// Of what usually differs.
+struct WaitKeyHash {
+  size_t operator()(const WaitKey& key) const {
+    const auto& [cause, stream, work, by, because, because_stream] = key;
+    auto hash = static_cast<uint64_t>(cause);
+    for (const Id part : {stream, work.name_id, by, because.name_id, because_stream}) {
+      hash = (hash + part) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
 
 }  // namespace
 
@@ -55,7 +68,7 @@ WaitKey key_of(const Trace& trace, const Edges& edges, const WaitPart& part) {
 
 std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
                                    const std::vector<WaitPart>& parts, IterationSlots slots) {
-  std::map<WaitKey, WaitGroup> groups;
+  std::unordered_map<WaitKey, WaitGroup, WaitKeyHash> groups;
   for (const WaitPart& part : parts) {
     if (!is_wait(part)) continue;
     const bool has_edge = part.edge != WaitPart::kNoEdge;
@@ -71,16 +84,19 @@ std::vector<WaitGroup> group_waits(const Trace& trace, const Edges& edges,
     group.event_record = has_edge ? edges[part.edge].event_record_id : kNoId;
     group.event_wait = has_edge ? edges[part.edge].event_wait_id : kNoId;
   }
+  std::vector<std::pair<const WaitKey, WaitGroup>*> by_cost;
+  for (auto& group : groups) by_cost.push_back(&group);
+  std::ranges::sort(by_cost, {}, [](const auto* group) {
+    return std::tuple(-group->second.times.total_ns(), group->first);
+  });
   std::vector<WaitGroup> result;
   const TimelineWaits timelines(trace);
-  for (const auto& [key, group] : groups) {
-    WaitGroup& added = result.emplace_back(group);
-    added.wanted = group.longest.cause == WaitCause::kMemoryWait
-                       ? timelines.of_op(group.longest.because_op())
-                       : timelines.of_wait(group.event_wait);
+  for (auto* group : by_cost) {
+    WaitGroup& added = result.emplace_back(std::move(group->second));
+    added.wanted = added.longest.cause == WaitCause::kMemoryWait
+                       ? timelines.of_op(added.longest.because_op())
+                       : timelines.of_wait(added.event_wait);
   }
-  std::ranges::stable_sort(result, std::ranges::greater{},
-                           [](const WaitGroup& group) { return group.times.total_ns(); });
   return result;
 }
 

@@ -59,8 +59,7 @@ bool add_change(Analyses& analyses, std::string_view text, Change& change) {
     const SteadySyncs& syncs = model.syncs();
     if (text == "graph") {
       const bool without_syncs = syncs.are_removed(change);
-      const Graphs graphs = (without_syncs ? as_graphs_without_syncs : as_graphs)(
-          analyses, model.iterations(), syncs, model.shares().launch_count);
+      const Graphs graphs = (without_syncs ? as_graphs_without_syncs : as_graphs)(analyses, model);
       change.add(graphs.change);
       return graphs.count > 0;
     }

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "../busy_times.h"
-#include "../iterations/steady_calls.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"

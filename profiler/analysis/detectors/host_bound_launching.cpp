@@ -40,12 +40,11 @@ struct Capture {
 
 // Sets what they save.
 Capture capture_of(Analyses& analyses, const IterationModel& model, Finding& finding) {
-  const Iterations& iterations = model.iterations();
   const IterationShares& shares = model.shares();
-  Capture capture{as_graphs(analyses, iterations, model.syncs(), shares.launch_count)};
+  Capture capture{as_graphs(analyses, model)};
   set_iteration_gain(model, capture.graphs.change, shares.busy_ns, finding);
   if (model.bound() != TimeShare::kLaunching || shares.sync_count < 1) return capture;
-  Graphs whole = as_graphs_without_syncs(analyses, iterations, model.syncs(), shares.launch_count);
+  Graphs whole = as_graphs_without_syncs(analyses, model);
   Finding without_syncs;
   set_iteration_gain(model, whole.change, shares.busy_ns, without_syncs);
   if (static_cast<double>(without_syncs.iteration->gain_ns()) >

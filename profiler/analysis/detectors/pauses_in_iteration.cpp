@@ -52,7 +52,7 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
   const SamplesByThread by_thread(trace);
   std::vector<Id> samples;
   const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
-  for (const Id thread : issuing_threads(analyses, iterations)) {
+  for (const Id thread : model.shares().threads) {
     for (const HostPause& pause : analyses.host_pauses().of(thread)) {
       if (pause.start_ns < from || pause.end_ns > to) continue;
       const Ns begin = pause.own_start_ns();

@@ -17,8 +17,9 @@ constexpr double kLeastPart = 0.25;   // of an iteration's launches, for a graph
 
 // When the host did something in the steady part that cannot be in a graph, but for
 // synchronizations.
-std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations, const SteadySyncs& syncs) {
-  std::vector<Ns> found = syncs.large_copies_ns();
+std::vector<Ns> breaks(const Trace& trace, const IterationModel& model) {
+  const Iterations& iterations = model.iterations();
+  std::vector<Ns> found = model.syncs().large_copies_ns();
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
     found.push_back(iterations.all[i].issued_ns);
   found.push_back(iterations.issued_to_ns());
@@ -32,12 +33,12 @@ std::vector<Ns> breaks(const Trace& trace, const Iterations& iterations, const S
 
 // Makes graphs of what is issued between the breaks, but for ops that are not issued any more.
 Graphs graphs_between(std::vector<Ns> all_breaks, const Marks& without_op, Analyses& analyses,
-                      const Iterations& iterations, double launch_count) {
+                      const IterationShares& shares) {
   const Trace& trace = analyses.trace();
   const IssuedWork work(analyses, IssuedWork::With::kTimes);
   std::ranges::sort(all_breaks);
-  const std::vector<Id> threads = issuing_threads(analyses, iterations);
-  const size_t least = std::max(kLeastLaunches, static_cast<size_t>(kLeastPart * launch_count));
+  const size_t least =
+      std::max(kLeastLaunches, static_cast<size_t>(kLeastPart * shares.launch_count));
   Graphs graphs;
   for (size_t i = 0; i + 1 < all_breaks.size(); ++i) {
     const size_t first = work.first_issued(all_breaks[i]),
@@ -56,26 +57,26 @@ Graphs graphs_between(std::vector<Ns> all_breaks, const Marks& without_op, Analy
     ++graphs.count;
     graphs.launches += launches;
     for (size_t at = first; at < last; ++at) graphs.change.graph_op.add(work.id(at));
-    for (const Id thread : threads) graphs.change.cuts.add(thread, work.issued_ns(first), until);
+    for (const Id thread : shares.threads)
+      graphs.change.cuts.add(thread, work.issued_ns(first), until);
   }
   return graphs;
 }
 
 }  // namespace
 
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
-                 double launch_count) {
-  std::vector<Ns> all_breaks = breaks(analyses.trace(), iterations, syncs);
-  for (const Id sync : syncs.all()) all_breaks.push_back(analyses.trace().host_sync.start_ns[sync]);
-  return graphs_between(std::move(all_breaks), {}, analyses, iterations, launch_count);
+Graphs as_graphs(Analyses& analyses, const IterationModel& model) {
+  const Trace& trace = analyses.trace();
+  std::vector<Ns> all_breaks = breaks(trace, model);
+  for (const Id sync : model.syncs().all()) all_breaks.push_back(trace.host_sync.start_ns[sync]);
+  return graphs_between(std::move(all_breaks), {}, analyses, model.shares());
 }
 
-Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
-                               const SteadySyncs& syncs, double launch_count) {
+Graphs as_graphs_without_syncs(Analyses& analyses, const IterationModel& model) {
   Change without_syncs;
-  for (const Id sync : syncs.all()) syncs.remove(sync, without_syncs);
-  Graphs graphs = graphs_between(breaks(analyses.trace(), iterations, syncs),
-                                 without_syncs.without_op, analyses, iterations, launch_count);
+  for (const Id sync : model.syncs().all()) model.syncs().remove(sync, without_syncs);
+  Graphs graphs = graphs_between(breaks(analyses.trace(), model), without_syncs.without_op,
+                                 analyses, model.shares());
   graphs.change.add(without_syncs);
   return graphs;
 }

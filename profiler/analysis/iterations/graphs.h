@@ -5,8 +5,7 @@
 #pragma once
 
 #include "analysis/delay/change.h"
-#include "iterations.h"
-#include "steady_syncs.h"
+#include "iteration_model.h"
 
 namespace streamscope::analysis {
 
@@ -17,14 +16,11 @@ struct Graphs {
 };
 
 /// Everything between two synchronizations, synchronous copies, allocations or ends of iterations
-/// as one graph, if it is at least eight launches, and a quarter of the `launch_count` of an
-/// iteration.
-Graphs as_graphs(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
-                 double launch_count);
+/// as one graph, if it is at least eight launches, and a quarter of those of an iteration.
+Graphs as_graphs(Analyses& analyses, const IterationModel& model);
 
 /// The same if the synchronizations of the steady part, and the copies that they are or whose
 /// values the host reads by them, were gone.
-Graphs as_graphs_without_syncs(Analyses& analyses, const Iterations& iterations,
-                               const SteadySyncs& syncs, double launch_count);
+Graphs as_graphs_without_syncs(Analyses& analyses, const IterationModel& model);
 
 }  // namespace streamscope::analysis

@@ -44,7 +44,10 @@ class IssuedWork {
   Ns issued_ns(size_t i) const { return issued_[i]; }
   Ns start_ns(size_t i) const { return trace_.op.start_ns[ops_[i]]; }
   Ns end_ns(size_t i) const { return trace_.op.end_ns[ops_[i]]; }
-  Ns duration_ns(size_t i) const { return end_ns(i) - start_ns(i); }
+  Ns duration_ns(size_t i) const {
+    const Id op = ops_[i];
+    return trace_.op.end_ns[op] - trace_.op.start_ns[op];
+  }
   uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
   const WorkGroups& groups() const { return *groups_; }
   /// By which repetitions are found, below symbol_count(): the group, or one for both where a

@@ -42,7 +42,8 @@ void IterationModel::remove_each() {
     const bool waits = share == TimeShare::kSynchronizing && !syncs_.all().empty(),
                copies = share == TimeShare::kCopies && shares_.small_copy_count > 0;
     if (!waits && !copies && is_small(shares_.total[i])) continue;
-    if (const auto change = without(share, analyses_, iterations_, replayed_, syncs_))
+    if (const auto change =
+            without(share, analyses_, iterations_, replayed_, syncs_, shares_.threads))
       without_ns_[i] = predicted_ns(*change);
   }
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "trace/model.h"
@@ -32,11 +33,15 @@ class IterationSlots {
   /// O(1) near the time of the call before, else O(log slots).
   uint32_t of(Ns at);
   bool is_steady(Ns at);
+  /// Where the next slot begins; the last one has no end.
+  Ns end_ns(uint32_t slot) const {
+    return slot < begins_.size() ? begins_[slot] : std::numeric_limits<Ns>::max();
+  }
   /// Calls `visit(slot, duration)` for the part of an interval in each slot.
   template <class Visit>
   void cut(Ns from, Ns to, Visit visit) {
     for (uint32_t slot = of(from); from < to; ++slot) {
-      const Ns end = slot < begins_.size() ? std::min(begins_[slot], to) : to;
+      const Ns end = std::min(end_ns(slot), to);
       if (end > from) visit(slot, trace::between(from, end));
       from = std::max(from, end);
     }

@@ -16,8 +16,8 @@ std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, 
   for (size_t i = 0; i < spans.size(); ++i) {
     const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
     done.push_back(std::max(spans[i].second, i > 0 ? done[i - 1] : spans[i].second));
-    for (size_t op = work.first_issued(spans[i].first);
-         op < work.size() && work.issued_ns(op) < until; ++op)
+    const size_t next = work.first_issued(until);
+    for (size_t op = work.first_issued(spans[i].first); op < next; ++op)
       done.back() = std::max(done.back(), work.end_ns(op));
   }
   return done;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "steady_calls.h"
 #include "step_shares.h"
 
 namespace streamscope::analysis {
@@ -84,7 +83,8 @@ void each_op(Analyses& analyses, const Iterations& iterations, const RemovedPart
 }  // namespace
 
 std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterations& iterations,
-                              size_t count, const SteadySyncs& syncs) {
+                              size_t count, const SteadySyncs& syncs,
+                              const std::vector<Id>& threads) {
   const Trace& trace = analyses.trace();
   const RemovedPart part(iterations, count);
   Change change;
@@ -114,7 +114,7 @@ std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterati
       break;
   }
   ShareCutter cutter(share, analyses, long_pause_ns(iterations), part, change.cuts);
-  for (const Id thread : issuing_threads(analyses, iterations)) cutter.cut(thread);
+  for (const Id thread : threads) cutter.cut(thread);
   return change;
 }
 

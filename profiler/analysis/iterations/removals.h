@@ -17,8 +17,10 @@ namespace streamscope::analysis {
 /// the threads that issue work, or the waiting of synchronizations. Without launching, the device
 /// starts work as it does in a graph. Nothing for shares that no program is rid of, or of which too
 /// little is known. `count`: of the first steady iterations, at least one; the others may keep it.
-/// O(synchronizations + what these iterations issue), after Analyses::by_start().
+/// `threads`: that issue work. O(synchronizations + what these iterations issue), after
+/// Analyses::by_start().
 std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterations& iterations,
-                              size_t count, const SteadySyncs& syncs);
+                              size_t count, const SteadySyncs& syncs,
+                              const std::vector<Id>& threads);
 
 }  // namespace streamscope::analysis

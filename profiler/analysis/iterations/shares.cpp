@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "analysis/busy_times.h"
-#include "analysis/large_vector.h"
 #include "analysis/stream_owners.h"
 #include "host_samples.h"
 #include "issued_work.h"
@@ -129,6 +128,35 @@ class PathCutter {
   std::vector<SampledShare> sampled_;
 };
 
+// The median of many durations. Short ones are counted: there may be ten million of them.
+class DurationMedian {
+ public:
+  void add(Ns duration_ns) {
+    ++count_;
+    if (duration_ns < static_cast<Ns>(short_.size()))
+      ++short_[static_cast<size_t>(duration_ns)];
+    else
+      long_ns_.push_back(duration_ns);
+  }
+  size_t count() const { return count_; }
+  Ns median_ns() {
+    size_t before = count_ / 2;  // shorter ones
+    for (size_t duration_ns = 0; duration_ns < short_.size(); ++duration_ns) {
+      if (before < short_[duration_ns]) return static_cast<Ns>(duration_ns);
+      before -= short_[duration_ns];
+    }
+    if (before >= long_ns_.size()) return 0;
+    const auto middle = long_ns_.begin() + static_cast<ptrdiff_t>(before);
+    std::ranges::nth_element(long_ns_, middle);
+    return *middle;
+  }
+
+ private:
+  std::vector<uint32_t> short_ = std::vector<uint32_t>(1 << 17);  // by nanoseconds
+  std::vector<Ns> long_ns_;
+  size_t count_ = 0;
+};
+
 // What ran and what was called in the steady part.
 void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& syncs,
            IterationShares& result) {
@@ -138,8 +166,7 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
     return static_cast<double>(count) / static_cast<double>(iterations.steady_count());
   };
   const StreamOwners owners(trace);
-  std::vector<Ns> kernels;
-  reserve_large(kernels, analyses.by_start().size());
+  DurationMedian kernels;
   size_t copies = 0, large_copies = 0;
   BusyTimes busy;
   for (const Id op : analyses.by_start()) {
@@ -150,7 +177,7 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
       continue;
     busy.add(start, end);
     if (kind == trace::kKernel) {
-      kernels.push_back(ended - started);
+      kernels.add(ended - started);
       continue;
     }
     copies += kind == trace::kMemcpy;
@@ -160,12 +187,16 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
   for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
     busy_ns.push_back(busy.busy_ns(iterations.all[i].start_ns, iterations.all[i].end_ns));
   result.busy_ns = median(std::move(busy_ns));
-  result.kernel_count = mean(kernels.size());
-  result.median_kernel_ns = median(std::move(kernels));
-  size_t launches = 0;
-  each_steady_call(trace, iterations,
-                   [&](Id call) { launches += is_launch(trace.api_call.kind[call]); });
-  result.launch_count = mean(launches);
+  result.kernel_count = mean(kernels.count());
+  result.median_kernel_ns = kernels.median_ns();
+  std::vector<size_t> launches(trace.thread.size());
+  each_steady_call(trace, iterations, [&](Id call) {
+    if (is_launch(trace.api_call.kind[call])) ++launches[trace.api_call.thread_id[call]];
+  });
+  for (Id thread = 0; thread < launches.size(); ++thread) {
+    if (launches[thread] > 0) result.threads.push_back(thread);
+  }
+  result.launch_count = mean(std::accumulate(launches.begin(), launches.end(), size_t{0}));
   result.sync_count = mean(syncs.all().size());
   result.small_copy_count = mean(static_cast<size_t>(
       std::ranges::count_if(syncs.all(), [&](Id sync) { return syncs.copy_of(sync) != kNoId; })));

@@ -58,6 +58,7 @@ struct IterationShares {
   std::vector<SampledShare> sampled;  ///< samples of it, in order of the path
 
   Ns busy_ns = 0;  ///< of an iteration (median), in which any of the process's work ran on a device
+  std::vector<Id> threads;  ///< of the process that launched work in the steady part, ascending
   // Means over the steady iterations.
   double kernel_count = 0;
   Ns median_kernel_ns = 0;
