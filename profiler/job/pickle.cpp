@@ -3,6 +3,7 @@
 
 #include "job/pickle.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -36,7 +37,7 @@ class Unpickler {
 
  private:
   // A small file that refers to a large value again and again must not fill the memory.
-  static constexpr size_t kMostValues = 1 << 20, kMostCopied = 64 << 20;
+  static constexpr size_t kMostValues = 1 << 20, kMostCopied = 64 << 20, kMostCopiedPerByte = 1024;
   static constexpr int kMostDepth = 64;
 
   [[noreturn]] void refuse() const {
@@ -221,7 +222,7 @@ class Unpickler {
   void count_copy(const json& value, int depth = 0) {
     require(depth < kMostDepth);
     copied_ += value.is_string() ? value.get_ref<const std::string&>().size() + 8 : 8;
-    require(copied_ <= kMostCopied);
+    require(copied_ <= std::min(kMostCopied, kMostCopiedPerByte * bytes_.size()));
     if (value.is_structured()) {
       for (const json& part : value) count_copy(part, depth + 1);
     }
