@@ -16,6 +16,7 @@ namespace streamscope::analysis {
 namespace {
 
 using test::TraceBuilder;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -127,6 +128,25 @@ TEST(Bound, IsTheDeviceIfItWorksAllTheTime) {
   check_model(program, [](const IterationModel& model) {
     EXPECT_EQ(model.bound(), TimeShare::kKernels);
     EXPECT_EQ(model.without_ns(TimeShare::kKernels), 25 * kUs) << "as fast as the host issues them";
+  });
+}
+
+// The host waits for the device half of the time, and the device for the host.
+TEST(Bound, NamesWhatWouldSaveAsMuch) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    program.launch(50, 50);
+    program.synchronize();
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.bound(), TimeShare::kKernels);
+    EXPECT_THAT(model.nearly_bound(), ElementsAre(TimeShare::kSynchronizing));
+  });
+  SteppedProgram busy;
+  busy.steps(12, [&](int) { busy.launch(5, 100); });
+  check_model(busy, [](const IterationModel& model) {
+    EXPECT_EQ(model.bound(), TimeShare::kKernels);
+    EXPECT_THAT(model.nearly_bound(), IsEmpty());
   });
 }
 

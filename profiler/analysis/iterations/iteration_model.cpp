@@ -31,7 +31,7 @@ IterationModel::IterationModel(Analyses& analyses, const IterationRequest& reque
     run_ahead_ns_ = std::max<Ns>(0, bare_ns_ - unblocked);
     charge_run_ahead(shares_, run_ahead_ns_);
   }
-  bound_ = find_bound();
+  find_bound();
 }
 
 bool IterationModel::is_small(Ns share) const { return share < shares_.total_ns() / kSmallPart; }
@@ -55,15 +55,20 @@ Ns IterationModel::gain_without(size_t share) const {
              : shares_.total[share] / static_cast<Ns>(iterations_.steady_count());
 }
 
-TimeShare IterationModel::find_bound() const {
+void IterationModel::find_bound() {
+  const Ns least = bare_ns_ / kSmallPart;  // by which a change shortens an iteration
   Ns most = 0;
   for (size_t i = 0; i < kShareCount; ++i) most = std::max(most, gain_without(i));
-  size_t bound = kShareCount;
+  std::vector<size_t> equal;
   for (size_t i = 0; i < kShareCount; ++i) {
-    if (gain_without(i) < most - bare_ns_ / kSmallPart) continue;
-    if (bound == kShareCount || shares_.total[i] > shares_.total[bound]) bound = i;
+    if (gain_without(i) >= most - least) equal.push_back(i);
   }
-  return static_cast<TimeShare>(bound);
+  const size_t bound =
+      *std::ranges::max_element(equal, {}, [&](size_t i) { return shares_.total[i]; });
+  bound_ = static_cast<TimeShare>(bound);
+  for (const size_t i : equal) {
+    if (i != bound && gain_without(i) >= least) nearly_bound_.push_back(static_cast<TimeShare>(i));
+  }
 }
 
 Ns IterationModel::predicted_ns(const Change& change) const {

@@ -39,12 +39,15 @@ class IterationModel {
   /// What an iteration gets shortest without; of what cannot be removed, its share counts. Of those
   /// that shorten it equally, but for a twentieth of it, the largest share.
   TimeShare bound() const { return bound_; }
+  /// The others, if they shorten it by a twentieth at least: in another run one of them may bound
+  /// it. In order of TimeShare.
+  const std::vector<TimeShare>& nearly_bound() const { return nearly_bound_; }
 
  private:
   bool is_small(Ns share) const;  // a share of the steady part
   void remove_each();
   Ns gain_without(size_t share) const;
-  TimeShare find_bound() const;
+  void find_bound();
 
   Analyses& analyses_;
   Iterations iterations_;
@@ -55,6 +58,7 @@ class IterationModel {
   Ns run_ahead_ns_ = 0;
   Shares without_ns_{};
   TimeShare bound_ = TimeShare::kUnknown;
+  std::vector<TimeShare> nearly_bound_;
 };
 
 }  // namespace streamscope::analysis

@@ -196,6 +196,8 @@ Json to_json(const IterationSummary& summary) {
           {"synchronizations", summary.shares.sync_count},
           {"bound", names_of(summary.bound).id},
           {"bound_text", bound_sentence(summary)},
+          {"nearly_bound", array_of(summary.nearly_bound,
+                                    [](analysis::TimeShare share) { return names_of(share).id; })},
           {"shares_ns", shares},
           {"without_ns", without},
           {"usual_shares", usual_shares},

@@ -76,6 +76,7 @@ IterationSummary summarize(analysis::Analyses& analyses, const analysis::Iterati
   IterationSummary summary{model.iterations(),
                            model.shares(),
                            model.bound(),
+                           model.nearly_bound(),
                            {},
                            model.bare_ns(),
                            host_functions(analyses, model, kLeastFunction),
@@ -107,6 +108,18 @@ std::string duration_sentence(const IterationSummary& summary) {
 }
 
 namespace {
+
+// The host is never equally fast twice, so what is as important in one run may bound the next one.
+std::string nearly_bound(const IterationSummary& summary) {
+  std::string all;
+  for (const TimeShare share : summary.nearly_bound)
+    all += fmt::format("{}without {}", all.empty() ? "" : " or ", names_of(share).shown);
+  return all.empty() ? ""
+                     : fmt::format(
+                           " About as much would be saved {}: another run may be bound "
+                           "otherwise.",
+                           all);
+}
 
 // What is on the critical path need not be worth much: the device may have nearly as much to do.
 std::string limit_of_repairs(const IterationSummary& summary) {
@@ -201,7 +214,7 @@ std::string largest_share(const IterationSummary& summary) {
 }  // namespace
 
 std::string bound_sentence(const IterationSummary& summary) {
-  return largest_share(summary) + limit_of_repairs(summary);
+  return largest_share(summary) + nearly_bound(summary) + limit_of_repairs(summary);
 }
 
 std::vector<ShareLine> share_lines(const IterationSummary& summary) {

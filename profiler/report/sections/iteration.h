@@ -25,9 +25,10 @@ struct IterationSummary {
   analysis::Iterations iterations;
   analysis::IterationShares shares;
   analysis::TimeShare bound = analysis::TimeShare::kUnknown;
-  analysis::Shares without_ns{};          ///< IterationModel::without_ns()
-  trace::Ns bare_ns = 0;                  ///< predicted without recording
-  analysis::HostFunction host_functions;  ///< the same by call
+  std::vector<analysis::TimeShare> nearly_bound;  ///< IterationModel::nearly_bound()
+  analysis::Shares without_ns{};                  ///< IterationModel::without_ns()
+  trace::Ns bare_ns = 0;                          ///< predicted without recording
+  analysis::HostFunction host_functions;          ///< the same by call
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples
   std::string not_sampled;        ///< without samples at all: why
 
