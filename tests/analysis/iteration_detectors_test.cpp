@@ -148,6 +148,10 @@ TEST(Bound, NamesWhatWouldSaveAsMuch) {
     EXPECT_EQ(model.bound(), TimeShare::kKernels);
     EXPECT_THAT(model.nearly_bound(), IsEmpty());
   });
+  SteppedProgram even;  // the host and the device are as fast: nothing is won without either
+  even.steps(12, [&](int) { even.launch(100, 100); });
+  check_model(even,
+              [](const IterationModel& model) { EXPECT_THAT(model.nearly_bound(), IsEmpty()); });
 }
 
 // ---- SS301 ----

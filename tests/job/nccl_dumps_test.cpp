@@ -215,6 +215,19 @@ TEST(Pickle, RefusesObjectsAndDamage) {
   }
 }
 
+// A list of one text again and again.
+std::string repeating(size_t references) {
+  std::string list = std::string("\x80\x02](X\xb8\x0b\x00\x00", 9) + std::string(3000, 't');
+  list += std::string("q\0", 2);
+  for (size_t i = 0; i < references; ++i) list += std::string("h\0", 2);
+  return list + "e.";
+}
+
+TEST(Pickle, CopiesNoMoreThanInProportionToTheFile) {
+  EXPECT_EQ(read_pickle(repeating(2000), "p").size(), 2001);
+  EXPECT_THROW((void)read_pickle(repeating(6000), "p"), Error) << "18 MB from 15 KB";
+}
+
 json ras_rank(int rank, int calls) {
   return {{"rank", rank},
           {"host", "10.0.0.1"},
