@@ -53,7 +53,6 @@ class Sweep {
   void begin(Ns start_ns) {
     found_.first_start_ns = at_ns_ = start_ns;
     slot_ = slots_.of(start_ns);
-    slot_end_ns_ = slots_.end_ns(slot_);
   }
   // Nothing starts or ends before `next_ns`.
   void pass_to(Ns next_ns) {
@@ -61,13 +60,11 @@ class Sweep {
     if (in_slot_.size() <= running_.size()) in_slot_.resize(running_.size() + 1);
     Ns& time =
         in_slot_[running_.size()][(kernels_ > 0 ? kKernels : 0) | (copies_ > 0 ? kCopies : 0)];
-    while (next_ns > slot_end_ns_) {
-      time += std::max<Ns>(0, slot_end_ns_ - at_ns_);
-      at_ns_ = std::max(at_ns_, slot_end_ns_);
-      finish_slot();
-      slot_end_ns_ = slots_.end_ns(++slot_);
-    }
-    time += next_ns - at_ns_;
+    slots_.cut(at_ns_, next_ns, [&](uint32_t slot, Ns part) {
+      if (slot != slot_) finish_slot();
+      slot_ = slot;
+      time += part;
+    });
     at_ns_ = next_ns;
   }
   void finish_slot() {
@@ -88,7 +85,6 @@ class Sweep {
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   int64_t kernels_ = 0, copies_ = 0;
   uint32_t slot_ = 0;
-  Ns slot_end_ns_ = 0;
   // Times in the slot, by how many ops run and whether kernels and copies are among them.
   static constexpr size_t kKernels = 1, kCopies = 2;
   std::vector<std::array<Ns, 4>> in_slot_ = std::vector<std::array<Ns, 4>>(1);

@@ -41,34 +41,19 @@ IterationSlots IterationSlots::of_host(const Iterations& iterations) {
   return slots;
 }
 
-uint32_t IterationSlots::of(Ns at) {
-  const auto is_in = [&](uint32_t slot) {
-    return (slot == 0 || begins_[slot - 1] <= at) && (slot == begins_.size() || at < begins_[slot]);
-  };
-  if (is_in(last_)) return last_;
-  if (last_ < begins_.size() && is_in(last_ + 1)) return ++last_;
+uint32_t IterationSlots::find(Ns at) {
+  if (last_ < begins_.size() && is_in(last_ + 1, at)) return ++last_;
   last_ = static_cast<uint32_t>(std::ranges::upper_bound(begins_, at) - begins_.begin());
   return last_;
 }
 
-bool IterationSlots::is_steady(Ns at) {
-  const uint32_t slot = of(at);
-  return slot >= steady_from_ && slot < steady_to_;
-}
-
-void IterationSeries::add(uint32_t slot, Ns time_ns) {
-  if (time_ns == 0) return;
-  trace::add_to(total_ns_, time_ns);
-  if (!sums_.empty() && sums_.back().slot == slot) {
-    trace::add_to(sums_.back().time_ns, time_ns);
-    return;
-  }
+void IterationSeries::begin(uint32_t slot) {
   constexpr size_t kLeast = 64;
   if (sums_.size() >= std::max(kLeast, 2 * merged_count_)) {
     merge(sums_);
     merged_count_ = sums_.size();
   }
-  sums_.push_back({slot, time_ns});
+  sums_.push_back({slot, 0});
 }
 
 void IterationSeries::add(const IterationSeries& other) {

@@ -31,8 +31,11 @@ class IterationSlots {
 
   uint32_t count() const { return static_cast<uint32_t>(begins_.size()) + 1; }
   /// O(1) near the time of the call before, else O(log slots).
-  uint32_t of(Ns at);
-  bool is_steady(Ns at);
+  uint32_t of(Ns at) { return is_in(last_, at) ? last_ : find(at); }
+  bool is_steady(Ns at) {
+    const uint32_t slot = of(at);
+    return slot >= steady_from_ && slot < steady_to_;
+  }
   /// Where the next slot begins; the last one has no end.
   Ns end_ns(uint32_t slot) const {
     return slot < begins_.size() ? begins_[slot] : std::numeric_limits<Ns>::max();
@@ -48,6 +51,11 @@ class IterationSlots {
   }
 
  private:
+  bool is_in(uint32_t slot, Ns at) const {
+    return (slot == 0 || begins_[slot - 1] <= at) && (slot == begins_.size() || at < begins_[slot]);
+  }
+  uint32_t find(Ns at);
+
   std::vector<Ns> begins_;  // of slots 1 and later
   size_t steady_from_ = 0, steady_to_ = 0;
   uint32_t last_ = 0;
@@ -62,7 +70,12 @@ class IterationSeries {
   };
 
   /// Fastest if slots come in ascending order.
-  void add(uint32_t slot, Ns time_ns);
+  void add(uint32_t slot, Ns time_ns) {
+    if (time_ns == 0) return;
+    trace::add_to(total_ns_, time_ns);
+    if (sums_.empty() || sums_.back().slot != slot) begin(slot);
+    trace::add_to(sums_.back().time_ns, time_ns);
+  }
   void add(const IterationSeries& other);
   /// Of all slots.
   Ns total_ns() const { return total_ns_; }
@@ -72,6 +85,7 @@ class IterationSeries {
   std::vector<Sum> sums() const;
 
  private:
+  void begin(uint32_t slot);
   static void merge(std::vector<Sum>& sums);
 
   std::vector<Sum> sums_;  // a slot may have several
