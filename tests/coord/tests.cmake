@@ -32,6 +32,9 @@ streamscope_test(coord LABELS coord unit SOURCES coord/fake_observer.cpp coord/e
   coord/explore_host_corpus.cpp coord/interleave.cpp ${alone} ${internal} LINK streamscope::coord)
 # Three of its headers are tested in every order of their steps.
 target_include_directories(coord_test PRIVATE ${PROJECT_SOURCE_DIR}/libcoord/src)
+# Optimized: they run a million orders.
+set_source_files_properties(coord/interleave.cpp coord/task_order_test.cpp coord/task_ring_test.cpp coord/waits_test.cpp PROPERTIES
+  COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 set_target_properties(coord_test PROPERTIES ENABLE_EXPORTS ON)
 
 streamscope_bench(coord LINK streamscope::coord Threads::Threads)
