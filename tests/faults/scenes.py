@@ -110,8 +110,8 @@ class Fixtures:
         self.record(folder / "trace" / TRACE)
         self.record(folder / "two" / TRACE)
         self.record(folder / "two" / "u.sqlite")
-        self.kill("killed", 0.15)
-        self.kill("killed-early", 0)
+        self.kill("killed", has_trace=True)
+        self.kill("killed-early", has_trace=False)
 
     def record(self, trace):
         words = filled([*RECORD[:-1], str(trace), "--", *WORK], self.build, self.folder)
@@ -120,21 +120,25 @@ class Fixtures:
         if not trace.exists():
             raise SystemExit(f"faults: {' '.join(words)} made no trace")
 
-    def kill(self, name, seconds):
-        """Program and recorder are killed together: as soon as there is a ring, or later."""
+    def kill(self, name, has_trace):
+        """Program and recorder are killed together: as soon as there is a ring, before there is a trace, or a while later. A busy
+        machine may take several tries."""
         folder = self.folder / name
-        folder.mkdir()
         words = filled([*PLAIN, "--", "{target}", "--still", "5000"], self.build, folder)
-        recorder = subprocess.Popen(words, env=self.build.environment(), cwd=folder, stdout=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL, start_new_session=True)
-        end = time.monotonic() + 10
-        while time.monotonic() < end and not list(folder.glob("*.rings/*.ring")):
-            time.sleep(0.0005)
-        time.sleep(seconds)
-        os.killpg(recorder.pid, signal.SIGKILL)
-        recorder.wait()
-        if not list(folder.glob("*.rings/*.ring")):
-            raise SystemExit(f"faults: nothing was left by the killed recorder in {folder}")
+        for _ in range(20):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            recorder = subprocess.Popen(words, env=self.build.environment(), cwd=folder, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL, start_new_session=True)
+            end = time.monotonic() + 10
+            while time.monotonic() < end and not list(folder.glob(TRACE if has_trace else "*.rings/*.ring")):
+                time.sleep(0.0005)
+            time.sleep(0.15 if has_trace else 0)
+            os.killpg(recorder.pid, signal.SIGKILL)
+            recorder.wait()
+            if list(folder.glob("*.rings/*.ring")) and (folder / TRACE).exists() == has_trace:
+                return
+        raise SystemExit(f"faults: the killed recorder left no rings {'and' if has_trace else 'without'} a trace in {folder}")
 
     def put(self, scene_, folder):
         """A fresh folder with what the scene starts from."""
