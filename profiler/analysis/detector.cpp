@@ -172,11 +172,7 @@ AvailableEvidence evidence_of(const Trace& trace) {
   if (!structure_only) {
     size_t untimed = 0;
     for (Id op = 0; op < trace.op.size(); ++op) {
-      // The device reports no times for memory operations and host functions.
-      const trace::Small kind = trace.op.kind[op];
-      const bool measurable = kind == trace::kKernel || kind == trace::kMemcpy ||
-                              kind == trace::kMemset || kind == trace::kGraphLaunch;
-      untimed += measurable && !is_timed(trace, op);
+      untimed += is_measurable(trace.op.kind[op]) && !is_timed(trace, op);
     }
     gap(kTimeEvidence, untimed, "op", "without times");
   }

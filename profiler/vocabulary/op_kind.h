@@ -32,4 +32,13 @@ inline constexpr Term kOpKinds[] = {
 };
 constexpr std::string_view to_string(OpKind kind) { return name_of(kOpKinds, kind); }
 
+// As stored in traces:
+
+/// A copy or a memset.
+constexpr bool is_memory_operation(int32_t kind) { return kind == kMemcpy || kind == kMemset; }
+/// CUDA reports when it ran. The simulated device reports that of every kind.
+constexpr bool is_measurable(int32_t kind) {
+  return kind == kKernel || is_memory_operation(kind) || kind == kGraphLaunch;
+}
+
 }  // namespace streamscope

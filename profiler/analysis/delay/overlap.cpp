@@ -48,7 +48,7 @@ class Sweep {
   }
   void count(trace::Small kind, int by) {
     kernels_ += kind == trace::kKernel ? by : 0;
-    copies_ += kind == trace::kMemcpy || kind == trace::kMemset ? by : 0;
+    copies_ += is_memory_operation(kind) ? by : 0;
   }
   void begin(Ns start_ns) {
     found_.first_start_ns = at_ns_ = start_ns;

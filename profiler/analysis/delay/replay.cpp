@@ -380,8 +380,7 @@ class Replay::Walk : public OrderingConsumer {
   // calling thread.
   void let_host_go_on(Id op, const Issue& issue, Ns entry, const Twin& stop) {
     if (issue.thread_id >= threads_.size()) return;
-    const bool copies =
-        trace_.op.kind[op] == trace::kMemcpy || trace_.op.kind[op] == trace::kMemset;
+    const bool copies = is_memory_operation(trace_.op.kind[op]);
     if (change_.async_op.has(op)) {
       threads_[issue.thread_id].free.now =
           sum_of(entry, std::min(kCopyCallNs, difference_of(issue.end_ns, issue.start_ns)));

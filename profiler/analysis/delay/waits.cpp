@@ -82,8 +82,8 @@ const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   // copy has issued it long before it returns.
   if (issue.end_ns != kUnknownNs) {
     const trace::Small kind = trace_.op.kind[op];
-    const bool waits = (kind == trace::kMemcpy || kind == trace::kMemset) && is_timed(trace_, op) &&
-                       issue.end_ns >= trace_.op.end_ns[op];
+    const bool waits =
+        is_memory_operation(kind) && is_timed(trace_, op) && issue.end_ns >= trace_.op.end_ns[op];
     conditions_.push_back(
         {issue.start_ns,
          waits ? std::min(issue.end_ns, issue.start_ns + kLaunchLatencyNs) : issue.end_ns,

@@ -9,7 +9,7 @@ namespace streamscope::analysis {
 
 bool PresumedEnded::operator()(Id op) const {
   const trace::Small kind = trace_.op.kind[op];
-  if (kind == trace::kMemcpy || kind == trace::kMemset) return true;
+  if (is_memory_operation(kind)) return true;
   if (kind != trace::kKernel) return false;
   const auto [known, is_new] = kernels_.try_emplace(trace_.op.name_id[op], false);
   if (is_new && !is_collective(trace_, op)) {

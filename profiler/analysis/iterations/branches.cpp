@@ -180,7 +180,7 @@ class BranchSearch {
     touched_.clear();
     const trace::Small kind = trace_.op.kind[op];
     if (kind == trace::kKernel ? trace_.op.launch_shape_id[op] == kNoId
-                               : kind != trace::kMemcpy && kind != trace::kMemset)
+                               : !is_memory_operation(kind))
       return false;
     const auto add_all = [&](const auto& uses, Id key) {
       const auto found = uses.find(key);

@@ -32,11 +32,6 @@ size_t count_between(const std::vector<Ns>& instants, Ns from, Ns until) {
                              std::ranges::lower_bound(instants, from));
 }
 
-bool runs_on_device(trace::Small kind) {
-  return kind == trace::kKernel || kind == trace::kMemcpy || kind == trace::kMemset ||
-         kind == trace::kGraphLaunch;
-}
-
 }  // namespace
 
 IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
@@ -64,7 +59,7 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
     const Ns issued = order.issue(op).start_ns;
     const Ns start = trace_.op.start_ns[op], end = trace_.op.end_ns[op];
     if (!is_timed(start, end)) {
-      if (runs_on_device(trace_.op.kind[op]) && issued != kUnknownNs)
+      if (is_measurable(trace_.op.kind[op]) && issued != kUnknownNs)
         untimed_issued_.push_back(issued);
       continue;
     }

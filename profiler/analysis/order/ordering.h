@@ -237,9 +237,8 @@ class OrderingWalk {
     if (const Id write = order_.writer_of(op); write != kNoId)
       consumer_.join_write(stream, op, write);
     const trace::Small kind = trace_.op.kind[op];
-    const CopyPromise promise = kind == trace::kMemcpy || kind == trace::kMemset
-                                    ? promise_of_copy(order_, op)
-                                    : CopyPromise::kNothing;
+    const CopyPromise promise =
+        is_memory_operation(kind) ? promise_of_copy(order_, op) : CopyPromise::kNothing;
     if (promise == CopyPromise::kWorkBefore)
       consumer_.teach_copy(issue.thread_id, stream, op, issue);
     consumer_.place_op(op, stream, issue);

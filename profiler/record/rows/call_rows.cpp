@@ -316,7 +316,7 @@ void CallRows::issue(const ring::CallRecord& call, trace::OpKind kind, trace::Id
               .stream = stream,
               .operation = operations_.id(call.operation)};
   if (kind == trace::kKernel) issue.name = run_.texts.id(call.object);
-  if (kind == trace::kMemcpy || kind == trace::kMemset) {
+  if (is_memory_operation(kind)) {
     issue.bytes = static_cast<trace::Int>(call.value);
     const uint64_t copy_kind = ring::without_memory_kinds(call.object);
     describe_memory(kind, copy_kind, ring::memory_kinds_of(call.object), issue);
@@ -501,7 +501,7 @@ void CallRows::restore_issues(EarlierRows& rows) {
                 .call = id,
                 .stream = call.stream_id,
                 .operation = call.operation_id};
-    if (issue.kind == trace::kMemcpy || issue.kind == trace::kMemset) issue.bytes = call.value;
+    if (is_memory_operation(issue.kind)) issue.bytes = call.value;
     issue.silent = issue.bytes == 0 || (issue.kind == trace::kMemcpy && call.object == 0);
     if (const auto row = shown.find(id); row != shown.end()) issue.row = row->second;
     work_.restore(issue);

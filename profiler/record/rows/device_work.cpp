@@ -28,12 +28,10 @@ bool is_node(const ring::OpRecord& record) {
 
 }  // namespace
 
-// CUPTI reports kernels, copies, memsets and graphs; the simulator reports everything.
 bool DeviceWork::expects_report(const Issue& issue) const {
   if (issue.virtual_time) return true;
   if (run_.options.tier == Tier::kStructure) return false;
-  return issue.kind == trace::kKernel || issue.kind == trace::kMemcpy ||
-         issue.kind == trace::kMemset || issue.kind == trace::kGraphLaunch;
+  return is_measurable(issue.kind);
 }
 
 void DeviceWork::issue(const Issue& issue) {

@@ -112,9 +112,7 @@ struct Lane {
 
 const char* kind_of(const Trace& trace, Id op) {
   const trace::Small kind = trace.op.kind[op];
-  return kind == trace::kKernel                             ? "kernel"
-         : kind == trace::kMemcpy || kind == trace::kMemset ? "copy"
-                                                            : "other";
+  return kind == trace::kKernel ? "kernel" : is_memory_operation(kind) ? "copy" : "other";
 }
 
 constexpr ptrdiff_t kMostNeighbors = 12;  // ops shown before those of the finding

@@ -34,7 +34,7 @@ using trace::Trace;
 // CUDA does not report when host functions and memory waits ran; the simulator does.
 bool has_times(const Trace& trace, Id op) {
   const trace::Small kind = trace.op.kind[op];
-  if (kind == trace::kKernel || kind == trace::kMemcpy || kind == trace::kMemset) return true;
+  if (kind == trace::kKernel || is_memory_operation(kind)) return true;
   const Id device = trace.device_of_stream(trace.op.stream_id[op]);
   return device < trace.device.size() && trace.device.simulated[device] == 1;
 }
