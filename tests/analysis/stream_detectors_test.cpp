@@ -73,6 +73,24 @@ TEST(ImbalanceBetweenStreams, CountsHowMuchSlowerKernelsAreBesideOthers) {
   EXPECT_THAT(finding.text, HasSubstr("kernels take 20 % longer beside"));
 }
 
+// Which part of the work the other stream does in one iteration is chance.
+TEST(ImbalanceBetweenStreams, DividesTheWorkEquallyInEachIteration) {
+  SteppedProgram program;
+  program.steps(12, [&](int step) {
+    for (int i = 0; i < 6; ++i) {
+      program.launch(2, 100, "slice", "a");
+      if (i < (step % 2 == 0 ? 2 : 1)) program.launch(2, 100, "slice", "b");
+    }
+    program.record("a done", "a");
+    program.record("b done", "b");
+    program.wait("a done", "b");
+    program.wait("b done", "a");
+  });
+  const Finding finding = only("imbalance-between-streams", program);
+  // Seven and a half kernels of 100 µs on two streams, and 1.5 µs before each of the six.
+  expect_iteration(finding, 609 * kUs, 384 * kUs, 12);
+}
+
 TEST(ImbalanceBetweenStreams, FindsStreamsThatTheHostJoins) {
   SteppedProgram program;
   program.steps(12, [&](int) {

@@ -6,10 +6,10 @@
 //   Streams share work if they run the same kernels for at least 80 % of their time, and if the
 //   next iteration of each begins when all are done. Evidence: calls, records, times of a steady
 //   part. Suspected: the trace shows that the kernels are the same, not that the program can move
-//   their work. The gain comes from a replay in which every stream is busy for an equal part, but
-//   no shorter than its longest kernel, and in which kernels are as slow as they were beside those
-//   of the other streams. Without kernels that ran beside others and alone, that is not known, and
-//   nothing is said.
+//   their work. The gain comes from a replay in which every stream is busy for an equal part of
+//   each iteration, but no shorter than its longest kernel, and in which kernels are as slow as
+//   they were beside those of the other streams. Without kernels that ran beside others and alone,
+//   that is not known, and nothing is said.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,6 +20,7 @@
 #include "../labels.h"
 #include "../units.h"
 #include "analysis/iterations/issued_work.h"
+#include "analysis/iterations/iteration_series.h"
 #include "families.h"
 #include "in_iterations.h"
 #include "trace/ns_math.h"
@@ -186,23 +187,37 @@ void find_imbalance_between_streams(Analyses& analyses, Findings& findings) {
   const BesideOthers beside(trace, lanes);
   if (!beside.known()) return;
 
-  // What each lane needs if all are busy, and an equal part of it.
-  std::vector<double> needs;
+  // What each lane needs if all are busy, by iteration, and an equal part of all.
+  IterationSlots slots = IterationSlots::of_device(iterations);
+  std::vector<std::vector<double>> needs;
+  std::vector<Ns> busy_ns(slots.count());  // of the busiest lane
   double all = 0;
   for (const BusyStream& lane : lanes) {
-    double& need = needs.emplace_back(0);
-    for (const Id op : lane.kernels) need += beside.length_of(lane, op);
-    all += need;
+    std::vector<double>& need = needs.emplace_back(slots.count());
+    for (const Id op : lane.kernels) {
+      const uint32_t slot = slots.of(trace.op.start_ns[op]);
+      const double length_ns = beside.length_of(lane, op);
+      need[slot] += length_ns;
+      all += length_ns;
+      if (&lane == &most) trace::add_to(busy_ns[slot], length(trace, op));
+    }
   }
   const auto count = static_cast<double>(iterations.steady_count());
   const double equal = std::max(all / static_cast<double>(lanes.size()),
                                 static_cast<double>(most.longest_ns) * beside.slower() * count);
   if (equal >= static_cast<double>(most.busy_ns)) return;
+  // An iteration gets as much of it as it had of the busiest lane's time: which kernels ran beside
+  // others is chance.
   Change change;
   for (size_t i = 0; i < lanes.size(); ++i) {
-    const double part = i == 0 ? equal : (all - equal) / others;
-    for (const Id op : lanes[i].kernels)
-      change.length_ns[op] = std::llround(beside.length_of(lanes[i], op) * part / needs[i]);
+    const double part =
+        (i == 0 ? equal : (all - equal) / others) / static_cast<double>(most.busy_ns);
+    for (const Id op : lanes[i].kernels) {
+      const uint32_t slot = slots.of(trace.op.start_ns[op]);
+      const double needed = part * static_cast<double>(busy_ns[slot]), need = needs[i][slot];
+      change.length_ns[op] =
+          need > 0 ? std::llround(beside.length_of(lanes[i], op) * needed / need) : 0;
+    }
   }
   Finding finding;
   if (!set_iteration_gain(model, change, std::llround(equal / count), finding)) return;
