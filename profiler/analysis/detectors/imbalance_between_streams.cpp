@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <ranges>
 
 #include "../busy_times.h"
@@ -165,6 +166,55 @@ std::vector<BusyStream> sharing_lanes(std::vector<BusyStream> lanes) {
   return result;
 }
 
+// As if lanes shared their work equally.
+struct EqualParts {
+  double busiest_ns = 0;  // of the whole steady part, while all lanes are busy
+  Change change;
+};
+
+// Equal parts, but that of the busiest lane no shorter than its longest kernel; nothing if that is
+// no less than it has now. An iteration gets as much of all parts as it had of the busiest lane's
+// time: which kernels ran beside others is chance. The part of a lane that has no kernels in an
+// iteration would run beside those of the others, and is left out.
+std::optional<EqualParts> equal_parts(const Trace& trace, const Iterations& iterations,
+                                      const std::vector<BusyStream>& lanes,
+                                      const BesideOthers& beside) {
+  const BusyStream& most = lanes.front();
+  IterationSlots slots = IterationSlots::of_device(iterations);
+  std::vector<std::vector<double>> needs;  // of each lane if all are busy, by iteration
+  std::vector<Ns> busy_ns(slots.count());  // of the busiest lane
+  double all = 0;
+  for (const BusyStream& lane : lanes) {
+    std::vector<double>& need = needs.emplace_back(slots.count());
+    for (const Id op : lane.kernels) {
+      const uint32_t slot = slots.of(trace.op.start_ns[op]);
+      const double length_ns = beside.length_of(lane, op);
+      need[slot] += length_ns;
+      all += length_ns;
+      if (&lane == &most) trace::add_to(busy_ns[slot], length(trace, op));
+    }
+  }
+  const auto busiest = static_cast<double>(most.busy_ns);
+  const auto count = static_cast<double>(iterations.steady_count());
+  const double equal = std::max(all / static_cast<double>(lanes.size()),
+                                static_cast<double>(most.longest_ns) * beside.slower() * count);
+  if (equal >= busiest) return {};
+  std::vector<double> parts(lanes.size(), (all - equal) / static_cast<double>(lanes.size() - 1));
+  parts.front() = equal;
+  EqualParts result{.busiest_ns = equal, .change = {}};
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    for (const Id op : lanes[i].kernels) {
+      const uint32_t slot = slots.of(trace.op.start_ns[op]);
+      const double needed = parts[i] * static_cast<double>(busy_ns[slot]) / busiest;
+      result.change.length_ns[op] =
+          needs[i][slot] > 0
+              ? std::llround(beside.length_of(lanes[i], op) * needed / needs[i][slot])
+              : 0;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void find_imbalance_between_streams(Analyses& analyses, Findings& findings) {
@@ -187,40 +237,12 @@ void find_imbalance_between_streams(Analyses& analyses, Findings& findings) {
   const BesideOthers beside(trace, lanes);
   if (!beside.known()) return;
 
-  // What each lane needs if all are busy, by iteration, and an equal part of all.
-  IterationSlots slots = IterationSlots::of_device(iterations);
-  std::vector<std::vector<double>> needs;
-  std::vector<Ns> busy_ns(slots.count());  // of the busiest lane
-  double all = 0;
-  for (const BusyStream& lane : lanes) {
-    std::vector<double>& need = needs.emplace_back(slots.count());
-    for (const Id op : lane.kernels) {
-      const uint32_t slot = slots.of(trace.op.start_ns[op]);
-      const double length_ns = beside.length_of(lane, op);
-      need[slot] += length_ns;
-      all += length_ns;
-      if (&lane == &most) trace::add_to(busy_ns[slot], length(trace, op));
-    }
-  }
-  const auto count = static_cast<double>(iterations.steady_count());
-  const double equal = std::max(all / static_cast<double>(lanes.size()),
-                                static_cast<double>(most.longest_ns) * beside.slower() * count);
-  if (equal >= static_cast<double>(most.busy_ns)) return;
-  // An iteration gets as much of it as it had of the busiest lane's time: which kernels ran beside
-  // others is chance.
-  Change change;
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    const double part =
-        (i == 0 ? equal : (all - equal) / others) / static_cast<double>(most.busy_ns);
-    for (const Id op : lanes[i].kernels) {
-      const uint32_t slot = slots.of(trace.op.start_ns[op]);
-      const double needed = part * static_cast<double>(busy_ns[slot]), need = needs[i][slot];
-      change.length_ns[op] =
-          need > 0 ? std::llround(beside.length_of(lanes[i], op) * needed / need) : 0;
-    }
-  }
+  const std::optional<EqualParts> parts = equal_parts(trace, iterations, lanes, beside);
+  if (!parts) return;
   Finding finding;
-  if (!set_iteration_gain(model, change, std::llround(equal / count), finding)) return;
+  const auto count = static_cast<double>(iterations.steady_count());
+  if (!set_iteration_gain(model, parts->change, std::llround(parts->busiest_ns / count), finding))
+    return;
   const auto each = [&](double ns) { return format_duration(std::llround(ns / count)); };
   finding.confidence = Confidence::kSuspected;
   finding.title =
@@ -231,7 +253,7 @@ void find_imbalance_between_streams(Analyses& analyses, Findings& findings) {
       "They run the same kernels: the others are busy for {} on average, and the next iteration "
       "begins when all are done. If the work can be divided otherwise, give each stream an equal "
       "part: {}{}.",
-      each(others_ns / others), each(equal),
+      each(others_ns / others), each(parts->busiest_ns),
       beside.slower() > 1.01
           ? fmt::format(", as kernels take {} longer beside those of other streams",
                         format_percent(beside.slower() - 1))
