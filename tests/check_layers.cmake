@@ -28,8 +28,8 @@ set(outside "sqlite3.h|profiler/trace" "CLI/|profiler/cli/command_line|viewer/wi
             "cupti|profiler/collect" "nvtx3/|profiler/collect|libcoord/src" "imgui|viewer" "GLFW/|viewer"
             "elfutils/|profiler/record" "simdjson|profiler/import" "zlib.h|profiler/import|profiler/report/app" "otf2/|profiler/import/otf2"
             "event2/|profiler/serve"
-            "export/perfetto.pb.h|profiler/report" "export/chakra.pb.h|profiler/report" "packed_summary.pb.h|profiler/job"
-            "packed_hang.pb.h|profiler/job"
+            "export/perfetto.pb.h|profiler/report" "export/chakra.pb.h|profiler/report" "files/packed_summary.pb.h|profiler/job"
+            "files/packed_hang.pb.h|profiler/job"
             "nlohmann/|profiler/job|profiler/report|profiler/cli|viewer/window/workspace")
 
 set(breaches "")

@@ -14,11 +14,11 @@
 #include "analysis/analyses.h"
 #include "analysis/labels.h"
 #include "command.h"
-#include "job/hang_note.h"
+#include "job/files/hang_note.h"
+#include "job/files/nccl_dumps.h"
+#include "job/files/run_folder.h"
 #include "job/hang_state.h"
 #include "job/hang_watch.h"
-#include "job/nccl_dumps.h"
-#include "job/run_folder.h"
 #include "terminal.h"
 #include "trace/error.h"
 #include "trace/loss.h"
@@ -118,13 +118,12 @@ int report_job_hang(const fs::path& folder, bool quiet) {
                analysis::printable(judged->note.verdict), judged->note.rank.identity.rank);
     return kFound;
   }
-  job::JobHang hang = job::explain(ranks);
+  const job::JobHang hang = job::explain(ranks);
   if (hang.kind == job::JobHangKind::kNone) {
     fmt::print("no rank of the job was hung when its trace ended\n");
     return kDone;
   }
-  job::add_places(notes, hang);
-  fmt::print("{}", analysis::printable(job::text_of(hang), true));
+  fmt::print("{}", analysis::printable(job::text_of(hang, notes), true));
   return kFound;
 }
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "job/run_folder.h"
+#include "job/files/run_folder.h"
 #include "trace/error.h"
 #include "traces.h"
 

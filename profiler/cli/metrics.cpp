@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "command.h"
-#include "job/packed_file.h"
+#include "job/files/packed_file.h"
 #include "metrics_source.h"
 #include "serve/server.h"
 #include "terminal.h"

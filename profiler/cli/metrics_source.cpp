@@ -7,7 +7,7 @@
 #include <chrono>
 #include <set>
 
-#include "job/run_folder.h"
+#include "job/files/run_folder.h"
 #include "jobs.h"
 #include "record/run/rings_folder.h"
 #include "terminal.h"

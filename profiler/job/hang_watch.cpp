@@ -198,15 +198,15 @@ void HangWatch::judge(Clock::time_point now) {
   note_.verdict = hang.headline;
   write(now);
   const double quiet_s = std::chrono::duration<double>(quiet).count();
-  add_places(notes, hang);
   work_.report((hangs ? std::string("the job hangs: ")
                       : fmt::format("the job has made no progress for {:.1f} s: ", quiet_s)) +
-               text_of(hang));
+               text_of(hang, notes));
 }
 
-std::string text_of(const JobHang& hang) {
+std::string text_of(const JobHang& hang, const std::vector<FoundNote>& notes) {
   std::string text = hang.headline + "\n";
   for (const std::string& line : hang.lines) text += "  " + line + "\n";
+  for (const std::string& line : places_of(hang.culprits, notes)) text += "  " + line + "\n";
   return text;
 }
 

@@ -13,7 +13,7 @@
 #include <functional>
 #include <string>
 
-#include "hang_note.h"
+#include "files/hang_note.h"
 
 namespace streamscope::job {
 
@@ -77,7 +77,8 @@ class HangWatch {
   double patience_ = 1;
 };
 
-/// What a recorder, or `streamscope hang`, prints: headline and lines.
-std::string text_of(const JobHang& hang);
+/// What a recorder, or `streamscope hang`, prints: headline and lines, and which processes the
+/// culprits are, as far as notes say.
+std::string text_of(const JobHang& hang, const std::vector<FoundNote>& notes);
 
 }  // namespace streamscope::job

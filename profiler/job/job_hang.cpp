@@ -466,23 +466,6 @@ class Explainer {
 
 }  // namespace
 
-void add_lost_ranks(std::vector<RankHang>& ranks, std::string_view reason) {
-  int32_t size = 0;
-  for (const RankHang& rank : ranks) size = std::max(size, rank.identity.world_size);
-  std::vector<bool> known(static_cast<size_t>(size));
-  for (const RankHang& rank : ranks) {
-    if (rank.identity.rank >= 0 && rank.identity.rank < size)
-      known[static_cast<size_t>(rank.identity.rank)] = true;
-  }
-  for (int32_t rank = 0; rank < size; ++rank) {
-    if (known[static_cast<size_t>(rank)]) continue;
-    RankHang& lost = ranks.emplace_back();
-    lost.identity.rank = rank;
-    lost.state = RankState::kLost;
-    lost.reason = reason;
-  }
-}
-
 JobHang explain(const std::vector<RankHang>& ranks) {
   if (!std::ranges::all_of(ranks, [](const RankHang& rank) { return is_gone(rank.state); }) ||
       std::ranges::all_of(ranks,

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "analysis/analyses.h"
+#include "files/summary_file.h"
 #include "summarize.h"
-#include "summary_file.h"
 #include "trace/error.h"
 #include "trace/loss.h"
 

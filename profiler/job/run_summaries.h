@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/iterations/iterations.h"
-#include "run_folder.h"
+#include "files/run_folder.h"
 #include "steps.h"
 #include "trace/read/reader.h"
 

@@ -22,8 +22,8 @@
 #include "analysis/iterations/host_samples.h"
 #include "analysis/iterations/step_shares.h"
 #include "analysis/usage/collectives.h"
+#include "files/rank_summary.h"
 #include "host_places.h"
-#include "rank_summary.h"
 
 namespace streamscope::job {
 

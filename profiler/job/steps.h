@@ -10,8 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "clock_offsets.h"
-#include "rank_summary.h"
+#include "files/clock_offsets.h"
+#include "files/rank_summary.h"
 
 namespace streamscope::job {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analysis/analyses.h"
-#include "rank_summary.h"
+#include "files/rank_summary.h"
 
 namespace streamscope::job {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/budget.h"
-#include "job/summary_file.h"
+#include "job/files/summary_file.h"
 
 namespace streamscope::job {
 namespace {

@@ -43,15 +43,16 @@ if(STREAMSCOPE_HAVE_CUDA)
   add_dependencies(fake_cudart streamscope_collect)
 
   # The observed program, once to be preloaded into and once linked with the library.
+  file(GLOB scenarios CONFIGURE_DEPENDS ${collect}/*_scenarios.cpp)
+  add_library(collect_scenarios OBJECT ${collect}/child.cpp ${scenarios})
+  streamscope_flags(collect_scenarios)
+  target_include_directories(collect_scenarios PRIVATE ${PROJECT_SOURCE_DIR}/profiler ${PROJECT_SOURCE_DIR}/libcoord/include
+    ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(collect_scenarios PRIVATE streamscope::cuda_headers)
   function(collect_program target)
-    add_executable(${target} ${collect}/child.cpp ${collect}/call_scenarios.cpp ${collect}/process_scenarios.cpp
-      ${collect}/hang_scenarios.cpp ${collect}/job_scenarios.cpp ${collect}/crash_scenarios.cpp ${collect}/handle_scenarios.cpp
-      ${collect}/stack_scenarios.cpp)
+    add_executable(${target} $<TARGET_OBJECTS:collect_scenarios>)
     streamscope_flags(${target})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/profiler ${PROJECT_SOURCE_DIR}/libcoord/include
-      ${CMAKE_CURRENT_SOURCE_DIR})
-    target_link_libraries(${target} PRIVATE ${ARGN} streamscope::cuda_headers fake_cuda fake_cupti Threads::Threads
-      ${CMAKE_DL_LIBS})
+    target_link_libraries(${target} PRIVATE ${ARGN} fake_cuda fake_cupti Threads::Threads ${CMAKE_DL_LIBS})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   endfunction()
   collect_program(collect_child)

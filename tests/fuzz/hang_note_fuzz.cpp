@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "job/hang_note.h"
-#include "job/packed_file.h"
+#include "job/files/hang_note.h"
+#include "job/files/packed_file.h"
 #include "trace/error.h"
 
 using namespace streamscope;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/nccl_dumps.h"
+#include "job/files/nccl_dumps.h"
 #include "trace/error.h"
 
 using namespace streamscope;

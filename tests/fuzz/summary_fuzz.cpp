@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "fuzz/scratch_file.h"
-#include "job/summary_file.h"
+#include "job/files/summary_file.h"
 #include "trace/error.h"
 #include "vocabulary/fnv1a.h"
 

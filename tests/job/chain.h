@@ -10,7 +10,7 @@
 #include <numeric>
 #include <string>
 
-#include "job/rank_summary.h"
+#include "job/files/rank_summary.h"
 
 namespace streamscope::job {
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "job/hang_note.h"
+#include "job/files/hang_note.h"
 #include "job/rank_words.h"
 #include "support/sanitized.h"
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <map>
 
-#include "job/rank_summary.h"
+#include "job/files/rank_summary.h"
 
 namespace streamscope::job {
 

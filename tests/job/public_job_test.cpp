@@ -18,8 +18,8 @@
 #include "chain.h"
 #include "import/importer.h"
 #include "job/clocks.h"
+#include "job/files/summary_file.h"
 #include "job/summarize.h"
-#include "job/summary_file.h"
 #include "job/waiting.h"
 #include "trace/read/reader.h"
 

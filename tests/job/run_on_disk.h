@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "job/summary_file.h"
+#include "job/files/summary_file.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::job {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analysis/threaded_program.h"
+#include "job/files/summary_file.h"
 #include "summary_of.h"
 #include "support/trace_builder.h"
 
@@ -295,6 +296,27 @@ TEST(Summarize, SumsUpInRecordings) {
     ++count;
   }
   EXPECT_GT(count, 10u);
+}
+
+TEST(Summarize, StoresFourHundredOpsAndTwentyCollectivesInLessThan3KbPerIteration) {
+  constexpr int kSteps = 20;
+  SteppedProgram program;
+  program.steps(kSteps, [&](int) {
+    for (int i = 0; i < 400; ++i) {
+      const bool collective = i % 20 == 19;
+      program.launch(5, 7 + i % 13,
+                     collective ? "ncclDevKernel_AllReduce_Sum_f32" : "k" + std::to_string(i),
+                     collective ? "comm" : "main");
+      if (collective) {
+        program.record("done", "comm");
+        program.wait("done", "main");
+      }
+    }
+  });
+  const RankSummary summary = summary_of(program.builder, {.rank = 0, .world_size = 8});
+  ASSERT_GE(summary.iterations.size(), 10u);
+  ASSERT_EQ(summary.iterations[5].collectives.size(), 20u);
+  EXPECT_LT(pack(summary).size(), 3000 * summary.iterations.size());
 }
 
 }  // namespace

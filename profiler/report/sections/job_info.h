@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "document.h"
+#include "job/files/run_folder.h"
 #include "job/job.h"
-#include "job/run_folder.h"
 
 namespace streamscope::report {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/clock_offsets.h"
+#include "job/files/clock_offsets.h"
 
 #include <cmath>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 // Differences of such times do not overflow.
-constexpr double kLatestNs = 0x1p61;
+constexpr double kMostOffsetNs = 0x1p61;
 
 std::optional<ClockOffset> offset_in(const std::string& line) {
   const json object = json::parse(line, nullptr, false);
@@ -29,7 +29,7 @@ std::optional<ClockOffset> offset_in(const std::string& line) {
   const auto time = [&](const char* key) {
     const auto value = object.find(key);
     valid = valid && value != object.end() && value->is_number_integer() &&
-            std::abs(value->get<double>()) < kLatestNs;
+            std::abs(value->get<double>()) < kMostOffsetNs;
     return valid ? value->get<Ns>() : 0;
   };
   ClockOffset offset{.reference = text("reference"),

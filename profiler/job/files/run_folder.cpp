@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/run_folder.h"
+#include "job/files/run_folder.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/pickle.h"
+#include "job/files/pickle.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/summary_file.h"
+#include "job/files/summary_file.h"
 
 #include <bit>
 #include <iterator>
 #include <utility>
 
+#include "files/packed_summary.pb.h"
 #include "packed_file.h"
-#include "packed_summary.pb.h"
 
 namespace streamscope::job {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/rank_summary.h"
+#include "job/files/rank_summary.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/packed_file.h"
+#include "job/files/packed_file.h"
 
 #include <bit>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "job/hang_note.h"
+#include "job/files/hang_note.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 #include <tuple>
 
+#include "files/packed_hang.pb.h"
 #include "packed_file.h"
-#include "packed_hang.pb.h"
 #include "run_folder.h"
 #include "trace/error.h"
 #include "trace/folder_names.h"
@@ -273,19 +273,20 @@ std::vector<RankHang> ranks_in(const fs::path& folder, const std::vector<FoundNo
   return ranks;
 }
 
-void add_places(const std::vector<FoundNote>& notes, JobHang& hang) {
+std::vector<std::string> places_of(const std::vector<int32_t>& ranks,
+                                   const std::vector<FoundNote>& notes) {
   constexpr size_t kMostPlaces = 4;
-  size_t added = 0;
+  std::vector<std::string> lines;
   for (const FoundNote& found : notes) {
     const RankIdentity& identity = found.note.rank.identity;
-    if (found.note.pid < 0 || added == kMostPlaces ||
-        !std::ranges::binary_search(hang.culprits, identity.rank))
+    if (found.note.pid < 0 || lines.size() == kMostPlaces ||
+        !std::ranges::binary_search(ranks, identity.rank))
       continue;
-    ++added;
-    hang.lines.push_back(fmt::format("rank {} is process {} on {}; its last progress was at {}",
-                                     identity.rank, found.note.pid, identity.host,
-                                     time_of_day(found.note.progress_ns)));
+    lines.push_back(fmt::format("rank {} is process {} on {}; its last progress was at {}",
+                                identity.rank, found.note.pid, identity.host,
+                                time_of_day(found.note.progress_ns)));
   }
+  return lines;
 }
 
 }  // namespace streamscope::job

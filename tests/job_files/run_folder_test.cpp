@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "job/run_folder.h"
+#include "job/files/run_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "job_hang.h"
+#include "rank_hang.h"
 #include "vocabulary/rank.h"
 
 namespace streamscope::job {
@@ -67,7 +67,9 @@ std::vector<RankHang> ranks_of(const std::vector<FoundNote>& notes, bool* waits 
 std::vector<RankHang> ranks_in(const std::filesystem::path& folder,
                                const std::vector<FoundNote>& notes, bool* waits = nullptr);
 
-/// Adds lines that say which processes the culprits are, as far as notes say.
-void add_places(const std::vector<FoundNote>& notes, JobHang& hang);
+/// Lines that say which processes these ranks are, as far as notes say; at most four. `ranks`:
+/// ascending.
+std::vector<std::string> places_of(const std::vector<int32_t>& ranks,
+                                   const std::vector<FoundNote>& notes);
 
 }  // namespace streamscope::job

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "job_hang.h"
+#include "rank_hang.h"
 
 namespace streamscope::job {
 

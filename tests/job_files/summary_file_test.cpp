@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "job/summary_file.h"
+#include "job/files/summary_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,6 @@
 #include <fstream>
 #include <functional>
 
-#include "analysis/threaded_program.h"
-#include "job/summarize.h"
 #include "trace/error.h"
 
 namespace streamscope::job {
@@ -127,29 +125,6 @@ TEST(SummaryFile, RefusesInvalidValues) {
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].start_ns = Ns{1} << 61; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.iterations[0].end_ns = 0; }));
   EXPECT_TRUE(refused([](RankSummary& s) { s.clock_start_ns = -1; }));
-}
-
-TEST(SummaryFile, OfFourHundredOpsAndTwentyCollectivesTakesLessThan3KbPerIteration) {
-  constexpr int kSteps = 20;
-  analysis::SteppedProgram program;
-  program.steps(kSteps, [&](int) {
-    for (int i = 0; i < 400; ++i) {
-      const bool collective = i % 20 == 19;
-      program.launch(5, 7 + i % 13,
-                     collective ? "ncclDevKernel_AllReduce_Sum_f32" : "k" + std::to_string(i),
-                     collective ? "comm" : "main");
-      if (collective) {
-        program.record("done", "comm");
-        program.wait("done", "main");
-      }
-    }
-  });
-  const trace::Trace trace = program.builder.trace();
-  analysis::Analyses analyses(trace);
-  const RankSummary summary = summarize(analyses, {.rank = 0, .world_size = 8});
-  ASSERT_GE(summary.iterations.size(), 10u);
-  ASSERT_EQ(summary.iterations[5].collectives.size(), 20u);
-  EXPECT_LT(pack(summary).size(), 3000 * summary.iterations.size());
 }
 
 }  // namespace
