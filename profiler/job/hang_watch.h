@@ -14,6 +14,7 @@
 #include <string>
 
 #include "files/hang_note.h"
+#include "job_hang.h"
 
 namespace streamscope::job {
 

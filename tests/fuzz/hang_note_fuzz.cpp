@@ -5,6 +5,7 @@
 
 #include "job/files/hang_note.h"
 #include "job/files/packed_file.h"
+#include "job/job_hang.h"
 #include "trace/error.h"
 
 using namespace streamscope;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "job/files/nccl_dumps.h"
+#include "job/job_hang.h"
 #include "trace/error.h"
 
 using namespace streamscope;
