@@ -1,12 +1,9 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 
-# streamscope_fatbin(OUT SOURCE [OPTION...]): nvcc's code for all architectures that it knows, as a file; sanitized builds have the first.
+# streamscope_fatbin(OUT SOURCE [OPTION...]): nvcc's code for all architectures that it knows, as a file.
 execute_process(COMMAND ${STREAMSCOPE_NVCC} --list-gpu-code OUTPUT_VARIABLE known_gpus OUTPUT_STRIP_TRAILING_WHITESPACE)
 string(REGEX MATCHALL "[0-9]+" known_gpus "${known_gpus}")
-if(STREAMSCOPE_SANITIZE)
-  list(GET known_gpus 0 known_gpus)  # built for its tests, none of which runs it
-endif()
 set(gpu_code "")
 foreach(number ${known_gpus})
   list(APPEND gpu_code -gencode arch=compute_${number},code=sm_${number})
