@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 
-COMMITS, LIMIT = 5, 12
+COMMITS, LIMIT = 5, 6
 PARTS = ("libcoord/", "profiler/", "viewer/")
 
 

@@ -3,9 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/iterations/host_samples.h"
-#include "analysis/iterations/iteration_model.h"
 #include "imported.h"
+#include "nsys_rows.h"
 #include "trace/error.h"
 #include "vocabulary/copy_kind.h"
 
@@ -13,53 +12,6 @@ namespace streamscope::test {
 namespace {
 
 using trace::Trace;
-
-// Two threads of process 7, one stream each, an event recorded twice; columns as in 2026.
-constexpr char kStrings[] = R"(
-  CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
-  INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'cudaEventRecord_v3020'),
-    (3, 'cudaStreamWaitEvent_v3020'), (4, 'cudaEventQuery_v3020'), (5, 'cudaStreamSynchronize_v3020'),
-    (6, 'scale(float*)'), (7, 'HOME=/home/somebody SECRET_TOKEN=1'), (8, 'cudaMemcpy_v3020'), (9, 'a range');
-)";
-constexpr char kCalls[] = R"(
-  CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, nameId, returnValue, callchainId);
-)";
-constexpr char kKernels[] = R"(
-  CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName,
-    shortName, gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory, graphNodeId);
-)";
-constexpr char kSyncs[] = R"(
-  CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, streamId, correlationId, globalPid, syncType,
-    eventId, eventSyncId);
-  CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT(timestamp, deviceId, contextId, streamId, correlationId, globalPid, eventId, eventSyncId);
-)";
-
-constexpr long long kPid = 1LL << 48 | 7LL << 24;
-
-// A call of the thread with this id, 10 ns long.
-std::string call_row(long long start, int thread, int correlation, int name, int result = 0) {
-  return "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" + std::to_string(start) + "," +
-         std::to_string(start + 10) + ",0," + std::to_string(kPid + thread) + "," +
-         std::to_string(correlation) + "," + std::to_string(name) + "," + std::to_string(result) +
-         ",NULL);";
-}
-std::string kernel_row(long long start, int stream, int correlation) {
-  return "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" + std::to_string(start) + "," +
-         std::to_string(start + 100) + ",0,1," + std::to_string(stream) + "," +
-         std::to_string(correlation) + "," + std::to_string(kPid) +
-         ",6,6,4,1,1,256,1,1,32,0,1024,NULL);";
-}
-std::string sync(int stream, int correlation, long long event, long long instance, int type = 2) {
-  return "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (0,0,0,1," +
-         std::to_string(stream) + "," + std::to_string(correlation) + "," + std::to_string(kPid) +
-         "," + std::to_string(type) + "," + std::to_string(event) + "," + std::to_string(instance) +
-         ");";
-}
-std::string record_row(int stream, int correlation, long long event, long long instance) {
-  return "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0,0,1," + std::to_string(stream) +
-         "," + std::to_string(correlation) + "," + std::to_string(kPid) + "," +
-         std::to_string(event) + "," + std::to_string(instance) + ");";
-}
 
 using NsysImport = ImportTest;
 
@@ -212,26 +164,6 @@ TEST_F(NsysImport, RefusesForeignDatabases) {
 }
 
 // Samples of a thread that makes calls: it runs for 10 ms, waits for 10 ms and runs again.
-constexpr char kSamples[] = R"(
-  INSERT INTO StringIds VALUES (20, 'load(int)'), (21, '/app/train'), (22, 'main'), (23, '[Broken backtraces]'),
-    (24, 'do_syscall_64'), (25, '[kernel.kallsyms]'), (26, '0x7f00'), (27, '/lib/libcuda.so.1'), (28, 'poll');
-  CREATE TABLE COMPOSITE_EVENTS(id INTEGER PRIMARY KEY, start, cpu, threadState, globalTid, cpuCycles);
-  CREATE TABLE SAMPLING_CALLCHAINS(id, symbol, module, kernelMode, thumbCode, unresolved, specialEntry, originalIP,
-    unwindMethod, stackDepth, PRIMARY KEY (id, stackDepth));
-  CREATE TABLE OSRT_API(start, end, eventClass, globalTid, correlationId, nameId, returnValue, nestingLevel, callchainId);
-  CREATE TABLE OSRT_CALLCHAINS(id, symbol, module, kernelMode, thumbCode, unresolved, specialEntry, originalIP,
-    unwindMethod, stackDepth);
-)";
-std::string sample(int id, long long at, int thread = 1) {
-  return "INSERT INTO COMPOSITE_EVENTS VALUES (" + std::to_string(id) + "," + std::to_string(at) +
-         ",0,1," + std::to_string(kPid + thread) + ",1);";
-}
-std::string frame(const char* table, int id, int depth, int symbol, int module, int kernel = 0,
-                  int unresolved = 0) {
-  return std::string("INSERT INTO ") + table + " VALUES (" + std::to_string(id) + "," +
-         std::to_string(symbol) + "," + std::to_string(module) + "," + std::to_string(kernel) +
-         ",0," + std::to_string(unresolved) + ",0,0,7," + std::to_string(depth) + ");";
-}
 // A sample each millisecond from 1 to 10 ms and from 21 to 30 ms, all in load(), called by main().
 std::string samples_of_a_thread() {
   std::string sql = std::string(kStrings) + kCalls + call_row(0, 1, 1, 1) +
@@ -312,44 +244,6 @@ TEST_F(NsysImport, SamplesWaitsFromContextSwitches) {
   EXPECT_NEAR(static_cast<double>(waiting), 10, 2) << "as many as in the same time while it runs";
   EXPECT_NEAR(static_cast<double>(ready), 4, 2);
   EXPECT_EQ(lost(trace, "import-no-waits"), 0);
-}
-
-TEST_F(NsysImport, ShowsWhatTheHostDidInIterations) {
-  // Each iteration of 10 ms is a launch, 6 ms in which the host runs load() and 3 ms in poll().
-  constexpr long long kStep = 10'000'000, kMs = 1'000'000;
-  std::string sql = std::string(kStrings) + kCalls + kKernels + kSamples +
-                    "CREATE TABLE NVTX_EVENTS(text, start, end, eventType, globalTid);"
-                    "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid, threadState);" +
-                    frame("OSRT_CALLCHAINS", 7, 0, 28, 27) + frame("OSRT_CALLCHAINS", 7, 1, 22, 21);
-  const std::string thread = std::to_string(kPid + 1);
-  int id = 0;
-  for (int step = 0; step < 40; ++step) {
-    const long long at = step * kStep;
-    sql += call_row(at, 1, step + 1, 1) + kernel_row(at + 5'000, 13, step + 1) +
-           "INSERT INTO NVTX_EVENTS VALUES ('step'," + std::to_string(at) + "," +
-           std::to_string(at + kStep) + ",59," + thread + ");";
-    for (int i = 1; i <= 6; ++i) {
-      ++id;
-      sql += sample(id, at + i * kMs) + frame("SAMPLING_CALLCHAINS", id, 0, 20, 21) +
-             frame("SAMPLING_CALLCHAINS", id, 1, 22, 21);
-    }
-    const std::string from = std::to_string(at + 6'500'000), to = std::to_string(at + 9'500'000);
-    sql += "INSERT INTO SCHED_EVENTS VALUES (" + from + ",0,0," + thread + ",0),(" + to + ",0,1," +
-           thread + ",0); INSERT INTO OSRT_API VALUES (" + from + "," + to + ",1," + thread +
-           ",1,28,0,0,7);";
-  }
-  const Trace trace = import(database(sql));
-  analysis::Analyses analyses(trace);
-  ASSERT_TRUE(analyses.iteration_model().iterations().found());
-  const analysis::HostActivities host =
-      analysis::host_activities(analyses, analyses.iteration_model());
-  ASSERT_EQ(host.lines.size(), 2u);
-  EXPECT_EQ(host.lines[0].place, "load");
-  EXPECT_EQ(host.lines[0].what, "runs");
-  EXPECT_EQ(host.lines[1].place, "main");
-  EXPECT_EQ(host.lines[1].what, "waits for input (poll)");
-  EXPECT_NEAR(static_cast<double>(host.lines[1].each_ns) / static_cast<double>(host.each_ns),
-              1.0 / 3, 0.06);
 }
 
 TEST_F(NsysImport, LeavesOutSamplesThatWouldBeTooMany) {

@@ -5,9 +5,9 @@ find_package(ZLIB REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(Python3 COMPONENTS Interpreter)
 streamscope_test(import LABELS unit
-  LINK streamscope::import streamscope::analysis streamscope::trace streamscope::ring SQLite::SQLite3 ZLIB::ZLIB
+  LINK streamscope::import streamscope::trace streamscope::ring SQLite::SQLite3 ZLIB::ZLIB
     $<TARGET_NAME_IF_EXISTS:streamscope_otf2_archive>)
-streamscope_bench(import LINK streamscope::import streamscope::analysis streamscope::trace simdjson::simdjson SQLite::SQLite3)
+streamscope_bench(import LINK streamscope::import streamscope::trace simdjson::simdjson SQLite::SQLite3)
 
 # Profiles that other people published, counted a second time by code that shares nothing with the importers.
 if(Python3_FOUND AND TARGET streamscope AND NOT STREAMSCOPE_SANITIZE)

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/usage/collectives.h"
-#include "imported.h"
+#include "import/imported.h"
 
 namespace streamscope::test {
 namespace {
