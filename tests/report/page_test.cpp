@@ -176,11 +176,16 @@ TEST(IterationPictures, ShowTheSharesByTheirMeaning) {
   share(analysis::TimeShare::kLaunching) = 9 * 800 * kUs;
   share(analysis::TimeShare::kKernels) = 9 * 197 * kUs;
   share(analysis::TimeShare::kCopies) = 9 * 3 * kUs;  // less than 0.5 %
+  std::ranges::fill(summary.without_ns, trace::kUnknownNs);
+  summary.without_ns[static_cast<size_t>(analysis::TimeShare::kKernels)] = 853 * kUs;
   const std::string picture = shares_picture(summary);
   EXPECT_THAT(picture, HasSubstr("role=\"img\" aria-label=\"Shares of an iteration: host launching "
                                  "80 %, kernels 20 %, other 0.3 %\""));
   EXPECT_THAT(picture, HasSubstr("class=\"share host-launching\" x=\"0.00%\" width=\"80.00%\""));
   EXPECT_THAT(picture, HasSubstr("<title>kernels: 20 %, 197 µs</title>"));
+  EXPECT_THAT(picture,
+              AllOf(HasSubstr("kernels <strong>20 %</strong> 197 µs, without it 853 µs</li>"),
+                    HasSubstr("host launching <strong>80 %</strong> 800 µs</li>")));
   EXPECT_THAT(picture, HasSubstr("class=\"share rest\" x=\"99.70%\" width=\"0.30%\""));
   EXPECT_THAT(picture, Not(HasSubstr("share copies")));
   EXPECT_EQ(count_of(picture, "<li "), 3u);

@@ -137,12 +137,7 @@ void DiagnosisView::draw_bar(const Theme& theme) const {
     }
     if (!hovered || mouse.x < x0 || mouse.x >= x1) continue;
     const widgets::Tooltip tooltip;
-    const std::string without =
-        line.without_ns == kUnknownNs
-            ? ""
-            : "; an iteration without it takes " + format_duration(line.without_ns);
-    widgets::text(theme, Face::kBody, theme.color(Color::kText),
-                  whole + ", " + format_duration(line.duration_ns) + without);
+    widgets::text(theme, Face::kBody, theme.color(Color::kText), whole + ", " + times_of(line));
   }
 }
 
@@ -151,9 +146,8 @@ void DiagnosisView::draw_legend(const Theme& theme) const {
   std::vector<Key> keys;
   keys.reserve(lines_.size());
   for (const report::ShareLine& line : lines_)
-    keys.push_back(
-        {theme.color(line.share), line.name,
-         format_percent(share_of(line, total)) + "  " + format_duration(line.duration_ns)});
+    keys.push_back({theme.color(line.share), line.name,
+                    format_percent(share_of(line, total)) + "  " + times_of(line)});
   draw_keys(theme, keys);
 }
 

@@ -27,7 +27,8 @@ void draw_wait(Sheet& sheet, const std::string& time, const analysis::WaitGroup&
   std::string who = sheet.on_stream(longest.op);
   // "vectorized_elementwise_kernel<MulFunctor>" may take two lines.
   if (const size_t functor = who.find('<');
-      functor != who.npos && sheet.theme.width(Face::kBody, who) > ImGui::GetContentRegionAvail().x)
+      functor != who.npos && sheet.theme.width(Face::kBody, who.substr(0, who.rfind('>') + 1)) >
+                                 ImGui::GetContentRegionAvail().x)
     who.insert(functor, " ");
   if (widgets::wrapped_link(sheet.theme, sheet.state.focus.stops, Face::kBody, who,
                             sheet.next_id++))

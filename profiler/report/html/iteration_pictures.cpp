@@ -168,12 +168,9 @@ std::string shares_picture(const IterationSummary& summary) {
     if (const std::string label = label_of(line, share); !label.empty())
       parts += fmt::format("<text x=\"8\" y=\"22\">{}</text>", escape_markup(label));
     parts += "</svg>\n";
-    const std::string without = line.without_ns == trace::kUnknownNs
-                                    ? ""
-                                    : ", without it " + format_duration(line.without_ns);
     legend += fmt::format(
-        "<li class=\"share {}\"><span class=\"swatch\"></span>{} <strong>{}</strong> {}{}</li>\n",
-        kind, name, percent, time, without);
+        "<li class=\"share {}\"><span class=\"swatch\"></span>{} <strong>{}</strong> {}</li>\n",
+        kind, name, percent, times_of(line));
     begin += share;
   }
   return fmt::format(

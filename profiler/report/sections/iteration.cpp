@@ -238,6 +238,12 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
   return lines;
 }
 
+std::string times_of(const ShareLine& line) {
+  const std::string time = format_duration(line.duration_ns);
+  if (line.without_ns == trace::kUnknownNs) return time;
+  return time + ", without it " + format_duration(line.without_ns);
+}
+
 size_t median_iteration(const analysis::Iterations& iterations) {
   const auto distance = [&](size_t i) {
     const Ns difference = iterations.all[i].duration_ns() - iterations.median_ns;

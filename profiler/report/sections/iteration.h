@@ -54,6 +54,8 @@ struct ShareLine {
   trace::Ns without_ns = trace::kUnknownNs;       ///< an iteration if this took no time, if known
 };
 std::vector<ShareLine> share_lines(const IterationSummary& summary);
+/// "10.1 ms, without it 1.48 ms"
+std::string times_of(const ShareLine& line);
 
 /// The index of the steady iteration whose duration is closest to the median.
 size_t median_iteration(const analysis::Iterations& iterations);
