@@ -76,4 +76,14 @@ std::string format_percent(int64_t part, int64_t whole) {
   return format_percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
+std::string format_change(double share) {
+  return fmt::format("{}{:.1f} %", share < 0 ? "−" : "+", std::fabs(share) * 100);
+}
+
+std::string format_duration_change(int64_t ns) {
+  const std::string duration = format_duration(ns);
+  if (ns < 0) return "−" + duration.substr(1);
+  return ns > 0 ? "+" + duration : duration;
+}
+
 }  // namespace streamscope::analysis

@@ -17,6 +17,8 @@ std::string format_mean(double count, const char* one, const char* many);
 std::string format_bytes(int64_t bytes);   ///< "512 B", "4 MiB", "1.50 GiB"
 std::string format_percent(double share);  ///< 0.61 gives "61 %"; also "0.4 %", "<0.1 %"
 std::string format_percent(int64_t part, int64_t whole);  ///< "–" if `whole` is 0
+std::string format_change(double share);                  ///< -0.177 gives "−17.7 %"; "+3.1 %"
+std::string format_duration_change(int64_t ns);           ///< "−100 µs", "+3.20 ms", "0 ns"
 /// "1 stream", "3 streams"; the plural adds an s.
 std::string format_count(uint64_t count, const char* noun);
 

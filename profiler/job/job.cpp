@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/units.h"
 #include "rank_words.h"
 
 namespace streamscope::job {
@@ -117,7 +118,7 @@ double Job::late_ns(uint32_t iteration_row) const {
 }
 
 std::string Job::effect_of(const WhatIf& what_if) const {
-  return fmt::format("{:+.1f} %", 100 * (what_if.iteration_ns / replayed_ns - 1));
+  return analysis::format_change(what_if.iteration_ns / replayed_ns - 1);
 }
 
 Job analyze(Steps steps) {

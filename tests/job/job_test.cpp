@@ -60,7 +60,7 @@ TEST(Job, AnswersWhatIfs) {
   const Job job = analyze(job_with_a_slow_loader().steps());
   ASSERT_THAT(job.what_ifs, SizeIs(2));
   EXPECT_EQ(job.what_ifs[0].text, "rank 2 as fast as its peers");
-  EXPECT_EQ(job.effect_of(job.what_ifs[0]), "-21.4 %");
+  EXPECT_EQ(job.effect_of(job.what_ifs[0]), "−21.4 %");
   EXPECT_DOUBLE_EQ(job.what_ifs[1].iteration_ns, 11e6);
 }
 

@@ -260,7 +260,7 @@ TEST(DiffVerdict, IsThatOfAStepRegardlessOfStartUp) {
   const DiffVerdict faster = verdict_of(slow, fast);
   EXPECT_FALSE(faster.regressed());
   const std::string text = to_markdown(diff_document(faster));
-  EXPECT_THAT(text, HasSubstr("100 µs instead of 400 µs (-75.0 %) per repetition"));
+  EXPECT_THAT(text, HasSubstr("100 µs instead of 400 µs (−75.0 %) per repetition"));
   EXPECT_THAT(text, HasSubstr("no regression"));
   EXPECT_THAT(text, HasSubstr("Start-up is excluded"));
   EXPECT_THAT(diff_json(faster), HasSubstr("\"what\": \"sequence\""));

@@ -16,8 +16,10 @@ namespace {
 
 using analysis::call_sites;
 using analysis::format_bytes;
+using analysis::format_change;
 using analysis::format_count;
 using analysis::format_duration;
+using analysis::format_duration_change;
 using analysis::format_mean;
 using analysis::format_percent;
 using analysis::function_name;
@@ -53,6 +55,15 @@ TEST(Units, ChooseAReadableUnit) {
   EXPECT_EQ(format_percent(1, 100'000), "<0.1 %");
   EXPECT_EQ(format_percent(0, 5), "0 %");
   EXPECT_EQ(format_percent(5, 0), "–");
+}
+
+TEST(Units, ShowTheSignOfAChange) {
+  EXPECT_EQ(format_change(-0.1768), "−17.7 %");
+  EXPECT_EQ(format_change(0.031), "+3.1 %");
+  EXPECT_EQ(format_change(0), "+0.0 %");
+  EXPECT_EQ(format_duration_change(-100'000), "−100 µs");
+  EXPECT_EQ(format_duration_change(3'200'000), "+3.20 ms");
+  EXPECT_EQ(format_duration_change(0), "0 ns");
 }
 
 TEST(Labels, KernelNamesAreShortened) {

@@ -65,6 +65,10 @@ std::string format_duration(Ns duration_ns) {
   return unbroken(analysis::format_duration(duration_ns));
 }
 
+std::string format_duration_change(Ns change_ns) {
+  return unbroken(analysis::format_duration_change(change_ns));
+}
+
 std::string format_exact(Ns duration_ns) {
   const Unit& unit = unit_for(magnitude_of(duration_ns));
   return fixed(duration_ns, unit, unit.digits);

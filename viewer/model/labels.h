@@ -16,6 +16,7 @@ namespace streamscope::viewer {
 
 // Numbers as in reports (analysis/units.h), with no-break spaces.
 std::string format_duration(Ns duration_ns);
+std::string format_duration_change(Ns change_ns);
 std::string format_count(int64_t count);
 std::string format_bytes(int64_t bytes);
 std::string format_percent(double share);

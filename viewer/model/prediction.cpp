@@ -16,7 +16,7 @@ std::string describe(const Prediction& prediction) {
   const double share = static_cast<double>(gain) / static_cast<double>(std::max<Ns>(before, 1));
   return format_count(prediction.repaired.size(), "finding") +
          " fixed: " + format_duration(before) + " \u2192 " + format_duration(before - gain) + " (" +
-         (gain >= 0 ? "-" : "+") + format_percent(std::abs(share)) + ")";
+         (gain >= 0 ? "−" : "+") + format_percent(std::abs(share)) + ")";
 }
 
 bool can_predict(const TraceModel& model, size_t finding) {

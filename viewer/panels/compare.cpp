@@ -20,8 +20,6 @@ constexpr float kTickSpacing = 110;
 constexpr float kPitch = 38;
 constexpr double kSameShare = 0.02;  // a smaller share of all counts as no difference
 
-std::string signed_duration(Ns ns) { return (ns > 0 ? "+" : "") + format_duration(ns); }
-
 struct Meaning {
   Match match;
   const char* text;
@@ -50,7 +48,7 @@ std::vector<GridCell> row_of(const WorkChange& change, const Theme& theme) {
           count_cell(change.new_count),
           time_cell(change.base_total_ns),
           time_cell(change.new_total_ns),
-          {.text = signed_duration(cost), .key = static_cast<double>(cost), .ink = ink},
+          {.text = format_duration_change(cost), .key = static_cast<double>(cost), .ink = ink},
           {.text = std::string(change.verdict()), .ink = ink}};
 }
 
@@ -123,7 +121,7 @@ void CompareView::draw_head(const TraceModel& model, ViewState& state, const The
     next(Face::kBold, Color::kTextDim, "same duration");
   } else {
     next(Face::kBold, change > 0 ? Color::kIncoming : Color::kOutgoing,
-         signed_duration(after - before) + " (" + format_percent(std::fabs(change)) +
+         format_duration_change(after - before) + " (" + format_percent(std::fabs(change)) +
              (change > 0 ? " longer)" : " shorter)"));
   }
   // The legend, at the right if there is space.

@@ -17,7 +17,9 @@ namespace streamscope::report {
 namespace {
 
 using analysis::EdgeChange;
+using analysis::format_change;
 using analysis::format_duration;
+using analysis::format_duration_change;
 using analysis::WorkChange;
 using trace::Ns;
 
@@ -53,8 +55,8 @@ std::string unfinished_sentence(bool of_base) {
 }
 
 std::string instead(Ns now, Ns before) {
-  return fmt::format("{} instead of {} ({:+.1f} %)", format_duration(now), format_duration(before),
-                     analysis::TraceDiff::growth(before, now) * 100);
+  return fmt::format("{} instead of {} ({})", format_duration(now), format_duration(before),
+                     format_change(analysis::TraceDiff::growth(before, now)));
 }
 
 DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown) {
@@ -151,7 +153,7 @@ Document diff_document(const DiffVerdict& verdict) {
       .columns = {
           {"cost", true}, {"work"}, {"stream"}, {"times", true}, {"median", true}, {"what"}}};
   for (const WorkChange& change : diff.work | std::views::take(kDiffRowsShown)) {
-    work.rows.push_back({signed_duration(change.cost_ns()), change.label, change.stream,
+    work.rows.push_back({format_duration_change(change.cost_ns()), change.label, change.stream,
                          counts(change.base_count, change.new_count),
                          fmt::format("{} → {}", format_duration(change.base_median_ns),
                                      format_duration(change.new_median_ns)),
@@ -172,7 +174,7 @@ Document diff_document(const DiffVerdict& verdict) {
   for (const auto& [cause, times] : diff.waits) {
     waits.rows.push_back({std::string(to_string(cause)), format_duration(times.first),
                           format_duration(times.second),
-                          signed_duration(times.second - times.first)});
+                          format_duration_change(times.second - times.first)});
   }
   if (!waits.rows.empty()) document.sections.push_back(std::move(waits));
   Section result{.title = "Result"};

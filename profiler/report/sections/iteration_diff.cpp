@@ -16,8 +16,10 @@ namespace streamscope::report {
 namespace {
 
 using analysis::ComparedIterations;
+using analysis::format_change;
 using analysis::format_count;
 using analysis::format_duration;
+using analysis::format_duration_change;
 using analysis::format_mean;
 using analysis::format_percent;
 using analysis::IterationDiff;
@@ -38,10 +40,11 @@ std::string quartiles(const ComparedIterations& run) {
 }
 
 std::string duration_sentence(const IterationDiff& diff) {
-  return fmt::format("{} an iteration instead of {}: {:+.1f} % ({}; median, quartiles).",
-                     quartiles(diff.now), quartiles(diff.base),
-                     analysis::TraceDiff::growth(diff.base.median_ns, diff.now.median_ns) * 100,
-                     diff.how);
+  return fmt::format(
+      "{} an iteration instead of {}: {} ({}; median, quartiles).", quartiles(diff.now),
+      quartiles(diff.base),
+      format_change(analysis::TraceDiff::growth(diff.base.median_ns, diff.now.median_ns)),
+      diff.how);
 }
 
 std::string test_sentence(const IterationDiff& diff) {
@@ -101,7 +104,7 @@ Section share_section(const IterationDiff& diff) {
   std::ranges::stable_sort(shares, std::ranges::greater{},
                            [&](TimeShare share) { return std::abs(diff.growth_ns(share)); });
   const auto add = [&](std::string_view name, Ns before, Ns after) {
-    section.rows.push_back({signed_duration(after - before), format_duration(before),
+    section.rows.push_back({format_duration_change(after - before), format_duration(before),
                             format_duration(after), std::string(name)});
   };
   add("the whole iteration", diff.base.mean_ns, diff.now.mean_ns);
@@ -125,8 +128,8 @@ Section place_section(const IterationDiff& diff) {
   for (const PlaceChange& place : diff.places) {
     if (section.rows.size() == kPlacesShown) break;
     const std::string before = format_mean(place.base_count), after = format_mean(place.new_count);
-    section.rows.push_back({signed_duration(place.growth_ns()), format_duration(place.base_ns),
-                            format_duration(place.new_ns),
+    section.rows.push_back({format_duration_change(place.growth_ns()),
+                            format_duration(place.base_ns), format_duration(place.new_ns),
                             before == after ? after : fmt::format("{} → {}", before, after),
                             fmt::format("{} {}", name_of(place.kind), place.name),
                             place.call_site});
@@ -154,8 +157,6 @@ Json test_json(const IterationDiff& diff) {
               {"new_is_longer", diff.test.longer},
               {"significant", diff.is_significant()}};
 }
-
-std::string signed_duration(Ns ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
 
 std::vector<Section> iteration_sections(const IterationDiff& diff) {
   if (!diff.comparable()) return {};

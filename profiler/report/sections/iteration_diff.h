@@ -25,7 +25,4 @@ std::vector<std::string> duration_sentences(const analysis::IterationDiff& diff)
 Json durations_json(const analysis::ComparedIterations& run);
 Json test_json(const analysis::IterationDiff& diff);
 
-/// "+1.20 ms"
-std::string signed_duration(trace::Ns ns);
-
 }  // namespace streamscope::report
