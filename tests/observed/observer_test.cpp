@@ -124,7 +124,7 @@ TEST(Observer, OfCodeThatCannotBeReadSaysThatNotAllIsKnown) {
 TEST(Observer, ReadsTablesInTurnWhileTheProgramRuns) {
   Program program(cubin("signals.sm_90"));
   ThreadStream streams[3];
-  constexpr uint64_t kGranules = 2000, kLaunches = test::kThreadSanitized ? 150 : 400;
+  constexpr uint64_t kGranules = 2000, kLaunches = test::kSanitized ? 150 : 400;
   std::map<uint32_t, uint64_t> expected;
   for (uint64_t i = 0; i < kLaunches; ++i) {
     const uint64_t base = kBase + i * kGranules * 512;
