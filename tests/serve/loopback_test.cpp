@@ -260,10 +260,10 @@ TEST(LoopbackServer, ClosesTheConnectionOfAClientThatReadsNothing) {
 TEST(LoopbackServer, AHandlerMayTakeLongerThanAllLimits) {
   const Server server = Server::on_loopback(kAnywhere,
                                             [](const Request&) {
-                                              std::this_thread::sleep_for(600ms);
+                                              std::this_thread::sleep_for(2500ms);
                                               return Response{.body = std::string(4 << 20, 'x')};
                                             },
-                                            {}, {.idle = 200ms, .request = 400ms});
+                                            {}, {.idle = 1s, .request = 2s});
   EXPECT_GT(response_to(server.port(), kOrdinary).size(), size_t{4} << 20);
 }
 
