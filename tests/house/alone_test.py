@@ -6,7 +6,7 @@ minutes (`./dev test` with the preset dev does it).
 
   alone_test.py ROOT BUILD COMPILER [SOURCE ...]
 
-Without SOURCE, at most LIMIT product sources of the last COMMITS commits and of the working tree. Exit code 1 if one does not compile, 77 if the
+Without SOURCE, at most LIMIT sources of the last COMMITS commits and of the working tree. Exit code 1 if one does not compile, 77 if the
 build compiles every source alone or if ROOT has no history.
 """
 
@@ -18,12 +18,12 @@ import shlex
 import subprocess
 import sys
 
-COMMITS, LIMIT = 5, 6
-PARTS = ("libcoord/", "profiler/", "viewer/")
+COMMITS, LIMIT = 5, 8
+PARTS = ("libcoord/", "profiler/", "viewer/", "tests/")
 
 
 def changed(root):
-    """Product sources that changed recently, the newest change first; None without a history."""
+    """Sources that changed recently, the newest change first; None without a history."""
     git = ["git", "-C", str(root)]
     listed = [subprocess.run([*git, *words], capture_output=True, text=True, check=False)
               for words in (["diff", "--name-only", "HEAD"], ["log", f"-{COMMITS}", "--name-only", "--format="])]

@@ -9,6 +9,7 @@
 namespace streamscope::test {
 namespace {
 
+using trace::Trace;
 using NsysSamples = ImportTest;
 
 TEST_F(NsysSamples, ShowWhatTheHostDidInIterations) {
