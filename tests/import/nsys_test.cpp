@@ -163,8 +163,8 @@ TEST_F(NsysImport, RefusesForeignDatabases) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.sqlite.part"));
 }
 
-// Samples of a thread that makes calls: it runs for 10 ms, waits for 10 ms and runs again.
-// A sample each millisecond from 1 to 10 ms and from 21 to 30 ms, all in load(), called by main().
+// Samples of a thread that makes calls: it runs for 10 ms, waits for 10 ms and runs again. One each
+// millisecond from 1 to 10 ms and from 21 to 30 ms, all in load(), called by main().
 std::string samples_of_a_thread() {
   std::string sql = std::string(kStrings) + kCalls + call_row(0, 1, 1, 1) +
                     call_row(30'000'000, 1, 2, 1) + kSamples;
