@@ -13,6 +13,8 @@
 #include <ctime>
 #include <vector>
 
+#include "support/processors.h"
+
 namespace streamscope::bench {
 
 /// CPU time of a piece of work that keeps all units of a core busy, in ns.
@@ -34,14 +36,6 @@ inline double processor_probe_ns() {
   return now() - begin;
 }
 
-/// Keeps the calling thread on one CPU. False if it may not run there.
-inline bool stay_on(int processor) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(processor, &only);
-  return pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
-}
-
 /// The currently fastest of these CPUs, or -1. Takes a millisecond for each, and leaves the calling
 /// thread on one of them.
 inline int quietest_of(const cpu_set_t& allowed) {
@@ -50,12 +44,10 @@ inline int quietest_of(const cpu_set_t& allowed) {
     double spent_ns;
   };
   std::vector<Processor> processors;
-  for (int number = 0; number < CPU_SETSIZE; ++number) {
-    if (CPU_ISSET(number, &allowed)) processors.push_back({number, 0});
-  }
+  for (const int number : test::processors_in(allowed)) processors.push_back({number, 0});
   for (int round = 0; round < 5; ++round) {
     for (Processor& one : processors) {
-      if (stay_on(one.number)) one.spent_ns += processor_probe_ns();
+      if (test::stay_on(one.number)) one.spent_ns += processor_probe_ns();
     }
   }
   const auto best = std::min_element(
@@ -71,7 +63,7 @@ class OnQuietProcessor {
   OnQuietProcessor()
       : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {
     const int number = known_ ? quietest_of(before_) : -1;
-    if (number < 0 || !stay_on(number)) restore();
+    if (number < 0 || !test::stay_on(number)) restore();
   }
   ~OnQuietProcessor() { restore(); }
   OnQuietProcessor(const OnQuietProcessor&) = delete;
