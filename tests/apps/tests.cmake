@@ -3,7 +3,14 @@
 
 # Real CUDA programs to record: NAME in bin/apps with the static CUDA runtime, NAME_shared with the shared one and,
 # where the meaning of stream 0 matters, NAME_ptds built for per-thread default streams. tests/gpu/run records them
-# on a machine with a GPU; ctest only runs each once (label gpu), which is a visible skip without one.
+# on a machine with a GPU; ctest only runs each once (label gpu), which is a visible skip without one. With
+# STREAMSCOPE_GPU_PROGRAMS=AUTO those written in CUDA are not even built there; the target `gpu_programs` builds them, and
+# house.sources_compile_alone compiles those that changed.
+add_custom_target(gpu_programs)
+set(builds_gpu_programs ON)
+if(STREAMSCOPE_GPU_PROGRAMS STREQUAL AUTO AND NOT EXISTS /dev/nvidiactl)
+  set(builds_gpu_programs OFF)
+endif()
 
 function(streamscope_app name)
   cmake_parse_arguments(arg "NO_TEST" "SOURCE" "LINK;ARGUMENTS" ${ARGN})
@@ -13,8 +20,16 @@ function(streamscope_app name)
   target_compile_options(app_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
   target_link_options(app_${name} PRIVATE -Wl,--compress-debug-sections=zlib)  # they travel to other machines, and findings name lines
   target_link_libraries(app_${name} PRIVATE streamscope::cuda_headers Threads::Threads ${CMAKE_DL_LIBS} ${arg_LINK})
+  set(command app_${name} ${arg_ARGUMENTS})
+  if(arg_SOURCE MATCHES TARGET_OBJECTS)
+    add_dependencies(gpu_programs app_${name})
+    if(NOT builds_gpu_programs)
+      set_target_properties(app_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+      set(command sh -c "echo 'skipped: there is no GPU' && exit 77")
+    endif()
+  endif()
   if(NOT arg_NO_TEST)
-    add_test(NAME apps.${name} COMMAND app_${name} ${arg_ARGUMENTS})
+    add_test(NAME apps.${name} COMMAND ${command})
     set_tests_properties(apps.${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 60)
   endif()
 endfunction()
@@ -78,7 +93,7 @@ if(CMAKE_CUDA_COMPILER)
       list(APPEND variants ${name}_ptds)
     endif()
     foreach(variant ${variants})
-      add_library(app_${variant}_object OBJECT apps/${name}.cu)
+      add_library(app_${variant}_object OBJECT EXCLUDE_FROM_ALL apps/${name}.cu)
       target_link_libraries(app_${variant}_object PRIVATE streamscope::cuda_headers ${arg_LINK})
       target_compile_options(app_${variant}_object PRIVATE -std=c++20 ${code} -Xcompiler=-Wall,-Wextra)
       if(NOT variant STREQUAL name)
@@ -114,14 +129,14 @@ if(CMAKE_CUDA_COMPILER)
   if(TARGET streamscope::collect)  # these two leave a trace where they run, so only tests/gpu/run runs them
     streamscope_cuda_app(linked NO_TEST LINK streamscope::collect)
   endif()
-  add_library(app_hang_object OBJECT apps/hang/device.cu apps/hang/host.cu apps/hang/late.cu apps/hang/memory.cu)
+  add_library(app_hang_object OBJECT EXCLUDE_FROM_ALL apps/hang/device.cu apps/hang/host.cu apps/hang/late.cu apps/hang/memory.cu)
   target_compile_options(app_hang_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90])
   streamscope_app(hang SOURCE $<TARGET_OBJECTS:app_hang_object> NO_TEST)
   set_target_properties(app_hang PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static
     LINK_OPTIONS "")  # not stripped: their functions are to be named in stacks
   if(TARGET streamscope_coord)  # they measure; ctest only tries them out
     foreach(name task_queue_balance task_queue_dag task_queue_rate task_queue_stress)
-      add_library(app_${name}_object OBJECT apps/${name}.cu)
+      add_library(app_${name}_object OBJECT EXCLUDE_FROM_ALL apps/${name}.cu)
       target_link_libraries(app_${name}_object PRIVATE streamscope::cuda_headers streamscope::coord)
       target_compile_options(app_${name}_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90]
         -Xcompiler=-Wall,-Wextra)
@@ -129,7 +144,7 @@ if(CMAKE_CUDA_COMPILER)
       set_target_properties(app_${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static)
     endforeach()
   endif()
-  add_library(app_collectives_object OBJECT apps/hang/collectives.cu)
+  add_library(app_collectives_object OBJECT EXCLUDE_FROM_ALL apps/hang/collectives.cu)
   target_compile_options(app_collectives_object PRIVATE -std=c++20 --generate-code=arch=compute_75,code=[compute_75,sm_90])
   streamscope_app(collectives SOURCE $<TARGET_OBJECTS:app_collectives_object>)
   set_target_properties(app_collectives PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static)

@@ -13,10 +13,11 @@ foreach(example ${examples})
   endforeach()
 endforeach()
 
-# Each public header compiles alone, which sanitized builds leave to the others.
+# Each public header compiles alone, which sanitized builds leave to the others, and builds of several sources at once to
+# house.sources_compile_alone.
 set(alone "")
 set(headers "")
-if(NOT STREAMSCOPE_SANITIZE)
+if(NOT STREAMSCOPE_SANITIZE AND NOT STREAMSCOPE_UNITY)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libcoord/include/coord/*.h)
 endif()
 foreach(header ${headers})

@@ -33,6 +33,7 @@
 
 #include "record/samples/sampler.h"
 #include "record/symbols/symbolize.h"
+#include "support/sanitized.h"
 
 namespace streamscope::record {
 namespace {
@@ -278,7 +279,8 @@ TEST_F(Copies, InterruptNoCall) {
 }
 
 TEST_F(Copies, OfAProcessThatEndsLeaveItsExitCodeToItsParent) {
-  for (int i = 0; i < 300; ++i) {
+  const int rounds = test::sample_of(300);
+  for (int i = 0; i < rounds; ++i) {
     start([](Shared& shared) {
       shared.ready = 1;
       for (int turn = 0; turn < 20'000; ++turn) ++shared.turns;
