@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace streamscope::analysis {
 namespace {
@@ -84,6 +85,23 @@ std::string format_duration_change(int64_t ns) {
   const std::string duration = format_duration(ns);
   if (ns < 0) return "−" + duration.substr(1);
   return ns > 0 ? "+" + duration : duration;
+}
+
+std::string format_range(double low_percent, double high_percent) {
+  const auto signed_number = [](double number) {
+    return fmt::format("{}{:.1f}", number < 0 ? "−" : "", std::fabs(number));
+  };
+  return signed_number(low_percent) + " to " + signed_number(high_percent) + " %";
+}
+
+std::string format_step(const std::string& before, const std::string& after) {
+  return before == after ? after : before + " → " + after;
+}
+
+std::string format_gain(int64_t before_ns, int64_t after_ns) {
+  const int64_t gain = before_ns - after_ns;
+  return fmt::format("{} → {} ({}{})", format_duration(before_ns), format_duration(after_ns),
+                     gain < 0 ? "+" : "−", format_percent(std::abs(gain), before_ns));
 }
 
 }  // namespace streamscope::analysis

@@ -150,8 +150,9 @@ int measure_cost(const record::Options& recorded, const CostChoices& choices,
                                       {"pairs", rows}}
                            .dump(2));
   } else {
-    fmt::print("tier {}: recording cost {:+.1f} % ({:.1f} to {:.1f} %, {} of runs)\n",
-               to_string(recorded.tier), cost.percent, cost.low_percent, cost.high_percent,
+    fmt::print("tier {}: recording cost {} ({}, {} of runs)\n", to_string(recorded.tier),
+               analysis::format_change(cost.percent / 100),
+               analysis::format_range(cost.low_percent, cost.high_percent),
                analysis::format_count(compared.size(), "pair"));
   }
   return kDone;

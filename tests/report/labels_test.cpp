@@ -64,6 +64,14 @@ TEST(Units, ShowTheSignOfAChange) {
   EXPECT_EQ(format_duration_change(-100'000), "−100 µs");
   EXPECT_EQ(format_duration_change(3'200'000), "+3.20 ms");
   EXPECT_EQ(format_duration_change(0), "0 ns");
+  EXPECT_EQ(analysis::format_range(-0.31, 0.6), "−0.3 to 0.6 %");
+}
+
+TEST(Units, ShowWhatWasAndWhatIs) {
+  EXPECT_EQ(analysis::format_step("3", "4"), "3 → 4");
+  EXPECT_EQ(analysis::format_step("4", "4"), "4");
+  EXPECT_EQ(analysis::format_gain(8'500'000, 1'520'000), "8.50 ms → 1.52 ms (−82 %)");
+  EXPECT_EQ(analysis::format_gain(1'000'000, 1'100'000), "1.00 ms → 1.10 ms (+10 %)");
 }
 
 TEST(Labels, KernelNamesAreShortened) {

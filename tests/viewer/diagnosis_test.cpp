@@ -40,7 +40,7 @@ TEST(Diagnosis, SaysWhatAReportSays) {
   for (size_t i = 0; i < diagnosis.repairs.size(); ++i) {
     const Repair& repair = diagnosis.repairs[i];
     EXPECT_EQ(findings[repair.finding].title(), report.advice[i].finding.title);
-    EXPECT_EQ(repair.gain, report::repair_gain(*report.advice[i].finding.iteration));
+    EXPECT_EQ(repair.gain, report::gain_text(report.advice[i].finding, 0));
   }
   EXPECT_TRUE(std::ranges::any_of(diagnosis.repairs, [](const Repair& repair) {
     return repair.place == "train.py:41 step";

@@ -4,19 +4,17 @@
 #include "prediction.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/delay/replay.h"
+#include "analysis/units.h"
 #include "labels.h"
 
 namespace streamscope::viewer {
 
 std::string describe(const Prediction& prediction) {
-  const Ns before = prediction.recorded_ns, gain = prediction.gain_ns;
-  const double share = static_cast<double>(gain) / static_cast<double>(std::max<Ns>(before, 1));
+  const Ns before = prediction.recorded_ns;
   return format_count(prediction.repaired.size(), "finding") +
-         " fixed: " + format_duration(before) + " \u2192 " + format_duration(before - gain) + " (" +
-         (gain >= 0 ? "−" : "+") + format_percent(std::abs(share)) + ")";
+         " fixed: " + analysis::format_gain(before, before - prediction.gain_ns);
 }
 
 bool can_predict(const TraceModel& model, size_t finding) {

@@ -43,11 +43,8 @@ Section finding_section(const Check& check, const Advice& advice) {
   const analysis::Finding& finding = advice.finding;
   std::string facts = rule_name(*advice.detector);
   if (finding.count > 1) facts += fmt::format(", {} times", format_count(finding.count));
-  if (finding.iteration) {
-    facts += ", iteration " + repair_gain(*finding.iteration);
-  } else if (finding.gain_ns) {
-    facts += ", gain " + format_duration(*finding.gain_ns);
-  }
+  if (const std::string gain = gain_text(finding, 0); !gain.empty())
+    facts += (finding.iteration ? ", iteration " : ", gain ") + gain;
   if (finding.start_ns != trace::kUnknownNs) facts += ", at " + format_duration(finding.start_ns);
   if (finding.confidence == Confidence::kSuspected) facts += "; suspected: evidence is missing";
   if (advice.is_possible()) facts += "; from indirect evidence, never fails a check";

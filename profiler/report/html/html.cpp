@@ -54,9 +54,8 @@ std::string host_of(const IterationSummary& summary, const Section& section) {
 std::string gain_of(const analysis::Finding& finding) {
   if (finding.iteration)
     return fmt::format(", <strong class=\"gain\">iteration {}</strong>",
-                       escape_markup(repair_gain(*finding.iteration)));
-  if (finding.gain_ns)
-    return ", gain " + escape_markup(analysis::format_duration(*finding.gain_ns));
+                       escape_markup(gain_text(finding, 0)));
+  if (finding.gain_ns) return ", gain " + escape_markup(gain_text(finding, 0));
   return "";
 }
 

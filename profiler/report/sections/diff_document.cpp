@@ -26,7 +26,7 @@ using trace::Ns;
 constexpr size_t kDiffRowsShown = 30;  // JSON has all
 
 std::string counts(uint64_t before, uint64_t after) {
-  return before == after ? std::to_string(after) : fmt::format("{} → {}", before, after);
+  return analysis::format_step(std::to_string(before), std::to_string(after));
 }
 
 void note_rest(Section& section, size_t all) {

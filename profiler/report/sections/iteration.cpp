@@ -256,14 +256,9 @@ size_t median_iteration(const analysis::Iterations& iterations) {
   return best;
 }
 
-std::string repair_gain(const analysis::IterationGain& gain) {
-  return fmt::format("{} → {} (−{})", format_duration(gain.before_ns),
-                     format_duration(gain.after_ns),
-                     format_percent(gain.gain_ns(), gain.before_ns));
-}
-
 std::string gain_text(const analysis::Finding& finding, Ns window_ns) {
-  if (finding.iteration) return repair_gain(*finding.iteration);
+  if (finding.iteration)
+    return analysis::format_gain(finding.iteration->before_ns, finding.iteration->after_ns);
   if (!finding.gain_ns) return "";
   std::string text = format_duration(*finding.gain_ns);
   if (window_ns > 0) text += fmt::format(" ({})", format_percent(*finding.gain_ns, window_ns));

@@ -60,10 +60,8 @@ std::string times_of(const ShareLine& line);
 /// The index of the steady iteration whose duration is closest to the median.
 size_t median_iteration(const analysis::Iterations& iterations);
 
-/// "8.50 ms → 1.52 ms (−82 %)"
-std::string repair_gain(const analysis::IterationGain& gain);
-/// repair_gain(), or without iterations the time that a repair saves and its share of all work:
-/// "3.20 ms (22 %)". Empty if it is unknown.
+/// What a repair brings an iteration: "8.50 ms → 1.52 ms (−82 %)". Without iterations the time that
+/// it saves, and its share of `window_ns` unless that is 0: "3.20 ms (22 %)". Empty if unknown.
 std::string gain_text(const analysis::Finding& finding, trace::Ns window_ns);
 /// "3 smaller findings, 0.4 % of an iteration together"
 std::string small_findings(const IterationSummary& summary, const std::vector<Advice>& small);

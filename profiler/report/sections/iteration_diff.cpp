@@ -127,12 +127,11 @@ Section place_section(const IterationDiff& diff) {
                                 "late, of all streams"}};
   for (const PlaceChange& place : diff.places) {
     if (section.rows.size() == kPlacesShown) break;
-    const std::string before = format_mean(place.base_count), after = format_mean(place.new_count);
-    section.rows.push_back({format_duration_change(place.growth_ns()),
-                            format_duration(place.base_ns), format_duration(place.new_ns),
-                            before == after ? after : fmt::format("{} → {}", before, after),
-                            fmt::format("{} {}", name_of(place.kind), place.name),
-                            place.call_site});
+    section.rows.push_back(
+        {format_duration_change(place.growth_ns()), format_duration(place.base_ns),
+         format_duration(place.new_ns),
+         analysis::format_step(format_mean(place.base_count), format_mean(place.new_count)),
+         fmt::format("{} {}", name_of(place.kind), place.name), place.call_site});
   }
   if (diff.places.size() > kPlacesShown)
     section.footnotes.push_back("smaller changes are in --format json");

@@ -30,12 +30,9 @@ constexpr double kLeastRankChange = 0.01, kLeastHiddenChange = 0.05;
 
 Ns whole(double ns) { return static_cast<Ns>(std::llround(ns)); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-std::string changed(const std::string& before, const std::string& after) {
-  return before == after ? after : fmt::format("{} → {}", before, after);
-}
 std::string changed(double before_ns, double after_ns) {
-  return changed(analysis::format_duration(whole(before_ns)),
-                 analysis::format_duration(whole(after_ns)));
+  return analysis::format_step(analysis::format_duration(whole(before_ns)),
+                               analysis::format_duration(whole(after_ns)));
 }
 
 Ns median_ns(const JobReport& report) {
@@ -145,11 +142,11 @@ Section rank_section(const JobDiff& diff) {
                               right("communication hidden")}};
   for (const RankChange& change :
        first_of(diff.ranks, kRowsShown, "ranks that changed less", section))
-    section.rows.push_back(
-        {fmt::format("{}", change.rank),
-         changed(change.base.makes_wait_ns, change.now.makes_wait_ns),
-         changed(change.base.waits_ns, change.now.waits_ns),
-         changed(percent(change.base.hidden_share), percent(change.now.hidden_share))});
+    section.rows.push_back({fmt::format("{}", change.rank),
+                            changed(change.base.makes_wait_ns, change.now.makes_wait_ns),
+                            changed(change.base.waits_ns, change.now.waits_ns),
+                            analysis::format_step(percent(change.base.hidden_share),
+                                                  percent(change.now.hidden_share))});
   const auto add_only = [&](const char* run, const std::vector<int32_t>& ranks) {
     if (!ranks.empty())
       section.remarks.push_back(

@@ -18,8 +18,9 @@ using NotMeasured = RecordingCost::NotMeasured;
 std::string text_of(const trace::Trace& trace, const RecordingCost& cost) {
   const analysis::MeasuredCost& measured = cost.measured;
   if (cost.is_measured()) {
-    return fmt::format("recording cost {:+.1f} % ({:.1f} to {:.1f} %, {}){}", measured.percent,
-                       measured.low_percent, measured.high_percent,
+    return fmt::format("recording cost {} ({}, {}){}",
+                       analysis::format_change(measured.percent / 100),
+                       analysis::format_range(measured.low_percent, measured.high_percent),
                        analysis::format_count(measured.windows, "window"),
                        cost.not_measured == NotMeasured::kCallbacks ? " plus callbacks"
                        : cost.not_measured == NotMeasured::kCupti   ? " plus CUPTI"
