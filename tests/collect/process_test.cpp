@@ -413,12 +413,15 @@ TEST(Process, MarksTheWindowsOfARunThatIsRecordedOrNot) {
     const uint64_t steps = std::stoull(run.output_text());
     const auto marks = run.all<ring::CollectingRecord>(RecordKind::kCollecting);
     ASSERT_GE(marks.size(), 6u);
+    size_t advances = 0;  // on a busy machine the program may not run for a whole window
     for (size_t i = 0; i < marks.size(); ++i) {
       EXPECT_EQ(marks[i].on, recorded ? 1 : 0);
       EXPECT_EQ(marks[i].measuring, 1);
       if (i == 0) continue;
-      EXPECT_GT(marks[i].progress, marks[i - 1].progress);
+      EXPECT_GE(marks[i].progress, marks[i - 1].progress);
+      advances += marks[i].progress > marks[i - 1].progress;
     }
+    EXPECT_GE(advances, marks.size() / 2);
     size_t created = 0, launched = 0;
     for (const ring::CallRecord& call : run.calls()) {
       created += ring::call_info(call.call).kind == CallKind::kEventCreate;
