@@ -182,15 +182,23 @@ INSTANTIATE_TEST_SUITE_P(Policies, TaskQueues,
                            }
                          });
 
-/// 40 tasks of 1 ms for two workers, `others` of them for worker 1; who ran how many.
-std::vector<int> spread(TaskQueue& queue, int others) {
+/// 40 tasks of 1 ms for two workers, `others` of them for worker 1; who ran how many. A busy
+/// machine may let worker 1 wait: the second half of those of worker 0 last until it has run
+/// `least`, for 10 s at most.
+std::vector<int> spread(TaskQueue& queue, int others, int least = 0) {
   std::vector<int> by_worker(2);
   std::mutex mutex;
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  const auto may_end = [&] {
+    const std::lock_guard lock(mutex);
+    return by_worker[0] < 20 || by_worker[1] >= least || std::chrono::steady_clock::now() > end;
+  };
   const TaskHandle all_there = queue.submit([](const TaskPlace&) {}, {.worker = 0});
   for (int i = 0; i < 40; ++i) {
     queue.submit(
         [&](const TaskPlace& place) {
-          std::this_thread::sleep_for(1ms);
+          do std::this_thread::sleep_for(1ms);
+          while (place.worker == 0 && !may_end());
           const std::lock_guard lock(mutex);
           ++by_worker[place.worker];
         },
@@ -203,13 +211,18 @@ std::vector<int> spread(TaskQueue& queue, int others) {
 TEST(TaskQueue, StaticTasksStayWithTheirWorker) {
   TaskQueue queue({.workers = 2, .policy = TaskPolicy::kStatic});
   EXPECT_EQ(spread(queue, 2), (std::vector{38, 2}));
-  EXPECT_EQ(queue.metrics().stolen, 0u);
-  EXPECT_GT(queue.metrics().imbalance(), 1.5);
+  const coord::TaskQueueMetrics metrics = queue.metrics();
+  EXPECT_EQ(metrics.stolen, 0u);
+  EXPECT_GE(metrics.busy[0], 38ms);
+  EXPECT_GE(metrics.busy[1], 2ms);
+  EXPECT_DOUBLE_EQ(metrics.imbalance(),
+                   2.0 * static_cast<double>(std::ranges::max(metrics.busy).count()) /
+                       static_cast<double>((metrics.busy[0] + metrics.busy[1]).count()));
 }
 
 TEST(TaskQueue, DynamicTasksAreTakenByIdleWorkers) {
   TaskQueue queue({.workers = 2, .policy = TaskPolicy::kDynamic});
-  const std::vector<int> by_worker = spread(queue, 0);
+  const std::vector<int> by_worker = spread(queue, 0, 10);
   EXPECT_GE(by_worker[1], 10);
   EXPECT_GT(queue.metrics().steals, 0u);
 }
@@ -222,7 +235,7 @@ TEST(TaskQueue, AHybridQueueStaysStaticWhileWorkIsEven) {
 
 TEST(TaskQueue, AHybridQueueTurnsDynamicOnceWorkIsUneven) {
   TaskQueue queue({.workers = 2, .policy = TaskPolicy::kHybrid, .imbalance = 1.7});
-  const std::vector<int> by_worker = spread(queue, 0);
+  const std::vector<int> by_worker = spread(queue, 0, 8);
   EXPECT_TRUE(queue.metrics().dynamic);
   EXPECT_GE(by_worker[1], 8);
 }
