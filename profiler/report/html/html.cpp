@@ -52,11 +52,9 @@ std::string host_of(const IterationSummary& summary, const Section& section) {
 
 // "gain 3.20 ms", or the iteration with and without the repair.
 std::string gain_of(const analysis::Finding& finding) {
-  if (finding.iteration)
-    return fmt::format(", <strong class=\"gain\">iteration {}</strong>",
-                       escape_markup(gain_text(finding, 0)));
-  if (finding.gain_ns) return ", gain " + escape_markup(gain_text(finding, 0));
-  return "";
+  const std::string gain = escape_markup(gain_text(finding, 0));
+  if (finding.iteration) return fmt::format(", <strong class=\"gain\">iteration {}</strong>", gain);
+  return gain.empty() ? "" : ", gain " + gain;
 }
 
 std::string finding_of(const Trace& trace, const analysis::StreamOps& stream_ops,
