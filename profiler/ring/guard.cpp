@@ -4,6 +4,8 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -111,13 +113,16 @@ bool rescue(const void* address) {
   if (mapping == nullptr) return false;
   if (mapping->lost.exchange(true, std::memory_order_relaxed)) return true;  // another thread did
   const int error = errno;
-  const int access =
+  const long access =
       mapping->read_only.load(std::memory_order_relaxed) ? PROT_READ : PROT_READ | PROT_WRITE;
-  void* memory = ::mmap(reinterpret_cast<void*>(mapping->begin.load(std::memory_order_relaxed)),
-                        mapping->bytes.load(std::memory_order_relaxed), access,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  // The system call itself: a thread sanitizer of the program would see mmap() write the memory
+  // that other threads use.
+  constexpr long kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  const long mapped =
+      ::syscall(SYS_mmap, mapping->begin.load(std::memory_order_relaxed),
+                mapping->bytes.load(std::memory_order_relaxed), access, kFlags, -1L, 0L);
   errno = error;
-  if (memory == MAP_FAILED) {
+  if (mapped == -1) {
     mapping->lost.store(false, std::memory_order_relaxed);
     return false;
   }
