@@ -8,6 +8,10 @@
 
 #include <map>
 #include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "job/files/hang_note.h"
 #include "job/rank_words.h"
@@ -100,12 +104,22 @@ class HungJob {
     CollectiveKind kind;
     int rank = -1, peer = -1;  // in it, of messages
     std::string channel{};     // of messages
-    const std::string& together() const { return channel.empty() ? communicator : channel; }
+    size_t group = 0;          // of those that meet in it
+  };
+  struct Meeting {
+    int arrived = 0;
+    CollectiveKind kind{};
+    bool is_broken = false;
+  };
+  struct Group {
+    std::string name{};
+    int size = 0;
+    std::vector<Meeting> meetings{};
   };
   struct Rank {
     std::vector<Call> calls;
-    std::map<std::string, uint32_t> communicators;  // how many were begun
-    size_t issued = 0, begun = 0, ended = 0;        // calls
+    std::vector<uint32_t> met;                // by group, calls that were begun
+    size_t issued = 0, begun = 0, ended = 0;  // calls
     HangFault fault = HangFault::kNone;
     size_t at = 0;
   };
@@ -113,10 +127,19 @@ class HungJob {
   HungJob() = default;
 
   void count_ranks() {
+    std::map<std::string, size_t> numbers;
     for (Rank& rank : ranks_) {
-      for (const Call& call : rank.calls) rank.communicators.try_emplace(call.together());
-      for (auto& [name, state] : rank.communicators) ++sizes_[name];
+      std::set<size_t> groups;
+      for (Call& call : rank.calls) {
+        const std::string& name = call.channel.empty() ? call.communicator : call.channel;
+        call.group = numbers.try_emplace(name, numbers.size()).first->second;
+        groups.insert(call.group);
+      }
+      groups_.resize(numbers.size());
+      for (const size_t group : groups) ++groups_[group].size;
     }
+    for (const auto& [name, group] : numbers) groups_[group].name = name;
+    for (Rank& rank : ranks_) rank.met.resize(groups_.size());
   }
 
   bool step(Rank& rank, size_t ahead) {
@@ -132,17 +155,18 @@ class HungJob {
     if (rank.begun == rank.ended && rank.begun < rank.issued &&
         !(device_stops && rank.begun == rank.at)) {
       const Call& call = rank.calls[rank.begun++];
-      const uint32_t number = rank.communicators[call.together()]++;
-      auto& arrived = arrived_[{call.together(), number}];
-      ++arrived.first;
-      if (arrived.first == 1) arrived.second = call.kind;
-      broken_[{call.together(), number}] |= call.channel.empty() && arrived.second != call.kind;
+      const uint32_t number = rank.met[call.group]++;
+      std::vector<Meeting>& meetings = groups_[call.group].meetings;
+      if (number == meetings.size()) meetings.push_back({.kind = call.kind});
+      ++meetings[number].arrived;
+      meetings[number].is_broken |= call.channel.empty() && meetings[number].kind != call.kind;
       moves = true;
     }
     if (rank.ended < rank.begun) {
-      const Call& call = rank.calls[rank.ended];
-      const std::pair key{call.together(), rank.communicators[call.together()] - 1};
-      if (arrived_[key].first == sizes_[call.together()] && !broken_[key]) {
+      const size_t number = rank.calls[rank.ended].group;
+      const Group& group = groups_[number];
+      const Meeting& meeting = group.meetings[rank.met[number] - 1];
+      if (meeting.arrived == group.size && !meeting.is_broken) {
         ++rank.ended;
         moves = true;
       }
@@ -165,13 +189,13 @@ class HungJob {
     } else if (rank.fault != HangFault::kNone) {
       hang.reason = "waits for the fault";
     }
-    std::map<std::string, LastCall> calls;
+    std::map<std::string_view, LastCall> calls;
     for (size_t i = 0; i < rank.issued; ++i) {
       const Call& issued = rank.calls[i];
-      const auto [at, is_new] = calls.try_emplace(issued.together());
+      const auto [at, is_new] = calls.try_emplace(groups_[issued.group].name);
       LastCall& call = at->second;
       call.communicator = issued.communicator;
-      call.size = issued.channel.empty() ? sizes_.at(issued.communicator) : -1;
+      call.size = issued.channel.empty() ? groups_[issued.group].size : -1;
       call.rank = issued.rank;
       call.peer = issued.peer;
       if (!is_new) ++call.issued;
@@ -186,9 +210,7 @@ class HungJob {
   }
 
   std::vector<Rank> ranks_;
-  std::map<std::string, int> sizes_;
-  std::map<std::pair<std::string, uint32_t>, std::pair<int, CollectiveKind>> arrived_;
-  std::map<std::pair<std::string, uint32_t>, bool> broken_;
+  std::vector<Group> groups_;
 };
 
 TEST(JobHang, IsSilentAboutAJobThatEnded) {
