@@ -42,7 +42,7 @@ std::string format_count(uint64_t count, const char* noun) {
 }
 
 std::string format_mean(double count) {
-  return count >= 9.5 ? format_count(static_cast<uint64_t>(count + 0.5))
+  return count >= 9.5 ? format_count(static_cast<uint64_t>(std::llround(count)))
                       : fmt::format("{:.2g}", count);
 }
 

@@ -472,7 +472,7 @@ void plant_in_pipelines(int stages, int pipelines, int all_jobs) {
   int right = 0, hung = 0;
   for (int i = 0; i < jobs; ++i) {
     HungJob job = HungJob::of_pipelines(stages, pipelines, 3);
-    const size_t rank = below(static_cast<size_t>(stages * pipelines));
+    const size_t rank = below(static_cast<size_t>(stages) * static_cast<size_t>(pipelines));
     job.plant(kPlanted[static_cast<size_t>(i) % std::size(kPlanted)], rank,
               below(job.calls_of(rank)));
     const std::vector<RankHang> ends = job.run(1 + below(12));
