@@ -290,6 +290,49 @@ std::vector<Id> Assembly::join_acts(std::vector<Act>& acts) {
   return act_of;
 }
 
+// A stream synchronization whose stream the file does not say waited for the only stream of its
+// process that had work left, if it lasted until that was done: for an idle stream it does not
+// wait.
+void Assembly::find_awaited_streams() {
+  constexpr Ns kClockError = 5'000;
+  struct Process {
+    bool lacks_calls = false;  // so that it is not known what was issued when
+    std::map<Id, Ns> ends;     // by stream, of what was issued until now
+  };
+  std::vector<Process> processes(processes_.size());
+  std::vector<const trace::Op*> issued;
+  for (const trace::Op& op : ops_) {
+    const Id process = process_of_stream(op.stream_id);
+    if (process >= processes.size()) continue;
+    if (op.api_call_id != kNoId)
+      issued.push_back(&op);
+    else
+      processes[process].lacks_calls = true;
+  }
+  const auto issue_ns = [&](const trace::Op* op) { return calls_[op->api_call_id].start_ns; };
+  sort_stably(issued, {}, issue_ns);
+  auto next = issued.begin();
+  for (Id id = 0; id < calls_.size(); ++id) {
+    const Call& call = calls_[id];
+    if (kind_of(call) != CallKind::kStreamSynchronize || process_of(call) >= processes.size())
+      continue;
+    for (; next != issued.end() && issue_ns(*next) <= call.start_ns; ++next) {
+      const Id stream = (*next)->stream_id;
+      Ns& end = processes[process_of_stream(stream)].ends[stream];
+      end = std::max(end, (*next)->end_ns);
+    }
+    const Process& process = processes[process_of(call)];
+    size_t busy = 0;
+    Id awaited = kNoId;
+    for (const auto& [stream, end] : process.ends) {
+      if (end <= call.start_ns) continue;
+      ++busy;
+      if (call.end_ns >= end - kClockError) awaited = stream;
+    }
+    if (busy == 1 && !process.lacks_calls) call_stream_[id] = awaited;
+  }
+}
+
 // A file with waits only describes their records just there.
 void Assembly::name_records() {
   if (call_look_.empty()) return;

@@ -154,6 +154,7 @@ class Assembly {
   void join_work();
   void join_functions();
   std::vector<Id> join_acts(std::vector<Act>& acts);
+  void find_awaited_streams();
   void name_records();
   void append_records();
   void append_calls();
@@ -211,7 +212,7 @@ class Assembly {
   };
   std::vector<Index> index_;  // by process
   bool indexed_ = false;
-  std::vector<Id> call_stream_;              // of the work it issued
+  std::vector<Id> call_stream_;              // of the work it issued or waited for
   std::vector<Id> call_record_, call_look_;  // its act; empty if there are none
   std::vector<Id> call_row_;                 // row of api_call
   std::vector<RecordCall> record_calls_;

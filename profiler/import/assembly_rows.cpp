@@ -110,7 +110,7 @@ void Assembly::append_sync(const Call& call, size_t index, CallKind kind, const 
     case CallKind::kStreamSynchronize:
     case CallKind::kStreamQuery:
       row.kind = kind == CallKind::kStreamQuery ? trace::kStreamQuery : trace::kStreamSynchronize;
-      if (act) row.stream_id = act->stream;
+      row.stream_id = act && act->stream != kNoId ? act->stream : call_stream_[index];
       break;
     case CallKind::kMemcpy:
       row.kind = trace::kSynchronousCopy;
@@ -241,6 +241,7 @@ void Assembly::finish() {
   index_calls();
   join_work();
   join_functions();
+  find_awaited_streams();
   call_record_ = join_acts(records_);
   call_look_ = join_acts(looks_);
   name_records();

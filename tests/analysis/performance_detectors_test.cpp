@@ -52,6 +52,18 @@ TEST(RedundantHostSync, IsSilentIfEachSyncIsNeededOrNothingFollows) {
   EXPECT_EQ(run("redundant-host-sync", builder).outcome, Outcome::kClean);
 }
 
+TEST(RedundantHostSync, IsSilentIfNobodyKnowsWhichStreamTheCallWaitsFor) {
+  TraceBuilder builder;
+  kernel(builder.stream("a"), 0, 5, 50);
+  builder.stream("a").synchronize(10 * kUs, 55 * kUs);
+  builder.stream("b").synchronize(60 * kUs, 70 * kUs);
+  kernel(builder.stream("a"), 80, 85, 100);
+  trace::Trace trace = builder.trace();
+  EXPECT_EQ(run("redundant-host-sync", trace).findings.size(), 1u);
+  trace.host_sync.stream_id[1] = trace::kNoId;
+  EXPECT_EQ(run("redundant-host-sync", trace).outcome, Outcome::kClean);
+}
+
 // Kernel on a, sync, kernel on b, five times.
 TraceBuilder alternating(bool copies_back) {
   TraceBuilder builder;

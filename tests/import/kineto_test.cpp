@@ -99,6 +99,26 @@ TEST_F(KinetoImport, CallsAGuessAmbiguousIfAnotherThreadRecordedMeanwhile) {
   EXPECT_EQ(trace.event_wait_candidate.size(), 2u);
 }
 
+TEST_F(KinetoImport, FindsTheOnlyBusyStreamThatASynchronizationWaitedFor) {
+  const auto awaited = [&](const std::string& work, const char* duration) {
+    const Trace trace = import(write(
+        kHead + call("cudaLaunchKernel", "100", 1) + kernel("103", 20, 1) + work +
+        R"({"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":10,"tid":1,"ts":104,"dur":)" +
+        duration + R"(,"args":{"correlation":9}},)" + kTail));
+    EXPECT_EQ(trace.host_sync.size(), 1u);
+    const trace::Id stream = trace.host_sync.stream_id[0];
+    return stream == trace::kNoId ? -1 : static_cast<int>(trace.stream.native_id[stream]);
+  };
+  EXPECT_EQ(awaited("", "10"), 20);
+  EXPECT_EQ(awaited("", "1.2"), -1) << "it returned before";
+  const std::string launch = call("cudaLaunchKernel", "102", 2);
+  EXPECT_EQ(awaited(launch + kernel("113.1", 20, 2), "20"), 20);
+  EXPECT_EQ(awaited(launch + kernel("103", 24, 2), "10"), -1) << "two are busy";
+  EXPECT_EQ(awaited(call("cudaLaunchKernel", "90", 2) + kernel("91", 24, 2), "10"), 20)
+      << "the other one is done";
+  EXPECT_EQ(awaited(kernel("80", 24, 3), "10"), -1) << "who knows what else was issued";
+}
+
 TEST_F(KinetoImport, NamesDevicesProcessesAndShapes) {
   const Trace trace = import(write(profile()));
   EXPECT_EQ(trace.text(trace.device.name_id[0]), "NVIDIA H200");

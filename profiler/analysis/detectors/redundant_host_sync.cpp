@@ -33,6 +33,19 @@ Id sync_before(const Trace& trace, Id sync) {
   return newest;
 }
 
+// An imported file may not say which stream or record a call waits for.
+bool is_target_known(const Trace& trace, Id sync) {
+  const auto& syncs = trace.host_sync;
+  switch (syncs.kind[sync]) {
+    case trace::kStreamSynchronize:
+      return syncs.stream_id[sync] != kNoId;
+    case trace::kEventSynchronize:
+      return syncs.binding[sync] == trace::kBindingExact;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
@@ -53,10 +66,7 @@ void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
   std::map<Findings::Key, Change> repairs;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     if (!is_blocking_sync(trace, sync) || !before.is_redundant_sync(sync)) continue;
-    if (syncs.kind[sync] == trace::kEventSynchronize &&
-        syncs.binding[sync] != trace::kBindingExact) {
-      continue;
-    }
+    if (!is_target_known(trace, sync)) continue;
     const Id process = trace.process_of_thread(syncs.thread_id[sync]);
     if (process >= first_work.size() || first_work[process] == kUnknownNs ||
         first_work[process] > syncs.start_ns[sync]) {
