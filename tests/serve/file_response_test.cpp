@@ -197,7 +197,8 @@ TEST_F(FileResponse, OfAFileLargerThanMemoryNeedsLittleOfIt) {
 
 TEST_F(FileResponse, ReachesAClientThatIsSlowButReads) {
   fs::resize_file(file_, 8 << 20);
-  const Server server = start(kImpatient);
+  // There is nothing to send for a quarter of a second, until the system's buffer is partly empty.
+  const Server server = start({.idle = 1s, .request = 1s, .connections = 4});
   RawClient client(server.port());
   client.send(request());
   uint64_t got = 0;
