@@ -74,12 +74,19 @@ void add(const Trace& trace, Id op, StreamActivity& sum) {
 
 }  // namespace
 
-bool takes_time_stamp(const Trace& trace, Id record) {
-  constexpr trace::Small kDisableTiming = 2;
+static trace::Small flags_of_event(const Trace& trace, Id record) {
   const Id event = trace.event_record.event_id[record];
-  if (event >= trace.event.size()) return false;
-  const trace::Small flags = trace.event.flags[event];
-  return flags != trace::kNoSmall && (flags & kDisableTiming) == 0;
+  return event < trace.event.size() ? trace.event.flags[event] : trace::kNoSmall;
+}
+
+bool takes_time_stamp(const Trace& trace, Id record) {
+  return flags_of_event(trace, record) != trace::kNoSmall && may_take_time_stamp(trace, record);
+}
+
+bool may_take_time_stamp(const Trace& trace, Id record) {
+  constexpr trace::Small kDisableTiming = 2;
+  const trace::Small flags = flags_of_event(trace, record);
+  return flags == trace::kNoSmall || (flags & kDisableTiming) == 0;
 }
 
 StreamOps::StreamOps(const Trace& trace)

@@ -48,6 +48,8 @@ inline bool is_timed(const Trace& trace, Id op) {
 
 /// True if the event of the record is known to have been created without cudaEventDisableTiming.
 bool takes_time_stamp(const Trace& trace, Id record);
+/// True unless it is known to have been created with it.
+bool may_take_time_stamp(const Trace& trace, Id record);
 
 /// What one stream did. Durations are 0 and times unknown if no op of the stream is timed.
 struct StreamActivity {

@@ -12,6 +12,8 @@
 #include "analysis/delay/recorder_cost.h"
 #include "iteration_program.h"
 #include "run_detector.h"
+#include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -64,6 +66,32 @@ TEST(RedundantHostSync, IsSilentIfNobodyKnowsWhichStreamTheCallWaitsFor) {
   EXPECT_EQ(run("redundant-host-sync", trace).outcome, Outcome::kClean);
 }
 
+TEST(RedundantHostSync, IsSilentIfATimeMayBeReadNext) {
+  enum Flags : trace::Small { kNone = 0, kNoTiming = 2 };
+  const auto outcome = [](Flags flags, bool imported, bool reads_time, bool is_old = false) {
+    TraceBuilder builder;
+    kernel(builder.stream("a"), 0, 5, 50);
+    if (is_old) builder.stream("a").at(8 * kUs).record("end");
+    builder.stream("a").synchronize(10 * kUs, 55 * kUs);
+    if (!is_old) builder.stream("a").at(57 * kUs).record("end");
+    builder.synchronize_event("end", 60 * kUs, 70 * kUs);
+    if (reads_time) {
+      builder.at(72 * kUs).malloc(0x1000, 64);
+      builder.columns().api_call.kind.back() =
+          static_cast<trace::Small>(CallKind::kEventElapsedTime);
+    }
+    kernel(builder.stream("a"), 80, 85, 100);
+    builder.columns().event.flags[0] = flags;
+    if (imported) builder.meta("imported_from", "nsys 2026.1");
+    return run("redundant-host-sync", builder).outcome;
+  };
+  EXPECT_EQ(outcome(kNone, false, true), Outcome::kClean);
+  EXPECT_EQ(outcome(kNone, true, false), Outcome::kClean) << "nsys leaves that call out";
+  EXPECT_EQ(outcome(kNone, false, false), Outcome::kFound);
+  EXPECT_EQ(outcome(kNoTiming, true, false), Outcome::kFound);
+  EXPECT_EQ(outcome(kNone, true, true, true), Outcome::kFound) << "complete before";
+}
+
 // Kernel on a, sync, kernel on b, five times.
 TraceBuilder alternating(bool copies_back) {
   TraceBuilder builder;
@@ -110,6 +138,22 @@ TEST(OverBroadSync, SaysWhenTheHostMayReadMemoryOfKernels) {
   EXPECT_THAT(text_with({"cuMemHostAlloc", "cudaMalloc"}), HasSubstr("reads page-locked memory"));
   EXPECT_THAT(text_with({"cudaMallocHost", "cuMemAllocManaged"}),
               HasSubstr("reads managed or page-locked memory"));
+}
+
+TEST(OverBroadSync, IsSilentIfPagesMoveToTheHostBeforeItGoesOn) {
+  const auto with_pages = [](CopyKind kind) {
+    TraceBuilder builder = alternating(false);
+    for (int i = 0; i < 5; ++i) {
+      const Ns t = (200 * i + 98) * kUs;
+      builder.stream("pages").memcpy(static_cast<test::CopyKind>(kind), t, t + kUs);
+      builder.columns().op.api_call_id.back() = kNoId;
+    }
+    return run("over-broad-sync", builder);
+  };
+  EXPECT_EQ(with_pages(CopyKind::kPagesToHost).outcome, Outcome::kClean);
+  const Verdict verdict = with_pages(CopyKind::kPagesToDevice);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_THAT(verdict.findings[0].text, HasSubstr(", unless the host reads managed memory"));
 }
 
 TEST(OverBroadSync, IsSilentIfTheHostNeedsAllOfIt) {

@@ -48,11 +48,11 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
     if (item.kind() != Issued::kRecord) continue;
     const Id record = item.id(), event = records.event_id[record];
     if (used[record] || event >= trace.event.size() || doubtful[event]) continue;
-    const trace::Small flags = trace.event.flags[event];
-    const bool timing = flags == trace::kNoSmall || (flags & 2) == 0;
     const Id process = trace.event.process_id[event];
     if (is_shared_between_processes(trace, event)) continue;
-    if (timing && process < times_read.size() && times_read[process] > 0) continue;
+    if (may_take_time_stamp(trace, record) && process < times_read.size() &&
+        times_read[process] > 0)
+      continue;
     if (records.operation_id[record] != kNoId) continue;
     if (2 * waited_for[group(record)] > count[group(record)]) continue;
     const Id stream = records.stream_id[record];

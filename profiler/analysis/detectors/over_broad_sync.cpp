@@ -8,9 +8,11 @@
 //   records, times. The gain comes from a replay in which the device does all the waiting: all
 //   later work of the thread still runs after everything that the call covered. Ignored: calls
 //   after which nothing is issued, a single call that costs little, calls after which the thread
-//   reads a measured time, and gains that are lost in the noise. Known false alarms: host code that
-//   reads files and sockets that a host function fills, or, without a copy, managed or page-locked
-//   memory; the trace shows neither, but the advice says so where such memory is allocated.
+//   reads a measured time or pages of managed memory move to the host, and gains that are lost in
+//   the noise. Known false alarms: host code that reads files and sockets that a host function
+//   fills, or, without a copy, managed memory that is there already or page-locked memory; the
+//   trace shows neither, but the advice says so where there is such memory (__managed__ variables
+//   are known by pages that move, which only imported files have).
 #include <fmt/format.h>
 
 #include <optional>
@@ -84,10 +86,26 @@ void add_to_site(Site& site, const Trace& trace, Id sync, Id copy) {
   }
 }
 
+// When the driver moved managed memory to the host, whose code used it then; by process.
+Acts pages_moved_to_host(const Trace& trace) {
+  Acts moves(trace.process.size());
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    if (trace.op.kind[op] == trace::kMemcpy && trace.op.detail[op] == CopyKind::kPagesToHost)
+      moves.add(trace.process_of_stream(trace.op.stream_id[op]), trace.op.start_ns[op]);
+  }
+  moves.sort();
+  return moves;
+}
+
 std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& acts) {
   const Trace& trace = analyses.trace();
   const HappensBefore& before = analyses.before();
   const auto& syncs = trace.host_sync;
+  const Acts page_moves = pages_moved_to_host(trace);
+  const auto host_uses_pages = [&](Id thread, Ns from, Ns to) {
+    const Ns move = page_moves.next(trace.process_of_thread(thread), from).first;
+    return move != kUnknownNs && move < to;
+  };
   std::map<Findings::Key, Site> sites;
   std::vector<Id> copies;  // asynchronous ones that no synchronization has covered yet
   for (const Issued item : analyses.order().items()) {
@@ -105,8 +123,9 @@ std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& a
       return true;
     });
     const Ns end = syncs.end_ns[sync];
-    if (before.is_redundant_sync(sync) || acts.issues.next(thread, end).second == kNoId ||
-        acts.measures_after(thread, end))
+    const auto [issue_ns, issued] = acts.issues.next(thread, end);
+    if (before.is_redundant_sync(sync) || issued == kNoId || acts.measures_after(thread, end) ||
+        host_uses_pages(thread, end, issue_ns))
       continue;
     const Id stream = syncs.kind[sync] == trace::kEventSynchronize ? kNoId : syncs.stream_id[sync];
     const Findings::Key key{thread, syncs.name_id[sync], stream, syncs.stack_id[sync],
@@ -125,6 +144,8 @@ std::string exception_of(const Trace& trace) {
     managed |= space == MemorySpace::kEither;
     page_locked |= space == MemorySpace::kHost;
   }
+  for (Id op = 0; op < trace.op.size() && !managed; ++op)
+    managed = trace.op.kind[op] == trace::kMemcpy && is_migration(trace.op.detail[op]);
   if (!managed && !page_locked) return "";
   return fmt::format(", unless the host reads {} memory that this work writes",
                      !page_locked ? "managed"

@@ -4,9 +4,9 @@
 // redundant-host-sync (SS202): a thread synchronizes with work that it already knew to be done,
 //   from an earlier synchronization of its own and with nothing issued since. The call costs 0.3 µs
 //   or more and hides the synchronization that matters. Evidence: calls, exact records. Ignored:
-//   synchronizations before any work, and those after which the thread issues nothing. No false
-//   alarms under the guaranteed relation; a call may still be needed on a path that this run did
-//   not take.
+//   synchronizations before any work, those after which the thread issues nothing, those whose
+//   stream is unknown, and waits for a record whose time the program may read. No false alarms
+//   under the guaranteed relation; a call may still be needed on a path that this run did not take.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,6 +46,18 @@ bool is_target_known(const Trace& trace, Id sync) {
   }
 }
 
+// cudaEventElapsedTime() needs records that are complete: whoever reads a time waits for the record
+// itself, although the work before it is done. Not all imported files have that call.
+bool may_wait_to_read_a_time(const Trace& trace, const ThreadActs& acts, Id sync) {
+  const auto& syncs = trace.host_sync;
+  const Id record = syncs.record_id[sync], thread = syncs.thread_id[sync];
+  if (syncs.kind[sync] != trace::kEventSynchronize || !may_take_time_stamp(trace, record))
+    return false;
+  const Ns block = acts.blocks.next(thread, trace.event_record.end_ns[record]).first;
+  if (block < syncs.start_ns[sync]) return false;  // complete since then
+  return trace.meta.contains("imported_from") || acts.measures_after(thread, syncs.end_ns[sync]);
+}
+
 }  // namespace
 
 void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
@@ -63,10 +75,11 @@ void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
     if (process >= first_work.size() || at == kUnknownNs) continue;
     if (first_work[process] == kUnknownNs || at < first_work[process]) first_work[process] = at;
   }
+  const ThreadActs acts(analyses);
   std::map<Findings::Key, Change> repairs;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     if (!is_blocking_sync(trace, sync) || !before.is_redundant_sync(sync)) continue;
-    if (!is_target_known(trace, sync)) continue;
+    if (!is_target_known(trace, sync) || may_wait_to_read_a_time(trace, acts, sync)) continue;
     const Id process = trace.process_of_thread(syncs.thread_id[sync]);
     if (process >= first_work.size() || first_work[process] == kUnknownNs ||
         first_work[process] > syncs.start_ns[sync]) {
