@@ -123,7 +123,10 @@ TEST(LoopbackServer, RequiresTheTokenInThePathAndGivesNoHint) {
                                             {.token = "s3cret", .token_in_path = true});
   const auto response = [&](const std::string& target,
                             const std::string& headers = "Host: localhost:9\r\n") {
-    return response_to(server.port(), get(target, headers));
+    const std::string whole = response_to(server.port(), get(target, headers));
+    const size_t date = whole.find("\r\nDate: ");  // a second may pass
+    if (date == std::string::npos) return whole;
+    return whole.substr(0, date) + whole.substr(whole.find("\r\n", date + 2));
   };
   EXPECT_EQ(status_of(response("/s3cret/")), 200);
   EXPECT_EQ(path, "/");
