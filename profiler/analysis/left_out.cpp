@@ -15,11 +15,12 @@ struct Origin {
   std::string_view name;
   std::string_view samples;
   std::string_view stacks;
+  bool has_elapsed_times = true;
 };
 constexpr Origin kOrigins[] = {
     {"", "record --samples", ""},
     {"nsys", "nsys profile --sample=process-tree --cpuctxsw=process-tree",
-     "nsys profile --cudabacktrace=sync"},
+     "nsys profile --cudabacktrace=sync", false},
     {"kineto", "PyTorch's profiler cannot; use streamscope record", "profile with with_stack=True"},
     {"otf2", "use streamscope record",
      "with Score-P, mark or instrument the functions of the program"},
@@ -48,5 +49,7 @@ std::string without_stacks(const trace::Trace& trace) {
              ? ""
              : fmt::format("where calls were made is not known ({})", remedy);
 }
+
+bool lacks_elapsed_times(const trace::Trace& trace) { return !origin_of(trace).has_elapsed_times; }
 
 }  // namespace streamscope::analysis

@@ -18,4 +18,7 @@ std::string not_sampled(const trace::Trace& trace);
 /// was recorded, or is of a tool that never has them.
 std::string without_stacks(const trace::Trace& trace);
 
+/// True for profiles of tools that leave out the calls that read the time between two events.
+bool lacks_elapsed_times(const trace::Trace& trace);
+
 }  // namespace streamscope::analysis

@@ -35,5 +35,11 @@ TEST(LeftOut, NamesWhatAProfileNeedsForStacks) {
   EXPECT_EQ(without_stacks(with_stacks), "");
 }
 
+TEST(LeftOut, KnowsWhichProfilesLackElapsedTimes) {
+  EXPECT_TRUE(lacks_elapsed_times(imported_from("nsys 2026.1 (schema 3.2)")));
+  EXPECT_FALSE(lacks_elapsed_times(imported_from("kineto")));
+  EXPECT_FALSE(lacks_elapsed_times({}));
+}
+
 }  // namespace
 }  // namespace streamscope::analysis

@@ -140,6 +140,22 @@ TEST(OverBroadSync, SaysWhenTheHostMayReadMemoryOfKernels) {
               HasSubstr("reads managed or page-locked memory"));
 }
 
+TEST(OverBroadSync, IsSilentIfATimeMayBeReadNext) {
+  TraceBuilder builder;
+  for (int i = 0; i < 5; ++i) {
+    const Ns t = 200 * i;
+    kernel(builder.stream("a"), t, t + 5, t + 90);
+    builder.stream("a").at((t + 6) * kUs).record("end");
+    builder.synchronize_event("end", (t + 10) * kUs, (t + 97) * kUs);
+    kernel(builder.stream("a"), t + 100, t + 105, t + 190);
+  }
+  builder.meta("imported_from", "nsys 2026.1");
+  builder.columns().event.flags[0] = 2;  // no timing
+  EXPECT_EQ(run("over-broad-sync", builder).outcome, Outcome::kFound);
+  builder.columns().event.flags[0] = trace::kNoSmall;
+  EXPECT_EQ(run("over-broad-sync", builder).outcome, Outcome::kClean);
+}
+
 TEST(OverBroadSync, IsSilentIfPagesMoveToTheHostBeforeItGoesOn) {
   const auto with_pages = [](CopyKind kind) {
     TraceBuilder builder = alternating(false);
@@ -430,6 +446,11 @@ TEST(OrphanRecord, FindsRecordsThatNobodyUses) {
   EXPECT_EQ(verdict.findings[0].count, 3u);
   EXPECT_THAT(verdict.findings[0].title, HasSubstr("but never used"));
   EXPECT_EQ(verdict.findings[0].first_op, 0u);
+  builder.meta("imported_from", "nsys 2026.1");
+  builder.columns().event.flags[0] = 2;
+  EXPECT_EQ(run("orphan-record", builder).outcome, Outcome::kFound);
+  builder.columns().event.flags[0] = trace::kNoSmall;
+  EXPECT_EQ(run("orphan-record", builder).outcome, Outcome::kClean) << "a time may be read";
 }
 
 TEST(OrphanRecord, IsSilentIfOnlyTheLastRecordIsNotAwaited) {

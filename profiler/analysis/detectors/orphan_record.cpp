@@ -4,13 +4,14 @@
 // orphan-record (SS211): an event is recorded, and no wait, synchronization, query or elapsed time
 //   uses that record. It costs a call of 0.2 µs; with timing 1 µs, and 3 µs on the device. Often it
 //   is left over from an intended wait. Evidence: calls, exact records. Ignored: events with a wait
-//   that is not bound to an exact record, captured records, events shared between processes, and
-//   records by which libcoord learns that operations have ended. If more than half of a stream's
-//   records are waited for, the others are the ends of loops and are ignored: nobody needs the last
-//   record.
+//   that is not bound to an exact record, captured records, events shared between processes, those
+//   with a time where a profile lacks the calls that read it (nsys), and records by which libcoord
+//   learns that operations have ended. If more than half of a stream's records are waited for, the
+//   others are the ends of loops and are ignored: nobody needs the last record.
 #include <fmt/format.h>
 
 #include "../labels.h"
+#include "../left_out.h"
 #include "families.h"
 #include "steps.h"
 
@@ -50,9 +51,9 @@ void find_orphan_records(Analyses& analyses, Findings& findings) {
     if (used[record] || event >= trace.event.size() || doubtful[event]) continue;
     const Id process = trace.event.process_id[event];
     if (is_shared_between_processes(trace, event)) continue;
-    if (may_take_time_stamp(trace, record) && process < times_read.size() &&
-        times_read[process] > 0)
-      continue;
+    const bool may_be_read =
+        lacks_elapsed_times(trace) || (process < times_read.size() && times_read[process] > 0);
+    if (may_be_read && may_take_time_stamp(trace, record)) continue;
     if (records.operation_id[record] != kNoId) continue;
     if (2 * waited_for[group(record)] > count[group(record)]) continue;
     const Id stream = records.stream_id[record];

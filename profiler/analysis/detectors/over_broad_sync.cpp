@@ -8,11 +8,12 @@
 //   records, times. The gain comes from a replay in which the device does all the waiting: all
 //   later work of the thread still runs after everything that the call covered. Ignored: calls
 //   after which nothing is issued, a single call that costs little, calls after which the thread
-//   reads a measured time or pages of managed memory move to the host, and gains that are lost in
-//   the noise. Known false alarms: host code that reads files and sockets that a host function
-//   fills, or, without a copy, managed memory that is there already or page-locked memory; the
-//   trace shows neither, but the advice says so where there is such memory (__managed__ variables
-//   are known by pages that move, which only imported files have).
+//   reads a measured time (or may do so: nsys leaves those calls out) or pages of managed memory
+//   move to the host, and gains that are lost in the noise. Known false alarms: host code that
+//   reads files and sockets that a host function fills, or, without a copy, managed memory that is
+//   there already or page-locked memory; the trace shows neither, but the advice says so where
+//   there is such memory (__managed__ variables are known by pages that move, which only imported
+//   files have).
 #include <fmt/format.h>
 
 #include <optional>
@@ -124,7 +125,7 @@ std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& a
     });
     const Ns end = syncs.end_ns[sync];
     const auto [issue_ns, issued] = acts.issues.next(thread, end);
-    if (before.is_redundant_sync(sync) || issued == kNoId || acts.measures_after(thread, end) ||
+    if (before.is_redundant_sync(sync) || issued == kNoId || acts.may_measure_after(sync) ||
         host_uses_pages(thread, end, issue_ns))
       continue;
     const Id stream = syncs.kind[sync] == trace::kEventSynchronize ? kNoId : syncs.stream_id[sync];

@@ -47,15 +47,15 @@ bool is_target_known(const Trace& trace, Id sync) {
 }
 
 // cudaEventElapsedTime() needs records that are complete: whoever reads a time waits for the record
-// itself, although the work before it is done. Not all imported files have that call.
+// itself, although the work before it is done.
 bool may_wait_to_read_a_time(const Trace& trace, const ThreadActs& acts, Id sync) {
   const auto& syncs = trace.host_sync;
-  const Id record = syncs.record_id[sync], thread = syncs.thread_id[sync];
+  const Id record = syncs.record_id[sync];
   if (syncs.kind[sync] != trace::kEventSynchronize || !may_take_time_stamp(trace, record))
     return false;
-  const Ns block = acts.blocks.next(thread, trace.event_record.end_ns[record]).first;
-  if (block < syncs.start_ns[sync]) return false;  // complete since then
-  return trace.meta.contains("imported_from") || acts.measures_after(thread, syncs.end_ns[sync]);
+  const Ns block = acts.blocks.next(syncs.thread_id[sync], trace.event_record.end_ns[record]).first;
+  const bool is_complete = block < syncs.start_ns[sync];  // since then
+  return !is_complete && acts.may_measure_after(sync);
 }
 
 }  // namespace

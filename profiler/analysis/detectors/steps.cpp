@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "../labels.h"
+#include "../left_out.h"
 #include "analysis/usage/host_syncs.h"
 #include "vocabulary/call_kind.h"
 
@@ -123,8 +124,7 @@ std::pair<Ns, Id> Acts::next(Id thread, Ns from) const {
 }
 
 ThreadActs::ThreadActs(Analyses& analyses)
-    : issues(analyses.trace().thread.size()), timings(issues), blocks(issues) {
-  const Trace& trace = analyses.trace();
+    : trace(analyses.trace()), issues(trace.thread.size()), timings(issues), blocks(issues) {
   for (Id call = 0; call < trace.api_call.size(); ++call) {
     if (trace.api_call.kind[call] == CallKind::kEventElapsedTime)
       timings.add(trace.api_call.thread_id[call], trace.api_call.start_ns[call]);
@@ -140,7 +140,13 @@ ThreadActs::ThreadActs(Analyses& analyses)
   for (Acts* acts : {&issues, &timings, &blocks}) acts->sort();
 }
 
-bool ThreadActs::measures_after(Id thread, Ns end) const {
+bool ThreadActs::may_measure_after(Id sync) const {
+  const auto& syncs = trace.host_sync;
+  if (syncs.kind[sync] == trace::kEventSynchronize && lacks_elapsed_times(trace) &&
+      (syncs.record_id[sync] == kNoId || may_take_time_stamp(trace, syncs.record_id[sync])))
+    return true;
+  const Id thread = syncs.thread_id[sync];
+  const Ns end = syncs.end_ns[sync];
   const Ns timing = timings.next(thread, end).first, block = blocks.next(thread, end).first;
   return timing != kUnknownNs && (block == kUnknownNs || timing < block);
 }

@@ -53,10 +53,13 @@ class Acts {
 /// The times of what the threads of a trace did.
 struct ThreadActs {
   explicit ThreadActs(Analyses& analyses);
-  /// Whether the thread reads the time between events, or issues work, before it blocks again.
-  bool measures_after(Id thread, Ns end) const;
+  /// Whether the thread reads the time between events before it blocks again; also if it waits for
+  /// a record with a time in a profile that lacks such calls.
+  bool may_measure_after(Id sync) const;
+  /// Whether the thread issues work before it blocks again.
   bool issues_after(Id thread, Ns end) const;
 
+  const Trace& trace;
   Acts issues, timings, blocks;
 };
 
