@@ -295,6 +295,14 @@ std::vector<Id> Assembly::join_acts(std::vector<Act>& acts) {
 // wait.
 void Assembly::find_awaited_streams() {
   constexpr Ns kClockError = 5'000;
+  std::vector<Id> waits;
+  for (Id id = 0; id < calls_.size(); ++id) {
+    const Id act = call_look_.empty() ? kNoId : call_look_[id];
+    if (kind_of(calls_[id]) == CallKind::kStreamSynchronize &&
+        (act == kNoId || looks_[act].stream == kNoId) && process_of(calls_[id]) < processes_.size())
+      waits.push_back(id);
+  }
+  if (waits.empty()) return;
   struct Process {
     bool lacks_calls = false;  // so that it is not known what was issued when
     std::map<Id, Ns> ends;     // by stream, of what was issued until now
@@ -312,10 +320,8 @@ void Assembly::find_awaited_streams() {
   const auto issue_ns = [&](const trace::Op* op) { return calls_[op->api_call_id].start_ns; };
   sort_stably(issued, {}, issue_ns);
   auto next = issued.begin();
-  for (Id id = 0; id < calls_.size(); ++id) {
+  for (const Id id : waits) {
     const Call& call = calls_[id];
-    if (kind_of(call) != CallKind::kStreamSynchronize || process_of(call) >= processes.size())
-      continue;
     for (; next != issued.end() && issue_ns(*next) <= call.start_ns; ++next) {
       const Id stream = (*next)->stream_id;
       Ns& end = processes[process_of_stream(stream)].ends[stream];

@@ -241,10 +241,10 @@ void Assembly::finish() {
   index_calls();
   join_work();
   join_functions();
-  find_awaited_streams();
   call_record_ = join_acts(records_);
   call_look_ = join_acts(looks_);
   name_records();
+  find_awaited_streams();
   append_records();
   append_calls();
   append_ops();
