@@ -20,7 +20,10 @@ namespace {
 
 using ring::RecordKind;
 using test::FakeThread;
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
+using testing::SizeIs;
 using trace::kNoId;
 using trace::Trace;
 
@@ -71,6 +74,32 @@ TEST_F(DrainTest, KnowsTheOrderOfCallsOnASimulatedDeviceWhateverTheirVirtualTime
   EXPECT_THAT(trace.event_wait.binding, ElementsAre(trace::kBindingExact, trace::kBindingExact));
   EXPECT_THAT(trace.event_wait.record_id, ElementsAre(0, 1));
   EXPECT_EQ(losses(trace)["ambiguous-binding"], 0);
+}
+
+TEST_F(DrainTest, KnowsTheEventsOfThreadsOfASimulatedProgramThatStartWhileItReads) {
+  constexpr uint64_t kStarted = 300;
+  FakeThread& waiting = program_thread(ring::kVirtualTime);
+  drain().cycle();
+  std::atomic<bool> stop_draining = false;
+  std::thread drainer([&] {
+    while (!stop_draining.load()) drain().cycle();
+  });
+  uint64_t at = 0;
+  for (uint64_t n = 1; n <= kStarted; ++n, at += 100) {
+    FakeThread started(rings_, static_cast<uint32_t>(n));
+    started.flags = ring::kVirtualTime;
+    started.thread(200 + static_cast<uint32_t>(n));
+    started.call_at(at + 10, at + 20, "simEventCreate", 0, 0xe000 + n);
+    started.call_at(at + 20, at + 30, "simEventRecord", 0xaa, 0xe000 + n);
+    waiting.call_at(at + 40, at + 50, "simStreamWaitEvent", 0xcc, 0xe000 + n);
+  }
+  stop_draining = true;
+  drainer.join();
+  waiting.end();
+  const Trace trace = finish();
+  EXPECT_EQ(trace.event.size(), kStarted);
+  EXPECT_THAT(trace.event_wait.binding, AllOf(SizeIs(kStarted), Each(trace::kBindingExact)));
+  EXPECT_FALSE(losses(trace).contains("unknown-history"));
 }
 
 TEST_F(DrainTest, HoldsAWaitUntilARecordInAnotherThreadHasReturned) {

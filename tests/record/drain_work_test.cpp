@@ -177,6 +177,18 @@ TEST_F(DrainTest, MemoryThatIsReusedDuringAnAllocationIsTwoAllocations) {
   EXPECT_FALSE(losses(trace).contains("damaged-values"));
 }
 
+TEST_F(DrainTest, MemoryThatAnotherThreadFreesIsOneAllocation) {
+  options_.run.with = ring::kWithAlloc;
+  FakeThread &a = thread(0), &b = thread(1);
+  b.call("cudaMalloc", 0, 0xf000, 64);
+  a.call("cudaFree", 0, 0xf000);  // whose ring is read first
+  a.end();
+  b.end();
+  const Trace trace = finish();
+  ASSERT_THAT(trace.allocation.bytes, ElementsAre(64));
+  EXPECT_GE(trace.allocation.freed_ns[0], trace.allocation.allocated_ns[0]);
+}
+
 TEST_F(DrainTest, KeepsEveryNodeOfAGraphLaunch) {
   FakeThread& a = thread(0);
   const uint32_t launch = a.call("cudaGraphLaunch", 0xaa, 0x66);

@@ -70,6 +70,21 @@ TEST(HandleLives, StartsALifeOfUnknownPastForAHandleItNeverSawCreated) {
   EXPECT_EQ(lives.use(2, 45), before);
 }
 
+TEST(HandleLives, JoinsACreationWithItsDestructionThatWasReadFirst) {
+  HandleLives lives;
+  const uint32_t life = lives.destroy(1, 30, 40);
+  EXPECT_EQ(lives.create(1, 20), life);
+  EXPECT_TRUE(lives[life].creation_seen);
+  EXPECT_EQ(lives[life].created, 20u);
+  const uint32_t next = lives.create(1, 38);  // the handle was free again before destroy returned
+  EXPECT_NE(next, life);
+
+  const uint32_t old = lives.destroy(2, 30, 40);
+  EXPECT_NE(lives.create(2, 38), old) << "that began during its destruction";
+  const uint32_t unseen = lives.use(3, 10);
+  EXPECT_NE(lives.create(3, 20), unseen) << "which was used before";
+}
+
 TEST(FlatMap, BehavesLikeAnOrdinaryMap) {
   std::mt19937 random(7);
   SequenceMap<uint32_t> dense;

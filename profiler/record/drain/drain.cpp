@@ -305,6 +305,10 @@ size_t Drain::cycle_all(bool look_for_ended) {
   {
     std::lock_guard lock(rings_in_use_);
     scan();
+    for (auto& process : processes_) {
+      if (!process->finished()) process->look_first();
+    }
+    scan();  // threads that have started meanwhile may have created what is used in those found
   }
   for (size_t i = 0; i < processes_.size(); ++i) {
     ProcessDrain& process = *processes_[i];

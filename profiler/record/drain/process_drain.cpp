@@ -206,18 +206,20 @@ void ProcessDrain::answer_store() {
   for (auto& lane : lanes_) lane->ring.set_stored(lane->store_asked);
 }
 
+void ProcessDrain::look_first(bool ended) {
+  for (auto& lane : lanes_)
+    lane->first_read = lane->released + lane->ring.pending(ended || run_.finishing).size();
+}
+
 size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   if (!ended) last_seen_ = std::max(last_seen_, now);
   look_for_store_requests();
   uint64_t cut = 0, watermark = 0, horizon = kNoLimit;
   watch_open_calls(now, ended, &cut, &watermark, &horizon);
-  // Everything before the content of the first read is in the second: identities are taken from the
-  // second, everything else from the first.
-  const bool seal = ended || run_.finishing;
-  for (auto& lane : lanes_) lane->visible = lane->ring.pending(seal).size();
+  if (ended) look_first(true);  // the rings are complete, and are read in one piece after another
   uint64_t piece = kNoLimit;
   for (auto& lane : lanes_) {
-    look(*lane, seal);
+    look(*lane, ended || run_.finishing);
     piece = std::min(piece, end_of_piece(*lane));
   }
   const bool in_pieces = piece < cut;
@@ -226,7 +228,8 @@ size_t ProcessDrain::cycle(uint64_t now, bool ended) {
   std::vector<Lane*> active;
   for (auto& lane : lanes_) {
     lane->identity_limit = identity_limit(*lane, cut);
-    lane->visible = std::min(lane->visible, lane->identity_limit);
+    lane->visible = std::min<size_t>(std::max(lane->first_read, lane->released) - lane->released,
+                                     lane->identity_limit);
     if (in_pieces) lane->visible = work_limit(*lane, cut);
     watermark = std::min(watermark, record_behind(*lane));
     if (lane->at < lane->visible || lane->identity_at < lane->identity_limit)

@@ -77,9 +77,12 @@ class ProcessDrain {
   void restore(EarlierRows& rows, bool has_rings);
   void restore_shape(uint32_t shape, trace::Id row) { work_.restore_shape(shape, row); }
 
-  /// Reads what the rings contain now. `ended`: the process was found to have ended before, so
-  /// nothing more will follow. `now`: ticks read before the folder of rings was searched. Returns
-  /// the number of records read.
+  /// Notes what the rings contain. Whatever happened before that is found by a later search for
+  /// rings and a later read: cycle() takes identities from those, and all else from here.
+  void look_first(bool ended = false);
+  /// Reads what look_first() found. `ended`: the process was found to have ended before, so nothing
+  /// more will follow. `now`: ticks read before the folder of rings was searched. Returns the
+  /// number of records read.
   size_t cycle(uint64_t now, bool ended);
   /// Whether the program makes progress, as far as its rings show.
   struct Progress {
@@ -166,7 +169,8 @@ class ProcessDrain {
     ring::Consumer::Pending pending;
     size_t identity_at = 0;     // pending records whose identity changes were applied
     size_t at = 0;              // pending records that were read
-    size_t visible = 0;         // of this cycle's first read
+    uint64_t first_read = 0;    // records that look_first() found, released ones included
+    size_t visible = 0;         // pending records that this cycle may read
     size_t identity_limit = 0;  // of this cycle
     size_t next_call = 0;       // there is no call from `at` up to here
     uint32_t identity_tid = 0;  // thread at identity_at

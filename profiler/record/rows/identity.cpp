@@ -17,6 +17,14 @@ uint32_t HandleLives::add(const Life& life) {
 }
 
 uint32_t HandleLives::create(uint64_t handle, uint64_t end) {
+  if (const uint32_t known = find(handle, end); known != kNone) {
+    Life& life = lives_[known];
+    if (!life.creation_seen && life.destroyed != kNever && life.destroying >= end) {
+      life.creation_seen = true;
+      life.created = end;
+      return known;
+    }
+  }
   Life life{.handle = handle, .creation_seen = true, .created = end};
   if (const Ends* ends = ends_.find(handle)) life.previous = ends->newest;
   return add(life);
@@ -65,7 +73,10 @@ uint32_t HandleLives::use(uint64_t handle, uint64_t begin) {
 
 uint32_t HandleLives::destroy(uint64_t handle, uint64_t begin, uint64_t end) {
   const uint32_t life = use(handle, begin);
-  if (lives_[life].destroyed == kNever) lives_[life].destroyed = end;
+  if (lives_[life].destroyed == kNever) {
+    lives_[life].destroying = begin;
+    lives_[life].destroyed = end;
+  }
   return life;
 }
 

@@ -28,12 +28,14 @@ class HandleLives {
     uint64_t handle = 0;
     bool creation_seen = false;   ///< else it began before recording
     uint64_t created = 0;         ///< end of the creation
+    uint64_t destroying = 0;      ///< begin of the destruction, if that was seen
     uint64_t destroyed = kNever;  ///< end of the destruction
     uint32_t generation = 0;      ///< number of earlier lifetimes of this handle
     uint32_t previous = kNone;    ///< the previous lifetime
   };
 
-  /// A lifetime begins in a creation that ended at `end`.
+  /// A lifetime begins in a creation that ended at `end`; if all that is known of it is a later
+  /// destruction, which was read first, it is that one.
   uint32_t create(uint64_t handle, uint64_t end);
   /// The same for objects whose creation is reported twice, by its call and at a time within the
   /// call: if a lifetime that began from `begin` to `end` is known already, it is that one.
