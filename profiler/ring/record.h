@@ -217,7 +217,7 @@ struct NameRecord : RecordStart {
   uint32_t context;  // kNone32 if unknown
   uint64_t object;   // handle, tid, ...
   TextHash name;
-  uint64_t begin;  // ticks
+  uint64_t begin;  // ticks or virtual ns
   uint64_t unused[4];
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "coord/fake_observer.h"
@@ -132,6 +133,28 @@ TEST(SimTime, ThreadsThatUseOneStreamFollowEachOther) {
   });
   EXPECT_GE(observed.calls_named("simStreamWaitEvent").at(0).facts.begin_ns,
             observed.calls_named("simEventRecord").at(0).facts.end_ns);
+}
+
+TEST(SimTime, AHandleIsUsedAgainAfterItsObjectWasDestroyed) {
+  const auto observed = run({}, [](const Device& device) {
+    std::optional<Stream> stream = device.create_stream();
+    std::optional<coord::Event> event = device.create_event();
+    coord::sim::host_work(device, 1ms);
+    stream.reset();
+    event.reset();
+    std::thread([&] {  // its clock is behind
+      stream = device.create_stream();
+      event = device.create_event();
+    })
+        .join();
+  });
+  for (const std::string kind : {"simStream", "simEvent"}) {
+    const auto created = observed.calls_named(kind + "Create").at(1).facts;
+    const auto destroyed = observed.calls_named(kind + "Destroy").at(0).facts;
+    EXPECT_EQ(created.object, destroyed.object) << kind;
+    EXPECT_EQ(created.stream, destroyed.stream) << kind;
+    EXPECT_GE(created.begin_ns, destroyed.end_ns) << kind;
+  }
 }
 
 TEST(SimKernels, BlocksThatDoNotFitStartLater) {

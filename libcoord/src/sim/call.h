@@ -4,6 +4,7 @@
 // One call on the simulated device, from its entry to its report to the observer at its exit.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ class SimBackend::Call {
   /// Fixes the time of entry, after which the device may be inspected. Throws if the device has
   /// failed, if an injection applies, or if a capture forbids the call.
   void enter(CaptureRule rule);
+  /// The entry is not before `ns`: the call uses what another thread gave back then.
+  void enters_after(std::int64_t ns) { begin_ns = end_ns_ = std::max(begin_ns, ns); }
   /// Whether the call's stream is being captured, so that it submits nodes of a graph.
   [[nodiscard]] bool captured() const;
   /// Enqueues work on the call's stream, with this call's correlation id. Blocks while the stream

@@ -151,8 +151,8 @@ struct Machine {
   std::vector<std::uint32_t> legacy_streams;  // by device
   std::unordered_map<NativeStream, std::uint32_t> stream_of_handle;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>
-      per_thread_streams;  // by device and thread number
-  std::vector<NativeStream> free_stream_handles;
+      per_thread_streams;                        // by device and thread number
+  std::vector<std::uint32_t> destroyed_streams;  // whose handles are not used again yet
   const std::uint64_t first_handle;  // all handles, and addresses in traces, are above it
   NativeStream next_stream_handle;
   std::vector<std::vector<std::uint32_t>> blocking_streams;  // by device

@@ -142,11 +142,13 @@ void SimBackend::inject(const Injection& injection) {
 NativeStream SimBackend::create_stream(int priority, bool non_blocking, std::string_view name) {
   Call call(*this, "simStreamCreate", CaptureRule::kSafe);
   NativeStream handle = machine_.next_stream_handle;
-  if (machine_.free_stream_handles.empty()) {
+  if (machine_.destroyed_streams.empty()) {
     machine_.next_stream_handle += kHandleStep;
   } else {  // like CUDA, reuse a freed handle at once
-    handle = machine_.free_stream_handles.back();
-    machine_.free_stream_handles.pop_back();
+    const StreamEntry& destroyed = machine_.streams[machine_.destroyed_streams.back()];
+    machine_.destroyed_streams.pop_back();
+    handle = destroyed.handle;
+    call.enters_after(destroyed.last_call_ns);
   }
   const std::int64_t cost_ns = costs_.stream_create_ns;
   // The stream exists just before the call returns.
@@ -174,7 +176,7 @@ void SimBackend::destroy_stream(NativeStream handle) noexcept {
     machine_.streams[call.stream].destroyed = true;
     machine_.notify_stream(call.stream, 0, true, call.begin_ns + cost_ns - 1);
     machine_.stream_of_handle.erase(handle);
-    machine_.free_stream_handles.push_back(handle);
+    machine_.destroyed_streams.push_back(call.stream);
     call.finish(cost_ns);
   } catch (const Error&) {
     // The device has failed: nothing is left to destroy.
@@ -215,6 +217,7 @@ NativeEvent SimBackend::create_event(EventClass event_class, std::string_view na
   }
   const std::uint32_t index = machine_.free_events.back();
   machine_.free_events.pop_back();
+  call.enters_after(machine_.events[index].last_call_ns);  // the end of its destruction
   const NativeEvent handle = machine_.first_handle + kFirstEventHandle + index * kHandleStep;
   machine_.events[index] = {.handle = handle,
                             .event_class = event_class,

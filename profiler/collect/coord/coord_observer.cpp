@@ -98,10 +98,15 @@ void on_event_name(uint32_t context, uint64_t event, const char* name) {
   ring::NameRecord record{};
   record.kind = RecordKind::kName;
   record.object_kind = static_cast<uint8_t>(ring::ObjectKind::kEvent);
-  record.context = simulated.load(std::memory_order_relaxed) ? context : ring::kNone32;
+  record.context = ring::kNone32;
   record.object = event;
   record.name = send_text(*thread, view(name));
   record.begin = ticks();
+  if (simulated.load(std::memory_order_relaxed)) {
+    record.flags = ring::kVirtualTime;
+    record.context = context;
+    record.begin = thread->virtual_now;  // when the thread created it
+  }
   thread->push(record);
 }
 
