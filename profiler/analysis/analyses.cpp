@@ -104,6 +104,8 @@ const IterationModel& Analyses::iteration_model() {
   return iteration_model_.get([&] { return IterationModel(*this, *request_); });
 }
 
+const ThreadActs& Analyses::thread_acts() { return thread_acts_.of(order()); }
+
 const WaitFor& Analyses::wait_for() { return wait_for_.of(order(), before()); }
 
 }  // namespace streamscope::analysis

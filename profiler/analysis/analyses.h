@@ -17,6 +17,7 @@
 #include "analysis/order/edges.h"
 #include "analysis/order/happens_before.h"
 #include "analysis/order/issue_order.h"
+#include "analysis/usage/thread_acts.h"
 #include "locations.h"
 #include "stream_ops.h"
 
@@ -62,6 +63,7 @@ class Analyses {
   const MemoryConflicts& memory_conflicts();
   const WaitFor& wait_for();
   const IterationModel& iteration_model();
+  const ThreadActs& thread_acts();
 
  private:
   template <class Result>
@@ -102,6 +104,7 @@ class Analyses {
   Once<WaitFor> wait_for_;
   std::unique_ptr<const IterationRequest> request_;
   Once<IterationModel> iteration_model_;
+  Once<ThreadActs> thread_acts_;
 };
 
 }  // namespace streamscope::analysis

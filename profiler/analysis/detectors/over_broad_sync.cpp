@@ -21,6 +21,7 @@
 #include "../labels.h"
 #include "../units.h"
 #include "analysis/memory/memory_lives.h"
+#include "analysis/usage/host_syncs.h"
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
@@ -98,8 +99,9 @@ Acts pages_moved_to_host(const Trace& trace) {
   return moves;
 }
 
-std::map<Findings::Key, Site> find_sites(Analyses& analyses, const ThreadActs& acts) {
+std::map<Findings::Key, Site> find_sites(Analyses& analyses) {
   const Trace& trace = analyses.trace();
+  const ThreadActs& acts = analyses.thread_acts();
   const HappensBefore& before = analyses.before();
   const auto& syncs = trace.host_sync;
   const Acts page_moves = pages_moved_to_host(trace);
@@ -175,8 +177,7 @@ std::string advice(const Trace& trace, const Site& site, const Finding& finding,
       unless);
 }
 
-Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& site, Ns gain,
-                      const std::string& unless) {
+Finding describe_site(Analyses& analyses, const Site& site, Ns gain, const std::string& unless) {
   const Trace& trace = analyses.trace();
   const auto& syncs = trace.host_sync;
   const Id sync = site.example;
@@ -186,7 +187,8 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
   finding.start_ns = site.first_ns;
   finding.end_ns = syncs.end_ns[sync];
   finding.first_op = last_awaited(analyses, sync);
-  finding.second_op = acts.issues.next(syncs.thread_id[sync], syncs.end_ns[sync]).second;
+  finding.second_op =
+      analyses.thread_acts().issues.next(syncs.thread_id[sync], syncs.end_ns[sync]).second;
   finding.title = fmt::format("the host waits for {} before it issues more work",
                               syncs.kind[sync] == trace::kDeviceSynchronize ? "the whole device"
                               : syncs.kind[sync] == trace::kStreamSynchronize
@@ -206,9 +208,8 @@ Finding describe_site(Analyses& analyses, const ThreadActs& acts, const Site& si
 }  // namespace
 
 void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
-  const ThreadActs acts(analyses);
   std::optional<std::string> unless;
-  for (const auto& [key, site] : find_sites(analyses, acts)) {
+  for (const auto& [key, site] : find_sites(analyses)) {
     // The gain cannot exceed the time that the host was blocked.
     if (!is_worth_a_line(analyses, site.blocked_ns)) continue;
     const Ns gain = analyses.replay().gain_ns(site.change);
@@ -217,7 +218,7 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
     if (site.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
     if (!unless) unless = exception_of(analyses.trace());
     findings.add(key, site.last_ns,
-                 [&, &site = site] { return describe_site(analyses, acts, site, gain, *unless); });
+                 [&, &site = site] { return describe_site(analyses, site, gain, *unless); });
   }
 }
 

@@ -109,7 +109,7 @@ struct CopyGroup {
 std::map<Findings::Key, CopyGroup> group_copies(Analyses& analyses, const std::vector<Id>& copies,
                                                 const double (&pace)[3]) {
   const Trace& trace = analyses.trace();
-  const ThreadActs acts(analyses);
+  const ThreadActs& acts = analyses.thread_acts();
   const std::vector<std::string> call_sites = analysis::call_sites(trace);
   std::map<std::string_view, Id> first_stacks;  // by call site
   std::map<Findings::Key, CopyGroup> groups;

@@ -16,22 +16,6 @@ namespace {
 constexpr double kLeastOutsideShare = 0.05;
 constexpr Ns kLeastOutsideGain = 20;  // 1/20 of the iteration: shorter pauses are the host's pace
 
-// The first op that a thread issued at or after an instant, by its work.
-class NextIssues {
- public:
-  explicit NextIssues(Analyses& analyses) : acts_(analyses.trace().thread.size()) {
-    for (Id op = 0; op < analyses.trace().op.size(); ++op) {
-      const Issue issue = analyses.order().issue(op);
-      acts_.add(issue.thread_id, issue.start_ns, op);
-    }
-    acts_.sort();
-  }
-  Id next(Id thread, Ns from) const { return acts_.next(thread, from).second; }
-
- private:
-  Acts acts_;
-};
-
 }  // namespace
 
 std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
@@ -40,7 +24,7 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
     return std::nullopt;
   const Trace& trace = analyses.trace();
   const Iterations& iterations = model.iterations();
-  const NextIssues issues(analyses);
+  const Acts& issues = analyses.thread_acts().issues;
   struct Before {  // pauses before the same work
     Ns total_ns = 0, longest_ns = 0, start_ns = kUnknownNs, end_ns = kUnknownNs;
     Id op = kNoId;
@@ -58,7 +42,7 @@ std::optional<PausesInIteration> pauses_in_iterations(Analyses& analyses) {
       const Ns begin = pause.own_start_ns();
       const Ns lasted = pause.end_ns - begin;
       if (lasted < long_pause_ns(iterations)) continue;
-      const Id op = issues.next(thread, pause.end_ns);
+      const Id op = issues.next(thread, pause.end_ns).second;
       if (op == kNoId) continue;
       result.change.cuts.add(thread, begin, pause.end_ns);
       ++result.count;

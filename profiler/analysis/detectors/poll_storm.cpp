@@ -15,7 +15,6 @@
 #include "../units.h"
 #include "analysis/usage/host_syncs.h"
 #include "families.h"
-#include "steps.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {

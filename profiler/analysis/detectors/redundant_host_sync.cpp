@@ -13,6 +13,7 @@
 
 #include "../labels.h"
 #include "../units.h"
+#include "analysis/usage/host_syncs.h"
 #include "families.h"
 #include "steps.h"
 
@@ -48,14 +49,16 @@ bool is_target_known(const Trace& trace, Id sync) {
 
 // cudaEventElapsedTime() needs records that are complete: whoever reads a time waits for the record
 // itself, although the work before it is done.
-bool may_wait_to_read_a_time(const Trace& trace, const ThreadActs& acts, Id sync) {
+bool may_wait_to_read_a_time(Analyses& analyses, Id sync) {
+  const Trace& trace = analyses.trace();
   const auto& syncs = trace.host_sync;
   const Id record = syncs.record_id[sync];
   if (syncs.kind[sync] != trace::kEventSynchronize || !may_take_time_stamp(trace, record))
     return false;
+  // If the thread blocked since, the record has been complete since then.
+  const ThreadActs& acts = analyses.thread_acts();
   const Ns block = acts.blocks.next(syncs.thread_id[sync], trace.event_record.end_ns[record]).first;
-  const bool is_complete = block < syncs.start_ns[sync];  // since then
-  return !is_complete && acts.may_measure_after(sync);
+  return (block == kUnknownNs || block >= syncs.start_ns[sync]) && acts.may_measure_after(sync);
 }
 
 }  // namespace
@@ -75,11 +78,10 @@ void find_redundant_host_syncs(Analyses& analyses, Findings& findings) {
     if (process >= first_work.size() || at == kUnknownNs) continue;
     if (first_work[process] == kUnknownNs || at < first_work[process]) first_work[process] = at;
   }
-  const ThreadActs acts(analyses);
   std::map<Findings::Key, Change> repairs;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
     if (!is_blocking_sync(trace, sync) || !before.is_redundant_sync(sync)) continue;
-    if (!is_target_known(trace, sync) || may_wait_to_read_a_time(trace, acts, sync)) continue;
+    if (!is_target_known(trace, sync) || may_wait_to_read_a_time(analyses, sync)) continue;
     const Id process = trace.process_of_thread(syncs.thread_id[sync]);
     if (process >= first_work.size() || first_work[process] == kUnknownNs ||
         first_work[process] > syncs.start_ns[sync]) {

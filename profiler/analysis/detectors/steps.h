@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Helpers for several detectors: neighbors of a call on its stream, descriptions of an op or a
-// path, who may record an event, what a thread did next, and whether a gain is worth reporting.
+// path, who may record an event, and whether a gain is worth reporting.
 #pragma once
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../detector.h"
@@ -31,37 +30,6 @@ bool is_shared_between_processes(const Trace& trace, Id event);
 
 /// How often each process read the time between two events.
 std::vector<size_t> elapsed_times_read(const Trace& trace);
-
-/// True for successful synchronizations in which the host may block, except queries and copies.
-bool is_blocking_sync(const Trace& trace, Id host_sync);
-
-/// The times at which threads did something; finds the next one.
-class Acts {
- public:
-  explicit Acts(size_t threads) : at_(threads) {}
-  void add(Id thread, Ns at, Id what = kNoId) {
-    if (thread < at_.size() && at != kUnknownNs) at_[thread].push_back({at, what});
-  }
-  void sort();
-  /// The first at or after `from`; (kUnknownNs, kNoId) if there is none.
-  std::pair<Ns, Id> next(Id thread, Ns from) const;
-
- private:
-  std::vector<std::vector<std::pair<Ns, Id>>> at_;
-};
-
-/// The times of what the threads of a trace did.
-struct ThreadActs {
-  explicit ThreadActs(Analyses& analyses);
-  /// Whether the thread reads the time between events before it blocks again; also if it waits for
-  /// a record with a time in a profile that lacks such calls.
-  bool may_measure_after(Id sync) const;
-  /// Whether the thread issues work before it blocks again.
-  bool issues_after(Id thread, Ns end) const;
-
-  const Trace& trace;
-  Acts issues, timings, blocks;
-};
 
 /// A gain below either limit is lost in the noise of the next run.
 inline constexpr Ns kLeastGainNs = 5'000;

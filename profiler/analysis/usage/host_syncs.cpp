@@ -10,6 +10,14 @@
 
 namespace streamscope::analysis {
 
+bool is_blocking_sync(const Trace& trace, Id sync) {
+  const auto& syncs = trace.host_sync;
+  return is_blocking(syncs.kind[sync]) && syncs.start_ns[sync] != kUnknownNs &&
+         syncs.end_ns[sync] != kUnknownNs &&
+         (syncs.result[sync] == 0 || syncs.result[sync] == trace::kNoSmall) &&
+         syncs.thread_id[sync] < trace.thread.size();
+}
+
 void SyncGroup::add(const SyncGroup& other) {
   longest_ns = std::max(std::pair(steady_count > 0, longest_ns),
                         std::pair(other.steady_count > 0, other.longest_ns))

@@ -23,6 +23,8 @@ inline bool blocks_host(const Trace& trace, Id host_sync) {
   const trace::Small kind = trace.host_sync.kind[host_sync];
   return is_blocking(kind) || kind == trace::kSynchronousCopy;
 }
+/// True for successful synchronizations in which the host may block, except queries and copies.
+bool is_blocking_sync(const Trace& trace, Id host_sync);
 /// True for the kinds that query whether work is done and return immediately.
 inline bool is_query(trace::Small kind) {
   return kind == trace::kStreamQuery || kind == trace::kEventQuery;
