@@ -32,6 +32,22 @@ PYTHON = [  # run by `driver`, or run_NAME.py, with these `words`; others: the w
     {"name": "diffusers_noise", "repository": "huggingface/diffusers", "commit": "0db766ba77", "paths": ["src/diffusers/schedulers/scheduling_ddpm.py"],
      "strip": 3, "driver": "run_diffusers_parts.py", "words": "--part noise",
      "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"scheduling_ddpm\.py:5", "just_this": False, "held_out": True},
+    {"name": "speaker", "repository": "HarryVolek/PyTorch_Speaker_Verification", "commit": "4b865065", "paths": ["utils.py", "speech_embedder_net.py"], "strip": 0,
+     "driver": "run_parts.py", "words": "--part speaker",
+     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"utils\.py", "just_this": False},
+    {"name": "schedule_free", "repository": "facebookresearch/schedule_free", "commit": "6970509e", "paths": ["schedulefree/adamw_schedulefree.py"],
+     "strip": 1, "driver": "run_parts.py", "words": "--part schedule_free",
+     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"adamw_schedulefree\.py", "just_this": False},
+    {"name": "timm", "repository": "huggingface/pytorch-image-models", "commit": "3491506f", "paths": ["timm/utils/model_ema.py"], "strip": 2,
+     "driver": "run_parts.py", "words": "--part model_ema",
+     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"model_ema\.py", "just_this": False},
+    {"name": "torchebm", "repository": "soran-ghaderi/torchebm", "commit": "393865d9", "paths": ["torchebm/core/base_trainer.py"], "strip": 2,
+     "driver": "run_parts.py", "words": "--part trainer",
+     "expected_bound": "host-synchronization", "expected_rule": "SS301", "expected_line": r"base_trainer\.py:185", "just_this": False,
+     "others": {"host-launching": "after --without launching"}},
+    {"name": "fairseq", "repository": "facebookresearch/fairseq", "commit": "8ca48131", "paths": ["fairseq/ngram_repeat_block.py"], "strip": 1,
+     "driver": "run_parts.py", "words": "--part repeated_words",
+     "expected_bound": "host-outside", "expected_rule": "SS305", "expected_line": r"ngram_repeat_block\.py", "just_this": False},
 ]
 
 

@@ -1,13 +1,10 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
 """Functions and classes of diffusers, taken out of their files, in steps as those who call them make them (--part)."""
-import ast
 import contextlib
 import copy
 import functools
 import logging
-import pathlib
-import typing
 
 import torch
 
@@ -18,16 +15,9 @@ options = steps.arguments()
 torch.manual_seed(0)
 
 
-def taken(file, name):
-    """A definition of a file, as if the file had been imported; NAME or CLASS.METHOD."""
-    path = pathlib.Path(options.tree, file)
-    found = ast.parse(path.read_text(), str(path.resolve()))
-    for part in name.split("."):
-        found = next(node for node in found.body if getattr(node, "name", "") == part)
-    names = {"contextlib": contextlib, "copy": copy, "logger": logging.getLogger(file), "torch": torch, "nn": torch.nn, "is_transformers_available": lambda: False,
-             "lru_cache_unless_export": functools.lru_cache, **{each: getattr(typing, each) for each in typing.__all__}}
-    exec(compile(ast.Module([found], []), str(path.resolve()), "exec"), names)
-    return names[found.name]
+def taken(file, *path):
+    return steps.taken(options.tree, file, *path, contextlib=contextlib, copy=copy, logger=logging.getLogger(file), is_transformers_available=lambda: False,
+                       lru_cache_unless_export=functools.lru_cache)
 
 
 def ema():
@@ -79,7 +69,7 @@ def noise():
     """A training step of a denoiser."""
     network = torch.nn.Sequential(torch.nn.Conv2d(4, 64, 3, padding=1), torch.nn.SiLU(), torch.nn.Conv2d(64, 4, 3, padding=1)).cuda()
     optimizer = torch.optim.AdamW(network.parameters(), fused=True)
-    scheduler = type("Scheduler", (), {"add_noise": taken("scheduling_ddpm.py", "DDPMScheduler.add_noise")})()
+    scheduler = type("Scheduler", (), {"add_noise": taken("scheduling_ddpm.py", "DDPMScheduler", "add_noise")})()
     scheduler.alphas_cumprod = torch.cumprod(1 - torch.linspace(0.0001, 0.02, 1000), dim=0)
     latents = torch.randn(4, 4, 32, 32, device="cuda")
 

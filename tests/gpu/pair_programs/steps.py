@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 StreamScope contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Times or marks the steps of a program."""
+"""Definitions of other projects without what their files import, and steps of programs, timed or marked."""
 import argparse
+import ast
 import json
+import pathlib
 import statistics
 import sys
 import time
+import typing
 
 import torch
 
@@ -19,6 +22,19 @@ def arguments():
     options = parser.parse_args()
     sys.path.insert(0, options.tree)
     return options
+
+
+def taken(tree, file, *path, **names):
+    """A definition of a file, as if the file had been imported: taken(tree, file, CLASS, METHOD). All definitions if none is named. `names` is
+    what they use of what the file imports, besides torch and typing."""
+    full = pathlib.Path(tree, file).resolve()
+    found = [node for node in ast.parse(full.read_text(), str(full)).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    for name in path:
+        found = [next(node for node in found if getattr(node, "name", "") == name)]
+        chosen, found = found, getattr(found[0], "body", [])
+    names = {"torch": torch, "nn": torch.nn, **{each: getattr(typing, each) for each in typing.__all__}, **names}
+    exec(compile(ast.Module(chosen if path else found, []), str(full), "exec"), names)
+    return names[path[-1]] if path else names
 
 
 def measured(step, options, steps=60, windows=5, warm_up=10):
