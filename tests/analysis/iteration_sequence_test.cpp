@@ -15,8 +15,10 @@
 namespace streamscope::analysis {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
+using testing::SizeIs;
 
 // ---- Sequences ----
 
@@ -224,6 +226,22 @@ TEST(IterationSequence, TellsElementWiseKernelsByWhatTheyCompute) {
   EXPECT_THAT(op_counts(program.find()), Each(6u));
 }
 
+TEST(IterationSequence, OfAlikeOpsIsWhatLiesBetweenSynchronizations) {
+  RepeatedProgram program;
+  program.kernel("initialize");
+  for (int i = 0; i < 8; ++i) program.kernels({"k", "k", "k"}).synchronize();
+  program.kernels({"k", "k"});
+  const Iterations found = program.find();
+  ASSERT_EQ(found.source, IterationSource::kSequence);
+  EXPECT_THAT(op_counts(found), ElementsAre(3, 3, 3, 3, 3, 3, 3, 3, 2));
+  EXPECT_EQ(how_found(found), "3 ops that repeat, 92 % alike");
+  expect_no_gaps(found);
+
+  RepeatedProgram one;
+  for (int i = 0; i < 8; ++i) one.kernel("k").synchronize();
+  EXPECT_THAT(op_counts(one.find()), AllOf(SizeIs(8), Each(1u)));
+}
+
 TEST(IterationSequence, HasAPeriodWithItsMedianTime) {
   RepeatedProgram program;
   for (int i = 0; i < 10; ++i) program.kernels({"a", "b", "c"}).pause(30);
@@ -304,6 +322,19 @@ TEST(NoIterations, InALoopOfOneKernel) {
   for (int i = 0; i < 40; ++i) program.kernel("k");
   EXPECT_FALSE(program.find().found());
   EXPECT_EQ(how_found(program.find()), "");
+}
+
+TEST(NoIterations, BetweenSynchronizationsOfAlikeOpsInVaryingNumber) {
+  RepeatedProgram program;
+  for (int count = 1; count < 10; ++count) {
+    for (int i = 0; i < count; ++i) program.kernel("k");
+    program.synchronize();
+  }
+  EXPECT_FALSE(program.find().found());
+
+  RepeatedProgram few;
+  for (int i = 0; i < 3; ++i) few.kernels({"k", "k"}).synchronize();
+  EXPECT_FALSE(few.find().found());
 }
 
 TEST(NoIterations, IfThereAreFewerThanFour) {

@@ -46,6 +46,13 @@ class RepeatedProgram {
     builder.at(now_us * kUs).stream("main").graph_launch(start * kUs, (start + lasts_us) * kUs);
     return issued(start + lasts_us);
   }
+  // The host waits until its work is done.
+  RepeatedProgram& synchronize() {
+    const Ns end = std::max(now_us, done_us) + 2;
+    builder.synchronize_device(now_us * kUs, end * kUs);
+    now_us = end;
+    return *this;
+  }
   RepeatedProgram& pause(Ns us) {
     now_us += us;
     return *this;

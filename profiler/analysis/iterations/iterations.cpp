@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 
+#include "alike_work.h"
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "iteration_series.h"
@@ -319,17 +320,25 @@ bool are_alike(const IssuedWork& work, size_t first, size_t length) {
   return true;
 }
 
-void from_sequence(const IssuedWork& work, Iterations& result) {
+void from_sequence(Analyses& analyses, const IssuedWork& work, Iterations& result) {
+  const auto may_be = [&](const Bounds& bounds) {
+    return bounds.size() > kFewestIterations && hold_the_work(work, bounds);
+  };
+  const auto take = [&](const Bounds& bounds, double repeated) {
+    if (bounds.size() > kMostIterations) return;
+    result.source = IterationSource::kSequence;
+    result.repeated = repeated;
+    result.all = iterations_of(work, bounds);
+  };
   for (const Period& period : find_periods(work)) {
     const size_t first = Phase(work, period).first();
-    if (are_alike(work, first, period.length)) return;
+    if (are_alike(work, first, period.length)) {
+      const AlikeParts parts = parts_between_syncs(analyses, work, period);
+      if (may_be(parts.bounds)) take(parts.bounds, parts.repeated);
+      return;
+    }
     const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
-    if (bounds.size() > kMostIterations) return;
-    if (bounds.size() <= kFewestIterations || !hold_the_work(work, bounds)) continue;
-    result.source = IterationSource::kSequence;
-    result.repeated = period.score;
-    result.all = iterations_of(work, bounds);
-    return;
+    if (may_be(bounds)) return take(bounds, period.score);
   }
 }
 
@@ -503,7 +512,7 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   if (work.empty()) return result;
   result.process_id = work.process();
   if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
-  if (wants(IterationSource::kSequence)) from_sequence(IssuedWork(analyses), result);
+  if (wants(IterationSource::kSequence)) from_sequence(analyses, IssuedWork(analyses), result);
   if (wants(IterationSource::kGraph)) from_graph(work, result);
   if (!result.found()) return result;
 
