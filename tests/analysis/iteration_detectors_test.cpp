@@ -258,6 +258,20 @@ TEST(SyncInIteration, FindsASynchronizationAfterWhichTheDeviceHasNothingToDo) {
   EXPECT_THAT(finding.title, HasSubstr("once, so the host cannot run ahead"));
   EXPECT_THAT(finding.title, HasSubstr("cudaDeviceSynchronize"));
   EXPECT_EQ(finding.iteration->after_ns, bare_ns(with_sync(false, false)));
+  EXPECT_THAT(finding.text, HasSubstr("order the work with an event and a stream wait."));
+}
+
+TEST(SyncInIteration, SaysThatTheHostMayReadManagedMemory) {
+  SteppedProgram program;
+  program.malloc(5);
+  program.builder.columns().api_call.name_id.back() = program.builder.intern("cuLibraryGetManaged");
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 10; ++i) program.launch(5, 10);
+    program.synchronize();
+  });
+  EXPECT_THAT(
+      only("sync-in-iteration", program).text,
+      HasSubstr("a stream wait, unless the host reads managed memory that this work writes."));
 }
 
 TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {

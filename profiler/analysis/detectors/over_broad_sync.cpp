@@ -12,20 +12,17 @@
 //   move to the host, and gains that are lost in the noise. Known false alarms: host code that
 //   reads files and sockets that a host function fills, or, without a copy, managed memory that is
 //   there already or page-locked memory; the trace shows neither, but the advice says so where
-//   there is such memory (__managed__ variables are known by pages that move, which only imported
-//   files have).
+//   there is such memory (imported files show __managed__ variables only by pages that move).
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "../labels.h"
 #include "../units.h"
-#include "analysis/memory/memory_lives.h"
 #include "analysis/usage/host_syncs.h"
 #include "families.h"
 #include "steps.h"
 #include "trace/ns_math.h"
-#include "vocabulary/call_kind.h"
 #include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
@@ -138,24 +135,6 @@ std::map<Findings::Key, Site> find_sites(Analyses& analyses) {
   return sites;
 }
 
-// Kernels may write memory that host code reads without a copy, if the program has any.
-std::string exception_of(const Trace& trace) {
-  bool managed = false, page_locked = false;
-  for (Id call = 0; call < trace.api_call.size(); ++call) {
-    if (trace.api_call.kind[call] != CallKind::kMalloc) continue;
-    const MemorySpace space = space_by_call(trace.text(trace.api_call.name_id[call]));
-    managed |= space == MemorySpace::kEither;
-    page_locked |= space == MemorySpace::kHost;
-  }
-  for (Id op = 0; op < trace.op.size() && !managed; ++op)
-    managed = trace.op.kind[op] == trace::kMemcpy && is_migration(trace.op.detail[op]);
-  if (!managed && !page_locked) return "";
-  return fmt::format(", unless the host reads {} memory that this work writes",
-                     !page_locked ? "managed"
-                     : !managed   ? "page-locked"
-                                  : "managed or page-locked");
-}
-
 std::string advice(const Trace& trace, const Site& site, const Finding& finding,
                    const std::string& unless) {
   if (site.copy != kNoId) {
@@ -216,7 +195,7 @@ void find_over_broad_syncs(Analyses& analyses, Findings& findings) {
     if (!is_worth_a_line(analyses, gain)) continue;
     // A single call may end a warm-up before a measurement.
     if (site.count == 1 && gain * kShareOfOne < analyses.replay().recorded_ns()) continue;
-    if (!unless) unless = exception_of(analyses.trace());
+    if (!unless) unless = unless_host_reads(analyses.trace());
     findings.add(key, site.last_ns,
                  [&, &site = site] { return describe_site(analyses, site, gain, *unless); });
   }

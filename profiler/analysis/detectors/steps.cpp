@@ -8,7 +8,9 @@
 #include <algorithm>
 
 #include "../labels.h"
+#include "analysis/memory/memory_lives.h"
 #include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 
@@ -100,6 +102,23 @@ std::vector<size_t> elapsed_times_read(const Trace& trace) {
     if (process < counts.size()) ++counts[process];
   }
   return counts;
+}
+
+std::string unless_host_reads(const Trace& trace) {
+  bool managed = false, page_locked = false;
+  for (Id call = 0; call < trace.api_call.size(); ++call) {
+    if (trace.api_call.kind[call] != CallKind::kMalloc) continue;
+    const MemorySpace space = space_by_call(trace.text(trace.api_call.name_id[call]));
+    managed |= space == MemorySpace::kEither;
+    page_locked |= space == MemorySpace::kHost;
+  }
+  for (Id op = 0; op < trace.op.size() && !managed; ++op)
+    managed = trace.op.kind[op] == trace::kMemcpy && is_migration(trace.op.detail[op]);
+  if (!managed && !page_locked) return "";
+  return fmt::format(", unless the host reads {} memory that this work writes",
+                     !page_locked ? "managed"
+                     : !managed   ? "page-locked"
+                                  : "managed or page-locked");
 }
 
 bool is_worth_a_line(Analyses& analyses, Ns gain_ns) {

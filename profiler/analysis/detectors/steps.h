@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Helpers for several detectors: neighbors of a call on its stream, descriptions of an op or a
-// path, who may record an event, and whether a gain is worth reporting.
+// path, who may record an event, what the host may read, and whether a gain is worth reporting.
 #pragma once
 
 #include <map>
@@ -27,6 +27,10 @@ void set_gains(Analyses& analyses, Findings& findings,
 /// True for events that other processes can also record and wait for; the trace shows only what
 /// this process did with them.
 bool is_shared_between_processes(const Trace& trace, Id event);
+
+/// ", unless the host reads managed memory that this work writes" if the program has memory that
+/// the host reads without a copy, else "". For advice not to wait for work.
+std::string unless_host_reads(const Trace& trace);
 
 /// How often each process read the time between two events.
 std::vector<size_t> elapsed_times_read(const Trace& trace);

@@ -10,7 +10,9 @@
 //   times, and stacks for the lines. The gain comes from a replay of the steady part without these
 //   calls; a value that is copied, and the call that copies it, are gone too. An iteration takes at
 //   least as long as the device is busy in it: a host that waits while the device works loses
-//   nothing. Known false alarm: a value without which the host cannot go on.
+//   nothing. Known false alarms: a value without which the host cannot go on, and managed or
+//   page-locked memory that the host reads without a copy; the advice says so where there is such
+//   memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include "../units.h"
 #include "families.h"
 #include "in_iterations.h"
+#include "steps.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {
@@ -54,7 +57,7 @@ std::string_view what_for(Purpose purpose) {
   return "";
 }
 
-std::string_view repair_of(Purpose purpose) {
+std::string repair_of(const Trace& trace, Purpose purpose) {
   switch (purpose) {
     case Purpose::kReads:
       return "Keep the value on the device, add several up and read them together, or read it "
@@ -66,7 +69,8 @@ std::string_view repair_of(Purpose purpose) {
     case Purpose::kWaits:
       break;
   }
-  return "Remove it, or order the work with an event and a stream wait.";
+  return "Remove it, or order the work with an event and a stream wait" + unless_host_reads(trace) +
+         ".";
 }
 
 // Those of each iteration, the most frequent first.
@@ -132,7 +136,7 @@ void add_finding(Analyses& analyses, std::vector<SyncSite> sites, Findings& find
       "{}The host is blocked for {} of an iteration; the rest is lost because it launches "
       "nothing meanwhile. {}{}",
       what_for(purpose), format_duration(blocked / static_cast<Ns>(iterations.steady_count())),
-      repair_of(purpose), places);
+      repair_of(trace, purpose), places);
   findings.add({static_cast<uint64_t>(purpose)}, last, [&] { return finding; });
 }
 
