@@ -240,6 +240,14 @@ TEST(IterationSequence, OfAlikeOpsIsWhatLiesBetweenSynchronizations) {
   RepeatedProgram one;
   for (int i = 0; i < 8; ++i) one.kernel("k").synchronize();
   EXPECT_THAT(op_counts(one.find()), AllOf(SizeIs(8), Each(1u)));
+  EXPECT_EQ(how_found(one.find()), "1 op that repeats, 100 % alike");
+
+  RepeatedProgram at_two_places;
+  for (trace::Id i = 0; i < 16; ++i) {
+    at_two_places.kernel("k").synchronize();
+    at_two_places.builder.columns().host_sync.stack_id.back() = i % 2;
+  }
+  EXPECT_THAT(op_counts(at_two_places.find()), AllOf(SizeIs(8), Each(2u)));
 }
 
 TEST(IterationSequence, HasAPeriodWithItsMedianTime) {

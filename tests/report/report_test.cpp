@@ -58,7 +58,7 @@ TEST(Report, SaysWhyALongRunHasNoIterations) {
     return std::ranges::find(exporters(), "text", &Exporter::name)
         ->write(trace, summarize(trace, request), {});
   };
-  EXPECT_THAT(text_of(120, {}), HasSubstr("Iteration\n  No iterations found: nothing that takes"));
+  EXPECT_THAT(text_of(120, {}), HasSubstr("Iteration\n  No iterations found: no NVTX range, "));
   EXPECT_THAT(text_of(120, {.source = analysis::IterationSource::kRange, .range = "step"}),
               HasSubstr("fewer than 2 NVTX ranges \"step\" contain work"));
   EXPECT_THAT(text_of(120, {.off = true}), Not(HasSubstr("No iterations")));

@@ -6,12 +6,14 @@
 
 #include <vector>
 
+#include "iterations.h"
 #include "periods.h"
 
 namespace streamscope::analysis {
 
 /// Parts of the work that a period matches, which is all alike: each begins after the thread that
-/// issues it was blocked in a synchronization.
+/// issues it was blocked in a synchronization, at the same place as the others if it synchronizes
+/// at several in turn.
 struct AlikeParts {
   std::vector<size_t> bounds;  ///< where they begin, as indexes of IssuedWork, and where they end
   double repeated = 0;         ///< of their ops, how many are in a part with the usual number

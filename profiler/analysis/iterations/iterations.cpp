@@ -556,7 +556,8 @@ std::string how_found(const Iterations& iterations) {
     case IterationSource::kRange:
       return fmt::format("NVTX range \"{}\"", printable(iterations.name));
     case IterationSource::kSequence:
-      return fmt::format("{} that repeat, {} alike", format_count(iterations.op_count, "op"),
+      return fmt::format("{} that {}, {} alike", format_count(iterations.op_count, "op"),
+                         iterations.op_count == 1 ? "repeats" : "repeat",
                          format_percent(iterations.repeated));
     case IterationSource::kGraph:
       return "launches of one graph";

@@ -37,7 +37,8 @@ ThreadActs::ThreadActs(const IssueOrder& order)
   }
   const auto& syncs = trace.host_sync;
   for (Id sync = 0; sync < syncs.size(); ++sync) {
-    if (is_blocking_sync(trace, sync)) blocks.add(syncs.thread_id[sync], syncs.start_ns[sync]);
+    if (is_blocking_sync(trace, sync))
+      blocks.add(syncs.thread_id[sync], syncs.start_ns[sync], sync);
   }
   for (Acts* acts : {&issues, &timings, &blocks}) acts->sort();
 }

@@ -352,10 +352,9 @@ std::string no_iterations_sentence(const trace::Trace& trace,
   if (request.source != analysis::IterationSource::kNone)
     return "No iterations found in the way asked for; --iteration auto tries all.";
   return fmt::format(
-      "No iterations found: nothing that takes half of the device time repeats {} times or more, "
-      "neither an NVTX range nor a sequence of different work nor alike work between "
-      "synchronizations nor the launch of a graph. NVTX ranges around the steps of the program "
-      "help.",
+      "No iterations found: no NVTX range, sequence of different work or launch of a graph that "
+      "takes half of the device time repeats {} times or more. NVTX ranges around the steps of the "
+      "program help.",
       analysis::kFewestIterations);
 }
 
