@@ -32,7 +32,7 @@ std::string times_each(size_t count, const Iterations& iterations) {
   return each == "1" ? "once" : each + " times";
 }
 
-std::string text_of_places(const IterationModel& model,
+std::string text_of_places(const IterationModel& model, Ns at_least_ns,
                            const std::vector<const SiteInIterations*>& sites, size_t& best) {
   constexpr size_t kMostReplays = 8, kMostNamed = 3;
   struct Place {
@@ -41,7 +41,7 @@ std::string text_of_places(const IterationModel& model,
   };
   std::vector<Place> places;
   for (size_t i = 0; i < std::min(sites.size(), kMostReplays); ++i) {
-    const Ns gain = model.bare_ns() - model.predicted_ns(sites[i]->change);
+    const Ns gain = model.bare_ns() - std::max(at_least_ns, model.predicted_ns(sites[i]->change));
     places.push_back({std::max<Ns>(0, gain), i});
   }
   std::ranges::stable_sort(places, std::greater{}, &Place::gain_ns);

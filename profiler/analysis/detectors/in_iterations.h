@@ -34,17 +34,18 @@ struct SiteInIterations {
 };
 
 /// What each of the sites alone would save, the best first: "By place, each alone: a.py:7 (once,
-/// −3 %), …". Looks at the first eight, of which it sets `best`. Not empty.
-std::string text_of_places(const IterationModel& model,
+/// −3 %), …". An iteration takes `at_least_ns` without them. Looks at the first eight, of which it
+/// sets `best`. Not empty.
+std::string text_of_places(const IterationModel& model, Ns at_least_ns,
                            const std::vector<const SiteInIterations*>& sites, size_t& best);
 
 /// The same; puts the best in front.
 template <class Site>
-std::string name_places(const IterationModel& model, std::vector<Site>& sites) {
+std::string name_places(const IterationModel& model, Ns at_least_ns, std::vector<Site>& sites) {
   std::vector<const SiteInIterations*> all;
   for (const Site& site : sites) all.push_back(&site);
   size_t best = 0;
-  std::string text = text_of_places(model, all, best);
+  std::string text = text_of_places(model, at_least_ns, all, best);
   std::swap(sites.front(), sites[best]);
   return text;
 }

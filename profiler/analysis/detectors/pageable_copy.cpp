@@ -200,7 +200,7 @@ void find_pageable_copies(Analyses& analyses, Findings& findings) {
       std::vector<SiteInIterations> sites;
       for (const auto& [stack, site] : group.sites) sites.push_back(site);
       std::ranges::stable_sort(sites, std::greater{}, &SiteInIterations::count);
-      const std::string places = sites.size() > 1 ? " " + name_places(model, sites) : "";
+      const std::string places = sites.size() > 1 ? " " + name_places(model, 0, sites) : "";
       Finding finding;
       finding.first_op = sites.empty() ? group.first : sites.front().first;
       finding.host_sync = analyses.order().copy_sync(finding.first_op);  // which has the stack

@@ -123,8 +123,9 @@ void add_finding(Analyses& analyses, std::vector<SyncSite> sites, Findings& find
     same_call &=
         trace.host_sync.name_id[site.first] == trace.host_sync.name_id[sites.front().first];
   }
-  if (!set_iteration_gain(model, change, model.shares().busy_ns, finding)) return;
-  const std::string places = sites.size() > 1 ? " " + name_places(model, sites) : "";
+  const Ns busy = model.shares().busy_ns;
+  if (!set_iteration_gain(model, change, busy, finding)) return;
+  const std::string places = sites.size() > 1 ? " " + name_places(model, busy, sites) : "";
   finding.host_sync = sites.front().first;
   finding.title = fmt::format(
       "each iteration {} {}{}, so the host cannot run ahead",
