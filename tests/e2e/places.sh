@@ -29,7 +29,7 @@ done <faults.json
 for detector in over-broad-sync legacy-stream-barrier redundant-host-sync; do
   [[ $seen == *" $detector"* ]] || fail "no finding of $detector"
 done
-"$bin/streamscope" report device_syncs.sqlite | grep -q 'from faults.cpp:[0-9]' || fail "the report names no line"
+grep -q 'from faults.cpp:[0-9]' <<<"$("$bin/streamscope" report device_syncs.sqlite)" || fail "the report names no line"
 
 # Not if stacks are not wanted.
 "$bin/streamscope" record --stacks none -o bare.sqlite -- "$bin/apps/faults" device_syncs --device sim >/dev/null 2>&1

@@ -35,7 +35,7 @@ echo 'largest-delay <= 0 %' >limits.txt
 "$bin/streamscope" check --quiet job --fail-on warning --budget limits.txt >check.txt || fail "check of a folder exited $?: $(cat check.txt)"
 "$bin/streamscope" diff --quiet job job >diff.txt || fail "diff of folders exited $?: $(cat diff.txt)"
 grep -q 'no regression' diff.txt || fail "$(cat diff.txt)"
-"$bin/streamscope" info job | grep -q '^2 ranks of 2 on 1 host' || fail "info: $("$bin/streamscope" info job)"
+grep -q '^2 ranks of 2 on 1 host' <<<"$("$bin/streamscope" info job)" || fail "info: $("$bin/streamscope" info job)"
 "$bin/streamscope" export --quiet job --to perfetto -o job.pftrace || fail "export of a folder exited $?"
 for rank in 0 1; do grep -aq "rank $rank (" job.pftrace || fail "rank $rank is not in the export"; done
 "$bin/streamscope" export --quiet job --to chakra -o job || fail "export of each rank exited $?"
@@ -60,7 +60,7 @@ if command -v mpirun >/dev/null; then
   done
 fi
 rm job/rank-00001.*
-"$bin/streamscope" report --quiet job | grep -q 'rank 1 of 2 has no trace' || fail "a missing rank is not named"
+grep -q 'rank 1 of 2 has no trace' <<<"$("$bin/streamscope" report --quiet job)" || fail "a missing rank is not named"
 "$bin/streamscope" check --quiet job >check.txt && fail "a missing rank passed the check"
 grep -q 'SS403 incomplete-run' check.txt || fail "$(cat check.txt)"
 expect_nobody

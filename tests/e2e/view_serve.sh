@@ -135,7 +135,7 @@ companions+=($!)
 for _ in {1..100}; do [[ -s installed.txt ]] && break; sleep 0.05; done
 installed=$(<installed.txt)
 for page in viewer-threads=$installed "viewer=${installed}plain/"; do
-  curl -s "${page#*=}" | grep -q "^<p>${page%%=*}$" || fail "${page#*=} is not the page ${page%%=*}: $(<said.txt)"
+  grep -q "^<p>${page%%=*}$" <<<"$(curl -s "${page#*=}")" || fail "${page#*=} is not the page ${page%%=*}: $(<said.txt)"
   [[ $(curl -s "${page#*=}code" | zcat) == "${page%%=*}" ]] || fail "${page%%=*} has another program"
   curl -s "${page#*=}trace/0" | cmp - plain.sqlite || fail "${page%%=*} has another trace"
 done

@@ -27,10 +27,10 @@ done
 cmake --preset demo >"$work/configure.txt" 2>&1 || { cat "$work/configure.txt"; exit 1; }
 ninja -C build-demo libcoord/all profiler/all viewer/all >"$work/build.txt" 2>&1 || { tail -40 "$work/build.txt"; exit 1; }
 bin=$work/tree/build-demo/bin trace=$source/traces/pipeline.sqlite
-"$bin/streamscope" detectors | grep -q SS999 || fail "detectors does not list the detector"
+grep -q SS999 <<<"$("$bin/streamscope" detectors)" || fail "detectors does not list the detector"
 "$bin/streamscope" check "$trace" --fail-on note >check.txt || true
 grep -q "has ops" check.txt || fail "check does not report the finding of the detector"
-"$bin/streamscope" report "$trace" | grep -q "Example of a section" || fail "report lacks the section"
+grep -q "Example of a section" <<<"$("$bin/streamscope" report "$trace")" || fail "report lacks the section"
 "$bin/streamscope" export "$trace" --to names -o names.txt && [[ -s names.txt ]] || fail "export has no format 'names'"
 # Without the headers of CUDA there is no collector.
 library=build-demo/lib/libstreamscope_inject.so

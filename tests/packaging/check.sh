@@ -37,7 +37,7 @@ check_archive() {
   { find "$prefix" -type f -exec readelf -d {} + 2>/dev/null || true; } | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u | while read -r library; do
     [[ $library =~ $from_system || -n $(find "$prefix" -name "$library") ]] || fail "$library is neither in the archive nor part of every system"
   done
-  ldd "$streamscope" | grep -q "$prefix/bin/../lib/streamscope/libsqlite3.so" || fail "it does not load its own libraries: $(ldd "$streamscope")"
+  grep -q "$prefix/bin/../lib/streamscope/libsqlite3.so" <<<"$(ldd "$streamscope")" || fail "it does not load its own libraries: $(ldd "$streamscope")"
   [[ -f $prefix/lib/libstreamscope_calls.so ]] || echo "note: built without the CUDA headers, so the collector records programs with libcoord only"
 
   "$streamscope" demo pipeline --device sim -o demo.sqlite >demo.txt 2>&1 || fail "the demo: $(cat demo.txt)"
