@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "calls.h"
 #include "guard.h"
 #include "ring.h"
 #include "ring_file.h"
@@ -167,6 +168,43 @@ Consumer::Pending Consumer::in_ring(bool seal_poll) {
   const uint64_t first = (ring_tail_ - base_) & (size_ - 1);
   const uint64_t in_first = std::min(count, size_ - first);
   return {{}, std::span(&place(ring_tail_), in_first), std::span(records_.get(), count - in_first)};
+}
+
+std::optional<OpenCallView> read_open_call(const OpenCall& open) {
+  const uint64_t begin = open.begin.load(std::memory_order_acquire);
+  if (begin == 0) return std::nullopt;
+  OpenCallView view{};
+  CallRecord& call = view.call;
+  call.kind = RecordKind::kCall;
+  call.begin = begin;
+  call.stream = open.stream.load(std::memory_order_relaxed);
+  call.object = open.object.load(std::memory_order_relaxed);
+  call.value = open.value.load(std::memory_order_relaxed);
+  call.context = open.context.load(std::memory_order_relaxed);
+  call.call_number = open.call_number.load(std::memory_order_relaxed);
+  call.operation = open.operation.load(std::memory_order_relaxed);
+  call.stack = open.stack.load(std::memory_order_relaxed);
+  call.call = open.call.load(std::memory_order_relaxed);
+  call.flags = open.flags.load(std::memory_order_relaxed);
+  view.leaving = open.leaving.load(std::memory_order_acquire) != 0;
+  if (open.begin.load(std::memory_order_acquire) != begin || call.call >= call_count())
+    return std::nullopt;
+  return view;
+}
+
+void write_open_call(const OpenCallView& view, OpenCall* open) {
+  const CallRecord& call = view.call;
+  open->stream.store(call.stream);
+  open->object.store(call.object);
+  open->value.store(call.value);
+  open->context.store(call.context);
+  open->call_number.store(call.call_number);
+  open->operation.store(call.operation);
+  open->stack.store(call.stack);
+  open->call.store(call.call);
+  open->flags.store(call.flags);
+  open->leaving.store(view.leaving ? 1 : 0);
+  open->begin.store(call.begin);
 }
 
 std::vector<Record> Consumer::copy(uint64_t* from) {

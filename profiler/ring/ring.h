@@ -93,6 +93,17 @@ struct alignas(64) OpenCall {
       leaving;  // 1 from before the exit stamp is read until the record is published
 };
 
+/// What an open slot contained: the call without its end.
+struct OpenCallView {
+  CallRecord call;
+  bool leaving;
+};
+/// The slot's call. Nothing if it is empty, or was overwritten meanwhile: then its call has ended,
+/// and its record is in the ring.
+std::optional<OpenCallView> read_open_call(const OpenCall& open);
+/// Fills the slot of a ring that nothing else uses yet.
+void write_open_call(const OpenCallView& view, OpenCall* open);
+
 /// The libcoord operation whose submission the producing thread began last: it is in progress, or
 /// has ended and the next OperationRecord of the thread reports that, too.
 struct Submission {

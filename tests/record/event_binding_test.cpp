@@ -201,5 +201,44 @@ TEST(EventBinding, StaysSmallHoweverOftenAnEventIsRecorded) {
   EXPECT_EQ(events.bind(span(2'000'000, 2'000'001, 1), kAllKnown).record, 99'999u);
 }
 
+TEST(LostHistory, IsWhatMayBeMissingBeforeACall) {
+  LostHistory lost;
+  EXPECT_EQ(lost.before(1'000), 0u);
+  lost.add(100, 200);
+  lost.add(400, 500);
+  EXPECT_EQ(lost.before(99), 0u);
+  EXPECT_EQ(lost.before(100), 200u);
+  EXPECT_EQ(lost.before(300), 200u);
+  EXPECT_EQ(lost.before(1'000), 500u);
+  lost.add(150, 450);  // joins both
+  EXPECT_EQ(lost.before(100), 500u);
+  lost.add(50, 60);
+  EXPECT_EQ(lost.before(70), 60u);
+  lost.add(0, LostHistory::kForever);
+  EXPECT_EQ(lost.before(0), LostHistory::kForever);
+}
+
+TEST(LostHistory, AgreesWithASearchThroughAllSpans) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    LostHistory lost;
+    std::vector<std::pair<uint64_t, uint64_t>> spans;
+    for (int i = 0; i < 12; ++i) {
+      const uint64_t from = random() % 200, until = from + random() % 40;
+      lost.add(from, until);
+      spans.emplace_back(from, until);
+      for (uint64_t end = 0; end < 250; ++end) {
+        uint64_t expected = 0;
+        for (const auto& [first, last] : spans) {
+          if (first <= end) expected = std::max(expected, last);
+        }
+        // What joined is lost as a whole: both ends are later than the call, or equal.
+        const uint64_t found = lost.before(end);
+        ASSERT_TRUE(found == expected || (found > expected && expected >= end));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace streamscope::record

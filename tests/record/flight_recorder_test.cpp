@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fake_program.h"
+#include "racing_threads.h"
 #include "record/drain/drain.h"
 #include "trace/read/reader.h"
 
@@ -91,6 +94,48 @@ TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
   ASSERT_EQ(trace.event_wait.size(), 2u);
   EXPECT_EQ(trace.event_wait.binding[0], trace::kUnknownHistory);
   EXPECT_EQ(trace.event_wait.binding[1], trace::kBindingExact);
+}
+
+TEST_F(FlightRecording, ARecordInProgressMayBeWhatAWaitWaitsFor) {
+  FakeThread waiting(folder_ / "rings", 0, 64, ring::best_clock());
+  FakeThread recording(folder_ / "rings", 1, 64, ring::best_clock());
+  waiting.ring.header().overwrites = recording.ring.header().overwrites = 1;
+  waiting.thread(static_cast<uint32_t>(getpid()));
+  recording.thread(static_cast<uint32_t>(getpid()) + 1);
+  waiting.call("cudaEventCreate", 0, 0xe);
+  waiting.call("cudaEventRecord", 0xa, 0xe);
+  waiting.call("cudaStreamWaitEvent", 0xb, 0xe);
+  recording.enter("cudaEventRecord", 0xa, 0xe);
+  waiting.call("cudaStreamWaitEvent", 0xb, 0xe);
+  FlightRecorder recorder(folder_ / "rings");
+  recorder.step();
+  const trace::Trace trace = dump(recorder);
+  EXPECT_THAT(trace.event_wait.binding,
+              testing::ElementsAre(trace::kBindingExact, trace::kAmbiguous));
+  EXPECT_EQ(trace.event_wait_candidate.size(), 2u);
+}
+
+TEST_F(FlightRecording, NeverContradictsWhatThreadsDidWhileItWasDumped) {
+  constexpr int kDumps = 8;
+  test::RacingThreads threads(folder_ / "rings", ring::best_clock(), 1 << 12);
+  for (size_t i = 0; i < test::RacingThreads::size(); ++i) threads[i].ring.header().overwrites = 1;
+  FlightRecorder recorder(folder_ / "rings");
+  threads.start(10'000'000);
+  std::vector<trace::Trace> dumps;
+  for (int i = 0; i < kDumps; ++i) {
+    recorder.step();
+    dumps.push_back(dump(recorder));
+    fs::remove_all(folder_ / "copy");
+    fs::create_directories(folder_ / "copy");
+  }
+  threads.stop();
+  threads.join();
+  int64_t exact = 0;
+  for (const trace::Trace& trace : dumps) {
+    threads.expect_agreement(trace);
+    exact += std::ranges::count(trace.event_wait.binding, trace::kBindingExact);
+  }
+  EXPECT_GT(exact, 1000);
 }
 
 class WindowsOfAFlight : public FlightRecording, public testing::WithParamInterface<int> {};

@@ -171,7 +171,8 @@ std::filesystem::path ring_file(const ring::RingHeader& of, uint32_t index) {
 }
 
 void write_ring(const std::filesystem::path& file, const ring::RingHeader& of, uint32_t index,
-                uint64_t head, uint64_t tail, const std::vector<ring::Record>& records) {
+                uint64_t head, uint64_t tail, const std::vector<ring::Record>& records,
+                const std::optional<ring::OpenCallView>& open) {
   const uint64_t capacity = std::bit_ceil(std::max<uint64_t>(records.size(), 16));
   std::vector<char> bytes(ring::kRingHeaderBytes + capacity * sizeof(ring::Record));
   auto* header = new (bytes.data()) ring::RingHeader{};
@@ -190,11 +191,11 @@ void write_ring(const std::filesystem::path& file, const ring::RingHeader& of, u
   if (index % ring::kRingsPerImage != kFactsIndex) {
     header->stacks.store(of.stacks.load());
     header->stack_ticks.store(of.stack_ticks.load());
-    std::memcpy(static_cast<void*>(&header->open_call), &of.open_call, sizeof of.open_call);
     header->submission.ended.store(of.submission.ended.load());
     header->submission.operation.store(of.submission.operation.load());
     header->submission.flags.store(of.submission.flags.load());
   }
+  if (open) ring::write_open_call(*open, &header->open_call);
   auto* places = reinterpret_cast<ring::Record*>(bytes.data() + ring::kRingHeaderBytes);
   for (size_t i = 0; i < records.size(); ++i)
     places[(head - records.size() + i) & (capacity - 1)] = records[i];

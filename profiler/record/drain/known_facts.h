@@ -61,8 +61,9 @@ inline constexpr uint32_t kFactsIndex = ring::kRingsPerImage - 1;
 std::filesystem::path ring_file(const ring::RingHeader& of, uint32_t index);
 
 /// Creates the file of a ring of the process that has the ring `of`, for a reader alone: its
-/// records from number `tail` to `head` are `records`. Throws Error.
+/// records from number `tail` to `head` are `records`, and `open` is in progress. Throws Error.
 void write_ring(const std::filesystem::path& file, const ring::RingHeader& of, uint32_t index,
-                uint64_t head, uint64_t tail, const std::vector<ring::Record>& records);
+                uint64_t head, uint64_t tail, const std::vector<ring::Record>& records,
+                const std::optional<ring::OpenCallView>& open = std::nullopt);
 
 }  // namespace streamscope::record

@@ -20,6 +20,22 @@ constexpr size_t kCycle = 65'536, kLeastPiece = 1024;
 // A poll becomes a row after this time at the latest, so that an unfinished trace shows it.
 constexpr auto kLongestPoll = std::chrono::milliseconds(100);
 
+/// Where a change of identities lies among the others.
+uint64_t when_it_matters(const ring::Record& record) {
+  switch (record.head.kind) {
+    case RecordKind::kCall:
+      return as<ring::CallRecord>(record).end;
+    case RecordKind::kContext:
+      return as<ring::ContextRecord>(record).begin;
+    case RecordKind::kStream:
+      return as<ring::StreamRecord>(record).begin;
+    case RecordKind::kCollecting:
+      return as<ring::CollectingRecord>(record).begin;
+    default:
+      return 0;  // devices first
+  }
+}
+
 /// A call whose stamps are of the run's clock.
 bool is_timed_call(const ring::Record& record) {
   return record.head.kind == RecordKind::kCall && (record.head.flags & ring::kVirtualTime) == 0;
@@ -111,9 +127,10 @@ void ProcessDrain::count_drops(uint64_t now) {
     const int error = lane->ring.header().growth_error.load(std::memory_order_relaxed);
     const char* kind = error == 0 ? "ring-full" : "ring-not-grown";
     const trace::Id detail = error == 0 ? trace::kNoId : run_.writer.intern(std::strerror(error));
-    if (now == 0) {  // long ago
+    if (now == 0 || row_.clock == trace::kVirtualClock)
+      calls_.lose_history(0, kNoLimit);  // nobody knows which
+    if (now == 0) {                      // long ago
       run_.losses.add(id_, kind, count, trace::kUnknownNs, trace::kUnknownNs, detail);
-      calls_.lose_history(kNoLimit);
       continue;
     }
     // Whatever was lost ended after the last watermark, or a wait bound before it would have waited
@@ -121,7 +138,7 @@ void ProcessDrain::count_drops(uint64_t now) {
     const uint64_t since =
         watermark_ != 0 && watermark_ < now ? watermark_ : lane->ring.header().anchor.ticks;
     run_.losses.add(id_, kind, count, run_.clock.to_ns(since), run_.clock.to_ns(now), detail);
-    calls_.lose_history(now);
+    calls_.lose_history(since, now);
   }
 }
 
@@ -133,6 +150,7 @@ bool ProcessDrain::is_identity(const ring::Record& record) const {
     case RecordKind::kDevice:
     case RecordKind::kContext:
     case RecordKind::kStream:
+    case RecordKind::kCollecting:
       return true;
     default:
       return false;
@@ -295,6 +313,16 @@ uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
   return lane.ring.growing_poll() != 0 ? lane.ring.growing_poll() : kNoLimit;
 }
 
+// Events may have been recorded that no call shows.
+void ProcessDrain::note_unseen_records(const ring::Record& record) {
+  if (record.head.kind == RecordKind::kLoss) {
+    describe_history(as<ring::LossRecord>(record));
+  } else if (record.head.kind == RecordKind::kCall && record.head.small < ring::call_count() &&
+             ring::call_info(record.head.small).kind == CallKind::kGraphLaunch) {
+    calls_.launched_graph(as<ring::CallRecord>(record).end);
+  }
+}
+
 void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
   items_.clear();
   for (Lane* lane : lanes) {
@@ -303,11 +331,9 @@ void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {
       if (record.head.kind == RecordKind::kThread) {
         lane->identity_tid = record.head.word;
       } else if (is_identity(record)) {
-        uint64_t when = 0;  // devices first
-        if (record.head.kind == RecordKind::kCall) when = as<ring::CallRecord>(record).end;
-        if (record.head.kind == RecordKind::kContext) when = as<ring::ContextRecord>(record).begin;
-        if (record.head.kind == RecordKind::kStream) when = as<ring::StreamRecord>(record).begin;
-        items_.push_back({when, lane, i, lane->identity_tid});
+        items_.push_back({when_it_matters(record), lane, i, lane->identity_tid});
+      } else {
+        note_unseen_records(record);
       }
     }
     lane->identity_at = std::max(lane->identity_at, lane->identity_limit);
@@ -326,6 +352,8 @@ void ProcessDrain::take_identity(Lane& lane, size_t index, uint32_t tid) {
       return objects_.describe(as<ring::ContextRecord>(record));
     case RecordKind::kStream:
       return objects_.describe(as<ring::StreamRecord>(record));
+    case RecordKind::kCollecting:
+      return describe(as<ring::CollectingRecord>(record));
     default:
       break;
   }
@@ -416,11 +444,11 @@ void ProcessDrain::finish(Ending ending) {
   finished_ = true;
   handed_over_ = ending == Ending::kHandedOver;
   for (auto& lane : lanes_) {
-    OpenCallView open;
-    if (handed_over_ || !read_open_call(*lane, &open)) continue;
+    const auto open = lane->open_call();
+    if (handed_over_ || !open) continue;
     // Killed between publishing the record and clearing the slot.
-    if (is_over(*lane, open.call)) continue;
-    show(*lane, open.call, lane->at, lane->tid);
+    if (is_over(*lane, open->call)) continue;
+    show(*lane, open->call, lane->at, lane->tid);
     run_.losses.add(id_, "call-not-finished", 1);
   }
   if (paused_ && !run_.options.on_demand) run_.losses.add_pause(id_, paused_since_ns_);

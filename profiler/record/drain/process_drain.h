@@ -163,6 +163,9 @@ class ProcessDrain {
   struct Lane {
     Lane(ring::Consumer consumer, uint32_t lane_number)
         : ring(std::move(consumer)), number(lane_number) {}
+    std::optional<ring::OpenCallView> open_call() const {
+      return ring::read_open_call(ring.header().open_call);
+    }
     ring::Consumer ring;
     uint32_t number;
     uint64_t released = 0;  // records before the first pending one
@@ -187,10 +190,6 @@ class ProcessDrain {
     uint32_t store_asked = 0;     // the latest request of its thread (RingHeader)
     uint64_t store_until = 0;     // records that must be stored for the requests of all lanes
   };
-  struct OpenCallView {
-    ring::CallRecord call;
-    bool leaving;
-  };
   struct StuckRecord {
     Lane* lane;
     ring::CallRecord call;
@@ -210,7 +209,7 @@ class ProcessDrain {
   /// Calls that had not ended when their rows were added.
   template <class Row>
   void restore_shown(EarlierRows& rows);
-  static bool read_open_call(const Lane& lane, OpenCallView* view);
+  static bool is_open_record(const Lane& lane, const ring::CallRecord& call);
   void watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
                         uint64_t* horizon);
   void count_drops(uint64_t now);
@@ -229,6 +228,7 @@ class ProcessDrain {
   static void look(Lane& lane, bool seal);
   void take_identity(Lane& lane, size_t index, uint32_t tid);
   void read_lane(Lane& lane);
+  void note_unseen_records(const ring::Record& record);
   void read_identities(const std::vector<Lane*>& lanes);
   void open_stuck_records();
   /// Finds the call of an earlier writer's open row, which is still open or not read yet.
@@ -248,6 +248,7 @@ class ProcessDrain {
   void read_thread(Lane& lane, size_t index);
   void describe(const ring::ProcessRecord& record);
   void describe(const ring::LossRecord& record);
+  void describe_history(const ring::LossRecord& record);
   void describe(const ring::SyncWitnessRecord& record);
   void describe(const ring::OverheadRecord& record);
   void describe(const ring::CollectingRecord& record);
@@ -299,6 +300,7 @@ class ProcessDrain {
   uint64_t last_seen_ = 0;     // newest stamp of any call, or time when it was last alive; ticks
   uint64_t last_virtual_ = 0;  // the same, virtual
   trace::Ns paused_since_ns_ = 0;
+  uint64_t off_since_ = 0;  // stamp as in CallSpan
   bool paused_ = false;
   bool said_goodbye_ = false;
   bool finished_ = false;

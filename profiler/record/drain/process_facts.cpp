@@ -105,7 +105,12 @@ void ProcessDrain::describe(const ring::LossRecord& record) {
   if (name.empty()) return invalid();
   run_.losses.add(id_, name, static_cast<int64_t>(record.count), stamp(record.first),
                   stamp(record.last), run_.texts.id(record.detail));
-  if (loss == ring::Loss::kNoThreadRing) calls_.lose_history(kNoLimit);
+  describe_history(record);
+}
+
+void ProcessDrain::describe_history(const ring::LossRecord& record) {
+  if (static_cast<ring::Loss>(record.loss) == ring::Loss::kNoThreadRing)
+    calls_.lose_history(0, kNoLimit);
 }
 
 void ProcessDrain::describe(const ring::SyncWitnessRecord& record) {
@@ -129,17 +134,16 @@ void ProcessDrain::describe(const ring::OverheadRecord& record) {
 // Calls made while recording is off are unknown, so earlier records of an event mean nothing
 // afterwards.
 void ProcessDrain::describe(const ring::CollectingRecord& record) {
-  const auto lose_history = [&] {
-    calls_.lose_history((record.flags & ring::kVirtualTime) != 0 ? record.call_number
-                                                                 : record.begin);
-  };
-  if (record.on == ring::kHistoryOverwritten) return lose_history();
+  const uint64_t stamp =
+      (record.flags & ring::kVirtualTime) != 0 ? record.call_number : record.begin;
+  if (record.on == ring::kHistoryOverwritten) return calls_.lose_history(0, stamp);
   if (!cost_windows_.describe(record)) return;
   const trace::Ns at = run_.to_ns(record.begin, record.flags);
   if (record.on != 0) {
-    lose_history();
+    calls_.lose_history(off_since_, stamp);
     work_.resume(at);
   } else {
+    off_since_ = stamp;
     work_.pause(at);
   }
   const bool pause = record.on == 0 && record.measuring == 0;

@@ -101,7 +101,6 @@ constexpr std::array<ProcessDrain::Readers::Read, ProcessDrain::Readers::kKinds>
       set(part<ring::TensorBlockRecord, &P::tensor_blocks_>, {kTensorBlock});
       set(nothing, {kDropped});  // counted from the ring's header
       set(own<ring::LossRecord>, {kLoss});
-      set(own<ring::CollectingRecord>, {kCollecting});
       set(own<ring::EndRecord>, {kEnd});
       set(own<ring::AnswerRecord>, {kAnswer});
       set(nothing, {kDump});  // for a flight recorder, which has processed it

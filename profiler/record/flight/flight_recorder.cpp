@@ -3,8 +3,10 @@
 #include "flight_recorder.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "record/run/progress.h"
+#include "ring/calls.h"
 #include "ring/process.h"
 #include "trace/error.h"
 #include "trace/folder_names.h"
@@ -14,6 +16,24 @@ namespace {
 
 namespace fs = std::filesystem;
 using ring::RecordKind;
+
+// What has to be known of calls that are read: whose history they see, and in which thread they
+// are.
+bool is_needed_by_others(const ring::Record& record) {
+  switch (record.head.kind) {
+    case RecordKind::kCall:
+      return record.head.small < ring::call_count() &&
+             ring::changes_identity(ring::call_info(record.head.small).kind);
+    case RecordKind::kThread:
+    case RecordKind::kDevice:
+    case RecordKind::kContext:
+    case RecordKind::kStream:
+    case RecordKind::kText:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -64,12 +84,27 @@ void FlightRecorder::copy_to(const fs::path& to) {
     ring::CollectingRecord since;  // before this a ring is overwritten, if one was ever full
   };
   std::map<ProcessIdentity, First> first;
-  for (Lane& lane : lanes_) {
+  // The program goes on while its rings are copied, one after the other. All that happened before
+  // this moment is in the copies; of what happened later they have what these records refer to.
+  std::vector<uint64_t> now;
+  for (const Lane& lane : lanes_)
+    now.push_back(lane.ring.header().head.load(std::memory_order_acquire));
+  scan();
+  now.resize(lanes_.size());
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
     const ring::RingHeader& header = lane.ring.header();
+    const auto open = ring::read_open_call(header.open_call);  // if it ends now, it is copied, too
     uint64_t head = 0;
-    const std::vector<ring::Record> records = lane.ring.copy(&head);
+    std::vector<ring::Record> records = lane.ring.copy(&head);
     const uint64_t oldest = head - records.size();
-    write_ring(to / ring_file(header, header.index), header, header.index, head, oldest, records);
+    const auto later =
+        records.begin() + static_cast<ptrdiff_t>(std::clamp(now[i], oldest, head) - oldest);
+    records.erase(std::remove_if(later, records.end(), std::not_fn(is_needed_by_others)),
+                  records.end());
+    head = oldest + records.size();
+    write_ring(to / ring_file(header, header.index), header, header.index, head, oldest, records,
+               open);
     ring::CollectingRecord& since =
         first.try_emplace(ProcessIdentity::of(header), First{&header, {}}).first->second.since;
     for (const ring::Record& record : records) {

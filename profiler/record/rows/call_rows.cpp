@@ -277,7 +277,7 @@ void CallRows::follow(const ring::CallRecord& call, const CallPlace& place, Call
           ring::call_info(call.call).name.find("64") != std::string_view::npos ? 8 : 4);
       break;
     case CallKind::kGraphLaunch:
-      graphs_launched_until_ = std::max(graphs_launched_until_, call.end);
+      launched_graph(call.end);
       break;
     case CallKind::kMalloc:
     case CallKind::kMallocAsync:
@@ -353,12 +353,13 @@ void CallRows::track_allocation(const ring::CallRecord& call, CallKind kind, tra
 
 Bound CallRows::bind(uint32_t event, const CallSpan& span) {
   Objects::Event& known = objects_[event];
+  const uint64_t lost = lost_.before(span.end);
   const uint64_t lost_until =
-      known.recorded_by_graphs ? std::max(lost_until_, graphs_launched_until_) : lost_until_;
+      known.recorded_by_graphs ? std::max(lost, graphs_launched_until_) : lost;
   Bound bound = known.history.bind(span, objects_.complete_since(event, lost_until));
   if (bound.binding == trace::kAmbiguous) run_.losses.add(process_, "ambiguous-binding", 1);
   if (bound.binding == trace::kUnknownHistory)
-    run_.losses.add(process_, lost_until_ > 0 ? "history-lost" : "unknown-history", 1);
+    run_.losses.add(process_, lost > 0 ? "history-lost" : "unknown-history", 1);
   return bound;
 }
 

@@ -70,8 +70,12 @@ class CallRows {
   /// Binds all calls that can be bound now.
   void bind_deferred();
 
-  /// Calls that ended from `from` to `until` may be missing.
-  void lose_history(uint64_t until) { lost_until_ = std::max(lost_until_, until); }
+  /// Calls that took effect from `from` to `until` may be missing: stamps as in CallSpan.
+  void lose_history(uint64_t from, uint64_t until) { lost_.add(from, until); }
+  /// A graph may have recorded events until then.
+  void launched_graph(uint64_t end) {
+    graphs_launched_until_ = std::max(graphs_launched_until_, end);
+  }
 
   /// A record has been in progress for so long that nothing waits for it any more: it becomes a
   /// candidate of every wait that overlaps it. Returns its row.
@@ -151,7 +155,7 @@ class CallRows {
 
   uint64_t watermark_ = 0;
   uint64_t horizon_ = 0;
-  uint64_t lost_until_ = 0;
+  LostHistory lost_;
   uint64_t graphs_launched_until_ = 0;
   std::vector<Look<trace::EventWait>> deferred_waits_;
   std::vector<Look<trace::HostSync>> deferred_syncs_;

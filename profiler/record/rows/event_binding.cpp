@@ -105,4 +105,22 @@ void EventHistory::forget_before(uint64_t horizon) {
   forget_at_ = std::max<size_t>(16, 2 * records_.size());
 }
 
+void LostHistory::add(uint64_t from, uint64_t until) {
+  auto next = spans_.upper_bound(from);
+  if (next != spans_.begin() && std::prev(next)->second >= from) {
+    --next;
+    from = next->first;
+  }
+  while (next != spans_.end() && next->first <= until) {
+    until = std::max(until, next->second);
+    next = spans_.erase(next);
+  }
+  spans_[from] = until;
+}
+
+uint64_t LostHistory::before(uint64_t end) const {
+  const auto next = spans_.upper_bound(end);
+  return next == spans_.begin() ? 0 : std::prev(next)->second;
+}
+
 }  // namespace streamscope::record

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "trace/model.h"
@@ -84,6 +85,19 @@ class EventHistory {
   std::vector<Record> open_;
   uint64_t longest_ = 0;   // no record in `records_` took longer
   size_t forget_at_ = 16;  // size at which dropping is tried again
+};
+
+/// When records of events may be missing, of all events of a process. Thread-compatible.
+class LostHistory {
+ public:
+  static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
+  /// Those that took effect from `from` to `until`.
+  void add(uint64_t from, uint64_t until);
+  /// The end of what may be missing before a call that ended at `end`, 0 if nothing may be.
+  uint64_t before(uint64_t end) const;
+
+ private:
+  std::map<uint64_t, uint64_t> spans_;  // end by begin; both ascend, and they do not overlap
 };
 
 }  // namespace streamscope::record

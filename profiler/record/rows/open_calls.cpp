@@ -31,8 +31,7 @@ void ProcessDrain::adopt_shown(Lane& lane) {
       lane.open_row = shown.row;
     }
   };
-  OpenCallView open;
-  if (read_open_call(lane, &open)) adopt(open.call.begin);
+  if (const auto open = lane.open_call()) adopt(open->call.begin);
   const ring::Consumer::Pending pending = lane.ring.pending();
   for (size_t i = lane.at; i < pending.size() && lane.open_row == trace::kNoId; ++i) {
     if (pending[i].head.kind != RecordKind::kCall) continue;
@@ -41,26 +40,10 @@ void ProcessDrain::adopt_shown(Lane& lane) {
   }
 }
 
-// The slot may be overwritten while it is read; then its call has ended and its record is visible.
-bool ProcessDrain::read_open_call(const Lane& lane, OpenCallView* view) {
-  const ring::OpenCall& open = lane.ring.header().open_call;
-  const uint64_t begin = open.begin.load(std::memory_order_acquire);
-  if (begin == 0) return false;
-  ring::CallRecord& call = view->call;
-  call = {};
-  call.kind = RecordKind::kCall;
-  call.begin = begin;
-  call.stream = open.stream.load(std::memory_order_relaxed);
-  call.object = open.object.load(std::memory_order_relaxed);
-  call.value = open.value.load(std::memory_order_relaxed);
-  call.context = open.context.load(std::memory_order_relaxed);
-  call.call_number = open.call_number.load(std::memory_order_relaxed);
-  call.operation = open.operation.load(std::memory_order_relaxed);
-  call.stack = open.stack.load(std::memory_order_relaxed);
-  call.call = open.call.load(std::memory_order_relaxed);
-  call.flags = open.flags.load(std::memory_order_relaxed);
-  view->leaving = open.leaving.load(std::memory_order_acquire) != 0;
-  return open.begin.load(std::memory_order_acquire) == begin && call.call < ring::call_count();
+// An event record that is in progress, without a row yet.
+bool ProcessDrain::is_open_record(const Lane& lane, const ring::CallRecord& call) {
+  return (call.flags & ring::kVirtualTime) == 0 && call.begin != lane.open_since &&
+         row_of(ring::call_info(call.call).kind) == CallRow::kEventRecord;
 }
 
 // A call whose record is not published yet is in its open slot, or it has not taken effect. So
@@ -70,22 +53,27 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
                                     uint64_t* horizon) {
   if (ended) {
     *cut = *watermark = kNoLimit;
+    // They will not end any more.
+    for (auto& lane : lanes_) {
+      const auto open = lane->open_call();
+      if (open && is_open_record(*lane, open->call)) stuck_.push_back({lane.get(), open->call});
+    }
     return;
   }
   const trace::Ns now_ns = run_.clock.to_ns(now);
   *cut = run_.clock.to_ticks(now_ns - kSlackNs);
   *watermark = *horizon = *cut;
   for (auto& lane : lanes_) {
-    OpenCallView open;
-    if (!read_open_call(*lane, &open) || (open.call.flags & ring::kVirtualTime) != 0) continue;
-    *horizon = std::min(*horizon, open.call.begin);
-    if (row_of(ring::call_info(open.call.call).kind) != CallRow::kEventRecord) continue;
-    if (open.leaving) *cut = std::min(*cut, open.call.begin);  // its end may be before `now`
-    if (open.call.begin == lane->open_since) continue;
-    if (now_ns - run_.clock.to_ns(open.call.begin) > kPatienceNs) {
-      stuck_.push_back({lane.get(), open.call});
+    const auto open = lane->open_call();
+    if (!open || (open->call.flags & ring::kVirtualTime) != 0) continue;
+    *horizon = std::min(*horizon, open->call.begin);
+    if (row_of(ring::call_info(open->call.call).kind) != CallRow::kEventRecord) continue;
+    if (open->leaving) *cut = std::min(*cut, open->call.begin);  // its end may be before `now`
+    if (!is_open_record(*lane, open->call)) continue;
+    if (now_ns - run_.clock.to_ns(open->call.begin) > kPatienceNs) {
+      stuck_.push_back({lane.get(), open->call});
     } else {
-      *watermark = std::min(*watermark, open.call.begin);
+      *watermark = std::min(*watermark, open->call.begin);
     }
   }
   *watermark = std::min(*watermark, *cut);
@@ -113,10 +101,10 @@ void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_
 
 void ProcessDrain::show_unfinished() {
   for (auto& lane : lanes_) {
-    OpenCallView open;
-    if (!read_open_call(*lane, &open) || open.leaving || is_over(*lane, open.call)) continue;
-    if ((open.call.flags & ring::kVirtualTime) == 0)
-      show(*lane, open.call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
+    const auto open = lane->open_call();
+    if (!open || open->leaving || is_over(*lane, open->call)) continue;
+    if ((open->call.flags & ring::kVirtualTime) == 0)
+      show(*lane, open->call, lane->at, lane->ring.header().tid.load(std::memory_order_relaxed));
   }
   if (row_.clock != trace::kVirtualClock) work_.show();
   stacks_.finish();  // those of the calls' entries may be the only ones
@@ -124,9 +112,8 @@ void ProcessDrain::show_unfinished() {
 
 bool ProcessDrain::in_call(uint32_t tid) const {
   return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    OpenCallView open;
     return lane->ring.header().tid.load(std::memory_order_relaxed) == tid &&
-           read_open_call(*lane, &open);
+           lane->open_call().has_value();
   });
 }
 
@@ -139,11 +126,11 @@ ProcessDrain::Progress ProcessDrain::progress() const {
   progress.answered = questions_.answered();
   progress.not_done = questions_.not_done();
   for (const auto& lane : lanes_) {
-    OpenCallView open;
-    if (!read_open_call(*lane, &open)) continue;
+    const auto open = lane->open_call();
+    if (!open) continue;
     ++progress.open_calls;
     // Beginnings of queries are no progress either.
-    if (!ring::is_query(ring::call_info(open.call.call).kind)) progress.moved += open.call.begin;
+    if (!ring::is_query(ring::call_info(open->call.call).kind)) progress.moved += open->call.begin;
   }
   return progress;
 }
