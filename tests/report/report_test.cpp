@@ -125,6 +125,20 @@ TEST(ByWeight, PutsFindingsLastThatAreAboutSynchronizationsOfAnEarlierOne) {
                                           std::pair("poll-storm", true)));
 }
 
+TEST(ByWeight, KnowsThatAFindingIsAboutTheSameLoopWithoutItsLastSynchronization) {
+  const std::vector<Id> steady = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const auto repeats = [&](std::initializer_list<Id> earlier) {
+    return by_weight({about_syncs("over-broad-sync", 0, "a.cu:1 f", earlier, 500),
+                      about_syncs("sync-in-iteration", 0, "a.cu:1 f",
+                                  {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 510)},
+                     steady)
+        .back()
+        .repeats;
+  };
+  EXPECT_TRUE(repeats({0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_FALSE(repeats({0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST(ByWeight, PutsAFindingBeforeAnotherThatNeedsItsRepair) {
   const auto order_of = [](std::string_view needs) {
     auto graph = about_syncs("host-bound-launching", trace::kNoId, "a.py:1 f", {}, 200);

@@ -294,6 +294,13 @@ std::vector<Id> repaired_syncs(const analysis::Finding& finding, std::span<const
   return repaired;
 }
 
+// True if nearly all of `syncs` are in `others`: one rule may leave out the last of a loop.
+bool are_mostly_in(const std::vector<Id>& others, const std::vector<Id>& syncs) {
+  std::vector<Id> both;
+  std::ranges::set_intersection(others, syncs, std::back_inserter(both));
+  return both.size() * 10 >= syncs.size() * 9;
+}
+
 // Marks findings whose synchronizations an earlier finding removes; of findings without a repair to
 // compare, those at the place of an earlier one. To a reader they are the same.
 void mark_repetitions(std::vector<Advice>& findings, std::span<const Id> steady_syncs) {
@@ -306,10 +313,9 @@ void mark_repetitions(std::vector<Advice>& findings, std::span<const Id> steady_
     std::vector<Id> syncs = repaired_syncs(finding, steady_syncs);
     advice.repeats =
         finding.repair
-            ? !syncs.empty() && std::ranges::any_of(removed,
-                                                    [&](const auto& before) {
-                                                      return std::ranges::includes(before, syncs);
-                                                    })
+            ? !syncs.empty() &&
+                  std::ranges::any_of(
+                      removed, [&](const auto& before) { return are_mostly_in(before, syncs); })
             : places.contains(finding.place.call_site);
     removed.push_back(std::move(syncs));
     if (!finding.place.call_site.empty()) places.insert(finding.place.call_site);
