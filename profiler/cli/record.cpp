@@ -43,7 +43,7 @@ struct Choices {
 
 // Whether the driver's functions can be wrapped. Where there is no driver, its names must not be
 // there either.
-void choose_source(record::Options& options) {
+void choose_source(record::Options& options, bool quiet) {
   const bool needs_callbacks = ring::needs_callbacks(options.tier, options.graphs, options.with);
   if (options.source == ring::CallSource::kInterposed && needs_callbacks) {
     throw Error("record", "--source interposed records no times of events and graph nodes",
@@ -51,6 +51,13 @@ void choose_source(record::Options& options) {
   }
   if (options.source == ring::CallSource::kCupti || needs_callbacks || !has_driver()) return;
   options.calls_library = calls_library();
+  if (!options.calls_library.empty() || inject_library().empty()) return;
+  const std::string missing = "libstreamscope_calls.so is not beside libstreamscope_inject.so";
+  if (options.source == ring::CallSource::kInterposed)
+    throw Error("record", missing, "install all of StreamScope, or leave out --source");
+  if (!quiet)
+    message("{}: CUPTI sees the calls, which costs the program more; install all of StreamScope",
+            missing);
 }
 
 // CUPTI and the Sanitizer exclude each other, so there are no device times.
@@ -178,7 +185,7 @@ record::Options options_from(const Choices& choices) {
   }
   observe_accesses(choices, options);
   wait_for_start(choices, options);
-  choose_source(options);
+  choose_source(options, choices.quiet);
   return options;
 }
 

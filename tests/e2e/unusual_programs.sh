@@ -58,6 +58,17 @@ if [[ -f $build/tests/fake/libcuda.so.1 ]]; then
   LD_LIBRARY_PATH=$build/tests/fake "$bin/streamscope" record --quiet --tier structure -o none.sqlite -- \
     sh -c 'echo "$LD_PRELOAD"; grep -c libcuda.so "/proc/$PPID/maps"' >out.txt 2>err.txt || true
   [[ $(cat out.txt) == *libstreamscope_calls.so*$'\n0' ]] || fail "driver: $(cat out.txt err.txt)"
+
+  # Half an installation says so.
+  cp "$build/lib/libstreamscope_inject.so" .
+  record_alone() {
+    LD_LIBRARY_PATH=$build/tests/fake STREAMSCOPE_INJECT=$PWD/libstreamscope_inject.so \
+      "$bin/streamscope" record --tier structure -o none.sqlite "$@" -- true 2>err.txt
+  }
+  record_alone || true
+  grep -q 'libstreamscope_calls.so is not beside .*; install all' err.txt || fail "not a word about the missing stubs: $(cat err.txt)"
+  ! record_alone --source interposed || fail "recorded without the stubs"
+  grep -q 'install all of StreamScope, or leave out --source' err.txt || fail "no remedy: $(cat err.txt)"
 fi
 
 ((tried)) || exit 77
