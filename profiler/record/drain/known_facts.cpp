@@ -106,6 +106,12 @@ std::optional<KnownFacts::Key> KnownFacts::key_of(const ring::Record& record) {
   }
 }
 
+bool KnownFacts::holds(const ring::Record& record) {
+  // These consist of several records.
+  return record.head.kind == RecordKind::kText || record.head.kind == RecordKind::kStack ||
+         key_of(record).has_value();
+}
+
 bool KnownFacts::ends(const ring::Record& record) {
   return (record.head.kind == RecordKind::kStream &&
           as<ring::StreamRecord>(record).destroyed != 0) ||

@@ -25,6 +25,8 @@ class KnownFacts {
   /// `records`: of one ring, in order. Returns how many were taken; those after them are the
   /// beginning of a fact whose rest has not arrived, and must be passed again with it.
   size_t add(std::span<const ring::Record> records);
+  /// Whether a record belongs to a fact.
+  static bool holds(const ring::Record& record);
   /// Oldest first.
   std::vector<ring::Record> all() const;
   size_t size() const { return count_; }

@@ -120,25 +120,29 @@ void ProcessDrain::restore_shown(EarlierRows& rows) {
 
 void ProcessDrain::count_drops(uint64_t now) {
   for (auto& lane : lanes_) {
-    const uint64_t dropped = lane->ring.header().dropped.load(std::memory_order_acquire);
+    const ring::RingHeader& header = lane->ring.header();
+    const uint64_t dropped = header.dropped.load(std::memory_order_acquire);
     if (dropped <= lane->dropped) continue;
     const auto count = static_cast<int64_t>(dropped - lane->dropped);
     lane->dropped = dropped;
-    const int error = lane->ring.header().growth_error.load(std::memory_order_relaxed);
+    const int error = header.growth_error.load(std::memory_order_relaxed);
     const char* kind = error == 0 ? "ring-full" : "ring-not-grown";
     const trace::Id detail = error == 0 ? trace::kNoId : run_.writer.intern(std::strerror(error));
-    if (now == 0 || row_.clock == trace::kVirtualClock)
-      calls_.lose_history(0, kNoLimit);  // nobody knows which
-    if (now == 0) {                      // long ago
+    if (now == 0) {  // long ago
       run_.losses.add(id_, kind, count, trace::kUnknownNs, trace::kUnknownNs, detail);
+      calls_.lose_history(0, kNoLimit);
       continue;
     }
     // Whatever was lost ended after the last watermark, or a wait bound before it would have waited
     // for it.
-    const uint64_t since =
-        watermark_ != 0 && watermark_ < now ? watermark_ : lane->ring.header().anchor.ticks;
-    run_.losses.add(id_, kind, count, run_.clock.to_ns(since), run_.clock.to_ns(now), detail);
-    calls_.lose_history(since, now);
+    const uint64_t until = std::max(now, ring::read_clock(header.clock));
+    const uint64_t since = watermark_ != 0 && watermark_ < now ? watermark_ : header.anchor.ticks;
+    run_.losses.add(id_, kind, count, run_.clock.to_ns(since), run_.clock.to_ns(until), detail);
+    if (row_.clock == trace::kVirtualClock) {
+      calls_.lose_history(0, kNoLimit);  // nobody knows which calls
+    } else {
+      calls_.lose_history(since, until);
+    }
   }
 }
 

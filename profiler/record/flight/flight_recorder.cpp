@@ -17,22 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 using ring::RecordKind;
 
-// What has to be known of calls that are read: whose history they see, and in which thread they
-// are.
+// What records of other rings may refer to: facts, and calls that make or end an event's history.
 bool is_needed_by_others(const ring::Record& record) {
-  switch (record.head.kind) {
-    case RecordKind::kCall:
-      return record.head.small < ring::call_count() &&
-             ring::changes_identity(ring::call_info(record.head.small).kind);
-    case RecordKind::kThread:
-    case RecordKind::kDevice:
-    case RecordKind::kContext:
-    case RecordKind::kStream:
-    case RecordKind::kText:
-      return true;
-    default:
-      return false;
-  }
+  if (record.head.kind != RecordKind::kCall) return KnownFacts::holds(record);
+  return record.head.small < ring::call_count() &&
+         ring::changes_identity(ring::call_info(record.head.small).kind);
 }
 
 }  // namespace
@@ -85,7 +74,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
   };
   std::map<ProcessIdentity, First> first;
   // The program goes on while its rings are copied, one after the other. All that happened before
-  // this moment is in the copies; of what happened later they have what these records refer to.
+  // this moment is in the copies; of what happened later, only what that refers to.
   std::vector<uint64_t> now;
   for (const Lane& lane : lanes_)
     now.push_back(lane.ring.header().head.load(std::memory_order_acquire));

@@ -106,6 +106,7 @@ void EventHistory::forget_before(uint64_t horizon) {
 }
 
 void LostHistory::add(uint64_t from, uint64_t until) {
+  from = std::min(from, until);
   auto next = spans_.upper_bound(from);
   if (next != spans_.begin() && std::prev(next)->second >= from) {
     --next;
