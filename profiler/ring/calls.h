@@ -30,6 +30,13 @@ CallId call_count();
 /// Id of the call with this name. Linear search; for tests and setup.
 std::optional<CallId> find_call(std::string_view name);
 
+/// The kind of a call's record. Nothing for other records, and for calls that are not in the table.
+inline std::optional<CallKind> kind_of_call(const Record& record) {
+  if (record.head.kind != RecordKind::kCall || record.head.small >= call_count())
+    return std::nullopt;
+  return call_info(record.head.small).kind;
+}
+
 /// True for calls that create, destroy or rebind an event or stream; the writer orders these
 /// exactly across threads.
 bool changes_identity(CallKind kind);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -202,6 +203,7 @@ TEST(EventBinding, StaysSmallHoweverOftenAnEventIsRecorded) {
 }
 
 TEST(LostHistory, IsWhatMayBeMissingBeforeACall) {
+  constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
   LostHistory lost;
   EXPECT_EQ(lost.before(1'000), 0u);
   lost.add(100, 200);
@@ -214,8 +216,8 @@ TEST(LostHistory, IsWhatMayBeMissingBeforeACall) {
   EXPECT_EQ(lost.before(100), 500u);
   lost.add(50, 60);
   EXPECT_EQ(lost.before(70), 60u);
-  lost.add(0, LostHistory::kForever);
-  EXPECT_EQ(lost.before(0), LostHistory::kForever);
+  lost.add(0, kForever);
+  EXPECT_EQ(lost.before(0), kForever);
 }
 
 TEST(LostHistory, AgreesWithASearchThroughAllSpans) {

@@ -29,6 +29,13 @@ class FlightRecording : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
+  // A thread whose ring drops its oldest records.
+  FakeThread thread(uint32_t index = 0, uint64_t capacity = 64) {
+    FakeThread made(folder_ / "rings", index, capacity, ring::best_clock());
+    made.ring.header().overwrites = 1;
+    made.thread(static_cast<uint32_t>(getpid()) + index);
+    return made;
+  }
   trace::Trace dump(FlightRecorder& recorder) {
     recorder.copy_to(folder_ / "copy");
     Drain::Options options;
@@ -46,9 +53,7 @@ class FlightRecording : public testing::Test {
 };
 
 TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
-  FakeThread thread(folder_ / "rings", 0, 256, ring::best_clock());
-  thread.ring.header().overwrites = 1;
-  thread.thread(static_cast<uint32_t>(getpid()));
+  FakeThread thread = this->thread(0, 256);
   thread.process("/bin/flown");
   thread.context(1);
   thread.stream(0xa, 13);
@@ -79,9 +84,7 @@ TEST_F(FlightRecording, KeepsTheNewestCallsAndTheNamesOfOldTexts) {
 }
 
 TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
-  FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
-  thread.ring.header().overwrites = 1;
-  thread.thread(static_cast<uint32_t>(getpid()));
+  FakeThread thread = this->thread();
   thread.call("cudaEventCreate", 0, 0xe);
   thread.call("cudaEventRecord", 0xa, 0xe);
   for (int i = 0; i < 200; ++i) thread.call("cudaLaunchKernel", 0xa, 0);
@@ -97,11 +100,7 @@ TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
 }
 
 TEST_F(FlightRecording, ARecordInProgressMayBeWhatAWaitWaitsFor) {
-  FakeThread waiting(folder_ / "rings", 0, 64, ring::best_clock());
-  FakeThread recording(folder_ / "rings", 1, 64, ring::best_clock());
-  waiting.ring.header().overwrites = recording.ring.header().overwrites = 1;
-  waiting.thread(static_cast<uint32_t>(getpid()));
-  recording.thread(static_cast<uint32_t>(getpid()) + 1);
+  FakeThread waiting = thread(0), recording = thread(1);
   waiting.call("cudaEventCreate", 0, 0xe);
   waiting.call("cudaEventRecord", 0xa, 0xe);
   waiting.call("cudaStreamWaitEvent", 0xb, 0xe);
@@ -143,10 +142,7 @@ class WindowsOfAFlight : public FlightRecording, public testing::WithParamInterf
 // The thread that switches has a ring of its own, so no window is overwritten. The history of the
 // other one begins in the last window, the end of which is not known, or before it.
 TEST_P(WindowsOfAFlight, ThatMeasureItsCostAreKept) {
-  FakeThread thread(folder_ / "rings", 0, 64, ring::best_clock());
-  FakeThread watching(folder_ / "rings", 1, 64, ring::best_clock());
-  thread.ring.header().overwrites = watching.ring.header().overwrites = 1;
-  thread.thread(static_cast<uint32_t>(getpid()));
+  FakeThread thread = this->thread(0), watching = this->thread(1);
   FlightRecorder recorder(folder_ / "rings");
   for (uint64_t i = 0; i < 6; ++i) {
     auto turn = watching.make<ring::CollectingRecord>(ring::RecordKind::kCollecting);

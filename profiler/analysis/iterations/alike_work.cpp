@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "iterations.h"
+
 namespace streamscope::analysis {
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include <vector>
 
-#include "iterations.h"
 #include "periods.h"
 
 namespace streamscope::analysis {

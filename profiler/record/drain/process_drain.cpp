@@ -147,10 +147,8 @@ void ProcessDrain::count_drops(uint64_t now) {
 }
 
 bool ProcessDrain::is_identity(const ring::Record& record) const {
+  if (const auto call = ring::kind_of_call(record)) return ring::changes_identity(*call);
   switch (record.head.kind) {
-    case RecordKind::kCall:
-      return record.head.small < ring::call_count() &&
-             ring::changes_identity(ring::call_info(record.head.small).kind);
     case RecordKind::kDevice:
     case RecordKind::kContext:
     case RecordKind::kStream:
@@ -319,12 +317,10 @@ uint64_t ProcessDrain::earliest_unread(Lane& lane) const {
 
 // Events may have been recorded that no call shows.
 void ProcessDrain::note_unseen_records(const ring::Record& record) {
-  if (record.head.kind == RecordKind::kLoss) {
-    describe_history(as<ring::LossRecord>(record));
-  } else if (record.head.kind == RecordKind::kCall && record.head.small < ring::call_count() &&
-             ring::call_info(record.head.small).kind == CallKind::kGraphLaunch) {
+  if (record.head.kind == RecordKind::kLoss)
+    note_unseen_thread(as<ring::LossRecord>(record));
+  else if (ring::kind_of_call(record) == CallKind::kGraphLaunch)
     calls_.launched_graph(as<ring::CallRecord>(record).end);
-  }
 }
 
 void ProcessDrain::read_identities(const std::vector<Lane*>& lanes) {

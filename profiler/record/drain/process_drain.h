@@ -209,7 +209,6 @@ class ProcessDrain {
   /// Calls that had not ended when their rows were added.
   template <class Row>
   void restore_shown(EarlierRows& rows);
-  static bool is_open_record(const Lane& lane, const ring::CallRecord& call);
   void watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uint64_t* watermark,
                         uint64_t* horizon);
   void count_drops(uint64_t now);
@@ -248,7 +247,7 @@ class ProcessDrain {
   void read_thread(Lane& lane, size_t index);
   void describe(const ring::ProcessRecord& record);
   void describe(const ring::LossRecord& record);
-  void describe_history(const ring::LossRecord& record);
+  void note_unseen_thread(const ring::LossRecord& record);
   void describe(const ring::SyncWitnessRecord& record);
   void describe(const ring::OverheadRecord& record);
   void describe(const ring::CollectingRecord& record);

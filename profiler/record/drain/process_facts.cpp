@@ -105,10 +105,10 @@ void ProcessDrain::describe(const ring::LossRecord& record) {
   if (name.empty()) return invalid();
   run_.losses.add(id_, name, static_cast<int64_t>(record.count), stamp(record.first),
                   stamp(record.last), run_.texts.id(record.detail));
-  describe_history(record);
+  note_unseen_thread(record);
 }
 
-void ProcessDrain::describe_history(const ring::LossRecord& record) {
+void ProcessDrain::note_unseen_thread(const ring::LossRecord& record) {
   if (static_cast<ring::Loss>(record.loss) == ring::Loss::kNoThreadRing)
     calls_.lose_history(0, kNoLimit);
 }

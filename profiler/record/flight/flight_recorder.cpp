@@ -19,9 +19,8 @@ using ring::RecordKind;
 
 // What records of other rings may refer to: facts, and calls that make or end an event's history.
 bool is_needed_by_others(const ring::Record& record) {
-  if (record.head.kind != RecordKind::kCall) return KnownFacts::holds(record);
-  return record.head.small < ring::call_count() &&
-         ring::changes_identity(ring::call_info(record.head.small).kind);
+  const auto call = ring::kind_of_call(record);
+  return call ? ring::changes_identity(*call) : KnownFacts::holds(record);
 }
 
 }  // namespace
@@ -75,11 +74,11 @@ void FlightRecorder::copy_to(const fs::path& to) {
   std::map<ProcessIdentity, First> first;
   // The program goes on while its rings are copied, one after the other. All that happened before
   // this moment is in the copies; of what happened later, only what that refers to.
-  std::vector<uint64_t> now;
+  std::vector<uint64_t> heads;
   for (const Lane& lane : lanes_)
-    now.push_back(lane.ring.header().head.load(std::memory_order_acquire));
+    heads.push_back(lane.ring.header().head.load(std::memory_order_acquire));
   scan();
-  now.resize(lanes_.size());
+  heads.resize(lanes_.size());  // rings of threads that have just started
   for (size_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     const ring::RingHeader& header = lane.ring.header();
@@ -88,7 +87,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
     std::vector<ring::Record> records = lane.ring.copy(&head);
     const uint64_t oldest = head - records.size();
     const auto later =
-        records.begin() + static_cast<ptrdiff_t>(std::clamp(now[i], oldest, head) - oldest);
+        records.begin() + static_cast<ptrdiff_t>(std::clamp(heads[i], oldest, head) - oldest);
     records.erase(std::remove_if(later, records.end(), std::not_fn(is_needed_by_others)),
                   records.end());
     head = oldest + records.size();

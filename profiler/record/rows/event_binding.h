@@ -90,7 +90,6 @@ class EventHistory {
 /// When records of events may be missing, of all events of a process. Thread-compatible.
 class LostHistory {
  public:
-  static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
   /// Those that took effect from `from` to `until`.
   void add(uint64_t from, uint64_t until);
   /// The end of what may be missing before a call that ended at `end`, 0 if nothing may be.

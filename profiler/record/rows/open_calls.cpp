@@ -19,6 +19,11 @@ constexpr int64_t kSlackNs = 2'000;
 // A record that is in progress for longer no longer holds back waits of other threads.
 constexpr int64_t kPatienceNs = 1'000'000'000;
 
+bool records_event(const std::optional<ring::OpenCallView>& open) {
+  return open && (open->call.flags & ring::kVirtualTime) == 0 &&
+         row_of(ring::call_info(open->call.call).kind) == CallRow::kEventRecord;
+}
+
 }  // namespace
 
 void ProcessDrain::adopt_shown(Lane& lane) {
@@ -40,12 +45,6 @@ void ProcessDrain::adopt_shown(Lane& lane) {
   }
 }
 
-// An event record that is in progress, without a row yet.
-bool ProcessDrain::is_open_record(const Lane& lane, const ring::CallRecord& call) {
-  return (call.flags & ring::kVirtualTime) == 0 && call.begin != lane.open_since &&
-         row_of(ring::call_info(call.call).kind) == CallRow::kEventRecord;
-}
-
 // A call whose record is not published yet is in its open slot, or it has not taken effect. So
 // everything that ended before `cut` can be read, and no unpublished record can have taken effect
 // before `watermark`.
@@ -56,7 +55,8 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
     // They will not end any more.
     for (auto& lane : lanes_) {
       const auto open = lane->open_call();
-      if (open && is_open_record(*lane, open->call)) stuck_.push_back({lane.get(), open->call});
+      if (records_event(open) && open->call.begin != lane->open_since)
+        stuck_.push_back({lane.get(), open->call});
     }
     return;
   }
@@ -67,9 +67,9 @@ void ProcessDrain::watch_open_calls(uint64_t now, bool ended, uint64_t* cut, uin
     const auto open = lane->open_call();
     if (!open || (open->call.flags & ring::kVirtualTime) != 0) continue;
     *horizon = std::min(*horizon, open->call.begin);
-    if (row_of(ring::call_info(open->call.call).kind) != CallRow::kEventRecord) continue;
+    if (!records_event(open)) continue;
     if (open->leaving) *cut = std::min(*cut, open->call.begin);  // its end may be before `now`
-    if (!is_open_record(*lane, open->call)) continue;
+    if (open->call.begin == lane->open_since) continue;
     if (now_ns - run_.clock.to_ns(open->call.begin) > kPatienceNs) {
       stuck_.push_back({lane.get(), open->call});
     } else {
