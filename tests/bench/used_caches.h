@@ -35,6 +35,28 @@ std::vector<Code> pages_of_code(std::index_sequence<kNumbers...>) {
   return {&page_of_code<kNumbers>...};
 }
 
+/// Executes some 40 bytes of code that no other piece has, and touches memory now and then.
+template <size_t kNumber>
+[[gnu::always_inline]] inline void piece_of_code(uint32_t (&values)[4], volatile uint32_t* memory) {
+  uint32_t& value = values[kNumber % 4];
+  value = (value ^ value >> 7) + static_cast<uint32_t>(kNumber * 77777);
+  if (__builtin_expect(value == 0x1234567, 0)) memory[kNumber] = 1;
+  if constexpr (kNumber % 8 == 0) memory[kNumber * 8 % 4096] = value;
+}
+
+/// What a call of a real driver does to the first level of the caches: 40 bytes of code for each of
+/// `kPieces`, all of it executed once, and up to 16 KiB of memory. Each `kCall` has its own.
+template <size_t kCall, size_t kPieces>
+[[gnu::noinline]] void use_like_a_driver() {
+  static std::vector<uint32_t> memory(1 << 16);
+  uint32_t values[4] = {memory[0], memory[1], memory[2], memory[3]};
+  [&]<size_t... kNumbers>(std::index_sequence<kNumbers...>) {
+    (piece_of_code<10'000 * kCall + kNumbers>(values, memory.data()), ...);
+  }
+  (std::make_index_sequence<kPieces>());
+  memory[0] = values[0] + values[1] + values[2] + values[3];
+}
+
 /// Uses all of the first two levels of the caches and of the table of pages: some 60 KiB of code,
 /// then 128 pages of it, and 8 MiB of memory.
 inline void use_caches() {

@@ -8,6 +8,7 @@
 #include <cupti_driver_cbid.h>
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ uint64_t fake_calls();
 uint64_t fake_arguments();
 void fake_set_result(int32_t result);
 void fake_run_inside(void (*inside)());
+void fake_set_context(CUcontext context);
 void* fake_function(const char* name);
 void fake_set_graph(const CUgraphNode* nodes, size_t count);
 void fake_set_captured(CUgraphNode node);
@@ -154,6 +156,79 @@ int call_inside_a_call() {
   fake_run_inside([] { cuEventRecord(kEvent, kStream); });
   launch(kFirstKernel);
   cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+// Calls after which nothing new is to be learned from others like them.
+void get_under_way() {
+  launch(kFirstKernel);
+  cuEventRecord(kEvent, kStream);
+  cuStreamWaitEvent(kStream, kEvent, 0);
+}
+
+int be_interrupted_in_a_call() {
+  signal(SIGUSR1, [](int) { cuEventRecord(kEvent, kStream); });
+  fake_run_inside([] { raise(SIGUSR1); });
+  launch(kFirstKernel);
+  cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+// The second call finds the driver gone.
+int outlive_the_driver() {
+  cuEventRecord(kEvent, kStream);
+  fake_set_result(CUDA_ERROR_DEINITIALIZED);
+  launch(kFirstKernel);
+  cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+// During a launch, a capture begins in another stream, by another thread. Then one fails.
+int capture_meanwhile() {
+  static auto* const other = reinterpret_cast<CUstream>(uintptr_t{0xb00b});
+  fake_run_inside([] {
+    std::thread([] { cuStreamBeginCapture_v2(other, CU_STREAM_CAPTURE_MODE_GLOBAL); }).join();
+  });
+  launch(kFirstKernel);
+  cuEventRecord(kEvent, kStream);
+  CUgraph captured = nullptr;
+  cuStreamEndCapture(other, &captured);
+  fake_set_result(CUDA_ERROR_INVALID_VALUE);
+  cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+// Recording stops during a record, by another thread, and begins again.
+int stop_meanwhile() {
+  cuProfilerStart();
+  get_under_way();
+  fake_run_inside([] { std::thread([] { cuProfilerStop(); }).join(); });
+  cuEventRecord(kEvent, kStream);
+  launch(kFirstKernel);
+  cuProfilerStart();
+  cuStreamWaitEvent(kStream, kEvent, 0);
+  return 0;
+}
+
+// A stream of another context gets the handle of one that was destroyed.
+int use_a_handle_again() {
+  get_under_way();
+  cuStreamDestroy_v2(kStream);
+  fake_set_context(reinterpret_cast<CUcontext>(uintptr_t{0x7002}));
+  get_under_way();
+  return 0;
+}
+
+// On the default stream, which does not tell the context.
+int launch_in_two_contexts() {
+  const auto launch_there = [](uintptr_t context, int times) {
+    fake_set_context(reinterpret_cast<CUcontext>(context));
+    for (int i = 0; i < times; ++i)
+      cuLaunchKernel(kFirstKernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+  };
+  launch_there(0x7001, 100);
+  launch_there(0x7002, 2);
+  launch_there(0x7001, 1);
   return 0;
 }
 
@@ -382,8 +457,13 @@ int allocate_tensors(const char* file) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::string_view scenario = count > 1 ? arguments[1] : "";
+  std::string_view scenario = count > 1 ? arguments[1] : "";
   cuInit(0);
+  constexpr std::string_view kUnderWay = "-under-way";
+  if (scenario.ends_with(kUnderWay)) {
+    get_under_way();
+    scenario.remove_suffix(kUnderWay.size());
+  }
   if (scenario == "linked") return every_function(find_linked);
   if (scenario == "dlsym") return every_function(find_by_dlsym);
   if (scenario == "dlvsym") return every_function(find_by_version);
@@ -392,6 +472,12 @@ int main(int count, char** arguments) {
   if (scenario == "longjmp") return leave_by_longjmp();
   if (scenario == "exception") return leave_by_exception();
   if (scenario == "nested") return call_inside_a_call();
+  if (scenario == "interrupted") return be_interrupted_in_a_call();
+  if (scenario == "driver-gone") return outlive_the_driver();
+  if (scenario == "capture-meanwhile") return capture_meanwhile();
+  if (scenario == "stop-meanwhile") return stop_meanwhile();
+  if (scenario == "handle-again") return use_a_handle_again();
+  if (scenario == "two-contexts") return launch_in_two_contexts();
   if (scenario == "stand-in") return call_a_stand_in(arguments[2]);
   if (scenario == "times") return launch_with_device_times();
   if (scenario == "times-for-a-while") return launch_with_device_times_for_a_while();

@@ -112,19 +112,92 @@ TEST_P(RuntimeLookups, EveryFunctionOfASharedRuntimeIsRecordedOnceUnderItsName) 
 INSTANTIATE_TEST_SUITE_P(Ways, RuntimeLookups, ::testing::Bool(),
                          [](const auto& way) { return way.param ? "dlsym" : "linked"; });
 
-TEST_F(Interposed, ACallLeftByLongjmpDoesNotHideTheNext) {
-  ASSERT_EQ(run("longjmp"), 0) << run_.error_text();
-  EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");
+// The first calls of a program, and those that follow others like them, which are recorded by less
+// code.
+class CallEnds : public Interposed, public ::testing::WithParamInterface<bool> {
+ protected:
+  // The calls that are recorded of a scenario.
+  std::string calls_of(const std::string& scenario) {
+    if (run(scenario + (GetParam() ? "-under-way" : "")) != 0) return run_.error_text();
+    const std::string names = run_.call_names();
+    constexpr std::string_view kFirst = "cuLaunchKernel cuEventRecord cuStreamWaitEvent ";
+    if (!GetParam()) return names;
+    return names.starts_with(kFirst) ? names.substr(kFirst.size()) : "without the first: " + names;
+  }
+};
+
+TEST_P(CallEnds, ACallLeftByLongjmpDoesNotHideTheNext) {
+  EXPECT_EQ(calls_of("longjmp"), "cuStreamWaitEvent");
 }
 
-TEST_F(Interposed, ACallLeftByAnExceptionDoesNotHideTheNext) {
-  ASSERT_EQ(run("exception"), 0) << run_.error_text();
-  EXPECT_EQ(run_.call_names(), "cuStreamWaitEvent");
+TEST_P(CallEnds, ACallLeftByAnExceptionDoesNotHideTheNext) {
+  EXPECT_EQ(calls_of("exception"), "cuStreamWaitEvent");
 }
 
-TEST_F(Interposed, ACallInsideACallIsPartOfIt) {
-  ASSERT_EQ(run("nested"), 0) << run_.error_text();
-  EXPECT_EQ(run_.call_names(), "cuLaunchKernel cuStreamWaitEvent");
+TEST_P(CallEnds, ACallInsideACallIsPartOfIt) {
+  EXPECT_EQ(calls_of("nested"), "cuLaunchKernel cuStreamWaitEvent");
+}
+
+TEST_P(CallEnds, ACallOfASignalHandlerInsideACallIsPartOfIt) {
+  EXPECT_EQ(calls_of("interrupted"), "cuLaunchKernel cuStreamWaitEvent");
+}
+
+TEST_P(CallEnds, ACallThatFindsTheDriverGoneIsNotRecorded) {
+  EXPECT_EQ(calls_of("driver-gone"), "cuEventRecord cuStreamWaitEvent");
+}
+
+TEST_P(CallEnds, ACallDuringWhichACaptureBeganElsewhereIsRecordedAsItIs) {
+  EXPECT_EQ(calls_of("capture-meanwhile"),
+            "cuLaunchKernel cuEventRecord cuStreamEndCapture cuStreamWaitEvent "
+            "cuStreamBeginCapture_v2")
+      << "by thread";
+  std::set<uint32_t> numbers;
+  for (const ring::CallRecord& call : run_.calls()) {
+    const std::string name = name_of(call);
+    EXPECT_TRUE(numbers.insert(call.call_number).second) << name;
+    EXPECT_GT(call.end, call.begin) << name;
+    if (name == "cuStreamBeginCapture_v2" || name == "cuStreamEndCapture") continue;
+    EXPECT_EQ(call.flags & ring::kCapturing, 0) << name;
+    EXPECT_EQ(call.stream, 0xa00au) << name;
+    if (name == "cuLaunchKernel")
+      EXPECT_EQ(run_.text(call.object), "first_kernel");
+    else
+      EXPECT_EQ(call.object, 0xe00eu) << name;
+  }
+  EXPECT_EQ(run_.calls().at(GetParam() ? 6 : 3).result, CUDA_ERROR_INVALID_VALUE);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CallEnds, ::testing::Bool(),
+                         [](const auto& way) { return way.param ? "UnderWay" : "First"; });
+
+TEST_F(Interposed, AHandleThatIsUsedAgainIsInAnotherContext) {
+  ASSERT_EQ(run("handle-again"), 0) << run_.error_text();
+  std::vector<uint32_t> contexts;
+  for (const ring::CallRecord& call : run_.calls()) contexts.push_back(call.context);
+  EXPECT_THAT(contexts, ::testing::ElementsAre(1, 1, 1, 1, 2, 2, 2));
+}
+
+TEST_F(Interposed, CallsOnTheDefaultStreamAreInTheContextThatIsCurrent) {
+  run_.control().stacks = ring::StackMode::kSyncs;
+  ASSERT_EQ(run("two-contexts"), 0) << run_.error_text();
+  std::vector<uint32_t> contexts;
+  size_t with_stack = 0;
+  for (const ring::CallRecord& call : run_.calls()) {
+    contexts.push_back(call.context);
+    if (call.stack != 0) ++with_stack;
+  }
+  std::vector<uint32_t> expected(100, 1);
+  expected.insert(expected.end(), {2, 2, 1});
+  EXPECT_EQ(contexts, expected);
+  EXPECT_EQ(with_stack, 64u) << "of the first ones";
+}
+
+TEST_F(Interposed, ACallDuringWhichRecordingStopsIsNotRecorded) {
+  run_.control().capture_range = ring::CaptureRange::kCudaProfilerApi;
+  ASSERT_EQ(run("stop-meanwhile"), 0) << run_.error_text();
+  EXPECT_EQ(run_.call_names(),
+            "cuProfilerStart cuLaunchKernel cuEventRecord cuStreamWaitEvent cuProfilerStart "
+            "cuStreamWaitEvent");
 }
 
 TEST_F(Interposed, CallsPassWhereRecordingIsOffToMeasureItsCost) {

@@ -93,6 +93,31 @@ void before_end(CallKind kind, const CallValues& values);
 void before_capture();
 void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t result);
 
+/// Shows the thread's call, of which nothing but its stack (0: none) is known to the recorder yet,
+/// as open.
+[[gnu::always_inline]] inline void open_call(ThreadState& thread, CallFacts facts,
+                                             const CallValues& values, const SeenCall& call,
+                                             uint32_t stack, ring::ClockKind clock) {
+  thread.open_stack = stack;
+  thread.open_number = call.number;
+  ring::OpenCall& open = thread.open_call();
+  open.stream.store(values.stream, std::memory_order_relaxed);
+  open.object.store(values.object, std::memory_order_relaxed);
+  open.value.store(values.value, std::memory_order_relaxed);
+  open.context.store(call.context_id, std::memory_order_relaxed);
+  open.call_number.store(call.number, std::memory_order_relaxed);
+  open.operation.store(thread.operation(), std::memory_order_relaxed);
+  open.stack.store(stack, std::memory_order_relaxed);
+  open.call.store(facts.id, std::memory_order_relaxed);
+  open.flags.store(
+      static_cast<uint8_t>(((facts.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
+                           ((facts.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0) |
+                           (call.own_number ? ring::kOwnNumber : 0)),
+      std::memory_order_relaxed);
+  thread.begin = ring::read_clock(clock);
+  open.begin.store(thread.begin, std::memory_order_release);
+}
+
 [[gnu::always_inline]] inline ThreadState* begin_call(ThreadState* thread, const CallEntry& entry,
                                                       CallFacts facts, CallValues values,
                                                       const SeenCall& call) {
@@ -107,25 +132,8 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
   const uint16_t stack_calls = session.stack_calls;
   const bool stack = (facts.flags & stack_calls) != 0 ||
                      (legacy && stack_calls != 0 && is_early_legacy_call(*thread));
-  thread->open_stack = __builtin_expect(stack, 0) ? take_stack(*thread) : 0;
-  thread->open_number = call.number;
-
-  ring::OpenCall& open = thread->open_call();
-  open.stream.store(values.stream, std::memory_order_relaxed);
-  open.object.store(values.object, std::memory_order_relaxed);
-  open.value.store(values.value, std::memory_order_relaxed);
-  open.context.store(call.context_id, std::memory_order_relaxed);
-  open.call_number.store(call.number, std::memory_order_relaxed);
-  open.operation.store(thread->operation(), std::memory_order_relaxed);
-  open.stack.store(thread->open_stack, std::memory_order_relaxed);
-  open.call.store(facts.id, std::memory_order_relaxed);
-  open.flags.store(
-      static_cast<uint8_t>(((facts.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
-                           ((facts.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0) |
-                           (call.own_number ? ring::kOwnNumber : 0)),
-      std::memory_order_relaxed);
-  thread->begin = ticks();
-  open.begin.store(thread->begin, std::memory_order_release);
+  open_call(*thread, facts, values, call, __builtin_expect(stack, 0) ? take_stack(*thread) : 0,
+            session.clock);
   return thread;
 }
 
@@ -138,8 +146,9 @@ inline void begin_leaving(ring::OpenCall& open) {
 
 /// The exit stamp. A single thread needs none that orders its calls against those of other threads.
 inline uint64_t exit_ticks(ring::ClockKind clock) {
-  return session.several_threads.load(std::memory_order_relaxed) ? ring::read_clock_after(clock)
-                                                                 : ring::read_clock(clock);
+  return __builtin_expect(session.several_threads.load(std::memory_order_relaxed), 0)
+             ? ring::read_clock_after(clock)
+             : ring::read_clock(clock);
 }
 
 /// The record of the thread's open call; what its entry stored, but for these arguments.
@@ -171,23 +180,16 @@ inline void close_call(ThreadState& thread, CallFacts facts) {
   thread.open_entry = nullptr;
 }
 
-/// True if the exit of the thread's open call only has to record it, which is nearly always so.
-inline bool ends_plainly(const ThreadState& thread, CallFacts facts, const SeenCall& call,
-                         int32_t result) {
-  constexpr uint16_t kMore =
-      kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates | kEntryFollowed;
-  return (facts.flags & kMore) == 0 && result != ring::kNotReady && call.end == 0 &&
-         collects(thread.begin) && session.clock == ring::ClockKind::kTimeStampCounter &&
-         session.active_captures.load(std::memory_order_relaxed) == 0 &&
-         !session.attached_late.load(std::memory_order_relaxed) && thread.ring.has_room() &&
-         thread.open_call().stream.load(std::memory_order_relaxed) !=
-             reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+/// True if nothing but the facts of a call can make its exit do more than record it.
+inline bool may_only_record(const ThreadState& thread) {
+  return collects(thread.begin) && session.active_captures.load(std::memory_order_relaxed) == 0 &&
+         thread.ring.has_room();
 }
 
-[[gnu::always_inline]] inline void end_call(ThreadState& thread, CallFacts facts,
-                                            const SeenCall& call, int32_t result) {
-  if (__builtin_expect(!ends_plainly(thread, facts, call, result), 0))
-    return end_call_with_more(thread, call, result);
+/// Stamps the exit of the thread's open call and records it as its entry stored it, where
+/// may_only_record() and the clock is the time stamp counter.
+[[gnu::always_inline]] inline void only_record(ThreadState& thread, CallFacts facts,
+                                               const SeenCall& call, int32_t result) {
   ring::OpenCall& open = thread.open_call();
   begin_leaving(open);
   const uint64_t end = exit_ticks(ring::ClockKind::kTimeStampCounter);
@@ -198,6 +200,25 @@ inline bool ends_plainly(const ThreadState& thread, CallFacts facts, const SeenC
               open.flags.load(std::memory_order_relaxed), end, result, *record);
   thread.ring.publish(record);
   close_call(thread, facts);
+}
+
+/// True if the exit of the thread's open call only has to record it, which is nearly always so.
+inline bool ends_plainly(const ThreadState& thread, CallFacts facts, const SeenCall& call,
+                         int32_t result) {
+  constexpr uint16_t kMore =
+      kEntryOutput | kEntryAccesses | kEntryPerThread | kEntryAllocates | kEntryFollowed;
+  return (facts.flags & kMore) == 0 && result != ring::kNotReady && call.end == 0 &&
+         may_only_record(thread) && session.clock == ring::ClockKind::kTimeStampCounter &&
+         !session.attached_late.load(std::memory_order_relaxed) &&
+         thread.open_call().stream.load(std::memory_order_relaxed) !=
+             reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+}
+
+[[gnu::always_inline]] inline void end_call(ThreadState& thread, CallFacts facts,
+                                            const SeenCall& call, int32_t result) {
+  if (__builtin_expect(!ends_plainly(thread, facts, call, result), 0))
+    return end_call_with_more(thread, call, result);
+  only_record(thread, facts, call, result);
 }
 
 }  // namespace streamscope::collect

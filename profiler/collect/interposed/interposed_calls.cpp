@@ -11,6 +11,7 @@
 #include "collect/calls/objects.h"
 #include "collect/confirm/chosen_order.h"
 #include "collect/interposed/graphs.h"
+#include "collect/interposed/plain_call.h"
 #include "collect/interposed/wrappers.h"
 #include "collect/observed/observer.h"
 #include "collect/process/session.h"
@@ -94,6 +95,26 @@ ring::TextHash learn_kernel(ThreadState& thread, const void* named, void* kernel
   return hash;
 }
 
+// Asks the driver for it (12 ns on an H100 machine).
+CUcontext current_context() {
+  CUcontext current = nullptr;
+  return cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS ? current : nullptr;
+}
+
+uint32_t known_number(const ThreadState& thread, CUcontext context) {
+  const ContextSlot& slot = thread.known_context;
+  return context != nullptr && slot.context == context && slot.epoch == handles_epoch()
+             ? slot.id
+             : ring::kNone32;
+}
+
+// While calls have shown one context only, the driver is asked after the call, when the caches have
+// what it needs for the answer.
+bool may_guess_context(const ThreadState& thread) {
+  return thread.known_context.epoch == handles_epoch() &&
+         !several_contexts.load(std::memory_order_relaxed);
+}
+
 void forget_open_call(ThreadState& thread) {
   if (thread.open_entry->kind == CallKind::kCaptureBegin) count_captures(-1);
   thread.open_entry = nullptr;
@@ -114,6 +135,91 @@ bool changes_objects(CallKind kind) {
 
 }  // namespace
 
+InterposedCall::InterposedCall(const CallEntry& entry, ThreadState& thread,
+                               const WrapperFrame& begun_in)
+    : InterposedCall(entry, entry, nullptr, {}, nullptr, nullptr) {
+  const ring::OpenCall& open = thread.open_call();
+  thread_ = &thread;
+  call_.context_id = open.context.load(std::memory_order_relaxed);
+  call_.number = thread.open_number;
+  call_.kernel = open.object.load(std::memory_order_relaxed);
+  needs_context_ = !is_created(open.stream.load(std::memory_order_relaxed));
+  if (thread.open_entry == &entry && thread.interposed == &begun_in) frame_.open(thread);
+}
+
+uint32_t guess_context(const ThreadState& thread, CallFacts facts, uint64_t stream) {
+  const bool legacy = stream == 1 || (stream == 0 && (facts.flags & kEntryPerThread) == 0);
+  const bool takes_stack = session.stack_calls != 0 && (facts.flags & kEntryWork) != 0 &&
+                           thread.legacy_calls < kEarlyLegacyCalls;
+  return legacy && !takes_stack && may_guess_context(thread) ? thread.known_context.id
+                                                             : ring::kNone32;
+}
+
+bool is_in_known_context(const ThreadState& thread) {
+  return known_number(thread, current_context()) != ring::kNone32;
+}
+
+void leave_otherwise(const WrapperFrame& frame, ThreadState& thread, const CallEntry& entry,
+                     int32_t result) {
+  InterposedCall(entry, thread, frame).leave(result);
+}
+
+bool InterposedCall::enter(const void* top) {
+  if (!running()) return false;
+  ThreadState* thread = existing_thread();
+  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
+  if (__builtin_expect(thread == nullptr, 0)) {  // there is no ring for it
+    if ((facts_.flags & kEntryEnds) != 0) before_end(facts_.kind, values_);
+    return false;
+  }
+  if (thread->in_collector) return false;
+  thread_ = thread;
+  if (thread->open_entry != nullptr && is_inside_another(*thread, top)) {
+    if (kernel_ != nullptr) thread->launched = kernel_;
+    return kernel_ != nullptr && session.reads_parameters;
+  }
+  if (session.window_off.load(std::memory_order_relaxed) && can_pass()) {
+    pass();
+    return true;
+  }
+  // A stream with a handle, and calls have shown where it is.
+  const ContextSlot& slot = stream_slot(*thread, values_.stream);
+  if (is_created(values_.stream) && slot.stream == values_.stream &&
+      slot.epoch == handles_epoch()) {
+    call_.context = static_cast<CUcontext>(slot.context);
+    call_.context_id = slot.id;
+  } else {
+    find_context();
+  }
+  if (session.intervenes() && has_place(facts_.kind)) before_work();
+  if (facts_.kind == CallKind::kLaunch) {
+    thread->launched = kernel_;
+    if (const KernelNameSlot* known = find_kernel(*thread, named_)) call_.kernel = known->hash;
+  }
+  call_.number = take_number(*thread);
+  frame_.open(*thread);  // from here on a call of a signal handler is inside this one
+  begin_call(thread, *entry_, facts_, values_, call_);
+  frame_.open(*thread);  // one may have been before it
+  return true;
+}
+
+void InterposedCall::leave(int32_t result) {
+  ThreadState& thread = *thread_;
+  if (!running() || inside_another_ || passes_ || thread.open_entry != entry_ ||
+      thread.interposed != &frame_ || result == CUDA_ERROR_DEINITIALIZED)
+    return leave_unrecorded(result);
+  if (needs_context_) find_current_context();
+  // Most successful calls show nothing new beside themselves.
+  const bool new_kernel = facts_.kind == CallKind::kLaunch && call_.kernel == 0;
+  if (result == 0 && (stream_is_new_ || call_.context_id == ring::kNone32 || new_kernel ||
+                      (facts_.flags & kEntryIdentity) != 0 || session.reads_parameters ||
+                      session.active_captures.load(std::memory_order_relaxed) > 0))
+    learn_more();
+  if (session.intervenes() && has_place(facts_.kind)) after_work(result);
+  end_call(thread, facts_, call_, result);
+  frame_.close(thread);
+}
+
 // The thread has an open call. True if this one is inside it.
 bool InterposedCall::is_inside_another(ThreadState& thread, const void* top) {
   if (thread.interposed == nullptr || !thread.interposed->contains(top)) {
@@ -133,30 +239,22 @@ bool InterposedCall::can_pass() const {
 
 void InterposedCall::pass() {
   passes_ = true;
-  mark_open(*thread_);
+  frame_.open(*thread_);
   thread_->open_entry = entry_;
   thread_->count_call();
 }
 
-// Asks the driver for it (12 ns on an H100 machine).
 void InterposedCall::find_current_context() {
-  call_.context_id = ring::kNone32;
-  if (cuda.cuCtxGetCurrent(&call_.context) != CUDA_SUCCESS) call_.context = nullptr;
-  const ContextSlot& slot = thread_->known_context;
-  if (call_.context != nullptr && slot.context == call_.context && slot.epoch == handles_epoch())
-    call_.context_id = slot.id;
+  call_.context = current_context();
+  call_.context_id = known_number(*thread_, call_.context);
 }
 
-// The context of a call whose stream does not tell. While calls have shown one context only, the
-// driver is asked after the call, when the caches have what it needs for the answer.
+// The context of a call whose stream does not tell.
 void InterposedCall::find_context() {
   stream_is_new_ = is_created(values_.stream);
-  const ContextSlot& latest = thread_->known_context;
-  needs_context_ = latest.epoch == handles_epoch() &&
-                   !several_contexts.load(std::memory_order_relaxed) &&
-                   (facts_.flags & kEntryEnds) == 0;
+  needs_context_ = may_guess_context(*thread_) && (facts_.flags & kEntryEnds) == 0;
   if (!needs_context_) return find_current_context();
-  call_.context_id = latest.id;
+  call_.context_id = thread_->known_context.id;
 }
 
 // The exit of a call that is not recorded: inside another, passed on, or left by longjmp or an
@@ -168,10 +266,10 @@ void InterposedCall::leave_unrecorded(int32_t result) {
     if (result == 0) report_launch(thread, *entry_, call_.parameters);
     return;
   }
-  if (thread.open_entry != entry_ || thread.interposed != this) return;
+  if (thread.open_entry != entry_ || thread.interposed != &frame_) return;
   if (!passes_) return forget_open_call(thread);  // the process is ending, and the driver is gone
   thread.open_entry = nullptr;
-  mark_closed();
+  frame_.close(thread);
 }
 
 [[gnu::noinline]] void InterposedCall::learn_more() {
@@ -287,15 +385,22 @@ void start_interposed(const Numbering* by_cupti) {
                                 next_context_number, next_graph_number<CUgraph>,
                                 next_graph_number<CUgraphExec>});
   prepare_call_recorder(false);
+  session.records_only.store(session.clock == ring::ClockKind::kTimeStampCounter &&
+                                 session.stack_calls != kEntryTraced && !session.reads_parameters &&
+                                 !session.intervenes(),
+                             std::memory_order_relaxed);
   session.interposing.store(true, std::memory_order_release);
   session.passing_changed.store(send_calls, std::memory_order_release);
   send_calls();
 }
 
-void stop_interposed() { session.interposing.store(false, std::memory_order_relaxed); }
+void stop_interposed() {
+  session.interposing.store(false, std::memory_order_relaxed);
+  session.records_only.store(false, std::memory_order_relaxed);
+}
 
 void forget_interposed_after_fork() {
-  session.interposing.store(false, std::memory_order_relaxed);
+  stop_interposed();
   numbers = nullptr;
   next_numbers.store(1, std::memory_order_relaxed);
   first_context.store(nullptr, std::memory_order_relaxed);

@@ -34,6 +34,27 @@ constexpr bool may_pass(CallFacts facts) {
   return (facts.flags & kSeen) == 0 && facts.kind != CallKind::kCaptureBegin;
 }
 
+/// The stack frame of a wrapper whose call is open.
+class WrapperFrame {
+ public:
+  void open(ThreadState& thread) {
+    thread.interposed = this;
+    alive_ = this;
+  }
+  void close(ThreadState& thread) {
+    thread.interposed = nullptr;
+    alive_ = nullptr;
+  }
+  /// True if a frame that begins at `top` is below this one, which has not been overwritten. Else
+  /// the open call was left by longjmp or an exception.
+  bool contains(const void* top) const {
+    return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
+  }
+
+ private:
+  const void* alive_;  // `this`, as long as the frame is in use; anything before
+};
+
 /// One call through a wrapper; lives in the wrapper's stack frame.
 class InterposedCall {
  public:
@@ -49,14 +70,13 @@ class InterposedCall {
         kernel_(kernel),
         call_{.parameters = parameters, .context_id = 0, .own_number = true} {}
 
-  // Both ends exist once for each kind of call, so that only what concerns it is executed.
+  /// The thread's open call, which enter_plainly() began in this frame.
+  InterposedCall(const CallEntry& entry, ThreadState& thread, const WrapperFrame& begun_in);
 
   /// Before the function itself. If false, the call is not recorded and leave() must not be called.
   /// `top`: where the frame of the wrapper begins, its __builtin_dwarf_cfa().
-  template <CallKind kKind, uint16_t kFlags>
   bool enter(const void* top);
   /// After it.
-  template <CallKind kKind, uint16_t kFlags>
   void leave(int32_t result);
 
   /// True for what the runtime calls inside a recorded call, of which at most the kernel is of
@@ -72,24 +92,11 @@ class InterposedCall {
   }
 
  private:
-  // True if a frame that begins at `top` is below this one, which has not been overwritten. Else
-  // the open call was left by longjmp or an exception.
-  bool contains(const void* top) const {
-    return reinterpret_cast<uintptr_t>(top) <= reinterpret_cast<uintptr_t>(this) && alive_ == this;
-  }
   bool is_inside_another(ThreadState& thread, const void* top);
   bool can_pass() const;
   void pass();
   void find_context();
   void find_current_context();
-  void mark_open(ThreadState& thread) {
-    thread.interposed = this;
-    alive_ = this;
-  }
-  void mark_closed() {
-    thread_->interposed = nullptr;
-    alive_ = nullptr;
-  }
   void leave_unrecorded(int32_t result);
   void learn_more();
   void note_stream() const;
@@ -109,7 +116,7 @@ class InterposedCall {
   const void* named_;
   void* kernel_;
   ThreadState* thread_ = nullptr;
-  const void* alive_ = nullptr;  // `this`, as long as the frame is in use
+  WrapperFrame frame_;
   SeenCall call_;
 };
 
@@ -124,74 +131,6 @@ inline uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_
 /// What is known of the stream's context, if calls have shown it.
 inline ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {
   return thread.stream_contexts[(stream >> 4) % std::size(thread.stream_contexts)];
-}
-
-template <CallKind kKind, uint16_t kFlags>
-[[gnu::noinline]] bool InterposedCall::enter(const void* top) {
-  const CallFacts facts{facts_.id, kKind, kFlags};
-  if (__builtin_expect(!running(), 0)) return false;
-  ThreadState* thread = existing_thread();
-  if (__builtin_expect(thread == nullptr, 0)) thread = make_thread_state();
-  if (__builtin_expect(thread == nullptr, 0)) {  // there is no ring for it
-    if ((kFlags & kEntryEnds) != 0) before_end(kKind, values_);
-    return false;
-  }
-  if (__builtin_expect(thread->in_collector, 0)) return false;
-  thread_ = thread;
-  if (thread->open_entry != nullptr && is_inside_another(*thread, top)) {
-    if (kernel_ != nullptr) thread->launched = kernel_;
-    return kernel_ != nullptr && session.reads_parameters;
-  }
-  if (__builtin_expect(session.window_off.load(std::memory_order_relaxed), 0) && can_pass()) {
-    pass();
-    return true;
-  }
-  // A stream with a handle, and calls have shown where it is.
-  const ContextSlot& slot = stream_slot(*thread, values_.stream);
-  if (__builtin_expect(is_created(values_.stream) && slot.stream == values_.stream &&
-                           slot.epoch == handles_epoch(),
-                       1)) {
-    call_.context = static_cast<CUcontext>(slot.context);
-    call_.context_id = slot.id;
-  } else {
-    find_context();
-  }
-  if constexpr (has_place(kKind)) {
-    if (__builtin_expect(session.intervenes(), 0)) before_work();
-  }
-  if constexpr (kKind == CallKind::kLaunch) {
-    thread->launched = kernel_;
-    if (const KernelNameSlot* known = find_kernel(*thread, named_)) call_.kernel = known->hash;
-  }
-  call_.number = take_number(*thread);
-  mark_open(*thread);  // from here on a call of a signal handler is inside this one
-  begin_call(thread, *entry_, facts, values_, call_);
-  mark_open(*thread);  // one may have been before it
-  return true;
-}
-
-template <CallKind kKind, uint16_t kFlags>
-[[gnu::noinline]] void InterposedCall::leave(int32_t result) {
-  const CallFacts facts{facts_.id, kKind, kFlags};
-  ThreadState& thread = *thread_;
-  if (__builtin_expect(!running() || inside_another_ || passes_ || thread.open_entry != entry_ ||
-                           thread.interposed != this || result == CUDA_ERROR_DEINITIALIZED,
-                       0))
-    return leave_unrecorded(result);
-  if (__builtin_expect(needs_context_, 0)) find_current_context();
-  // Nearly every successful call shows nothing new beside itself.
-  if (__builtin_expect(stream_is_new_ || call_.context_id == ring::kNone32 ||
-                           (kKind == CallKind::kLaunch && call_.kernel == 0) ||
-                           (kFlags & kEntryIdentity) != 0 || session.reads_parameters ||
-                           session.active_captures.load(std::memory_order_relaxed) > 0,
-                       0) &&
-      result == 0)
-    learn_more();
-  if constexpr (has_place(kKind)) {
-    if (__builtin_expect(session.intervenes(), 0)) after_work(result);
-  }
-  end_call(thread, facts, call_, result);
-  mark_closed();
 }
 
 /// libcuda is in the process and has the functions that recording needs. Thread-safe.

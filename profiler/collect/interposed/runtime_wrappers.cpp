@@ -23,6 +23,7 @@
 #include "collect/interposed/interposed.h"
 #include "collect/interposed/interposed_calls.h"
 #include "collect/interposed/parameters.h"
+#include "collect/interposed/plain_call.h"
 #include "collect/process/next_function.h"
 #include "collect/process/session.h"
 
@@ -105,28 +106,46 @@ template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, bool kFound, class Fu
 struct RuntimeWrapper;
 template <size_t kIndex, CUpti_runtime_api_trace_cbid kId, bool kFound, class... Args>
 struct RuntimeWrapper<kIndex, kId, kFound, cudaError_t(Args...)> {
-  static cudaError_t CUDARTAPI call(Args... args) {
-    using Function = cudaError_t(CUDARTAPI*)(Args...);
+  [[gnu::aligned(64)]] static cudaError_t CUDARTAPI call(Args... args) {
     auto target = reinterpret_cast<Function>(
         kFound ? found_targets[kIndex].load(std::memory_order_acquire)
                : target_of(kIndex, streamscope_wrapped_runtime[kIndex].name,
                            __builtin_return_address(0)));
     if (target == nullptr) return cudaErrorInitializationError;
-    if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
-    using Call = rules::RuntimeCall<known_as(kId)>;
-    if (may_pass(Call::kFacts) && passes_calls()) return target(args...);
     const void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) {
       if (Call::kFacts.kind == CallKind::kLaunch) kernel = kernel_of(args...);
     }
+    if constexpr (may_be_plain(Call::kFacts)) {
+      WrapperFrame frame;
+      ThreadState* const thread = enter_plainly<Call::kFacts>(frame, runtime_calls[known_as(kId)],
+                                                              values_of<Call>(args...), kernel);
+      if (__builtin_expect(thread != nullptr, 1)) {
+        const cudaError_t result = target(args...);
+        leave_plainly<Call::kFacts>(frame, *thread, runtime_calls[known_as(kId)], result);
+        return result;
+      }
+    }
+    return record_any(__builtin_dwarf_cfa(), target, kernel, args...);
+  }
+
+ private:
+  using Function = cudaError_t(CUDARTAPI*)(Args...);
+  using Call = rules::RuntimeCall<known_as(kId)>;
+
+  // Apart, so that plain calls have no more code than they need. `top`: where the frame of the
+  // wrapper begins.
+  [[gnu::noinline]] static cudaError_t record_any(const void* top, Function target,
+                                                  const void* kernel, Args... args) {
+    if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
+    if (may_pass(Call::kFacts) && passes_calls()) return target(args...);
     Parameters<Args...> parameters;
     const void* at_exit = needs_parameters(Call::kFacts) ? parameters.set(args...) : nullptr;
     InterposedCall call(runtime_calls[known_as(kId)], Call::kFacts, at_exit,
                         values_of<Call>(args...), kernel, nullptr);
-    if (!call.enter<Call::kFacts.kind, Call::kFacts.flags>(__builtin_dwarf_cfa()))
-      return target(args...);
+    if (!call.enter(top)) return target(args...);
     const cudaError_t result = target(args...);
-    call.leave<Call::kFacts.kind, Call::kFacts.flags>(result);
+    call.leave(result);
     return result;
   }
 };

@@ -19,6 +19,7 @@
 #include "collect/interposed/interposed_calls.h"
 #include "collect/interposed/jumps.h"
 #include "collect/interposed/parameters.h"
+#include "collect/interposed/plain_call.h"
 #include "collect/process/driver.h"
 #include "collect/process/session.h"
 
@@ -58,27 +59,44 @@ struct Wrapper;
 template <size_t kIndex, CUpti_driver_api_trace_cbid kId, class... Args>
 struct Wrapper<kIndex, kId, CUresult(Args...)> {
   using Function = CUresult(CUDAAPI*)(Args...);
+  using Call = rules::DriverCall<kId>;
 
-  static CUresult CUDAAPI record(Args... args) {
+  // Aligned, so that it is in as few lines as it can be.
+  [[gnu::aligned(64)]] static CUresult CUDAAPI record(Args... args) {
     auto target = reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
     if (__builtin_expect(target == nullptr, 0)) {
       find_targets();
       target = reinterpret_cast<Function>(wrapped_target(kIndex));
       if (target == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
     }
+    if constexpr (may_be_plain(Call::kFacts)) {
+      WrapperFrame frame;
+      ThreadState* const thread = enter_plainly<Call::kFacts>(
+          frame, driver_calls[kId], values_of<Call>(args...), kernel_among(args...));
+      if (__builtin_expect(thread != nullptr, 1)) {
+        const CUresult result = target(args...);
+        leave_plainly<Call::kFacts>(frame, *thread, driver_calls[kId], result);
+        return result;
+      }
+    }
+    return record_any(__builtin_dwarf_cfa(), target, args...);
+  }
+
+ private:
+  // Apart, so that plain calls have no more code than they need. `top`: where the frame of the
+  // wrapper begins.
+  [[gnu::noinline]] static CUresult record_any(const void* top, Function target, Args... args) {
     if (!session.interposing.load(std::memory_order_relaxed)) return target(args...);
-    using Call = rules::DriverCall<kId>;
     void* kernel = nullptr;
     if constexpr (sizeof...(Args) > 0) kernel = kernel_among(args...);
-    const void* const top = __builtin_dwarf_cfa();
     if (InterposedCall::is_nested(top, kernel)) return target(args...);
     Parameters<Args...> parameters;
     const void* at_exit = needs_parameters(Call::kFacts) ? parameters.set(args...) : nullptr;
     InterposedCall call(driver_calls[kId], Call::kFacts, at_exit, values_of<Call>(args...), kernel,
                         kernel);
-    if (!call.enter<Call::kFacts.kind, Call::kFacts.flags>(top)) return target(args...);
+    if (!call.enter(top)) return target(args...);
     const CUresult result = target(args...);
-    call.leave<Call::kFacts.kind, Call::kFacts.flags>(result);
+    call.leave(result);
     return result;
   }
 };

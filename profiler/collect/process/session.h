@@ -39,6 +39,8 @@ struct alignas(64) Session {
   std::atomic<bool> work_seen{false};    // the program gave the device work; see note_work()
   // Calls that begin before this are not recorded, in ticks; kNever while paused (gate.h).
   std::atomic<uint64_t> collecting_since{kNever};
+  // Wrappers record, and the settings of the run ask for nothing but a record of each call.
+  std::atomic<bool> records_only{false};
   // Both are set before callbacks are enabled: CallEntryFlags of calls whose stack is taken, and
   // whether the parameters of kernels are recorded.
   uint16_t stack_calls = 0;
@@ -111,7 +113,7 @@ inline bool collects(uint64_t begin) {
 }
 /// The program gave the device work. Called from callbacks.
 inline void note_work() {
-  if (!session.work_seen.load(std::memory_order_relaxed))
+  if (__builtin_expect(!session.work_seen.load(std::memory_order_relaxed), 0))
     session.work_seen.store(true, std::memory_order_relaxed);
 }
 

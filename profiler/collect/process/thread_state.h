@@ -14,7 +14,7 @@
 namespace streamscope::collect {
 
 struct CallEntry;
-class InterposedCall;
+class WrapperFrame;
 struct PythonNames;
 struct WalkedStacks;
 struct KernelParameters;
@@ -78,7 +78,7 @@ struct alignas(128) ThreadState {
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()
   uint32_t tid = 0;
   // Of the source `interposed`; see interposed/interposed_calls.cpp.
-  alignas(64) const InterposedCall* interposed = nullptr;  // the open call
+  alignas(64) const WrapperFrame* interposed = nullptr;  // of the open call
   void* launched = nullptr;  // latest kernel that the open call launched
   uint32_t next_number = 0;  // numbers of calls that the thread has taken
   uint32_t end_of_numbers = 0;
@@ -126,7 +126,7 @@ struct alignas(128) ThreadState {
   }
   /// The libcoord operation that this thread is submitting.
   uint32_t operation() const {
-    return submission().ended.load(std::memory_order_relaxed) == 0
+    return __builtin_expect(submission().ended.load(std::memory_order_relaxed) == 0, 1)
                ? submission().operation.load(std::memory_order_relaxed)
                : ring::kNone32;
   }

@@ -19,12 +19,13 @@ void prepare_stacks();
 /// none. Takes some microseconds, which the ring's header counts; does nothing while paused.
 uint32_t take_stack(ThreadState& thread);
 
-/// Counts a call that puts work on the legacy default stream, which implicitly blocks other
-/// streams. True for the first 64 of a thread: these name the places of a loop, and a program that
-/// uses no other stream does not pay for all of its calls.
+/// Calls of a thread that put work on the legacy default stream, which implicitly blocks other
+/// streams, and have a stack: these name the places of a loop, and a program that uses no other
+/// stream does not pay for all of its calls.
+inline constexpr uint32_t kEarlyLegacyCalls = 64;
+/// Counts such a call. True if it is one of the first.
 inline bool is_early_legacy_call(ThreadState& thread) {
-  constexpr uint32_t kEarly = 64;
-  return thread.legacy_calls < kEarly && ++thread.legacy_calls <= kEarly;
+  return thread.legacy_calls < kEarlyLegacyCalls && ++thread.legacy_calls != 0;
 }
 
 void forget_stacks_after_fork();
