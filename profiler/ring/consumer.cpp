@@ -170,41 +170,28 @@ Consumer::Pending Consumer::in_ring(bool seal_poll) {
   return {{}, std::span(&place(ring_tail_), in_first), std::span(records_.get(), count - in_first)};
 }
 
-std::optional<OpenCallView> read_open_call(const OpenCall& open) {
-  const uint64_t begin = open.begin.load(std::memory_order_acquire);
-  if (begin == 0) return std::nullopt;
-  OpenCallView view{};
-  CallRecord& call = view.call;
-  call.kind = RecordKind::kCall;
-  call.begin = begin;
-  call.stream = open.stream.load(std::memory_order_relaxed);
-  call.object = open.object.load(std::memory_order_relaxed);
-  call.value = open.value.load(std::memory_order_relaxed);
-  call.context = open.context.load(std::memory_order_relaxed);
-  call.call_number = open.call_number.load(std::memory_order_relaxed);
-  call.operation = open.operation.load(std::memory_order_relaxed);
-  call.stack = open.stack.load(std::memory_order_relaxed);
-  call.call = open.call.load(std::memory_order_relaxed);
-  call.flags = open.flags.load(std::memory_order_relaxed);
-  view.leaving = open.leaving.load(std::memory_order_acquire) != 0;
-  if (open.begin.load(std::memory_order_acquire) != begin || call.call >= call_count())
-    return std::nullopt;
+std::optional<OpenCall::View> OpenCall::read() const {
+  uint64_t words[std::size(words_)];
+  words[kBegin] = words_[kBegin].load(std::memory_order_acquire);
+  if (words[kBegin] == 0) return std::nullopt;
+  for (size_t word = 0; word < std::size(words_); ++word) {
+    if (word != kBegin) words[word] = words_[word].load(std::memory_order_acquire);
+  }
+  if (words_[kBegin].load(std::memory_order_acquire) != words[kBegin]) return std::nullopt;
+  View view{.call = {}, .leaving = words[kEnd] != 0};
+  std::memcpy(static_cast<void*>(&view.call), words, sizeof view.call);
+  view.call.end = 0;
+  view.call.result = 0;
+  if (view.call.kind != RecordKind::kCall || view.call.call >= call_count()) return std::nullopt;
   return view;
 }
 
-void write_open_call(const OpenCallView& view, OpenCall* open) {
+void OpenCall::write(const View& view) {
   const CallRecord& call = view.call;
-  open->stream.store(call.stream);
-  open->object.store(call.object);
-  open->value.store(call.value);
-  open->context.store(call.context);
-  open->call_number.store(call.call_number);
-  open->operation.store(call.operation);
-  open->stack.store(call.stack);
-  open->call.store(call.call);
-  open->flags.store(call.flags);
-  open->leaving.store(view.leaving ? 1 : 0);
-  open->begin.store(call.begin);
+  prepare(call.call, call.flags, call.call_number, call.stream, call.object, call.value,
+          call.context, call.operation, call.stack);
+  set(kEnd, view.leaving ? 1 : 0);
+  open(call.begin);
 }
 
 std::vector<Record> Consumer::copy(uint64_t* from) {

@@ -21,8 +21,10 @@
 #endif
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -78,31 +80,65 @@ enum class RingState : uint32_t { kLive = 1, kClosed = 2 };
 
 /// The call that the producing thread is currently in, if any. Written at the call's entry and
 /// cleared at its exit, so that a hang or a sudden end shows where every thread was.
-struct alignas(64) OpenCall {
-  std::atomic<uint64_t> begin;  // ticks at entry; 0: no call is open
-  std::atomic<uint64_t> stream;
-  std::atomic<uint64_t> object;
-  std::atomic<uint64_t> value;
-  std::atomic<uint32_t> context;
-  std::atomic<uint32_t> call_number;  // as CallRecord::call_number
-  std::atomic<uint32_t> operation;
-  std::atomic<uint32_t> stack;  // as CallRecord::stack
-  std::atomic<uint16_t> call;   // CallId
-  std::atomic<uint8_t> flags;   // RecordFlags
-  std::atomic<uint8_t>
-      leaving;  // 1 from before the exit stamp is read until the record is published
-};
+///
+/// The CallRecord that the call will have, as words: writing it and copying it into the ring take
+/// few instructions. `begin` is 0 while no call is open; `end` is 1 from before the exit stamp is
+/// read until the record is published, 0 before. All but read() is for the producing thread.
+class alignas(64) OpenCall {
+ public:
+  /// What is known at entry; the call is not open yet.
+  void prepare(CallId call, uint8_t flags, uint32_t number, uint64_t stream, uint64_t object,
+               uint64_t value, uint32_t context, uint32_t operation, uint32_t stack) {
+    set(kStart, static_cast<uint64_t>(RecordKind::kCall) | uint64_t{flags} << 8 |
+                    uint64_t{call} << 16 | uint64_t{number} << 32);
+    set(kEnd, 0);
+    set(kStream, stream);
+    set_object(object);
+    set(kValue, value);
+    set_context(context);
+    set(kOperation, operation | uint64_t{stack} << 32);
+  }
+  /// `begin`: ticks at entry.
+  void open(uint64_t begin) { words_[kBegin].store(begin, std::memory_order_release); }
+  void close() { open(0); }
+  /// The writer orders calls by their end. From here until the record is published, it must not
+  /// assume that this thread will report nothing older than now.
+  void begin_leaving() {
+    set(kEnd, 1);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  /// What is known of the call only now.
+  void set_object(uint64_t object) { set(kObject, object); }
+  void set_context(uint32_t context) { set(kContext, context); }
 
-/// What an open slot contained: the call without its end.
-struct OpenCallView {
-  CallRecord call;
-  bool leaving;
+  uint64_t stream() const { return words_[kStream].load(std::memory_order_relaxed); }
+  /// The latest call, but for its end and its result.
+  void copy_to(CallRecord& record) const {
+    std::memcpy(static_cast<void*>(&record), words_, sizeof record);
+  }
+  CallRecord call() const {
+    CallRecord record;
+    copy_to(record);
+    return record;
+  }
+
+  struct View {
+    CallRecord call;  // without end and result
+    bool leaving;
+  };
+  /// From another thread or process: the call that is open. Nothing if none is, or if it was
+  /// overwritten meanwhile: then its call has ended, and its record is in the ring.
+  std::optional<View> read() const;
+  /// Fills the slot of a ring that nothing else uses yet.
+  void write(const View& view);
+
+ private:
+  enum Word : size_t { kStart, kBegin, kEnd, kStream, kObject, kValue, kContext, kOperation };
+  void set(Word word, uint64_t value) { words_[word].store(value, std::memory_order_relaxed); }
+
+  std::atomic<uint64_t> words_[8];
+  static_assert(sizeof(CallRecord) == sizeof words_ && std::endian::native == std::endian::little);
 };
-/// The slot's call. Nothing if it is empty, or was overwritten meanwhile: then its call has ended,
-/// and its record is in the ring.
-std::optional<OpenCallView> read_open_call(const OpenCall& open);
-/// Fills the slot of a ring that nothing else uses yet.
-void write_open_call(const OpenCallView& view, OpenCall* open);
 
 /// The libcoord operation whose submission the producing thread began last: it is in progress, or
 /// has ended and the next OperationRecord of the thread reports that, too.

@@ -312,9 +312,9 @@ TEST(Callbacks, LeaveTheOpenCallInTheRingWhenTheProgramDiesInside) {
   ASSERT_EQ(run.run_child("dies-inside"), 0) << run.error_text();
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
   const ObservedRing& ring = run.rings().at(0);
-  EXPECT_NE(ring.open_begin, 0u);
-  EXPECT_EQ(ring::call_info(ring.open_call).name, "cudaEventSynchronize");
-  EXPECT_EQ(ring.open_object, 0xe00eu);
+  ASSERT_TRUE(ring.open_call);
+  EXPECT_EQ(name_of(*ring.open_call), "cudaEventSynchronize");
+  EXPECT_EQ(ring.open_call->object, 0xe00eu);
 }
 
 TEST(Callbacks, LoseNothingThatReachedARingWhenTheProgramIsKilled) {
@@ -322,11 +322,11 @@ TEST(Callbacks, LoseNothingThatReachedARingWhenTheProgramIsKilled) {
   run.start_child("dies-inside", {"wait"});
   run.wait_for_line("inside");
   run.read_rings();
-  EXPECT_NE(run.rings().at(0).open_begin, 0u);
+  EXPECT_TRUE(run.rings().at(0).open_call);
   kill(run.pid(), SIGKILL);
   EXPECT_EQ(run.finish(), 128 + SIGKILL);
   EXPECT_EQ(run.call_names(), "cudaLaunchKernel");
-  EXPECT_NE(run.rings().at(0).open_begin, 0u);
+  EXPECT_TRUE(run.rings().at(0).open_call);
 }
 
 TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
@@ -346,7 +346,7 @@ TEST(Callbacks, GiveEveryThreadItsRingAndTheRingsOfEndedThreadsToNewOnes) {
       any = true;
     }
     with_calls += any;
-    EXPECT_EQ(ring.open_begin, 0u);
+    EXPECT_FALSE(ring.open_call);
   }
   EXPECT_EQ(with_calls, 2u);
   std::set<uint32_t> tids;

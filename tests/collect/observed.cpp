@@ -183,12 +183,9 @@ void Observed::read_rings() {
     ring.index = header.index;
     ring.pid = header.pid;
     ring.state = header.state.load();
-    ring.open_begin = header.open_call.begin.load();
+    if (const auto open = header.open_call.read()) ring.open_call = open->call;
     ring.ended = header.submission.operation.load();
     ring.ended_at = header.submission.ended.load();
-    ring.open_call = header.open_call.call.load();
-    ring.open_stream = header.open_call.stream.load();
-    ring.open_object = header.open_call.object.load();
     ring.stacks = header.stacks.load();
     ring.dropped = header.dropped.load();
     ring.stack_ticks = header.stack_ticks.load();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,11 +39,9 @@ struct ObservedRing {
   uint32_t index = 0;
   uint32_t pid = 0;
   ring::RingState state = ring::RingState::kLive;
-  uint64_t open_begin = 0;  // of OpenCall
-  uint16_t open_call = 0;
+  std::optional<ring::CallRecord> open_call;
   uint32_t ended = 0;  // operation whose submission ended last
   uint64_t ended_at = 0;
-  uint64_t open_stream = 0, open_object = 0;
   uint64_t stacks = 0, stack_ticks = 0;
   uint64_t dropped = 0;
   std::vector<ring::Record> records;

@@ -158,34 +158,20 @@ class FakeThread {
     call.context = 1;
     call.operation = ring::kNone32;
     call.begin = now();
-    open.stream.store(stream, std::memory_order_relaxed);
-    open.object.store(object, std::memory_order_relaxed);
-    open.context.store(1, std::memory_order_relaxed);
-    open.call_number.store(id, std::memory_order_relaxed);
-    open.operation.store(ring::kNone32, std::memory_order_relaxed);
-    open.call.store(call.call, std::memory_order_relaxed);
-    open.begin.store(call.begin, std::memory_order_release);
+    open.write({call, false});
     effect();
-    open.leaving.store(1, std::memory_order_seq_cst);
+    open.begin_leaving();
+    std::atomic<bool> others_see{false};
+    others_see.exchange(true);  // that, before the stamp is taken
     call.end = ring::read_clock_after(clock_);
     ring.push(call);
-    open.begin.store(0, std::memory_order_release);
-    open.leaving.store(0, std::memory_order_release);
+    open.close();
   }
   /// Enters a call and stays in it.
   void enter(std::string_view name, uint64_t stream, uint64_t object) {
-    ring::OpenCall& open = ring.header().open_call;
-    const auto call = make_call(name, stream, object);
-    open.stream = stream;
-    open.object = object;
-    open.value = 0;
-    open.context = 1;
-    open.call_number = call.call_number;
-    open.operation = ring::kNone32;
-    open.call = call.call;
-    open.flags = flags;
-    open_begin_ = now();
-    open.begin.store(open_begin_, std::memory_order_release);
+    auto call = make_call(name, stream, object);
+    call.begin = open_begin_ = now();
+    ring.header().open_call.write({call, false});
   }
   /// Leaves the call that enter() opened.
   void leave(std::string_view name, uint64_t stream, uint64_t object) {
@@ -193,7 +179,7 @@ class FakeThread {
     record.begin = open_begin_;
     record.end = now();
     ring.push(record);
-    ring.header().open_call.begin.store(0, std::memory_order_release);
+    ring.header().open_call.close();
   }
 
   void kernel(uint32_t correlation_id, uint32_t stream, int64_t begin_ns, int64_t end_ns,

@@ -175,10 +175,10 @@ Parameters* parameters_of(ThreadState& thread, const void* function) {
 // The current record of words of one launch that may point into memory.
 class Teller {
  public:
-  Teller(ThreadState& thread, const ring::OpenCall& open) : thread_(thread) {
+  Teller(ThreadState& thread, const ring::CallRecord& open) : thread_(thread) {
     record_.kind = ring::RecordKind::kKernelArguments;
-    record_.call_number = open.call_number.load(std::memory_order_relaxed);
-    record_.kernel = open.object.load(std::memory_order_relaxed);
+    record_.call_number = open.call_number;
+    record_.kernel = open.object;
   }
   ~Teller() {
     if (record_.count > 0) thread_.push(record_);
@@ -239,7 +239,7 @@ uint32_t memory_kinds(const CallEntry& entry, const void* parameters) {
 }
 
 void report_arguments(ThreadState& thread, const LaunchParameters& launch,
-                      const ring::OpenCall& open) {
+                      const ring::CallRecord& open) {
   thread.in_collector = true;  // the driver calls made here are not the program's
   Parameters* known = parameters_of(thread, launch.function);
   thread.in_collector = false;

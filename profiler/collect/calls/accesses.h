@@ -31,7 +31,7 @@ uint32_t memory_kinds(const CallEntry& entry, const void* parameters);
 /// any: 1024 words at most, of which it reports 250. Kernels that have more are loss
 /// `kernel-parameters`.
 void report_arguments(ThreadState& thread, const LaunchParameters& launch,
-                      const ring::OpenCall& open);
+                      const ring::CallRecord& open);
 
 /// With --with args: the program received memory here. Thread-safe.
 void note_allocation(uint64_t address, uint64_t bytes);

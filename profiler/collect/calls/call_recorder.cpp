@@ -75,7 +75,7 @@ void change_captures(Change change) {
         if (succeeded) all.end_stream(stream);
         break;
       case CallKind::kDeviceReset:
-        if (succeeded) all.end_context(thread.open_call().context.load(std::memory_order_relaxed));
+        if (succeeded) all.end_context(thread.open_call().call().context);
         break;
       default:
         break;
@@ -123,13 +123,12 @@ void before_capture() {
 
 void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t result) {
   const CallEntry& entry = *thread.open_entry;
-  ring::OpenCall& open = thread.open_call();
-  begin_leaving(open);
-  const uint64_t end = call.end != 0 ? call.end : exit_ticks(session.clock);
-  CallValues values{open.stream.load(std::memory_order_relaxed),
-                    open.object.load(std::memory_order_relaxed),
-                    open.value.load(std::memory_order_relaxed)};
-  uint8_t flags = open.flags.load(std::memory_order_relaxed);
+  thread.open_call().begin_leaving();
+  ring::CallRecord record = thread.open_call().call();
+  record.end = call.end != 0 ? call.end : exit_ticks(session.clock);
+  record.context = call.context_id;
+  record.result = result;
+  CallValues values{record.stream, record.object, record.value};
   if ((entry.flags & kEntryOutput) != 0 && result == 0) {
     CallValues stored;
     entry.read(call.parameters, true, stored);
@@ -140,7 +139,9 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
     values.object = ring::with_memory_kinds(values.object, memory_kinds(entry, call.parameters));
   if (session.active_captures.load(std::memory_order_relaxed) > 0 &&
       follow_captures(thread, entry, call, values, result))
-    flags |= ring::kCapturing;
+    record.flags |= ring::kCapturing;
+  record.stream = values.stream;
+  record.object = values.object;
   if (session.reads_parameters && (entry.flags & kEntryAllocates) != 0 && result == 0)
     note_allocation(values.object, values.value);
   if (session.orders_calls && (entry.flags & kEntryAllocates) != 0 && result == 0)
@@ -151,24 +152,16 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
     note_paused_correlation(call.number);
   thread.count_call();
   if (collected && result == ring::kNotReady && ring::is_query(entry.kind)) {
-    ring::CallRecord polled;
-    fill_record(thread, entry.id, call, values.stream, values.object, flags, end, result, polled);
-    thread.ring.push_poll(polled);
+    thread.ring.push_poll(record);
   } else if (collected || (entry.flags & kEntryIdentity) != 0) {
-    if (auto* const record = thread.ring.claim<ring::CallRecord>()) {
-      fill_record(thread, entry.id, call, values.stream, values.object, flags, end, result,
-                  *record);
-      thread.ring.publish(record);
-      // The writer only reads the record, and only this thread can overwrite its place.
-      if ((entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
-        report_accesses(thread, entry, call.parameters, *record);
-    }
+    if (thread.ring.push(record) && (entry.flags & kEntryAccesses) != 0 && result == 0 && collected)
+      report_accesses(thread, entry, call.parameters, record);
   }
   close_call(thread, entry);
 
   // Success means that context and stream were valid when the call began.
   if (result != 0 || call.context == nullptr || (entry.flags & kEntryEnds) != 0) return;
-  if (((flags & ring::kPerThread) != 0 ||
+  if (((record.flags & ring::kPerThread) != 0 ||
        values.stream == reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD)) &&
       values.stream <= 2)
     report_per_thread_stream(thread, call.context, call.context_id);
@@ -195,7 +188,7 @@ ring::TextHash kernel_name(ThreadState& thread, const char* name) {
 }
 
 uint64_t stamp_end(ThreadState& thread) {
-  begin_leaving(thread.open_call());
+  thread.open_call().begin_leaving();
   return exit_ticks(session.clock);
 }
 
@@ -215,7 +208,7 @@ void report_launch(ThreadState& thread, const CallEntry& entry, const void* para
     scans |= !report_tensor_maps(thread, launch, code);
     thread.in_collector = false;
   }
-  if (scans) report_arguments(thread, launch, thread.open_call());
+  if (scans) report_arguments(thread, launch, thread.open_call().call());
 }
 
 void end_captured_stream(uint64_t handle) {

@@ -98,24 +98,16 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
 [[gnu::always_inline]] inline void open_call(ThreadState& thread, CallFacts facts,
                                              const CallValues& values, const SeenCall& call,
                                              uint32_t stack, ring::ClockKind clock) {
-  thread.open_stack = stack;
-  thread.open_number = call.number;
-  ring::OpenCall& open = thread.open_call();
-  open.stream.store(values.stream, std::memory_order_relaxed);
-  open.object.store(values.object, std::memory_order_relaxed);
-  open.value.store(values.value, std::memory_order_relaxed);
-  open.context.store(call.context_id, std::memory_order_relaxed);
-  open.call_number.store(call.number, std::memory_order_relaxed);
-  open.operation.store(thread.operation(), std::memory_order_relaxed);
-  open.stack.store(stack, std::memory_order_relaxed);
-  open.call.store(facts.id, std::memory_order_relaxed);
-  open.flags.store(
+  const uint8_t flags =
       static_cast<uint8_t>(((facts.flags & kEntryPerThread) != 0 ? ring::kPerThread : 0) |
                            ((facts.flags & kEntryDriver) != 0 ? ring::kDriverCall : 0) |
-                           (call.own_number ? ring::kOwnNumber : 0)),
-      std::memory_order_relaxed);
+                           (call.own_number ? ring::kOwnNumber : 0));
+  thread.open_number = call.number;
+  ring::OpenCall& open = thread.open_call();
+  open.prepare(facts.id, flags, call.number, values.stream, values.object, values.value,
+               call.context_id, thread.operation(), stack);
   thread.begin = ring::read_clock(clock);
-  open.begin.store(thread.begin, std::memory_order_release);
+  open.open(thread.begin);
 }
 
 [[gnu::always_inline]] inline ThreadState* begin_call(ThreadState* thread, const CallEntry& entry,
@@ -137,13 +129,6 @@ void end_call_with_more(ThreadState& thread, const SeenCall& call, int32_t resul
   return thread;
 }
 
-/// The writer orders calls by their end. From here until the record is published, it must not
-/// assume that this thread will report nothing older than now.
-inline void begin_leaving(ring::OpenCall& open) {
-  open.leaving.store(1, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
 /// The exit stamp. A single thread needs none that orders its calls against those of other threads.
 inline uint64_t exit_ticks(ring::ClockKind clock) {
   return __builtin_expect(session.several_threads.load(std::memory_order_relaxed), 0)
@@ -151,53 +136,30 @@ inline uint64_t exit_ticks(ring::ClockKind clock) {
              : ring::read_clock(clock);
 }
 
-/// The record of the thread's open call; what its entry stored, but for these arguments.
-inline void fill_record(const ThreadState& thread, ring::CallId id, const SeenCall& call,
-                        uint64_t stream, uint64_t object, uint8_t flags, uint64_t end,
-                        int32_t result, ring::CallRecord& record) {
-  const ring::OpenCall& open = thread.open_call();
-  record.kind = ring::RecordKind::kCall;
-  record.flags = flags;
-  record.call = id;
-  record.call_number = call.number;
-  record.begin = thread.begin;
-  record.end = end;
-  record.stream = stream;
-  record.object = object;
-  record.value = open.value.load(std::memory_order_relaxed);
-  record.context = call.context_id;
-  record.result = result;
-  record.operation = open.operation.load(std::memory_order_relaxed);
-  record.stack = thread.open_stack;
-}
-
 /// The open call is recorded, or is not to be.
 inline void close_call(ThreadState& thread, CallFacts facts) {
-  ring::OpenCall& open = thread.open_call();
   if ((facts.flags & kEntryWork) != 0) note_work();
-  open.begin.store(0, std::memory_order_release);
-  open.leaving.store(0, std::memory_order_release);
+  thread.open_call().close();
   thread.open_entry = nullptr;
 }
 
 /// True if nothing but the facts of a call can make its exit do more than record it.
 inline bool may_only_record(const ThreadState& thread) {
-  return collects(thread.begin) && session.active_captures.load(std::memory_order_relaxed) == 0 &&
-         thread.ring.has_room();
+  return __builtin_expect(collects(thread.begin), 1) &&
+         __builtin_expect(session.active_captures.load(std::memory_order_relaxed) == 0, 1) &&
+         __builtin_expect(thread.ring.has_room(), 1);
 }
 
-/// Stamps the exit of the thread's open call and records it as its entry stored it, where
+/// Stamps the exit of the thread's open call and records it as its slot has it, where
 /// may_only_record() and the clock is the time stamp counter.
 [[gnu::always_inline]] inline void only_record(ThreadState& thread, CallFacts facts,
-                                               const SeenCall& call, int32_t result) {
-  ring::OpenCall& open = thread.open_call();
-  begin_leaving(open);
-  const uint64_t end = exit_ticks(ring::ClockKind::kTimeStampCounter);
-  thread.count_call();
+                                               int32_t result) {
   auto* const record = thread.ring.claim_room<ring::CallRecord>();
-  fill_record(thread, facts.id, call, open.stream.load(std::memory_order_relaxed),
-              open.object.load(std::memory_order_relaxed),
-              open.flags.load(std::memory_order_relaxed), end, result, *record);
+  thread.open_call().copy_to(*record);  // before begin_leaving(), whose store would delay it
+  thread.open_call().begin_leaving();
+  record->end = exit_ticks(ring::ClockKind::kTimeStampCounter);
+  record->result = result;
+  thread.count_call();
   thread.ring.publish(record);
   close_call(thread, facts);
 }
@@ -210,15 +172,15 @@ inline bool ends_plainly(const ThreadState& thread, CallFacts facts, const SeenC
   return (facts.flags & kMore) == 0 && result != ring::kNotReady && call.end == 0 &&
          may_only_record(thread) && session.clock == ring::ClockKind::kTimeStampCounter &&
          !session.attached_late.load(std::memory_order_relaxed) &&
-         thread.open_call().stream.load(std::memory_order_relaxed) !=
-             reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
+         thread.open_call().stream() != reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
 }
 
 [[gnu::always_inline]] inline void end_call(ThreadState& thread, CallFacts facts,
                                             const SeenCall& call, int32_t result) {
   if (__builtin_expect(!ends_plainly(thread, facts, call, result), 0))
     return end_call_with_more(thread, call, result);
-  only_record(thread, facts, call, result);
+  thread.open_call().set_context(call.context_id);
+  only_record(thread, facts, result);
 }
 
 }  // namespace streamscope::collect

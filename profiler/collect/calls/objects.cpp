@@ -166,7 +166,7 @@ void report_stream_change(ThreadState& thread, CUcontext context, uint32_t conte
   int32_t priority = 0;
   // What no source reports is in the creating call's parameters.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kStreamCreate) {
-    const uint64_t facts = thread.open_call().value.load(std::memory_order_relaxed);
+    const uint64_t facts = thread.open_call().call().value;
     kind = (facts & CU_STREAM_NON_BLOCKING) != 0 ? kNonBlockingStream : kBlockingStream;
     priority = static_cast<int32_t>(facts >> 32);
   }

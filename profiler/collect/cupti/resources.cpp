@@ -170,10 +170,10 @@ void report_node(ThreadState& thread, const CUpti_GraphData& graph, bool cloned)
   if (is_new) all.nodes_of[owner].push_back(id);
   if (node.kind == kUnknownNodeKind) node.kind = starting_node_kind;
   if (thread.open_entry != nullptr && (thread.open_entry->flags & kEntryWork) != 0)
-    node.call_number = thread.open_call().call_number.load(std::memory_order_relaxed);
+    node.call_number = thread.open_call().call().call_number;
   // A captured launch is still open: the node has its kernel.
   if (thread.open_entry != nullptr && thread.open_entry->kind == CallKind::kLaunch)
-    node.name = thread.open_call().object.load(std::memory_order_relaxed);
+    node.name = thread.open_call().call().object;
   if (original != 0 && original != id) {
     node.original = original;
     if (auto found = all.nodes.find(original); found != all.nodes.end()) {

@@ -167,8 +167,8 @@ KnownGraph& report_live_graph(ThreadState& thread, AllGraphs& store, CUgraph gra
 
 void note_captured_node(const ThreadState& thread, const CallEntry& entry) {
   if ((entry.flags & kEntryWork) == 0 || cuda.cuStreamGetCaptureInfo == nullptr) return;
-  const ring::OpenCall& open = thread.open_call();
-  uint64_t stream = open.stream.load(std::memory_order_relaxed);
+  const ring::CallRecord open = thread.open_call().call();
+  uint64_t stream = open.stream;
   if (stream == 0 && (entry.flags & kEntryPerThread) != 0)
     stream = reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
   CUstreamCaptureStatus status{};
@@ -186,9 +186,8 @@ void note_captured_node(const ThreadState& thread, const CallEntry& entry) {
     return;
   AllGraphs& store = all();
   std::lock_guard lock(store.mutex);
-  store.graphs[graph].captured[newest[0]] = {
-      open.call_number.load(std::memory_order_relaxed),
-      entry.kind == CallKind::kLaunch ? open.object.load(std::memory_order_relaxed) : 0};
+  store.graphs[graph].captured[newest[0]] = {open.call_number,
+                                             entry.kind == CallKind::kLaunch ? open.object : 0};
 }
 
 void report_instantiated(ThreadState& thread, CUgraph graph, CUgraphExec executable) {

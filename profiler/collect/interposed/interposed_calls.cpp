@@ -118,7 +118,7 @@ bool may_guess_context(const ThreadState& thread) {
 void forget_open_call(ThreadState& thread) {
   if (thread.open_entry->kind == CallKind::kCaptureBegin) count_captures(-1);
   thread.open_entry = nullptr;
-  thread.open_call().begin.store(0, std::memory_order_release);
+  thread.open_call().close();
 }
 
 bool changes_objects(CallKind kind) {
@@ -138,12 +138,12 @@ bool changes_objects(CallKind kind) {
 InterposedCall::InterposedCall(const CallEntry& entry, ThreadState& thread,
                                const WrapperFrame& begun_in)
     : InterposedCall(entry, entry, nullptr, {}, nullptr, nullptr) {
-  const ring::OpenCall& open = thread.open_call();
+  const ring::CallRecord open = thread.open_call().call();
   thread_ = &thread;
-  call_.context_id = open.context.load(std::memory_order_relaxed);
-  call_.number = thread.open_number;
-  call_.kernel = open.object.load(std::memory_order_relaxed);
-  needs_context_ = !is_created(open.stream.load(std::memory_order_relaxed));
+  call_.context_id = open.context;
+  call_.number = open.call_number;
+  call_.kernel = open.object;
+  needs_context_ = !is_created(open.stream);
   if (thread.open_entry == &entry && thread.interposed == &begun_in) frame_.open(thread);
 }
 
@@ -334,8 +334,7 @@ void InterposedCall::learn(bool new_context) {
     }
   }
   if (facts_.kind == CallKind::kLaunch && call_.kernel == 0 && thread.launched != nullptr)
-    thread.open_call().object.store(learn_kernel(thread, named_, thread.launched),
-                                    std::memory_order_relaxed);
+    thread.open_call().set_object(learn_kernel(thread, named_, thread.launched));
   if (changes_objects(facts_.kind)) report_objects();
   if (session.active_captures.load(std::memory_order_relaxed) > 0)
     note_captured_node(thread, *entry_);

@@ -73,17 +73,16 @@ template <CallFacts kFacts>
 template <CallFacts kFacts>
 [[gnu::always_inline]] inline void leave_plainly(WrapperFrame& frame, ThreadState& thread,
                                                  const CallEntry& entry, int32_t result) {
-  if (__builtin_expect(
-          thread.open_entry != &entry || thread.interposed != &frame || !running() ||
-              result == CUDA_ERROR_DEINITIALIZED || !may_only_record(thread) ||
-              (!is_created(thread.open_call().stream.load(std::memory_order_relaxed)) &&
-               !is_in_known_context(thread)),
-          0))
-    return leave_otherwise(frame, thread, entry, result);
-  const SeenCall call{.context_id = thread.open_call().context.load(std::memory_order_relaxed),
-                      .number = thread.open_number};
-  only_record(thread, kFacts, call, result);
-  frame.close(thread);
+  const bool is_whole = thread.open_entry == &entry && thread.interposed == &frame && running() &&
+                        result != CUDA_ERROR_DEINITIALIZED;
+  if (__builtin_expect(is_whole, 1) && __builtin_expect(may_only_record(thread), 1) &&
+      (__builtin_expect(is_created(thread.open_call().stream()), 1) ||
+       is_in_known_context(thread))) {
+    only_record(thread, kFacts, result);
+    frame.close(thread);
+  } else {
+    leave_otherwise(frame, thread, entry, result);
+  }
 }
 
 }  // namespace streamscope::collect

@@ -144,7 +144,7 @@ void give_back(ThreadState* state) {
   state->begin_submission(ring::kNone32, 0);
   state->per_thread_contexts = 0;
   state->virtual_now = 0;
-  state->open_call().begin.store(0, std::memory_order_release);
+  state->open_call().close();
   state->ring.close();
   std::lock_guard lock(pool.mutex);
   state->next_free = pool.free;

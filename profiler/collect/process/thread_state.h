@@ -72,7 +72,6 @@ struct alignas(128) ThreadState {
   const CallEntry* open_entry = nullptr;  // outermost traced call this thread is in, null outside
   uint64_t begin = 0;                     // its entry stamp
   uint32_t open_number = 0;               // its number; outside, that of the latest one
-  uint32_t open_stack = 0;                // of the open call
   bool in_collector = false;              // set while the collector itself calls CUDA or CUPTI
   std::atomic<uint64_t> calls{0};         // traced calls so far; only its thread counts
   uint32_t legacy_calls = 0;              // see is_early_legacy_call()

@@ -178,7 +178,7 @@ std::filesystem::path ring_file(const ring::RingHeader& of, uint32_t index) {
 
 void write_ring(const std::filesystem::path& file, const ring::RingHeader& of, uint32_t index,
                 uint64_t head, uint64_t tail, const std::vector<ring::Record>& records,
-                const std::optional<ring::OpenCallView>& open) {
+                const std::optional<ring::OpenCall::View>& open) {
   const uint64_t capacity = std::bit_ceil(std::max<uint64_t>(records.size(), 16));
   std::vector<char> bytes(ring::kRingHeaderBytes + capacity * sizeof(ring::Record));
   auto* header = new (bytes.data()) ring::RingHeader{};
@@ -201,7 +201,7 @@ void write_ring(const std::filesystem::path& file, const ring::RingHeader& of, u
     header->submission.operation.store(of.submission.operation.load());
     header->submission.flags.store(of.submission.flags.load());
   }
-  if (open) ring::write_open_call(*open, &header->open_call);
+  if (open) header->open_call.write(*open);
   auto* places = reinterpret_cast<ring::Record*>(bytes.data() + ring::kRingHeaderBytes);
   for (size_t i = 0; i < records.size(); ++i)
     places[(head - records.size() + i) & (capacity - 1)] = records[i];

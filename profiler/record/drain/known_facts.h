@@ -66,6 +66,6 @@ std::filesystem::path ring_file(const ring::RingHeader& of, uint32_t index);
 /// records from number `tail` to `head` are `records`, and `open` is in progress. Throws Error.
 void write_ring(const std::filesystem::path& file, const ring::RingHeader& of, uint32_t index,
                 uint64_t head, uint64_t tail, const std::vector<ring::Record>& records,
-                const std::optional<ring::OpenCallView>& open = std::nullopt);
+                const std::optional<ring::OpenCall::View>& open = std::nullopt);
 
 }  // namespace streamscope::record

@@ -163,9 +163,7 @@ class ProcessDrain {
   struct Lane {
     Lane(ring::Consumer consumer, uint32_t lane_number)
         : ring(std::move(consumer)), number(lane_number) {}
-    std::optional<ring::OpenCallView> open_call() const {
-      return ring::read_open_call(ring.header().open_call);
-    }
+    std::optional<ring::OpenCall::View> open_call() const { return ring.header().open_call.read(); }
     ring::Consumer ring;
     uint32_t number;
     uint64_t released = 0;  // records before the first pending one

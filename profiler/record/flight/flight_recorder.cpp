@@ -82,7 +82,7 @@ void FlightRecorder::copy_to(const fs::path& to) {
   for (size_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     const ring::RingHeader& header = lane.ring.header();
-    const auto open = ring::read_open_call(header.open_call);  // if it ends now, it is copied, too
+    const auto open = header.open_call.read();  // if it ends now, it is copied, too
     uint64_t head = 0;
     std::vector<ring::Record> records = lane.ring.copy(&head);
     const uint64_t oldest = head - records.size();

@@ -19,7 +19,7 @@ constexpr int64_t kSlackNs = 2'000;
 // A record that is in progress for longer no longer holds back waits of other threads.
 constexpr int64_t kPatienceNs = 1'000'000'000;
 
-bool records_event(const std::optional<ring::OpenCallView>& open) {
+bool records_event(const std::optional<ring::OpenCall::View>& open) {
   return open && (open->call.flags & ring::kVirtualTime) == 0 &&
          row_of(ring::call_info(open->call.call).kind) == CallRow::kEventRecord;
 }
