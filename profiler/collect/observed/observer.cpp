@@ -392,18 +392,21 @@ void close_old_table(Context& context) {
 
 // Reads the tables whose launches have ended. False if there is none.
 bool read_context(ThreadState& thread, RoomInRing& room, Context& context) {
-  bool any_closed = false, any_read = false;
+  std::vector<Table*> closed;  // only this thread changes them
   {
     std::lock_guard lock(observer->mutex);
     if (context.abandoned) return false;
     close_old_table(context);
-    for (const Table& table : context.tables) any_closed |= table.state == Table::kClosed;
-    wants_marks.store(any_closed, std::memory_order_relaxed);
+    for (Table& table : context.tables) {
+      if (table.state == Table::kClosed) closed.push_back(&table);
+    }
+    wants_marks.store(!closed.empty(), std::memory_order_relaxed);
   }
-  if (!any_closed || cuda.cuCtxPushCurrent(context.handle) != 0) return false;
-  for (Table& table : context.tables) {
-    if (table.state != Table::kClosed || !has_ended(context, table)) continue;
-    read_closed_table(thread, room, context, table);
+  if (closed.empty() || cuda.cuCtxPushCurrent(context.handle) != 0) return false;
+  bool any_read = false;
+  for (Table* const table : closed) {
+    if (!has_ended(context, *table)) continue;
+    read_closed_table(thread, room, context, *table);
     any_read = true;
   }
   CUcontext before = nullptr;
