@@ -101,7 +101,11 @@ class RepeatedProgram {
     options_.quiet = options_.force = true;
     options_.source = ring::CallSource::kInterposed;
     options_.inject_library = inject_library();
-    if (has_driver()) options_.calls_library = calls_library();
+    if (has_driver()) {
+      options_.calls_library = calls_library();
+      if (options_.calls_library.empty())
+        throw Error("confirm", kNoCallsLibrary, "install all of StreamScope");
+    }
     options_.output = folder_.path() / "run.sqlite";
   }
 

@@ -14,6 +14,9 @@ std::filesystem::path inject_library();
 
 /// libstreamscope_calls.so next to inject_library(); empty if it is not there.
 std::filesystem::path calls_library();
+/// What is wrong then.
+inline constexpr char kNoCallsLibrary[] =
+    "libstreamscope_calls.so is not beside libstreamscope_inject.so";
 
 /// This machine has a CUDA driver that can be loaded.
 bool has_driver();

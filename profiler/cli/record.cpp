@@ -52,12 +52,16 @@ void choose_source(record::Options& options, bool quiet) {
   if (options.source == ring::CallSource::kCupti || needs_callbacks || !has_driver()) return;
   options.calls_library = calls_library();
   if (!options.calls_library.empty() || inject_library().empty()) return;
-  const std::string missing = "libstreamscope_calls.so is not beside libstreamscope_inject.so";
-  if (options.source == ring::CallSource::kInterposed)
-    throw Error("record", missing, "install all of StreamScope, or leave out --source");
+  const char* const needs_wrappers = options.source == ring::CallSource::kInterposed ? "--source"
+                                     : (options.with & ring::kWithAccesses) != 0 ? "--with accesses"
+                                     : options.on_demand                         ? "--start-later"
+                                                                                 : nullptr;
+  if (needs_wrappers != nullptr)
+    throw Error("record", kNoCallsLibrary,
+                fmt::format("install all of StreamScope, or leave out {}", needs_wrappers));
   if (!quiet)
     message("{}: CUPTI sees the calls, which costs the program more; install all of StreamScope",
-            missing);
+            kNoCallsLibrary);
 }
 
 // CUPTI and the Sanitizer exclude each other, so there are no device times.

@@ -67,8 +67,10 @@ if [[ -f $build/tests/fake/libcuda.so.1 ]]; then
   }
   record_alone || true
   grep -q 'libstreamscope_calls.so is not beside .*; install all' err.txt || fail "not a word about the missing stubs: $(cat err.txt)"
-  ! record_alone --source interposed || fail "recorded without the stubs"
-  grep -q 'install all of StreamScope, or leave out --source' err.txt || fail "no remedy: $(cat err.txt)"
+  for need in "--source interposed" "--with accesses" --start-later; do
+    ! record_alone $need || fail "recorded without the stubs: $need"  # shellcheck disable=SC2086
+    grep -q "install all of StreamScope, or leave out ${need% interposed}" err.txt || fail "no remedy: $(cat err.txt)"
+  done
 fi
 
 ((tried)) || exit 77
