@@ -40,9 +40,15 @@ extern "C" {
 __attribute__((visibility("default"))) extern StreamscopeLookups streamscope_lookups;
 /// In the order of the stubs that name them.
 __attribute__((visibility("default"))) extern StreamscopeFollowed streamscope_followed[];
-/// Where a call of each function of the driver goes at present, in the order of call_ids.inc: to
-/// what records it, or to the driver.
-__attribute__((visibility("default"))) extern void* streamscope_ways[];
+/// Where a call of a function of the driver goes at present, to what records it or to the driver,
+/// and the driver's own function, null until it is known. Together, as a call needs both.
+struct StreamscopeWay {
+  void* way;
+  void* target;
+};
+static_assert(sizeof(StreamscopeWay) == 16 && offsetof(StreamscopeWay, way) == 0);
+/// In the order of call_ids.inc.
+__attribute__((visibility("default"))) extern StreamscopeWay streamscope_ways[];
 /// Name and wrapper of a function.
 struct StreamscopeWrapped {
   const char* name;  // as the driver exports it

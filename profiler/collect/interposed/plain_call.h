@@ -4,8 +4,9 @@
 // A call through a wrapper that only has to be recorded, as most of a program that is under way:
 // both ends are code of the wrapper itself.
 //
-// What a recorded call costs on a GPU machine is not what it executes, but the lines of code and
-// memory that the driver's calls have displaced from the caches.
+// What a recorded call costs on a GPU machine, beside two readings of the clock, is not what it
+// executes, but the lines of code and memory that the driver's calls have displaced from the
+// caches.
 #pragma once
 
 #include <cuda.h>

@@ -26,6 +26,9 @@
 // Known to CUPTI, but neither declared nor exported by the driver.
 extern "C" decltype(cuMemHostAlloc) cuMemHostAlloc_v2;
 
+// streamscope_ways, for code of this library.
+extern "C" __attribute__((visibility("hidden"))) StreamscopeWay streamscope_own_ways[];
+
 namespace streamscope::collect {
 namespace {
 
@@ -37,7 +40,9 @@ enum Index : size_t {
   kFunctions
 };
 
-constinit std::atomic<void*> targets[kFunctions] = {};
+std::atomic_ref<void*> target_of(size_t index) {
+  return std::atomic_ref<void*>(streamscope_own_ways[index].target);
+}
 constinit std::atomic<bool> targets_found{false};
 constinit std::mutex finding_targets;
 constinit std::mutex sending_calls;
@@ -63,7 +68,7 @@ struct Wrapper<kIndex, kId, CUresult(Args...)> {
 
   // Aligned, so that it is in as few lines as it can be.
   [[gnu::aligned(64)]] static CUresult CUDAAPI record(Args... args) {
-    auto target = reinterpret_cast<Function>(targets[kIndex].load(std::memory_order_acquire));
+    auto target = reinterpret_cast<Function>(target_of(kIndex).load(std::memory_order_acquire));
     if (__builtin_expect(target == nullptr, 0)) {
       find_targets();
       target = reinterpret_cast<Function>(wrapped_target(kIndex));
@@ -125,7 +130,7 @@ STREAMSCOPE_CONSTINIT const Recorded recorded[] = {
 };
 
 std::atomic_ref<void*> way_of(size_t index) {
-  return std::atomic_ref<void*>(streamscope_ways[index]);
+  return std::atomic_ref<void*>(streamscope_own_ways[index].way);
 }
 
 }  // namespace
@@ -134,7 +139,7 @@ void send_calls() {
   std::lock_guard lock(sending_calls);
   const bool pass = session.interposing.load(std::memory_order_acquire) && passes_calls();
   for (size_t i = 0; i < kFunctions; ++i) {
-    void* const target = targets[i].load(std::memory_order_acquire);
+    void* const target = target_of(i).load(std::memory_order_acquire);
     const bool passes = pass && recorded[i].may_pass && target != nullptr;
     way_of(i).store(passes ? target : recorded[i].function, std::memory_order_release);
   }
@@ -146,7 +151,7 @@ bool find_targets() {
   std::lock_guard lock(finding_targets);
   for (size_t i = 0; i < kFunctions; ++i) {
     void* none = nullptr;  // a tool's function stays
-    targets[i].compare_exchange_strong(none, driver_function(streamscope_wrapped[i].name));
+    target_of(i).compare_exchange_strong(none, driver_function(streamscope_wrapped[i].name));
   }
   targets_found.store(true, std::memory_order_release);
   send_calls();
@@ -154,11 +159,11 @@ bool find_targets() {
 }
 
 void replace_target(size_t index, void* function) {
-  targets[index].store(function, std::memory_order_release);
+  target_of(index).store(function, std::memory_order_release);
   send_calls();
 }
 
-void* wrapped_target(size_t index) { return targets[index].load(std::memory_order_acquire); }
+void* wrapped_target(size_t index) { return target_of(index).load(std::memory_order_acquire); }
 
 void forget_wrappers_after_fork() {
   new (&finding_targets) std::mutex;
@@ -172,13 +177,12 @@ using namespace streamscope::collect;
 
 extern "C" {
 
-alignas(64) STREAMSCOPE_CONSTINIT void* streamscope_ways[] = {
-#define CALL_ID_DRIVER(cbid, name, per_thread) RECORD_FUNCTION(cbid, name),
+alignas(64) STREAMSCOPE_CONSTINIT StreamscopeWay streamscope_ways[] = {
+#define CALL_ID_DRIVER(cbid, name, per_thread) {RECORD_FUNCTION(cbid, name), nullptr},
 #include "call_ids.inc"
 #undef CALL_ID_DRIVER
 };
-// The same, for code of this library.
-extern void* streamscope_own_ways[]
+extern StreamscopeWay streamscope_own_ways[]
     __attribute__((alias("streamscope_ways"), visibility("hidden")));
 
 #if defined(__x86_64__)

@@ -74,16 +74,16 @@ struct alignas(128) ThreadState {
   uint32_t open_number = 0;               // its number; outside, that of the latest one
   bool in_collector = false;              // set while the collector itself calls CUDA or CUPTI
   std::atomic<uint64_t> calls{0};         // traced calls so far; only its thread counts
-  uint32_t legacy_calls = 0;              // see is_early_legacy_call()
-  uint32_t tid = 0;
   // Of the source `interposed`; see interposed/interposed_calls.cpp.
-  alignas(64) const WrapperFrame* interposed = nullptr;  // of the open call
-  void* launched = nullptr;  // latest kernel that the open call launched
-  uint32_t next_number = 0;  // numbers of calls that the thread has taken
+  const WrapperFrame* interposed = nullptr;  // of the open call
+  uint32_t next_number = 0;                  // numbers of calls that the thread has taken
   uint32_t end_of_numbers = 0;
+  void* launched = nullptr;         // latest kernel that the open call launched
   ContextSlot known_context;        // the latest current one
   ContextSlot stream_contexts[16];  // by stream
-  uint64_t virtual_now = 0;         // end of its latest simulated call
+  uint32_t legacy_calls = 0;        // see is_early_legacy_call()
+  uint32_t tid = 0;
+  uint64_t virtual_now = 0;  // end of its latest simulated call
   uint64_t per_thread_contexts =
       0;  // contexts (bit = id % 64) whose per-thread stream was reported
   alignas(64) KernelNameSlot kernel_names[2 * kKernelSets];  // kernel_slot()

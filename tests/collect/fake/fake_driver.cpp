@@ -97,12 +97,12 @@ extern "C" void* const fake_functions[] = {
 #undef CALL_ID_DRIVER
 };
 
-// Weak: fake_cuda.cpp has its own versions of some.
+// Weak: fake_cuda.cpp has its own versions of some. Offsets are those of pairs of addresses.
 #if defined(__x86_64__)
 #define RUNTIME_STUB(name, offset)
 #define CALL_STUB(name, offset)                                    \
   asm(".text\n.weak " #name "\n.type " #name ", @function\n" #name \
-      ":\n endbr64\n leaq fake_functions(%rip), %r11\n jmp *" #offset "(%r11)\n");
+      ":\n endbr64\n leaq fake_functions(%rip), %r11\n jmp *(" #offset " / 2)(%r11)\n");
 #include "call_stubs.inc"
 #endif
 
