@@ -134,7 +134,8 @@ class alignas(64) OpenCall {
 
  private:
   enum Word : size_t { kStart, kBegin, kEnd, kStream, kObject, kValue, kContext, kOperation };
-  void set(Word word, uint64_t value) { words_[word].store(value, std::memory_order_relaxed); }
+  // Released, so that what is written after close() is seen after it.
+  void set(Word word, uint64_t value) { words_[word].store(value, std::memory_order_release); }
 
   std::atomic<uint64_t> words_[8];
   static_assert(sizeof(CallRecord) == sizeof words_ && std::endian::native == std::endian::little);

@@ -182,7 +182,7 @@ alignas(64) STREAMSCOPE_CONSTINIT StreamscopeWay streamscope_ways[] = {
 #include "call_ids.inc"
 #undef CALL_ID_DRIVER
 };
-extern StreamscopeWay streamscope_own_ways[]
+extern StreamscopeWay streamscope_own_ways[kFunctions]
     __attribute__((alias("streamscope_ways"), visibility("hidden")));
 
 #if defined(__x86_64__)
