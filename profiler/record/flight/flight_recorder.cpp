@@ -23,6 +23,38 @@ bool is_needed_by_others(const ring::Record& record) {
   return call ? ring::changes_identity(*call) : KnownFacts::holds(record);
 }
 
+// All records of the ring, and in `head` the number after the last. A ring that was overwritten as
+// a whole while it was copied is copied again; none are left only if that happens each time.
+std::vector<ring::Record> copy_all(ring::Consumer& ring, uint64_t* head) {
+  constexpr int kTries = 10;
+  std::vector<ring::Record> records;
+  for (int i = 0; i < kTries && records.empty() && (i == 0 || *head > 0); ++i) {
+    *head = 0;
+    records = ring.copy(head);
+  }
+  return records;
+}
+
+// From when on the calls of a ring are known that was overwritten up to these records. 0: it has no
+// calls.
+ring::CollectingRecord oldest_call(const std::vector<ring::Record>& records,
+                                   const ring::RingHeader& header) {
+  ring::CollectingRecord since{};
+  const auto is_call = [](const ring::Record& record) {
+    return record.head.kind == RecordKind::kCall;
+  };
+  const auto oldest = std::ranges::find_if(records, is_call);
+  if (oldest == records.end()) {
+    if (records.empty()) since.begin = ring::read_clock(header.clock);
+    return since;
+  }
+  const auto call = as<ring::CallRecord>(*oldest);
+  since.flags = call.flags & ring::kVirtualTime;
+  since.call_number = call.call_number;
+  since.begin = call.begin;
+  return since;
+}
+
 }  // namespace
 
 void FlightRecorder::scan() {
@@ -84,8 +116,14 @@ void FlightRecorder::copy_to(const fs::path& to) {
     const ring::RingHeader& header = lane.ring.header();
     const auto open = header.open_call.read();  // if it ends now, it is copied, too
     uint64_t head = 0;
-    std::vector<ring::Record> records = lane.ring.copy(&head);
+    std::vector<ring::Record> records = copy_all(lane.ring, &head);
     const uint64_t oldest = head - records.size();
+    ring::CollectingRecord& since =
+        first.try_emplace(ProcessIdentity::of(header), First{&header, {}}).first->second.since;
+    if (oldest > 0) {
+      const ring::CollectingRecord begin = oldest_call(records, header);
+      if (begin.begin > since.begin) since = begin;
+    }
     const auto later =
         records.begin() + static_cast<ptrdiff_t>(std::clamp(heads[i], oldest, head) - oldest);
     records.erase(std::remove_if(later, records.end(), std::not_fn(is_needed_by_others)),
@@ -93,18 +131,6 @@ void FlightRecorder::copy_to(const fs::path& to) {
     head = oldest + records.size();
     write_ring(to / ring_file(header, header.index), header, header.index, head, oldest, records,
                open);
-    ring::CollectingRecord& since =
-        first.try_emplace(ProcessIdentity::of(header), First{&header, {}}).first->second.since;
-    for (const ring::Record& record : records) {
-      if (record.head.kind != RecordKind::kCall) continue;
-      const auto call = as<ring::CallRecord>(record);
-      if (oldest > 0 && call.begin > since.begin) {
-        since.flags = call.flags & ring::kVirtualTime;
-        since.call_number = call.call_number;
-        since.begin = call.begin;
-      }
-      break;
-    }
   }
   for (const auto& [process, from] : first) {
     const auto& [header, since] = from;
