@@ -83,7 +83,8 @@ enum class RingState : uint32_t { kLive = 1, kClosed = 2 };
 ///
 /// The CallRecord that the call will have, as words: writing it and copying it into the ring take
 /// few instructions. `begin` is 0 while no call is open; `end` is 1 from before the exit stamp is
-/// read until the record is published, 0 before. All but read() is for the producing thread.
+/// read until the record is published, 0 before. All but read() and write() is for the producing
+/// thread.
 class alignas(64) OpenCall {
  public:
   /// What is known at entry; the call is not open yet.

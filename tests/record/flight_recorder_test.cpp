@@ -99,6 +99,47 @@ TEST_F(FlightRecording, BindsNoWaitToARecordThatIsGone) {
   EXPECT_EQ(trace.event_wait.binding[1], trace::kBindingExact);
 }
 
+// A ring may be full of records of other kinds: all its calls are overwritten, and none shows when
+// they were.
+class CallsBehindRanges : public FlightRecording, public testing::WithParamInterface<int> {};
+
+TEST_P(CallsBehindRanges, AreMissingInTheHistoryOfEvents) {
+  FakeThread recording = thread(0), waiting = thread(1);
+  FlightRecorder recorder(folder_ / "rings");
+  waiting.call("cudaEventCreate", 0, 0xe);
+  waiting.call("cudaEventRecord", 0xa, 0xe);
+  recording.call("cudaEventRecord", 0xb, 0xe);
+  waiting.call("cudaStreamWaitEvent", 0xc, 0xe);
+  const int between = GetParam();
+  for (int i = 0; i < 200; ++i) {
+    if (i % between == 0) recorder.step();
+    recording.range(ring::RecordKind::kMark, "m");
+  }
+  waiting.call("cudaEventRecord", 0xa, 0xe);
+  waiting.call("cudaStreamWaitEvent", 0xc, 0xe);
+  const trace::Trace trace = dump(recorder);
+  ASSERT_EQ(trace.event_wait.size(), 2u);
+  EXPECT_EQ(trace.event_wait.binding[0], trace::kUnknownHistory);
+  // What was not seen in time may have happened at any time.
+  EXPECT_EQ(trace.event_wait.binding[1],
+            between < 60 ? trace::kBindingExact : trace::kUnknownHistory);
+}
+INSTANTIATE_TEST_SUITE_P(SeenInTimeOrNot, CallsBehindRanges, testing::Values(10, 1000));
+
+TEST_F(FlightRecording, AThreadThatNeverMadeACallLosesNone) {
+  FakeThread marking = thread(0), waiting = thread(1);
+  FlightRecorder recorder(folder_ / "rings");
+  waiting.call("cudaEventCreate", 0, 0xe);
+  waiting.call("cudaEventRecord", 0xa, 0xe);
+  waiting.call("cudaStreamWaitEvent", 0xc, 0xe);
+  for (int i = 0; i < 200; ++i) {
+    if (i % 10 == 0) recorder.step();
+    marking.range(ring::RecordKind::kMark, "m");
+  }
+  recorder.step();
+  EXPECT_THAT(dump(recorder).event_wait.binding, testing::ElementsAre(trace::kBindingExact));
+}
+
 TEST_F(FlightRecording, ARecordInProgressMayBeWhatAWaitWaitsFor) {
   FakeThread waiting = thread(0), recording = thread(1);
   waiting.call("cudaEventCreate", 0, 0xe);

@@ -184,8 +184,7 @@ bool InterposedCall::enter(const void* top) {
   }
   // A stream with a handle, and calls have shown where it is.
   const ContextSlot& slot = stream_slot(*thread, values_.stream);
-  if (is_created(values_.stream) && slot.stream == values_.stream &&
-      slot.epoch == handles_epoch()) {
+  if (is_created(values_.stream) && has_context_of(slot, values_.stream)) {
     call_.context = static_cast<CUcontext>(slot.context);
     call_.context_id = slot.id;
   } else {
@@ -311,9 +310,8 @@ void InterposedCall::note_stream() const {
   const uint64_t stream = values_.stream;
   if (call_.context_id == ring::kNone32 || (facts_.flags & kEntryEnds) != 0) return;
   ContextSlot& slot = stream_slot(thread, stream);
-  const uint32_t now = handles_epoch();
-  if (slot.stream == stream && slot.epoch == now) return;
-  slot = {stream, call_.context, call_.context_id, now};
+  if (has_context_of(slot, stream)) return;
+  slot = {stream, call_.context, call_.context_id, handles_epoch()};
   if (facts_.kind != CallKind::kStreamCreate &&
       !is_known_stream(thread, call_.context, call_.context_id, stream))
     report_loss(ring::Loss::kCallsMissing, 1);

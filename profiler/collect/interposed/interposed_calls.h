@@ -128,9 +128,13 @@ inline uint32_t take_number(ThreadState& thread) {
 
 inline uint32_t handles_epoch() { return session.handles_epoch.load(std::memory_order_relaxed); }
 
-/// What is known of the stream's context, if calls have shown it.
+/// Where the thread keeps the context of a stream.
 inline ContextSlot& stream_slot(ThreadState& thread, uint64_t stream) {
   return thread.stream_contexts[(stream >> 4) % std::size(thread.stream_contexts)];
+}
+/// True if calls have shown it.
+inline bool has_context_of(const ContextSlot& slot, uint64_t stream) {
+  return slot.stream == stream && slot.epoch == handles_epoch();
 }
 
 /// libcuda is in the process and has the functions that recording needs. Thread-safe.

@@ -15,7 +15,9 @@
 
 namespace streamscope::collect {
 
-/// Nothing but a record follows from such a call on a stream that is known.
+/// Nothing but a record follows from such a call on a stream that is known. Beside what asks for
+/// more at an exit (ends_plainly()), a stack is more, which is taken at the entry; per-thread
+/// variants are not, as a stream that is known has a handle.
 constexpr bool may_be_plain(CallFacts facts) {
   constexpr uint16_t kMore = kEntryOutput | kEntryIdentity | kEntryStack | kEntryAccesses |
                              kEntryEnds | kEntryAllocates | kEntryFollowed;
@@ -54,7 +56,7 @@ template <CallFacts kFacts>
   if (__builtin_expect(!is_created(values.stream), 0)) {
     context = guess_context(*thread, kFacts, values.stream);
     if (context == ring::kNone32) return nullptr;
-  } else if (__builtin_expect(slot.stream != values.stream || slot.epoch != handles_epoch(), 0)) {
+  } else if (__builtin_expect(!has_context_of(slot, values.stream), 0)) {
     return nullptr;
   }
   if constexpr (kFacts.kind == CallKind::kLaunch) {

@@ -23,6 +23,8 @@ bool is_needed_by_others(const ring::Record& record) {
   return call ? ring::changes_identity(*call) : KnownFacts::holds(record);
 }
 
+bool is_call(const ring::Record& record) { return record.head.kind == RecordKind::kCall; }
+
 // All records of the ring, and in `head` the number after the last. A ring that was overwritten as
 // a whole while it was copied is copied again; none are left only if that happens each time.
 std::vector<ring::Record> copy_all(ring::Consumer& ring, uint64_t* head) {
@@ -33,26 +35,6 @@ std::vector<ring::Record> copy_all(ring::Consumer& ring, uint64_t* head) {
     records = ring.copy(head);
   }
   return records;
-}
-
-// From when on the calls of a ring are known that was overwritten up to these records. 0: it has no
-// calls.
-ring::CollectingRecord oldest_call(const std::vector<ring::Record>& records,
-                                   const ring::RingHeader& header) {
-  ring::CollectingRecord since{};
-  const auto is_call = [](const ring::Record& record) {
-    return record.head.kind == RecordKind::kCall;
-  };
-  const auto oldest = std::ranges::find_if(records, is_call);
-  if (oldest == records.end()) {
-    if (records.empty()) since.begin = ring::read_clock(header.clock);
-    return since;
-  }
-  const auto call = as<ring::CallRecord>(*oldest);
-  since.flags = call.flags & ring::kVirtualTime;
-  since.call_number = call.call_number;
-  since.begin = call.begin;
-  return since;
 }
 
 }  // namespace
@@ -70,11 +52,17 @@ void FlightRecorder::scan() {
 
 void FlightRecorder::look(Lane& lane) {
   const ring::RingHeader& header = lane.ring.header();
+  const uint64_t expected = lane.read;
   const std::vector<ring::Record> copied = lane.ring.copy(&lane.read);
+  if (lane.read - copied.size() > expected) lane.is_latest_sure = false;
   const size_t taken = facts_[ProcessIdentity::of(header)].add(copied);
   lane.read -= copied.size() - taken;
   for (const ring::Record& record : std::span(copied).first(taken)) {
     moved_ += is_progress(record);
+    if (is_call(record)) {
+      lane.latest_call = as<ring::CallRecord>(record);
+      lane.is_latest_sure = true;
+    }
     if (record.head.kind == RecordKind::kDump) requested_ = true;
     if (record.head.kind == RecordKind::kAnswer)
       answers_.emplace_back(header.pid, as<ring::AnswerRecord>(record));
@@ -98,10 +86,34 @@ bool FlightRecorder::all_finished() const {
   });
 }
 
+// Until when a ring may have had calls that are overwritten now; 0: it has had none. `records` are
+// left of it, the first of which has the number `oldest`.
+ring::CollectingRecord FlightRecorder::lost_until(const Lane& lane,
+                                                  const std::vector<ring::Record>& records,
+                                                  uint64_t oldest) {
+  ring::CollectingRecord until{};
+  if (oldest == 0) return until;
+  const auto set = [&until](const ring::CallRecord& call, uint64_t time) {
+    until.flags = call.flags & ring::kVirtualTime;
+    until.call_number = call.call_number;
+    until.begin = time;
+  };
+  if (const auto left = std::ranges::find_if(records, is_call); left != records.end()) {
+    const auto call = as<ring::CallRecord>(*left);
+    set(call, call.begin);
+  } else if (!lane.is_latest_sure || oldest > lane.read) {
+    until.begin = ring::read_clock(lane.ring.header().clock);
+    until.call_number = ring::kNone32;
+  } else if (lane.latest_call) {
+    set(*lane.latest_call, last_end(*lane.latest_call));
+  }
+  return until;
+}
+
 void FlightRecorder::copy_to(const fs::path& to) {
   struct First {
     const ring::RingHeader* header;
-    ring::CollectingRecord since;  // before this a ring is overwritten, if one was ever full
+    ring::CollectingRecord lost_until;  // of the ring that lost the newest calls
   };
   std::map<ProcessIdentity, First> first;
   // The program goes on while its rings are copied, one after the other. All that happened before
@@ -118,12 +130,10 @@ void FlightRecorder::copy_to(const fs::path& to) {
     uint64_t head = 0;
     std::vector<ring::Record> records = copy_all(lane.ring, &head);
     const uint64_t oldest = head - records.size();
-    ring::CollectingRecord& since =
-        first.try_emplace(ProcessIdentity::of(header), First{&header, {}}).first->second.since;
-    if (oldest > 0) {
-      const ring::CollectingRecord begin = oldest_call(records, header);
-      if (begin.begin > since.begin) since = begin;
-    }
+    ring::CollectingRecord& lost =
+        first.try_emplace(ProcessIdentity::of(header), First{&header, {}}).first->second.lost_until;
+    if (const auto until = lost_until(lane, records, oldest); until.begin > lost.begin)
+      lost = until;
     const auto later =
         records.begin() + static_cast<ptrdiff_t>(std::clamp(heads[i], oldest, head) - oldest);
     records.erase(std::remove_if(later, records.end(), std::not_fn(is_needed_by_others)),
@@ -133,13 +143,13 @@ void FlightRecorder::copy_to(const fs::path& to) {
                open);
   }
   for (const auto& [process, from] : first) {
-    const auto& [header, since] = from;
+    const auto& [header, lost_until] = from;
     std::vector<ring::Record> facts;
     if (const auto known = facts_.find(process); known != facts_.end()) facts = known->second.all();
-    if (since.begin != 0) {
+    if (lost_until.begin != 0) {
       // Earlier records of events are unknown.
       auto& collecting = reinterpret_cast<ring::CollectingRecord&>(facts.emplace_back());
-      collecting = since;
+      collecting = lost_until;
       collecting.kind = RecordKind::kCollecting;
       collecting.on = ring::kHistoryOverwritten;
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,10 +46,15 @@ class FlightRecorder {
  private:
   struct Lane {
     ring::Consumer ring;
-    uint64_t read = 0;  // records seen
+    uint64_t read = 0;                            // records seen
+    std::optional<ring::CallRecord> latest_call;  // of these
+    bool is_latest_sure = true;                   // false: later ones were overwritten unseen
   };
   void scan();
   void look(Lane& lane);
+  static ring::CollectingRecord lost_until(const Lane& lane,
+                                           const std::vector<ring::Record>& records,
+                                           uint64_t oldest);
 
   std::filesystem::path rings_;
   std::vector<Lane> lanes_;
