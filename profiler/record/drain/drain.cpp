@@ -352,10 +352,11 @@ bool Drain::store_for_programs() {
 }
 
 void Drain::flush_if_due() {
-  double fullest = 0;
-  for (const auto& process : processes_) fullest = std::max(fullest, process->fullest_ring());
+  fullest_ring_ = 0;
+  for (const auto& process : processes_)
+    fullest_ring_ = std::max(fullest_ring_, process->fullest_ring());
   if (Clock::now() - last_flush_ > kFlushInterval || writer_.buffered_bytes() > kBufferedBytes ||
-      fullest > kRingShare)
+      fullest_ring_ > kRingShare)
     flush();
 }
 

@@ -69,15 +69,16 @@ void FlightRecorder::look(Lane& lane) {
   }
 }
 
-size_t FlightRecorder::step() {
+double FlightRecorder::step() {
   scan();
-  size_t seen = 0;
+  double most = 0;
   for (Lane& lane : lanes_) {
     const uint64_t before = lane.read;
     look(lane);
-    seen += lane.read - before;
+    most = std::max(most, static_cast<double>(lane.read - before) /
+                              static_cast<double>(lane.ring.most_records()));
   }
-  return seen;
+  return most;
 }
 
 bool FlightRecorder::all_finished() const {

@@ -28,8 +28,8 @@ class FlightRecorder {
  public:
   explicit FlightRecorder(std::filesystem::path rings) : rings_(std::move(rings)) {}
 
-  /// Finds new rings and reads their content; returns the number of new records.
-  size_t step();
+  /// Finds new rings and reads their content; returns the largest share of a ring that was new.
+  double step();
   /// True once after the program has requested a dump.
   bool take_request() { return std::exchange(requested_, false); }
   /// Changes whenever the program does something.

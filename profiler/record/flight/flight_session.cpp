@@ -136,11 +136,11 @@ void FlightSession::watch() {
   write_text(file.string(), control_.trace_file);  // where the answer will be
 }
 
-size_t FlightSession::step() {
-  const size_t seen = recorder_.step();
+double FlightSession::step() {
+  const double newest = recorder_.step();
   serve_requests();
   watch();
-  return seen;
+  return newest;
 }
 
 }  // namespace streamscope::record

@@ -22,9 +22,9 @@ class FlightSession {
   FlightSession(const RingsFolder& folder, ring::Control& control, std::filesystem::path trace,
                 const Options& options);
 
-  /// Reads the rings, serves requests, watches for hangs. Returns the number of new records. Throws
-  /// Error if a dump cannot be written.
-  size_t step();
+  /// Reads the rings, serves requests, watches for hangs. Returns what FlightRecorder::step() does.
+  /// Throws Error if a dump cannot be written.
+  double step();
   /// The next step writes a dump.
   void request() { requested_ = true; }
   bool all_finished() const { return recorder_.all_finished(); }

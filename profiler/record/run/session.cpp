@@ -18,10 +18,19 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr auto kShortestPause = 1000us;
-constexpr auto kLongestPause = 10'000us;
+// Between two reads. Waking up costs the program, too: on a virtual machine the processor that does
+// may share a core with the one that the program runs on.
+constexpr auto kPause = 10'000us;
+// While rings fill so quickly that they could be full before the next read.
+constexpr auto kShortPause = 1000us;
+constexpr double kFilling = 0.125;
 // This many records in one read mean that more are already pending.
 constexpr size_t kBusy = 4096;
+
+// `fullest`: share of the fullest ring that is in use.
+std::chrono::microseconds pause_after(double fullest) {
+  return fullest > kFilling ? kShortPause : kPause;
+}
 
 /// What an earlier recording left under this name is finished first; then the name must be free, or
 /// may be overwritten.
@@ -183,43 +192,38 @@ void Session::begin() {
   if (options_.sample_hz > 0) sampler_.emplace(options_.sample_hz);
 }
 
-std::chrono::microseconds Session::lengthen_pause() {
-  pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongestPause);
-  return pause_;
-}
-
 std::chrono::microseconds Session::step() {
   switch_collecting();
-  if (failure_) return kLongestPause;
+  if (failure_) return kPause;
   try {
-    if (flight_) return flight_->step() > 0 ? kShortestPause : kLongestPause;
+    if (flight_) return pause_after(flight_->step());
     if (on_demand_ && on_demand_->is_off()) {
       const size_t read = on_demand_->read_idle();
       if (on_demand_->wants_part()) begin_part();
-      return read > 0 ? kShortestPause : kLongestPause;
+      return read > kBusy ? 0us : kPause;
     }
     if (!drain_) {
       if (!folder_.has_rings()) {
         if (follower_) follower_->step(nullptr, nullptr);
-        return lengthen_pause();
+        return kPause;
       }
       begin();
     }
     store_samples();
     const size_t read = drain_->cycle();
+    const auto pause = read > kBusy ? 0us : pause_after(drain_->fullest_ring());
     if (sampler_) sampler_->watch(drain_->issuing_threads());
     if (monitor_) monitor_->step(*drain_);
     if (follower_) follower_->step(drain_.get(), &*monitor_);
     if (on_demand_ && on_demand_->is_over(*drain_)) end_part();
-    if (read > kBusy) return 0us;
-    return read > 0 ? pause_ = kShortestPause : lengthen_pause();
+    return pause;
   } catch (const std::exception& error) {
     if (on_demand_ && !on_demand_->is_off()) {
       abandon_part(error);
     } else if (!on_demand_) {
       fail(error);
     }
-    return kLongestPause;
+    return kPause;
   }
 }
 

@@ -65,7 +65,6 @@ class Session {
   void switch_collecting();
   void watch();
   void begin();
-  std::chrono::microseconds lengthen_pause();
   void begin_part();
   void end_part();
   void abandon_part(const std::exception& error);
@@ -89,7 +88,6 @@ class Session {
   std::unique_ptr<RankFollower> follower_;
   std::optional<uint32_t> hung_;
   std::optional<Error> failure_;
-  std::chrono::microseconds pause_{1000};
 };
 
 /// Adds what a killed recorder left in FILE.rings/ to its trace and finishes it. False if there is
