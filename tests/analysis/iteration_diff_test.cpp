@@ -204,5 +204,63 @@ TEST(IterationDiff, NeedsIterationsFoundInTheSameWay) {
               HasSubstr("none were requested"));
 }
 
+// ---- The pace of the host ----
+
+struct PacedProgram {
+  Ns launch_ns = 5000, between_ns = 2000;
+  int launches = 6, steps = 40;
+};
+
+Trace run_at_pace(const PacedProgram& program) {
+  test::TraceBuilder b;
+  b.meta("tier", "times");
+  Ns at = 0, busy_until = 0;
+  for (int step = 0; step < program.steps; ++step) {
+    const Ns begin = at;
+    for (int launch = 0; launch < program.launches; ++launch) {
+      const Ns start = std::max(at + program.launch_ns, busy_until);
+      busy_until = start + kUs;
+      b.at(at).stream("math").kernel("gemm", start, busy_until);
+      b.columns().api_call.end_ns.back() = at + program.launch_ns;
+      at += program.launch_ns + program.between_ns;
+    }
+    b.stream("math").synchronize(at, busy_until + 20 * kUs);
+    at = busy_until + 20 * kUs + program.between_ns;
+    b.range("step", begin, at - 1);
+  }
+  return b.trace();
+}
+
+double host_slowdown(const PacedProgram& base, const PacedProgram& now) {
+  return iteration_diff_of(run_at_pace(base), run_at_pace(now)).host_slowdown();
+}
+
+TEST(HostPace, IsTheMedianOfLaunchesAndOfWhatIsBetweenCalls) {
+  const Trace trace = run_at_pace({});
+  Analyses analyses(trace);
+  const HostPace pace = host_pace(analyses, analyses.iteration_model());
+  EXPECT_EQ(pace.launch_ns, 5000);
+  EXPECT_EQ(pace.between_ns, 2000);
+}
+
+TEST(HostPace, IsSlowerOnlyIfEverythingIs) {
+  EXPECT_EQ(host_slowdown({}, {}), 1);
+  EXPECT_EQ(host_slowdown({}, {.launch_ns = 7500, .between_ns = 3600}), 1.5);
+  EXPECT_EQ(host_slowdown({.launch_ns = 7500, .between_ns = 4000}, {}), 5000.0 / 7500);
+  EXPECT_EQ(host_slowdown({}, {.launch_ns = 7500}), 1) << "the driver alone";
+  EXPECT_EQ(host_slowdown({}, {.between_ns = 4000}), 1) << "the program alone";
+  EXPECT_EQ(host_slowdown({}, {.launch_ns = 7500, .between_ns = 1000}), 1);
+  EXPECT_EQ(host_slowdown({}, {.launch_ns = 5500, .between_ns = 2200}), 1) << "runs differ by that";
+}
+
+TEST(HostPace, IsComparedIfAsMuchIsLaunchedOftenEnough) {
+  const PacedProgram slow{.launch_ns = 7500, .between_ns = 3000};
+  PacedProgram more = slow, few, few_slow = slow;
+  more.launches = 7;
+  EXPECT_EQ(host_slowdown({}, more), 1);
+  few.steps = few_slow.steps = 8;
+  EXPECT_EQ(host_slowdown(few, few_slow), 1);
+}
+
 }  // namespace
 }  // namespace streamscope::analysis

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "fake_program.h"
 #include "racing_threads.h"
@@ -16,6 +18,7 @@ namespace streamscope::record {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 using test::FakeThread;
 
 class FlightRecording : public testing::Test {
@@ -154,6 +157,28 @@ TEST_F(FlightRecording, ARecordInProgressMayBeWhatAWaitWaitsFor) {
               testing::ElementsAre(trace::kBindingExact, trace::kAmbiguous));
   EXPECT_EQ(trace.event_wait_candidate.size(), 2u);
 }
+
+// Whether a thread that waits had looked at the event before another recorded it again is unknown,
+// unless that was much later.
+class RecordsBehindAWait : public FlightRecording,
+                           public testing::WithParamInterface<std::chrono::microseconds> {};
+
+TEST_P(RecordsBehindAWait, MayBeWhatItWaitsForIfTheyFollowSoon) {
+  FakeThread waiting = thread(0), recording = thread(1);
+  waiting.call("cudaEventCreate", 0, 0xe);
+  waiting.call("cudaEventRecord", 0xa, 0xe);
+  waiting.enter("cudaEventSynchronize", 0, 0xe);
+  std::this_thread::sleep_for(GetParam());
+  recording.call("cudaEventRecord", 0xb, 0xe);
+  FlightRecorder recorder(folder_ / "rings");
+  recorder.step();
+  const trace::Trace trace = dump(recorder);
+  ASSERT_EQ(trace.host_sync.size(), 1u);
+  EXPECT_EQ(trace.host_sync.end_ns[0], trace::kUnknownNs);
+  EXPECT_EQ(trace.host_sync.binding[0],
+            GetParam() > 10ms ? trace::kBindingExact : trace::kAmbiguous);
+}
+INSTANTIATE_TEST_SUITE_P(Distances, RecordsBehindAWait, testing::Values(100us, 20ms));
 
 TEST_F(FlightRecording, NeverContradictsWhatThreadsDidWhileItWasDumped) {
   constexpr int kDumps = 8;

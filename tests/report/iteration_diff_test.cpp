@@ -74,6 +74,44 @@ TEST(IterationSections, SayThatADifferenceMayBeChance) {
   EXPECT_THAT(text, testing::Not(HasSubstr("Grew most")));
 }
 
+// Steps of ten launches.
+Trace steps_with_launches(Ns launch_ns, Ns between_ns) {
+  test::TraceBuilder b;
+  b.meta("tier", "times");
+  Ns at = 0;
+  for (int step = 0; step < 20; ++step) {
+    const Ns begin = at;
+    for (int launch = 0; launch < 10; ++launch) {
+      b.at(at).stream("math").kernel("gemm", at + launch_ns, at + launch_ns + kUs);
+      b.columns().api_call.end_ns.back() = at + launch_ns;
+      at += launch_ns + between_ns;
+    }
+    b.range("step", begin, at - 1);
+  }
+  return b.trace();
+}
+
+TEST(IterationSections, SayThatTheHostIsSlowerAtEverything) {
+  const auto texts_of = [](const Trace& base, const Trace& now) {
+    const DiffVerdict verdict = verdict_on(base, now);
+    return std::pair(to_text(diff_document(verdict), {}),
+                     json::parse(diff_json(verdict))["iteration"]);
+  };
+  const Trace base = steps_with_launches(5000, 2000);
+  const auto [slower, slower_json] = texts_of(base, steps_with_launches(7500, 3200));
+  EXPECT_THAT(slower, HasSubstr("The host is slower at everything: a launch takes it 7.50 µs "
+                                "instead of 5.00 µs, and the program 3.20 µs instead of 2.00 µs "
+                                "between two calls (medians). A slower or busier processor"));
+  EXPECT_EQ(slower_json["host_slowdown"], 1.5);
+  EXPECT_EQ(slower_json["new"]["launch_call_ns"], 7500);
+  EXPECT_EQ(slower_json["base"]["between_calls_ns"], 2000);
+  EXPECT_THAT(texts_of(steps_with_launches(7500, 3200), base).first,
+              HasSubstr("The host is faster at everything"));
+  const auto [one, one_json] = texts_of(base, steps_with_launches(5000, 3200));
+  EXPECT_THAT(one, testing::Not(HasSubstr("at everything")));
+  EXPECT_EQ(one_json["host_slowdown"], 1);
+}
+
 TEST(IterationSections, AreLeftOutWithAReason) {
   const DiffVerdict verdict =
       verdict_on(steps_with_kernel(300), steps_with_kernel(400), {.off = true});

@@ -49,14 +49,17 @@ std::string why_not(const Iterations& base, const Iterations& now) {
                      how_found(base), how_found(now));
 }
 
-ComparedIterations summarize(const IterationModel& model) {
+ComparedIterations summarize(Analyses& analyses, const IterationModel& model) {
   const Iterations& iterations = model.iterations();
   const auto count = static_cast<Ns>(iterations.steady_count());
   ComparedIterations result{.count = iterations.steady_count(),
                             .median_ns = iterations.median_ns,
                             .low_ns = iterations.low_ns,
                             .high_ns = iterations.high_ns,
-                            .mean_ns = model.shares().total_ns() / count};
+                            .mean_ns = model.shares().total_ns() / count,
+                            .mean_shares_ns = {},
+                            .launch_count = model.shares().launch_count,
+                            .pace = host_pace(analyses, model)};
   for (size_t i = 0; i < kShareCount; ++i)
     result.mean_shares_ns[i] = model.shares().total[i] / count;
   return result;
@@ -70,7 +73,10 @@ ComparedIterations summarize(const std::vector<Ns>& durations) {
           .median_ns = usual.median_ns,
           .low_ns = usual.low_ns,
           .high_ns = usual.high_ns,
-          .mean_ns = total_ns / static_cast<Ns>(durations.size())};
+          .mean_ns = total_ns / static_cast<Ns>(durations.size()),
+          .mean_shares_ns = {},
+          .launch_count = 0,
+          .pace = {}};
 }
 
 std::vector<Ns> steady_durations(const Iterations& iterations) {
@@ -174,6 +180,13 @@ TimeShare IterationDiff::most_grown() const {
   return static_cast<TimeShare>(best);
 }
 
+double IterationDiff::host_slowdown() const {
+  constexpr double kAlike = 0.05;
+  return std::abs(now.launch_count - base.launch_count) > kAlike * base.launch_count
+             ? 1
+             : slowdown(base.pace, now.pace);
+}
+
 IterationDiff compare_iterations(Analyses& base, Analyses& now) {
   const IterationModel &before = base.iteration_model(), &after = now.iteration_model();
   IterationDiff result{.why_not = base.iteration_request().off
@@ -181,8 +194,8 @@ IterationDiff compare_iterations(Analyses& base, Analyses& now) {
                                       : why_not(before.iterations(), after.iterations())};
   if (!result.comparable()) return result;
   result.how = how_found(after.iterations());
-  result.base = summarize(before);
-  result.now = summarize(after);
+  result.base = summarize(base, before);
+  result.now = summarize(now, after);
   result.test =
       compare_ranks(steady_durations(before.iterations()), steady_durations(after.iterations()));
   result.places =

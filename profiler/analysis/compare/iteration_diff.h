@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/iterations/host_pace.h"
 #include "analysis/iterations/iteration_model.h"
 #include "rank_test.h"
 
@@ -18,6 +19,8 @@ struct ComparedIterations {
   Ns median_ns = 0, low_ns = 0, high_ns = 0;  ///< `low` and `high` are the quartiles
   Ns mean_ns = 0;
   Shares mean_shares_ns{};  ///< sum to the mean
+  double launch_count = 0;  ///< mean
+  HostPace pace;
 };
 
 /// What the host did at one place of the program, per iteration.
@@ -49,6 +52,9 @@ struct IterationDiff {
     const auto index = static_cast<size_t>(share);
     return now.mean_shares_ns[index] - base.mean_shares_ns[index];
   }
+  /// How many times as slow the host of the new run is if it launches as often: at everything,
+  /// which is the machine rather than a place of the program. 1: equally fast, or not known.
+  double host_slowdown() const;
   /// The share that grew most.
   TimeShare most_grown() const;
 

@@ -16,6 +16,9 @@ using ring::RecordKind;
 // Clocks of two processors may differ by less, and a stamp may be read this long before other
 // processors see a later store of the same thread.
 constexpr int64_t kSlackNs = 2'000;
+// What a call waits for is determined soon after its entry, unless its thread was interrupted or
+// waited for a lock of the driver before that.
+constexpr int64_t kDeterminedNs = 10'000'000;
 // A record that is in progress for longer no longer holds back waits of other threads.
 constexpr int64_t kPatienceNs = 1'000'000'000;
 
@@ -91,10 +94,9 @@ void ProcessDrain::open_stuck_records() {
 
 void ProcessDrain::show(Lane& lane, ring::CallRecord call, size_t index, uint32_t tid) {
   if (lane.open_row != trace::kNoId && lane.open_since == call.begin) return;
-  // What it waits for was determined at its entry.
   call.end = (call.flags & ring::kVirtualTime) != 0
                  ? call.begin
-                 : run_.clock.to_ticks(run_.clock.to_ns(call.begin) + kSlackNs);
+                 : run_.clock.to_ticks(run_.clock.to_ns(call.begin) + kDeterminedNs);
   lane.open_since = call.begin;
   lane.open_row = calls_.show(call, place(lane, index, tid));
 }

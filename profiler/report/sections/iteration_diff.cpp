@@ -84,6 +84,22 @@ std::string growth_sentence(const IterationDiff& diff) {
   return text + ".";
 }
 
+// Whether the machine explains it; "" if not.
+std::string pace_sentence(const IterationDiff& diff) {
+  const double slowdown = diff.host_slowdown();
+  if (slowdown == 1) return "";
+  const auto instead = [](Ns base, Ns now) {
+    return fmt::format("{} instead of {}", format_duration(now), format_duration(base));
+  };
+  return fmt::format(
+      "The host is {} at everything: a launch takes it {}, and the program {} between two calls "
+      "(medians). A {} processor explains that rather than a change at one place.",
+      slowdown > 1 ? "slower" : "faster",
+      instead(diff.base.pace.launch_ns, diff.now.pace.launch_ns),
+      instead(diff.base.pace.between_ns, diff.now.pace.between_ns),
+      slowdown > 1 ? "slower or busier" : "faster or less busy");
+}
+
 Section share_section(const IterationDiff& diff) {
   Section section{
       .title = kIterationTitle,
@@ -92,6 +108,8 @@ Section share_section(const IterationDiff& diff) {
       .footnotes = {"means over the steady iterations along the critical path; the test "
                     "compares the iterations of these two runs, not other runs"}};
   if (std::string text = growth_sentence(diff); !text.empty())
+    section.remarks.push_back(std::move(text));
+  if (std::string text = pace_sentence(diff); !text.empty())
     section.remarks.push_back(std::move(text));
   std::vector<TimeShare> shares;
   for (size_t i = 0; i < analysis::kShareCount; ++i) {
@@ -172,6 +190,8 @@ Json iteration_json(const IterationDiff& diff) {
       shares[names_of(static_cast<TimeShare>(i)).id] = run.mean_shares_ns[i];
     Json json = durations_json(run);
     json["mean_shares_ns"] = std::move(shares);
+    json["launch_call_ns"] = run.pace.launch_ns > 0 ? Json(run.pace.launch_ns) : Json();
+    json["between_calls_ns"] = run.pace.between_ns > 0 ? Json(run.pace.between_ns) : Json();
     return json;
   };
   const auto place_json = [](const PlaceChange& place) {
@@ -190,6 +210,7 @@ Json iteration_json(const IterationDiff& diff) {
             {"base", run_json(diff.base)},
             {"new", run_json(diff.now)}};
   json.update(test_json(diff));
+  json["host_slowdown"] = diff.host_slowdown();
   json["grew_most"] = grew ? Json(names_of(diff.most_grown()).id) : Json();
   json["places"] = array_of(diff.places, place_json);
   return json;
