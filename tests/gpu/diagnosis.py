@@ -16,6 +16,7 @@ import figures
 RUNS, RECORDINGS = 5, 5  # --rounds sets both
 RUN_S, RECORD_S = 90, 120
 CLOSE = 15  # percent: a good prediction
+ALIKE = 0.15  # launches of one program take the host longer or shorter by less: it is equally fast
 SHORTENED = 0.05  # of the iteration: below this a repair, or the difference of two, establishes no bound
 LEAST_BOUND, LEAST_REPAIR, LEAST_CLOSE, LEAST_UNMARKED, LEAST_SAME = 22 / 24, 20 / 24, 0.8, 0.9, 0.95
 MOST_UNKNOWN = 0.05  # of the iteration
@@ -52,6 +53,9 @@ class Answer(NamedTuple):
     def short(self):
         repair = self.first_repair()
         return self.iteration["bound"], repair["number"] if repair else ""
+
+    def launch_ns(self):
+        return self.iteration["host_pace"]["launch_call_ns"]
 
 
 def printed(harness, program, command, what, value):
@@ -116,6 +120,18 @@ def all_answers(harness, program):
     return None if None in answers else (answers, collections.Counter(answer.short() for answer in answers))
 
 
+def at_usual_pace(answers):
+    """Those of recordings whose host was as fast as in the usual one."""
+    known = [answer.launch_ns() for answer in answers if answer.launch_ns()]
+    usual = statistics.median_low(known) if known else 0
+    return [answer for answer in answers if not answer.launch_ns() or abs(answer.launch_ns() / usual - 1) <= ALIKE]
+
+
+def counted_answers(answers):
+    """{"BOUND RULE": how many gave it}"""
+    return {" ".join(answer): times for answer, times in collections.Counter(answer.short() for answer in answers).items()}
+
+
 def judge(harness, program):
     """A row of the table, or None if a part failed."""
     bare = bare_ms(harness, program)
@@ -135,7 +151,7 @@ def judge(harness, program):
     return {"name": program.name, "held out": program.held_out, "just this": program.just_this, "bound": usual[0],
             "expected bounds": [bound for bound, ms in medians.items() if ms <= shortest + SHORTENED * before], "rule": usual[1],
             "expected rule": program.rule, "line": repair["called_from"] if repair else "", "expected line": program.line,
-            "answers": {" ".join(answer): times for answer, times in counted.items()}, "bare ms": before, "repaired ms": medians[program.bound],
+            "answers": counted_answers(answers), "at usual pace": counted_answers(at_usual_pace(answers)), "bare ms": before, "repaired ms": medians[program.bound],
             "without ms": medians, "runs ms": bare,
             "recorded ms": statistics.median(answer.iteration["median_ns"] for answer in answers) / 1e6,
             "model ms": statistics.median(answer.iteration["without_recording_ns"] for answer in answers) / 1e6,
@@ -183,6 +199,8 @@ def enough(harness, text, right, of, least):
 
 
 def check_same(harness, rows):
+    alike = sum(len(row["at usual pace"]) == 1 for row in rows)
+    harness.log(f"  same answers in the recordings with a host that was as fast as usual: {alike} of {len(rows)}")
     enough(harness, "same answers in every recording", sum(len(row["answers"]) == 1 for row in rows), len(rows), LEAST_SAME)
 
 
@@ -209,12 +227,15 @@ def summarize(harness, title, rows):
 def judge_answers(harness, program):
     """The same of the recordings alone (--answers)."""
     found = all_answers(harness, program)
-    return found and {"name": program.name, "answers": {" ".join(answer): times for answer, times in found[1].items()}}
+    return found and {"name": program.name, "answers": counted_answers(found[0]), "at usual pace": counted_answers(at_usual_pace(found[0])),
+                      "launch ns": [answer.launch_ns() for answer in found[0]]}
 
 
 def summarize_answers(harness, title, rows):
-    figures.markdown(harness, title, ["Program", "Bound and first repair"],
-                     [(row["name"], ", ".join(f"{answer} {times}" for answer, times in row["answers"].items())) for row in rows])
+    def shown(answers):
+        return ", ".join(f"{answer} {times}" for answer, times in answers.items())
+    figures.markdown(harness, title, ["Program", "Bound and first repair", "The same with a host as fast as usual", "A launch takes, ns"],
+                     [(row["name"], shown(row["answers"]), shown(row["at usual pace"]), row["launch ns"]) for row in rows])
     check_same(harness, rows)
 
 

@@ -103,8 +103,8 @@ TEST(IterationSections, SayThatTheHostIsSlowerAtEverything) {
                                 "instead of 5.00 µs, and the program 3.20 µs instead of 2.00 µs "
                                 "between two calls (medians). A slower or busier processor"));
   EXPECT_EQ(slower_json["host_slowdown"], 1.5);
-  EXPECT_EQ(slower_json["new"]["launch_call_ns"], 7500);
-  EXPECT_EQ(slower_json["base"]["between_calls_ns"], 2000);
+  EXPECT_EQ(slower_json["new"]["host_pace"]["launch_call_ns"], 7500);
+  EXPECT_EQ(slower_json["base"]["host_pace"]["between_calls_ns"], 2000);
   EXPECT_THAT(texts_of(steps_with_launches(7500, 3200), base).first,
               HasSubstr("The host is faster at everything"));
   const auto [one, one_json] = texts_of(base, steps_with_launches(5000, 3200));

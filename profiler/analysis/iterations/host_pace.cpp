@@ -13,8 +13,9 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr size_t kFewest = 50;  // of which a median says something
-constexpr double kMuch = 1.15;  // more than runs on one machine differ
+constexpr size_t kFewest = 50;     // of which a median says something
+constexpr size_t kMost = 1 << 18;  // more do not improve it
+constexpr double kMuch = 1.15;     // more than runs on one machine differ
 
 Ns median_of_many(std::vector<Ns> durations) {
   return durations.size() < kFewest ? 0 : median(std::move(durations));
@@ -29,13 +30,14 @@ HostPace host_pace(Analyses& analyses, const IterationModel& model) {
   each_steady_call(trace, iterations, [&](Id call) {
     const Ns end = trace.api_call.end_ns[call];
     if (trace.api_call.kind[call] == static_cast<trace::Small>(CallKind::kLaunch) &&
-        end != kUnknownNs)
+        end != kUnknownNs && launches.size() < kMost)
       launches.push_back(end - trace.api_call.start_ns[call]);
   });
   const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
   for (const Id thread : model.shares().threads) {
     analyses.host_time().each_pause(thread, 1, [&](Ns start, Ns end) {
-      if (start >= from && end < to && end - start < kLeastPauseNs) between.push_back(end - start);
+      if (start >= from && end < to && end - start < kLeastPauseNs && between.size() < kMost)
+        between.push_back(end - start);
     });
   }
   return {.launch_ns = median_of_many(std::move(launches)),

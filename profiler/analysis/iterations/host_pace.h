@@ -9,7 +9,7 @@
 
 namespace streamscope::analysis {
 
-/// Medians over the steady part; 0 where there are too few.
+/// Medians over the steady part, or as much of its beginning as they need; 0: there are too few.
 struct HostPace {
   Ns launch_ns = 0;   ///< of a call that launches a kernel
   Ns between_ns = 0;  ///< from a call to the next one of a thread that launches, but for pauses

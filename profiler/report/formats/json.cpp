@@ -165,6 +165,11 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
 
 }  // namespace
 
+Json to_json(const analysis::HostPace& pace) {
+  const auto known = [](trace::Ns time) { return time > 0 ? Json(time) : Json(); };
+  return {{"launch_call_ns", known(pace.launch_ns)}, {"between_calls_ns", known(pace.between_ns)}};
+}
+
 Json to_json(const IterationSummary& summary) {
   if (!summary.found()) return {};
   const analysis::Iterations& found = summary.iterations;
@@ -194,6 +199,7 @@ Json to_json(const IterationSummary& summary) {
           {"median_kernel_ns", summary.shares.median_kernel_ns},
           {"launches", summary.shares.launch_count},
           {"synchronizations", summary.shares.sync_count},
+          {"host_pace", to_json(summary.pace)},
           {"bound", names_of(summary.bound).id},
           {"bound_text", bound_sentence(summary)},
           {"nearly_bound", array_of(summary.nearly_bound,

@@ -20,6 +20,7 @@ Json to_json(const std::vector<LossFact>& losses);
 Json to_json(const Advice& advice);
 /// Null if no iterations were found.
 Json to_json(const IterationSummary& summary);
+Json to_json(const analysis::HostPace& pace);
 /// What is known about the cost of recording; null if it is free.
 Json cost_json(const Info& info);
 

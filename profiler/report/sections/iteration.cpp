@@ -83,6 +83,7 @@ IterationSummary summarize(analysis::Analyses& analyses, const analysis::Iterati
                            host_activities(analyses, model)};
   for (size_t i = 0; i < analysis::kShareCount; ++i)
     summary.without_ns[i] = model.without_ns(static_cast<TimeShare>(i));
+  if (model.found()) summary.pace = host_pace(analyses, model);
   if (summary.host.lines.empty()) summary.not_sampled = analysis::not_sampled(analyses.trace());
   return summary;
 }

@@ -10,6 +10,7 @@
 
 #include "analysis/detector.h"
 #include "analysis/iterations/host_calls.h"
+#include "analysis/iterations/host_pace.h"
 #include "analysis/iterations/host_samples.h"
 #include "analysis/iterations/iteration_model.h"
 
@@ -31,6 +32,7 @@ struct IterationSummary {
   analysis::HostFunction host_functions;          ///< the same by call
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples
   std::string not_sampled;        ///< without samples at all: why
+  analysis::HostPace pace;
 
   bool found() const { return iterations.found(); }
   // Means of the steady part.

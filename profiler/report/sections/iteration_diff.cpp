@@ -190,8 +190,7 @@ Json iteration_json(const IterationDiff& diff) {
       shares[names_of(static_cast<TimeShare>(i)).id] = run.mean_shares_ns[i];
     Json json = durations_json(run);
     json["mean_shares_ns"] = std::move(shares);
-    json["launch_call_ns"] = run.pace.launch_ns > 0 ? Json(run.pace.launch_ns) : Json();
-    json["between_calls_ns"] = run.pace.between_ns > 0 ? Json(run.pace.between_ns) : Json();
+    json["host_pace"] = to_json(run.pace);
     return json;
   };
   const auto place_json = [](const PlaceChange& place) {
