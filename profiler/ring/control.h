@@ -110,8 +110,7 @@ struct Control {
   ChosenOrder chosen_order;  // of a run that `confirm` repeats
   uint32_t sample_hz;        // how often the writer samples issuing threads; 0: never
 
-  std::atomic<uint32_t>
-      collecting;              // 0: --delay has not passed or --duration has; collectors poll it
+  std::atomic<uint32_t> collecting;  // 0: --delay has not passed or --duration has
   std::atomic<uint32_t> stop;  // 1: the writer is leaving; collectors stop recording permanently
   std::atomic<uint32_t>
       flush_request;  // counter; a collector that sees a change makes one forced flush
@@ -139,6 +138,14 @@ struct Control {
   std::atomic<uint32_t> device_times;
   // 1: `trace_file` names the part that is being recorded.
   std::atomic<uint32_t> part_open;
+
+  std::atomic<uint32_t> changes;  // announced so far
 };
+
+/// After the writer has changed what collectors act upon: those that wait look at once.
+void announce_change(Control& control);
+/// Waits until a change is announced after `seen` was read from `changes`, `limit_ns` (below a
+/// second) at most. Only system calls; the file may be mapped for reading only.
+void wait_for_change(const Control& control, uint32_t seen, int64_t limit_ns);
 
 }  // namespace streamscope::ring

@@ -23,7 +23,7 @@
 namespace streamscope::ring {
 
 /// Version of everything in this header and in ring.h and control.h. Both sides must agree exactly.
-inline constexpr uint32_t kLayoutVersion = 21;
+inline constexpr uint32_t kLayoutVersion = 22;
 
 /// A text, named by a 64-bit hash of its bytes. 0 is "no text". The bytes follow in kText records
 /// of any ring of the same process, before or after the first use.

@@ -325,6 +325,7 @@ TEST(Process, WhilePausedReportsOnlyWhatIdentitiesNeed) {
   run.start_child("paused", {go});
   run.wait_for_line("one");
   run.control().collecting.store(1);
+  ring::announce_change(run.control());
   std::ofstream(go) << "go";
   ASSERT_EQ(run.finish(), 0) << run.error_text();
   EXPECT_EQ(run.call_names(), "cudaEventCreateWithFlags cudaLaunchKernel");

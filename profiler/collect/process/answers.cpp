@@ -213,6 +213,8 @@ void begin_round(const ring::Control& control, uint32_t number) {
 
 }  // namespace
 
+bool is_answering() { return round.stage != kDone; }
+
 void answer_questions() {
   const ring::Control& control = *session.control;
   const uint32_t number = control.question_round.load(std::memory_order_acquire);

@@ -11,8 +11,10 @@
 namespace streamscope::collect {
 
 /// Checks for a new round of questions and continues the current one; returns immediately. Called
-/// only by the thread that watches the control file, every few milliseconds.
+/// only by the thread that watches the control file, as are the others.
 void answer_questions();
+/// True while a round is in progress, which goes on in answer_questions(), every few milliseconds.
+bool is_answering();
 
 void forget_answers_after_fork();
 

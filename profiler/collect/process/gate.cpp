@@ -214,10 +214,21 @@ void pause_device_times(bool pause) {
   switching_device_times.store(false);
 }
 
-// As the writer wants them. They end after the calls, so that all recorded work gets its times.
+DeviceTimes wanted_device_times() {
+  return session.control->device_times.load(std::memory_order_acquire) != 0 ? DeviceTimes::kOn
+                                                                            : DeviceTimes::kOff;
+}
+
+// They cannot be switched on before CUDA is in use, which nobody announces.
+bool waits_for_device_times() {
+  return session.control->on_demand != 0 && wanted_device_times() == DeviceTimes::kOn &&
+         device_times.load(std::memory_order_relaxed) != DeviceTimes::kOn;
+}
+
+// They end after the calls, so that all recorded work gets its times.
 void switch_device_times() {
-  const bool on = session.control->device_times.load(std::memory_order_acquire) != 0;
-  const DeviceTimes wanted = on ? DeviceTimes::kOn : DeviceTimes::kOff;
+  const DeviceTimes wanted = wanted_device_times();
+  const bool on = wanted == DeviceTimes::kOn;
   if (device_times.load(std::memory_order_relaxed) == wanted) return;
   auto* const start = on ? session.start_device_times.exchange(nullptr) : nullptr;
   if (start != nullptr) {
@@ -252,16 +263,18 @@ bool open_gate() {
 void capture_range_opened() { change_capture_ranges(1); }
 void capture_range_closed() { change_capture_ranges(-1); }
 
-void sleep_until_switch(int64_t limit_ns) {
-  const bool awaited = range_end.load(std::memory_order_relaxed) != RangeEnd::kNotAwaited;
-  const int64_t wait_ns = window_ends_ns == 0 || awaited
-                              ? limit_ns
-                              : std::clamp(window_ends_ns - monotonic_ns(), int64_t{0}, limit_ns);
-  const timespec pause{0, wait_ns};
-  if (awaited)
+void sleep_until_switch(uint32_t seen, bool soon) {
+  constexpr int64_t kSoonNs = 10'000'000, kLongNs = 100'000'000;
+  timespec pause{0, kSoonNs};
+  if (range_end.load(std::memory_order_relaxed) != RangeEnd::kNotAwaited) {
     ::syscall(SYS_futex, &range_end, FUTEX_WAIT_PRIVATE, RangeEnd::kAwaited, &pause, nullptr, 0);
-  else
+  } else if (window_ends_ns != 0) {
+    pause.tv_nsec = std::clamp(window_ends_ns - monotonic_ns(), int64_t{0}, kSoonNs);
     ::nanosleep(&pause, nullptr);
+  } else {
+    const bool polls = soon || is_measuring() || waits_for_device_times();
+    ring::wait_for_change(*session.control, seen, polls ? kSoonNs : kLongNs);
+  }
 }
 
 void update_gate() {

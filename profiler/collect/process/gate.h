@@ -17,9 +17,10 @@ bool open_gate();
 void capture_range_opened();
 void capture_range_closed();
 
-/// For the thread that watches the writer: sleeps until recording may have to be switched, at most
-/// `limit_ns` (below a second), and what it does then. Only update_gate() begins and ends windows.
-void sleep_until_switch(int64_t limit_ns);
+/// For the thread that watches the writer: sleeps until recording may have to be switched, or a
+/// change is announced after `seen` changes, and what it does then. Only update_gate() begins and
+/// ends windows. `soon`: something else has to be done in a few ms.
+void sleep_until_switch(uint32_t seen, bool soon);
 void update_gate();
 
 /// The process is ending: the windows end, and device times are neither paused nor resumed any

@@ -39,8 +39,6 @@ namespace {
 
 constexpr size_t kMaxTextBytes =
     16 * 1024;  // of a command line or an environment; the rest is dropped
-constexpr int kWatchIntervalMs =
-    10;  // maximum delay until --delay, --duration and the writer's exit are noticed
 
 constinit std::mutex start_mutex;
 
@@ -140,12 +138,15 @@ void write_process_record(ThreadState& thread, const char* collector) {
   thread.push(record);
 }
 
-void* watch_control(void*) {
+// `seen_before`: changes that were announced before the session began, as a number.
+void* watch_control(void* seen_before) {
   const uint32_t epoch = session.epoch.load(std::memory_order_relaxed);
   // The ring is made at the first switch: most recordings never switch, and then this thread has
   // nothing to record.
+  auto seen = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(seen_before));
   while (running() && session.epoch.load(std::memory_order_relaxed) == epoch) {
-    sleep_until_switch(kWatchIntervalMs * 1'000'000);
+    sleep_until_switch(seen, is_answering());
+    seen = session.control->changes.load(std::memory_order_acquire);
     // Without its control file the writer cannot be reached any more.
     const bool stop = session.control->stop.load(std::memory_order_relaxed) != 0 ||
                       ring::is_lost(session.control);
@@ -271,6 +272,7 @@ bool start_session(const char* (*collector)()) {
     session.state.store(SessionState::kRefused, std::memory_order_release);
     return false;
   }
+  const uint32_t changes = session.control->changes.load(std::memory_order_acquire);
   const bool collect = open_gate();
   if (session.control->sample_hz != 0) prepare_stacks();  // threads say where their frames are
   session.state.store(SessionState::kRunning, std::memory_order_release);
@@ -302,7 +304,7 @@ bool start_session(const char* (*collector)()) {
   }
   // Lets the writer read the stacks of a hung program, also where only parents may.
   ::prctl(PR_SET_PTRACER, session.control->writer_pid, 0, 0, 0);
-  start_thread("streamscope", watch_control, nullptr);
+  start_thread("streamscope", watch_control, reinterpret_cast<void*>(uintptr_t{changes}));
   return true;
 }
 

@@ -139,6 +139,7 @@ void Monitor::ask(ProcessDrain& process, Watch& watch) {
   control_.question_flush = watch.explains ? 1 : 0;
   std::copy(questions.begin(), questions.end(), control_.questions);
   control_.question_round.store(watch.round, std::memory_order_release);
+  ring::announce_change(control_);
 }
 
 void Monitor::conclude(Drain& drain, ProcessDrain& process, Watch& watch) {

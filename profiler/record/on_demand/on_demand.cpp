@@ -94,6 +94,7 @@ void OnDemand::stop() {
   phase_ = Phase::kStopping;
   phase_since_ = Clock::now();
   folder_.control().collecting.store(0, std::memory_order_release);
+  ring::announce_change(folder_.control());
 }
 
 bool OnDemand::wants_part() { return std::exchange(wants_part_, false); }
@@ -133,6 +134,7 @@ fs::path OnDemand::begin_part() {
   phase_since_ = part_began_ = Clock::now();
   control.device_times.store(1, std::memory_order_release);
   control.collecting.store(1, std::memory_order_release);
+  ring::announce_change(control);
   return part_;
 }
 
@@ -157,6 +159,7 @@ bool OnDemand::is_over(Drain& drain) {
   if (phase_ != Phase::kStopping) return false;
   if (!drain.is_quiet() && now - phase_since_ < kLongestStop) return false;
   folder_.control().device_times.store(0, std::memory_order_release);
+  ring::announce_change(folder_.control());
   return true;
 }
 
@@ -168,6 +171,7 @@ void OnDemand::close_part() {
   control.collecting.store(0, std::memory_order_release);
   control.device_times.store(0, std::memory_order_release);
   control.part_open.store(0, std::memory_order_release);
+  ring::announce_change(control);
   ends_at_.reset();
 }
 

@@ -302,6 +302,11 @@ void RingsFolder::remove_unused(const fs::path& folder) {
   }
 }
 
+void RingsFolder::stop_collectors() {
+  control_->stop.store(1, std::memory_order_release);
+  ring::announce_change(*control_);
+}
+
 bool RingsFolder::has_rings() const {
   const std::vector<std::string> names = trace::names_in(path_);
   return std::any_of(names.begin(), names.end(),

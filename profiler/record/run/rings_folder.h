@@ -56,6 +56,8 @@ class RingsFolder {
 
   const std::filesystem::path& path() const { return path_; }
   ring::Control& control() { return *control_; }
+  /// Collectors stop recording permanently.
+  void stop_collectors();
   /// Throws Error if the folder cannot be read.
   bool has_rings() const;
   /// Deletes the folder and everything that this project puts into it. False if something remains,

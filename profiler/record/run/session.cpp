@@ -157,16 +157,17 @@ Error Session::failure_of(const std::exception& error) const {
 
 void Session::fail(const std::exception& error) {
   failure_ = failure_of(error);
-  folder_.control().stop.store(1, std::memory_order_release);
+  folder_.stop_collectors();
 }
 
 void Session::switch_collecting() {
   if (!options_.delay_s && !options_.duration_s) return;
   const double now_s = std::chrono::duration<double>(Clock::now() - begin_).count();
   const double from_s = options_.delay_s.value_or(0);
-  const bool on =
-      now_s >= from_s && (!options_.duration_s || now_s < from_s + *options_.duration_s);
-  folder_.control().collecting.store(on ? 1 : 0, std::memory_order_relaxed);
+  const uint32_t on =
+      now_s >= from_s && (!options_.duration_s || now_s < from_s + *options_.duration_s) ? 1 : 0;
+  if (folder_.control().collecting.exchange(on, std::memory_order_relaxed) != on)
+    ring::announce_change(folder_.control());
 }
 
 // Where only the rings of another recorder have the name, no process claims the rank twice.
@@ -273,7 +274,7 @@ void Session::set_exit(uint32_t pid, int wait_status) {
 }
 
 void Session::finish(Outcome* outcome, const std::function<void(const Outcome&)>& finished) {
-  folder_.control().stop.store(1, std::memory_order_release);
+  folder_.stop_collectors();
   if (!failure_) {
     try {
       if (flight_) outcome->trace_written = flight_->finish(trace_);
@@ -330,7 +331,7 @@ bool recover(const fs::path& trace, bool* in_use, std::vector<Left>* left) {
     if (!used) fold_what_is_left(file);
     return false;
   }
-  folder->control().stop.store(1, std::memory_order_release);
+  folder->stop_collectors();
   if (folder->control().on_demand != 0) {
     if (folder->control().part_open.load() == 0) {
       remove(*folder);
