@@ -93,7 +93,7 @@ std::string pace_sentence(const IterationDiff& diff) {
   };
   return fmt::format(
       "The host is {} at everything: a launch takes it {}, and the program {} between two calls "
-      "(medians). A {} processor explains that rather than a change at one place.",
+      "(medians). A {} processor does that; a change at one place of the program does not.",
       slowdown > 1 ? "slower" : "faster",
       instead(diff.base.pace.launch_ns, diff.now.pace.launch_ns),
       instead(diff.base.pace.between_ns, diff.now.pace.between_ns),
