@@ -26,13 +26,22 @@ int64_t deadline_after(unsigned ms) { return monotonic_ns() + int64_t{ms} * 1'00
 
 #ifdef STREAMSCOPE_WITH_CUPTI
 
+// False for old drivers, and for libraries that take the driver's place.
+bool can_use_primary_contexts() {
+  return cuda.cuDeviceGet != nullptr && cuda.cuDevicePrimaryCtxGetState != nullptr &&
+         cuda.cuDevicePrimaryCtxRetain != nullptr && cuda.cuDevicePrimaryCtxRelease != nullptr &&
+         cuda.cuCtxPushCurrent != nullptr && cuda.cuCtxPopCurrent != nullptr;
+}
+
 // Waits for all work on the devices that the program uses, in their primary contexts and in the
 // current one. Not while a graph is being captured, which that would break.
 void synchronize() {
-  if (session.active_captures.load() > 0 || !find_cuda() || cuda.cuCtxSynchronize == nullptr)
+  if (session.active_captures.load() > 0 || !find_cuda() || cuda.cuCtxSynchronize == nullptr ||
+      cuda.cuCtxGetCurrent == nullptr)
     return;
   CUcontext current = nullptr;
   if (cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != nullptr) cuda.cuCtxSynchronize();
+  if (!can_use_primary_contexts()) return;
   int devices = 0;
   if (cuda.cuDeviceGetCount(&devices) != CUDA_SUCCESS) return;
   for (int ordinal = 0; ordinal < devices; ++ordinal) {

@@ -10,6 +10,7 @@
 //   steady MS   prints its process id, works so long while signals arrive, prints how many came
 //   calls N     makes N calls, half a microsecond apart; prints how many
 //   paced N     makes N calls, 2 ms apart, or 5 ms where all call stacks are recorded
+//   flush N     makes N calls, waits until they are in the trace, prints what that returned
 //   private     cannot be read by others, works, ends with 6
 #include <dlfcn.h>
 #include <pthread.h>
@@ -94,6 +95,16 @@ int make_calls(const Driver& driver, int count) {
     driver.record();
   }
   std::printf("%d calls\n", count);
+  return 0;
+}
+
+int flush_calls(const Driver& driver, int count) {
+  const auto flush = reinterpret_cast<int (*)(char* trace, size_t bytes, unsigned timeout_ms)>(
+      dlsym(RTLD_DEFAULT, "streamscope_flush"));
+  check(flush != nullptr, "streamscope_flush");
+  for (int i = 0; i < count; ++i) driver.record();
+  char trace[4096];
+  std::printf("%d\n", flush(trace, sizeof trace, 10'000));
   return 0;
 }
 
@@ -275,6 +286,7 @@ int run(std::string_view scenario, int number) {
   if (scenario == "steady") return steady(driver, number);
   if (scenario == "calls") return make_calls(driver, number);
   if (scenario == "paced") return make_paced_calls(driver, number);
+  if (scenario == "flush") return flush_calls(driver, number);
   if (scenario == "private") return kept_private(driver);
   return 2;
 }
