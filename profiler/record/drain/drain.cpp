@@ -35,6 +35,7 @@ using namespace std::chrono_literals;
 // more often.
 constexpr auto kFlushInterval = 100ms;
 constexpr auto kLookForEndedInterval = 20ms;
+constexpr auto kAwaitedInterval = 1s;  // programs wait at both ends of a part of them
 // A thread that makes a million records a second fills a sixth of its ring meanwhile.
 constexpr auto kReliefInterval = 20ms;
 // Rows are stored earlier if they take more memory than this, or if a ring is about to fill up.
@@ -338,6 +339,8 @@ size_t Drain::cycle() {
   return read;
 }
 
+bool Drain::is_awaited() const { return Clock::now() - answered_ < kAwaitedInterval; }
+
 // Programs that wait until what they did is stored will read it.
 bool Drain::store_for_programs() {
   std::vector<ProcessDrain*> waiting;
@@ -348,6 +351,7 @@ bool Drain::store_for_programs() {
   for (ProcessDrain* process : waiting) process->name_stacks();
   flush_all();
   for (ProcessDrain* process : waiting) process->answer_store();
+  answered_ = Clock::now();
   return true;
 }
 

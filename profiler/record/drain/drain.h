@@ -67,6 +67,8 @@ class Drain {
   /// What the fullest ring still contained, as a share of its size, when the last cycle had read
   /// it.
   double fullest_ring() const { return fullest_ring_; }
+  /// True if a program has just waited until what it did was stored: it may do so again.
+  bool is_awaited() const;
   /// True if every process that has created a ring has ended and was read to its end.
   bool all_finished() const { return std::ranges::all_of(processes_, &ProcessDrain::finished); }
   /// Sets how a process ended, from wait().
@@ -144,7 +146,7 @@ class Drain {
   std::vector<std::string> unreadable_;                 // files that may still become rings
   std::filesystem::file_time_type scanned_at_{};
   double fullest_ring_ = 0;
-  Clock::time_point last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
+  Clock::time_point answered_{}, last_scan_{}, last_flush_{}, last_settled_{}, last_look_{};
   int64_t held_file_ = 0;       // number of the newest file of held-back ops
   std::string stored_numbers_;  // ProcessDrain::describe_numbers() as stored
   uint64_t now_ = 0;            // ticks of this cycle's anchor

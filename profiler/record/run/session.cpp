@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 // Between two reads. Waking up costs the program, too: on a virtual machine the processor that does
 // may share a core with the one that the program runs on.
 constexpr auto kPause = 10'000us;
-// While rings fill so quickly that they could be full before the next read.
+// While rings fill so quickly that they could be full before the next read, or a program waits.
 constexpr auto kShortPause = 1000us;
 constexpr double kFilling = 0.125;
 // This many records in one read mean that more are already pending.
@@ -212,7 +212,9 @@ std::chrono::microseconds Session::step() {
     }
     store_samples();
     const size_t read = drain_->cycle();
-    const auto pause = read > kBusy ? 0us : pause_after(drain_->fullest_ring());
+    const auto pause = read > kBusy           ? 0us
+                       : drain_->is_awaited() ? kShortPause
+                                              : pause_after(drain_->fullest_ring());
     if (sampler_) sampler_->watch(drain_->issuing_threads());
     if (monitor_) monitor_->step(*drain_);
     if (follower_) follower_->step(drain_.get(), &*monitor_);
