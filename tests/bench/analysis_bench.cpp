@@ -13,6 +13,7 @@
 #include <string>
 
 #include "analysis/analyses.h"
+#include "analysis/iterations/host_pace.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/iterations/iteration_sums.h"
 #include "analysis/usage/host_syncs.h"
@@ -156,6 +157,7 @@ Cost sum_up(const Trace& trace, const analysis::IterationRequest& request) {
   const double begin = now_s();
   const analysis::Iterations& iterations = analyses.iteration_model().iterations();
   const size_t found = iterations.all.size();
+  if (iterations.found()) analysis::host_pace(analyses, analyses.iteration_model());
   const auto host = analysis::IterationSlots::of_host(iterations);
   const auto sums = analysis::iteration_sums(analyses, iterations);
   const auto syncs = analysis::host_syncs_by_cost(trace, host);

@@ -115,9 +115,9 @@ def recorded(harness, program, name, command):
 
 
 def all_answers(harness, program):
-    """Those of several recordings of the program, and how often each short one came; None if a recording failed."""
+    """Those of several recordings of the program; None if one failed."""
     answers = [recorded(harness, program, f"{program.name}_{number}", program.marked) for number in range(harness.rounds_of(RECORDINGS))]
-    return None if None in answers else (answers, collections.Counter(answer.short() for answer in answers))
+    return None if None in answers else answers
 
 
 def at_usual_pace(answers):
@@ -135,12 +135,11 @@ def counted_answers(answers):
 def judge(harness, program):
     """A row of the table, or None if a part failed."""
     bare = bare_ms(harness, program)
-    found = all_answers(harness, program)
+    answers = all_answers(harness, program)
     repaired = recorded(harness, program, f"{program.name}_repaired", program.marked_after)
-    if None in (bare, found, repaired):
+    if None in (bare, answers, repaired):
         return None
-    answers, counted = found
-    usual = counted.most_common(1)[0][0]
+    usual = collections.Counter(answer.short() for answer in answers).most_common(1)[0][0]
     of_usual = [answer for answer in answers if answer.short() == usual]
     repair = of_usual[0].first_repair()
     medians = {variant: statistics.median(times) for variant, times in bare.items()}
@@ -226,9 +225,9 @@ def summarize(harness, title, rows):
 
 def judge_answers(harness, program):
     """The same of the recordings alone (--answers)."""
-    found = all_answers(harness, program)
-    return found and {"name": program.name, "answers": counted_answers(found[0]), "at usual pace": counted_answers(at_usual_pace(found[0])),
-                      "launch ns": [answer.launch_ns() for answer in found[0]]}
+    answers = all_answers(harness, program)
+    return answers and {"name": program.name, "answers": counted_answers(answers), "at usual pace": counted_answers(at_usual_pace(answers)),
+                        "launch ns": [answer.launch_ns() for answer in answers]}
 
 
 def summarize_answers(harness, title, rows):

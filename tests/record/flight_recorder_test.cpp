@@ -39,6 +39,13 @@ class FlightRecording : public testing::Test {
     made.thread(static_cast<uint32_t>(getpid()) + index);
     return made;
   }
+  // More records without calls than a ring holds; the recorder reads before each `between` of them.
+  static void mark(FakeThread& thread, FlightRecorder& recorder, int between) {
+    for (int i = 0; i < 200; ++i) {
+      if (i % between == 0) recorder.step();
+      thread.range(ring::RecordKind::kMark, "m");
+    }
+  }
   trace::Trace dump(FlightRecorder& recorder) {
     recorder.copy_to(folder_ / "copy");
     Drain::Options options;
@@ -113,11 +120,7 @@ TEST_P(CallsBehindRanges, AreMissingInTheHistoryOfEvents) {
   waiting.call("cudaEventRecord", 0xa, 0xe);
   recording.call("cudaEventRecord", 0xb, 0xe);
   waiting.call("cudaStreamWaitEvent", 0xc, 0xe);
-  const int between = GetParam();
-  for (int i = 0; i < 200; ++i) {
-    if (i % between == 0) recorder.step();
-    recording.range(ring::RecordKind::kMark, "m");
-  }
+  mark(recording, recorder, GetParam());
   waiting.call("cudaEventRecord", 0xa, 0xe);
   waiting.call("cudaStreamWaitEvent", 0xc, 0xe);
   const trace::Trace trace = dump(recorder);
@@ -125,7 +128,7 @@ TEST_P(CallsBehindRanges, AreMissingInTheHistoryOfEvents) {
   EXPECT_EQ(trace.event_wait.binding[0], trace::kUnknownHistory);
   // What was not seen in time may have happened at any time.
   EXPECT_EQ(trace.event_wait.binding[1],
-            between < 60 ? trace::kBindingExact : trace::kUnknownHistory);
+            GetParam() < 60 ? trace::kBindingExact : trace::kUnknownHistory);
 }
 INSTANTIATE_TEST_SUITE_P(SeenInTimeOrNot, CallsBehindRanges, testing::Values(10, 1000));
 
@@ -135,10 +138,7 @@ TEST_F(FlightRecording, AThreadThatNeverMadeACallLosesNone) {
   waiting.call("cudaEventCreate", 0, 0xe);
   waiting.call("cudaEventRecord", 0xa, 0xe);
   waiting.call("cudaStreamWaitEvent", 0xc, 0xe);
-  for (int i = 0; i < 200; ++i) {
-    if (i % 10 == 0) recorder.step();
-    marking.range(ring::RecordKind::kMark, "m");
-  }
+  mark(marking, recorder, 10);
   recorder.step();
   EXPECT_THAT(dump(recorder).event_wait.binding, testing::ElementsAre(trace::kBindingExact));
 }

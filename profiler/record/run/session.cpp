@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// Between two reads. Waking up costs the program, too: on a virtual machine the processor that does
-// may share a core with the one that the program runs on.
+// Between two reads. More often would gain nothing: the rings hold what was read until it is
+// stored, ten times a second.
 constexpr auto kPause = 10'000us;
 // While rings fill so quickly that they could be full before the next read, or a program waits.
 constexpr auto kShortPause = 1000us;
