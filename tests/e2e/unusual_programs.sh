@@ -73,7 +73,8 @@ if [[ -f $build/tests/fake/libcuda.so.1 ]]; then
   record_alone || true
   grep -q 'libstreamscope_calls.so is not beside .*; install all' err.txt || fail "not a word about the missing stubs: $(cat err.txt)"
   for need in "--source interposed" "--with accesses" --start-later; do
-    ! record_alone $need || fail "recorded without the stubs: $need"  # shellcheck disable=SC2086
+    # shellcheck disable=SC2086
+    ! record_alone $need || fail "recorded without the stubs: $need"
     grep -q "install all of StreamScope, or leave out ${need% interposed}" err.txt || fail "no remedy: $(cat err.txt)"
   done
 fi
