@@ -10,13 +10,16 @@
 //   long as the device is busy in it. If launching is the bound and the synchronizations keep a
 //   graph from saving most of it, they are removed first, with the copies of values that the host
 //   reads by them. So are waits for batches (SS307). Long pauses between the launches of a graph
-//   vanish with them, which is too much if the host does other work there. Gains below a tenth are
+//   vanish with them, which is too much if the host does other work there. If most of the work is
+//   rounds of the same few ops, the loop of the program that makes them is named, but not if these
+//   are layers of a network: each needs the result of the one before. Gains below a tenth are
 //   ignored. Known false alarm: a program that cannot be captured because the host decides from
 //   time to time what comes next.
 #include <fmt/format.h>
 
 #include "../iterations/graphs.h"
 #include "../iterations/host_samples.h"
+#include "../iterations/inner_loop.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -73,6 +76,19 @@ std::string what_to_capture(const Capture& capture, const IterationModel& model,
       format_each(capture.graphs.launches, model.iterations()), kHow);
 }
 
+// What there would be less of.
+std::string what_repeats(Analyses& analyses, const IterationModel& model) {
+  const std::optional<InnerLoop> loop = find_inner_loop(analyses, model);
+  if (!loop) return "";
+  return fmt::format(
+      " {:.0f} % of an iteration's work is {} rounds of the same {}, {}: if no round needs the "
+      "result "
+      "of another, let one call do all of them (a batched operation, torch.vmap, foreach=True).",
+      100 * loop->share, loop->rounds,
+      loop->ops == 1 ? "kernel or copy" : fmt::format("{} kernels and copies", loop->ops),
+      loop->place);
+}
+
 }  // namespace
 
 void find_host_bound_launching(Analyses& analyses, Findings& findings) {
@@ -106,6 +122,7 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
       format_duration(static_cast<Ns>(static_cast<double>(iterations.median_ns) /
                                       std::max(1.0, shares.launch_count))),
       format_duration(shares.median_kernel_ns), what_to_capture(capture, model, launches));
+  finding.text += what_repeats(analyses, model);
   if (starved) {
     finding.text +=
         " But the batches have to be ready first (SS307): a host that launches faster only waits "

@@ -17,6 +17,14 @@
 namespace streamscope::analysis {
 namespace {
 
+// Of ascending instants.
+size_t count_between(const std::vector<Ns>& instants, Ns from, Ns until) {
+  return static_cast<size_t>(std::ranges::lower_bound(instants, std::max(from, until)) -
+                             std::ranges::lower_bound(instants, from));
+}
+
+}  // namespace
+
 // PyTorch has its element-wise kernels for aligned data (vectorized_elementwise_kernel) and for
 // other.
 std::string without_alignment(std::string label) {
@@ -25,14 +33,6 @@ std::string without_alignment(std::string label) {
   if (label.starts_with(kOther)) label.replace(0, kOther.size(), kAligned);
   return label;
 }
-
-// Of ascending instants.
-size_t count_between(const std::vector<Ns>& instants, Ns from, Ns until) {
-  return static_cast<size_t>(std::ranges::lower_bound(instants, std::max(from, until)) -
-                             std::ranges::lower_bound(instants, from));
-}
-
-}  // namespace
 
 IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace()) {
   if (with == With::kGroups) groups_ = std::make_unique<const WorkGroups>(trace_);

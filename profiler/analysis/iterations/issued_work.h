@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "analysis/analyses.h"
@@ -50,8 +51,7 @@ class IssuedWork {
   }
   uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
   const WorkGroups& groups() const { return *groups_; }
-  /// By which repetitions are found, below symbol_count(): the group, or one for both where a
-  /// framework chooses between two kernels by the alignment of the data, so that steps may differ.
+  /// By which repetitions are found, below symbol_count(): the group, but for the alignment.
   uint32_t symbol(size_t i) const { return symbol_of_group_[group(i)]; }
   size_t symbol_count() const { return symbol_count_; }
   /// The index of the first op issued at or after an instant.
@@ -74,6 +74,10 @@ class IssuedWork {
   std::vector<uint32_t> symbol_of_group_;
   size_t symbol_count_ = 0;
 };
+
+/// One label for both where a framework chooses between two kernels by the alignment of the data,
+/// so that repetitions may differ.
+std::string without_alignment(std::string label);
 
 inline constexpr double kLeastCovered = 0.5;  ///< share of device time and time in the iterations
 
