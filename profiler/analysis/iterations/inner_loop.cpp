@@ -141,13 +141,15 @@ bool is_module_call(const Trace& trace, Id frame) {
 // network, each of which needs the result of the one before.
 std::string place_of_loop(Analyses& analyses, const IterationModel& model, double share) {
   const Trace& trace = analyses.trace();
-  Paths known(analyses);
-  std::vector<std::span<const Id>> paths;
+  std::vector<Id> stacks;
   for (const WeighedSample& each : weighed_samples(model)) {
     const Id stack = trace.host_sample.stack_id[each.sample];
-    if (each.share == TimeShare::kLaunching && stack != kNoId) paths.push_back(known.of(stack));
+    if (each.share == TimeShare::kLaunching && stack != kNoId) stacks.push_back(stack);
   }
-  if (paths.size() < kLeastSamples) return "";
+  if (stacks.size() < kLeastSamples) return "";
+  Paths known(analyses);
+  std::vector<std::span<const Id>> paths;
+  for (const Id stack : stacks) paths.push_back(known.of(stack));
   const auto least = static_cast<size_t>(kThroughPlace * share * static_cast<double>(paths.size()));
 
   // Leaves those whose frame at a depth has the most frequent label. "" if it is too rare.
