@@ -238,7 +238,8 @@ double host_slowdown(const PacedProgram& base, const PacedProgram& now) {
 TEST(HostPace, IsTheMedianOfLaunchesAndOfWhatIsBetweenCalls) {
   const Trace trace = run_at_pace({});
   Analyses analyses(trace);
-  const HostPace pace = host_pace(analyses, analyses.iteration_model());
+  const IterationModel& model = analyses.iteration_model();
+  const HostPace pace = host_pace(analyses, model.iterations(), model.shares().threads);
   EXPECT_EQ(pace.launch_ns, 5000);
   EXPECT_EQ(pace.between_ns, 2000);
 }

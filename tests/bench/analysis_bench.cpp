@@ -157,7 +157,8 @@ Cost sum_up(const Trace& trace, const analysis::IterationRequest& request) {
   const double begin = now_s();
   const analysis::Iterations& iterations = analyses.iteration_model().iterations();
   const size_t found = iterations.all.size();
-  if (iterations.found()) analysis::host_pace(analyses, analyses.iteration_model());
+  if (iterations.found())
+    analysis::host_pace(analyses, iterations, analyses.iteration_model().shares().threads);
   const auto host = analysis::IterationSlots::of_host(iterations);
   const auto sums = analysis::iteration_sums(analyses, iterations);
   const auto syncs = analysis::host_syncs_by_cost(trace, host);

@@ -52,14 +52,15 @@ std::string why_not(const Iterations& base, const Iterations& now) {
 ComparedIterations summarize(Analyses& analyses, const IterationModel& model) {
   const Iterations& iterations = model.iterations();
   const auto count = static_cast<Ns>(iterations.steady_count());
-  ComparedIterations result{.count = iterations.steady_count(),
-                            .median_ns = iterations.median_ns,
-                            .low_ns = iterations.low_ns,
-                            .high_ns = iterations.high_ns,
-                            .mean_ns = model.shares().total_ns() / count,
-                            .mean_shares_ns = {},
-                            .launch_count = model.shares().launch_count,
-                            .pace = host_pace(analyses, model)};
+  ComparedIterations result{
+      .count = iterations.steady_count(),
+      .median_ns = iterations.median_ns,
+      .low_ns = iterations.low_ns,
+      .high_ns = iterations.high_ns,
+      .mean_ns = model.shares().total_ns() / count,
+      .mean_shares_ns = {},
+      .launch_count = model.shares().launch_count,
+      .pace = host_pace(analyses, model.iterations(), model.shares().threads)};
   for (size_t i = 0; i < kShareCount; ++i)
     result.mean_shares_ns[i] = model.shares().total[i] / count;
   return result;

@@ -23,9 +23,9 @@ Ns median_of_many(std::vector<Ns> durations) {
 
 }  // namespace
 
-HostPace host_pace(Analyses& analyses, const IterationModel& model) {
+HostPace host_pace(Analyses& analyses, const Iterations& iterations,
+                   const std::vector<Id>& threads) {
   const Trace& trace = analyses.trace();
-  const Iterations& iterations = model.iterations();
   std::vector<Ns> launches, between;
   each_steady_call(trace, iterations, [&](Id call) {
     const Ns end = trace.api_call.end_ns[call];
@@ -34,7 +34,7 @@ HostPace host_pace(Analyses& analyses, const IterationModel& model) {
       launches.push_back(end - trace.api_call.start_ns[call]);
   });
   const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
-  for (const Id thread : model.shares().threads) {
+  for (const Id thread : threads) {
     analyses.host_time().each_pause(thread, 1, [&](Ns start, Ns end) {
       if (start >= from && end < to && end - start < kLeastPauseNs && between.size() < kMost)
         between.push_back(end - start);

@@ -17,8 +17,9 @@ struct HostPace {
   bool is_known() const { return launch_ns > 0 && between_ns > 0; }
 };
 
-/// Iterations were found. O(calls).
-HostPace host_pace(Analyses& analyses, const IterationModel& model);
+/// `threads`: that issue work. O(calls).
+HostPace host_pace(Analyses& analyses, const Iterations& iterations,
+                   const std::vector<Id>& threads);
 
 /// How many times as long as in `base` the host takes in `now` for launches and for what is between
 /// calls: the factor nearer to 1. 1 if only one of the two changed, or neither did by much.

@@ -529,6 +529,7 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   trim_warm_up(durations, result);
   result.steady_from += from;
   result.steady_to += from;
+  result.known_to = to;
   measure_steady(result);
   return result;
 }

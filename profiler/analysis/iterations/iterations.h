@@ -59,6 +59,7 @@ struct Iterations {
   std::vector<Iteration> all;  ///< in order, without gaps
   size_t steady_from = 0;      ///< index of the first of the steady part
   size_t steady_to = 0;        ///< index after its last
+  size_t known_to = 0;         ///< index after the last whose work has times
   // Over the steady part; `low` and `high` are its quartiles.
   Ns median_ns = 0, low_ns = 0, high_ns = 0;
   uint64_t op_count = 0;     ///< median

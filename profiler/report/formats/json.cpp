@@ -163,6 +163,14 @@ Json to_json(const Trace& trace, const std::vector<OpGroup>& groups) {
   });
 }
 
+Json later_json(const std::optional<analysis::OtherLevel>& later) {
+  if (!later) return {};
+  return {{"from", later->from},
+          {"count", later->to - later->from},
+          {"median_ns", later->median_ns},
+          {"host_slowdown", later->host_slowdown}};
+}
+
 }  // namespace
 
 Json to_json(const analysis::HostPace& pace) {
@@ -200,6 +208,7 @@ Json to_json(const IterationSummary& summary) {
           {"launches", summary.shares.launch_count},
           {"synchronizations", summary.shares.sync_count},
           {"host_pace", to_json(summary.pace)},
+          {"later_iterations", later_json(summary.other_level)},
           {"bound", names_of(summary.bound).id},
           {"bound_text", bound_sentence(summary)},
           {"nearly_bound", array_of(summary.nearly_bound,

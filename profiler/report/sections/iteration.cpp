@@ -59,6 +59,25 @@ std::string longest_outlier(const IterationSummary& summary) {
           : fmt::format(", with {} more of {}", format_duration(more), names_of(share).shown));
 }
 
+// " Iterations 37 to 60 took 2.96 ms."
+std::string later_iterations(const IterationSummary& summary) {
+  const std::optional<analysis::OtherLevel>& later = summary.other_level;
+  if (!later) return "";
+  std::string why;
+  if (later->host_slowdown > 1) {
+    why = fmt::format(
+        ": there everything took the host {:.1f} times as long, as on a busier or slower processor",
+        later->host_slowdown);
+  } else if (later->host_slowdown < 1) {
+    why = fmt::format(
+        ": there the host did everything {:.1f} times as fast, as on a less busy or faster "
+        "processor",
+        1 / later->host_slowdown);
+  }
+  return fmt::format(" Iterations {} to {} took {}{}.", later->from + 1, later->to,
+                     format_duration(later->median_ns), why);
+}
+
 }  // namespace
 
 Ns IterationSummary::share_ns(TimeShare share) const {
@@ -83,7 +102,10 @@ IterationSummary summarize(analysis::Analyses& analyses, const analysis::Iterati
                            host_activities(analyses, model)};
   for (size_t i = 0; i < analysis::kShareCount; ++i)
     summary.without_ns[i] = model.without_ns(static_cast<TimeShare>(i));
-  if (model.found()) summary.pace = host_pace(analyses, model);
+  if (model.found()) {
+    summary.pace = host_pace(analyses, model.iterations(), model.shares().threads);
+    summary.other_level = find_other_level(analyses, model, summary.pace);
+  }
   if (summary.host.lines.empty()) summary.not_sampled = analysis::not_sampled(analyses.trace());
   return summary;
 }
@@ -105,7 +127,7 @@ std::string duration_sentence(const IterationSummary& summary) {
                         format_count(iterations.outlier_count), analysis::kOutlierFactor,
                         longest_outlier(summary));
   }
-  return text;
+  return text + later_iterations(summary);
 }
 
 namespace {

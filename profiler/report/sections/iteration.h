@@ -10,9 +10,9 @@
 
 #include "analysis/detector.h"
 #include "analysis/iterations/host_calls.h"
-#include "analysis/iterations/host_pace.h"
 #include "analysis/iterations/host_samples.h"
 #include "analysis/iterations/iteration_model.h"
+#include "analysis/iterations/other_level.h"
 
 namespace streamscope::report {
 
@@ -33,6 +33,7 @@ struct IterationSummary {
   analysis::HostActivities host;  ///< while the host held the device up; empty without samples
   std::string not_sampled;        ///< without samples at all: why
   analysis::HostPace pace;
+  std::optional<analysis::OtherLevel> other_level;
 
   bool found() const { return iterations.found(); }
   // Means of the steady part.
