@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "analysis/iterations/inner_loop.h"
 #include "iteration_program.h"
 
@@ -85,6 +87,33 @@ TEST(InnerLoop, MayComeInSeveralParts) {
   ASSERT_TRUE(loop.has_value());
   EXPECT_EQ(loop->ops, 2u);
   EXPECT_EQ(loop->rounds, 18u);
+}
+
+TEST(InnerLoop, IsFoundInRandomSteps) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    const size_t ops = 1 + random() % 6, rounds = 8 + random() % 8;
+    const size_t before = random() % 4, after = random() % 4;  // at most 6 of 14 ops
+    SteppedProgram program;
+    program.steps(8, [&](int) {
+      size_t other = 0;
+      const auto launch = [&](const std::string& name) {
+        program.sampled_pause(20, {program.python("/src/train.py:7 step")});
+        program.launch(5, 2, name);
+      };
+      while (other < before) launch(fmt::format("other{}", other++));
+      for (size_t i = 0; i < ops * rounds; ++i) launch(fmt::format("round{}", i % ops));
+      while (other < before + after) launch(fmt::format("other{}", other++));
+    });
+    const auto loop = loop_of(program);
+    const double share =
+        static_cast<double>(ops * rounds) / static_cast<double>(ops * rounds + before + after);
+    ASSERT_EQ(loop.has_value(), share >= 0.6) << "seed " << seed;
+    if (!loop) continue;
+    ASSERT_EQ(loop->ops, ops) << "seed " << seed;
+    ASSERT_EQ(loop->rounds, rounds) << "seed " << seed;
+    ASSERT_DOUBLE_EQ(loop->share, share) << "seed " << seed;
+  }
 }
 
 TEST(InnerLoop, IsAtTheLineThatLaunches) {

@@ -82,8 +82,8 @@ std::string what_repeats(Analyses& analyses, const IterationModel& model) {
   if (!loop) return "";
   return fmt::format(
       " {:.0f} % of an iteration's work is {} rounds of the same {}, {}: if no round needs the "
-      "result "
-      "of another, let one call do all of them (a batched operation, torch.vmap, foreach=True).",
+      "result of another, let one call do all of them (a batched operation, torch.vmap, "
+      "foreach=True).",
       100 * loop->share, loop->rounds,
       loop->ops == 1 ? "kernel or copy" : fmt::format("{} kernels and copies", loop->ops),
       loop->place);

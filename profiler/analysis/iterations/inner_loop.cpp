@@ -15,6 +15,7 @@
 #include "analysis/stack_frames.h"
 #include "host_samples.h"
 #include "issued_work.h"
+#include "steady_calls.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -60,20 +61,14 @@ std::vector<size_t> issued_in(Analyses& analyses, const Iterations& iterations, 
   const Iteration& iteration = iterations.all[number];
   const Ns until =
       number + 1 < iterations.all.size() ? iterations.all[number + 1].issued_ns : iteration.end_ns;
-  const auto start_of = [&](Id op) { return trace.op.start_ns[op]; };
-  const auto& ops = analyses.by_start();
   std::vector<std::pair<Ns, Id>> issued;
-  for (auto op = std::ranges::lower_bound(ops, iteration.issued_ns, {}, start_of);
-       op != ops.end() && start_of(*op) < iteration.end_ns; ++op) {
-    const Ns at = analyses.order().issue(*op).start_ns;
-    if (at >= iteration.issued_ns && at < until &&
-        trace.process_of_stream(trace.op.stream_id[*op]) == iterations.process_id)
-      issued.emplace_back(at, *op);
-  }
+  each_op_issued(analyses, iterations.process_id, iteration.issued_ns, until, iteration.end_ns,
+                 [&](Id op) { issued.emplace_back(analyses.order().issue(op).start_ns, op); });
   std::ranges::sort(issued);
   if (issued.size() > kMostLoopOps) issued.resize(kMostLoopOps);
   KindsOfWork kinds(trace);
   std::vector<size_t> work;
+  work.reserve(issued.size());
   for (const auto& [at, op] : issued) work.push_back(kinds.of(op));
   return work;
 }
@@ -149,6 +144,7 @@ std::string place_of_loop(Analyses& analyses, const IterationModel& model, doubl
   if (stacks.size() < kLeastSamples) return "";
   Paths known(analyses);
   std::vector<std::span<const Id>> paths;
+  paths.reserve(stacks.size());
   for (const Id stack : stacks) paths.push_back(known.of(stack));
   const auto least = static_cast<size_t>(kThroughPlace * share * static_cast<double>(paths.size()));
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "steady_calls.h"
 #include "step_shares.h"
 
 namespace streamscope::analysis {
@@ -65,21 +66,6 @@ class ShareCutter {
   HostCuts& cuts_;
 };
 
-template <class Visit>
-void each_op(Analyses& analyses, const Iterations& iterations, const RemovedPart& part,
-             Visit visit) {
-  const Trace& trace = analyses.trace();
-  const auto start_of = [&](Id op) { return trace.op.start_ns[op]; };
-  const auto& ops = analyses.by_start();
-  for (auto op = std::ranges::lower_bound(ops, part.from, {}, start_of);
-       op != ops.end() && start_of(*op) < part.end; ++op) {
-    const Ns issued = analyses.order().issue(*op).start_ns;
-    if (issued >= part.from && issued < part.to &&
-        trace.process_of_stream(trace.op.stream_id[*op]) == iterations.process_id)
-      visit(*op);
-  }
-}
-
 }  // namespace
 
 std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterations& iterations,
@@ -87,21 +73,24 @@ std::optional<Change> without(TimeShare share, Analyses& analyses, const Iterati
                               const std::vector<Id>& threads) {
   const Trace& trace = analyses.trace();
   const RemovedPart part(iterations, count);
+  const auto each_op = [&](auto visit) {
+    each_op_issued(analyses, iterations.process_id, part.from, part.to, part.end, visit);
+  };
   Change change;
   switch (share) {
     case TimeShare::kKernels:
     case TimeShare::kCollectives:
-      each_op(analyses, iterations, part, [&](Id op) {
+      each_op([&](Id op) {
         if (StepShares::share_of_op(trace, op) == share) change.instant_op.add(op);
       });
       return change;
     case TimeShare::kCopies:
-      each_op(analyses, iterations, part, [&](Id op) {
+      each_op([&](Id op) {
         if (StepShares::share_of_op(trace, op) == share) change.without_op.add(op);
       });
       return change;
     case TimeShare::kLaunching:
-      each_op(analyses, iterations, part, [&](Id op) { change.graph_op.add(op); });
+      each_op([&](Id op) { change.graph_op.add(op); });
       break;
     case TimeShare::kSynchronizing:
       for (const Id sync : syncs.all()) syncs.unblock(sync, change);

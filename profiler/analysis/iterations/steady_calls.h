@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the host called in the steady part of a run.
+// What the host called in the steady part of a run, and the work that it issued.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "iterations.h"
@@ -22,6 +23,22 @@ void each_steady_call(const Trace& trace, const Iterations& iterations, Visit vi
     if (start < from || start >= to) continue;
     const Id thread = trace.api_call.thread_id[call];
     if (thread < is_own.size() && is_own[thread]) visit(call);
+  }
+}
+
+/// Calls `visit(op)` for the timed ops of a process that were issued in [from, to), by their start;
+/// they start before `until`. After Analyses::by_start().
+template <class Visit>
+void each_op_issued(Analyses& analyses, Id process, Ns from, Ns to, Ns until, Visit visit) {
+  const Trace& trace = analyses.trace();
+  const auto start_of = [&](Id op) { return trace.op.start_ns[op]; };
+  const auto& ops = analyses.by_start();
+  for (auto op = std::ranges::lower_bound(ops, from, {}, start_of);
+       op != ops.end() && start_of(*op) < until; ++op) {
+    const Ns issued = analyses.order().issue(*op).start_ns;
+    if (issued >= from && issued < to &&
+        trace.process_of_stream(trace.op.stream_id[*op]) == process)
+      visit(*op);
   }
 }
 

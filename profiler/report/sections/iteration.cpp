@@ -43,6 +43,7 @@ std::string longest_outlier(const IterationSummary& summary) {
   Ns more = 0;
   for (size_t i = 0; i < analysis::kShareCount; ++i) {
     std::vector<Ns> times;
+    times.reserve(each.size());
     for (const analysis::Shares& shares : each) times.push_back(shares[i]);
     const Ns grown =
         times[static_cast<size_t>(longest - from)] - analysis::quartiles_of(times).median_ns;
@@ -159,10 +160,9 @@ std::string what_waits(const analysis::IterationShares& shares) {
   constexpr double kNone = 0.005;  // shown as 0
   const double others = shares.sync_count - shares.small_copy_count;
   if (shares.sync_count < kNone) return "the host, which asks until the device is done";
-  const std::string syncs = format_mean(others, "host synchronization", "host synchronizations"),
-                    copies =
-                        format_mean(shares.small_copy_count, "synchronous copy of a small value",
-                                    "synchronous copies of small values");
+  std::string syncs = format_mean(others, "host synchronization", "host synchronizations"),
+              copies = format_mean(shares.small_copy_count, "synchronous copy of a small value",
+                                   "synchronous copies of small values");
   if (shares.small_copy_count < kNone) return syncs;
   return others < kNone ? copies : syncs + " and " + copies;
 }
@@ -262,7 +262,7 @@ std::vector<ShareLine> share_lines(const IterationSummary& summary) {
 }
 
 std::string times_of(const ShareLine& line) {
-  const std::string time = format_duration(line.duration_ns);
+  std::string time = format_duration(line.duration_ns);
   if (line.without_ns == trace::kUnknownNs) return time;
   return time + ", without it " + format_duration(line.without_ns);
 }
