@@ -27,6 +27,7 @@ struct Rounds {
   const char* called_by = "/src/train.py:7 equalize";
   const char* between = "";  // a frame between the two
   const char* outermost = "/src/train.py:20 <module>";
+  bool synchronizes = false;
 
   void round(SteppedProgram& program, int number) const {
     for (const int line : {10, 11}) {
@@ -43,7 +44,10 @@ struct Rounds {
   SteppedProgram program() const {
     SteppedProgram program;
     program.steps(12, [&](int) {
-      for (int i = 0; i < rounds; ++i) round(program, i);
+      for (int i = 0; i < rounds; ++i) {
+        round(program, i);
+        if (synchronizes) program.synchronize();
+      }
       for (int i = 0; i < others; ++i) program.launch(5, 2, fmt::format("other{}", i));
     });
     return program;
@@ -180,7 +184,10 @@ TEST(HostBoundLaunching, NamesTheLoopThatOneCallCanReplace) {
   EXPECT_THAT(only("host-bound-launching", Rounds().program()).text,
               HasSubstr("100 % of an iteration's work is 12 rounds of the same 2 kernels and "
                         "copies, in scale (scale.py), called at train.py:7 equalize: if no round "
-                        "needs the result of another, let one call do all of them"));
+                        "needs the result of another, let one call do all of them (a "
+                        "batched operation, torch.vmap, foreach=True)."));
+  EXPECT_THAT(only("host-bound-launching", Rounds{.synchronizes = true}.program()).text,
+              HasSubstr("foreach=True), and most synchronizations go with the rounds."));
   EXPECT_THAT(only("host-bound-launching", Rounds{.rounds = 7}.program()).text,
               Not(HasSubstr("rounds")));
 }

@@ -18,7 +18,7 @@ struct OtherLevel {
 };
 
 /// The longest part behind the steady one. Nothing if it has fewer than a fifth of the iterations,
-/// or takes as long but for 15 %. Iterations were found; `pace`: of the steady part. O(calls).
+/// or takes as long, but for 15 %. Iterations were found; `pace`: of the steady part. O(calls).
 std::optional<OtherLevel> find_other_level(Analyses& analyses, const IterationModel& model,
                                            const HostPace& pace);
 
