@@ -130,9 +130,7 @@ class BranchSearch {
     uint32_t slot = 0;
     found_.iterations = std::min(most, iterations_.steady_count());
     const size_t until = iterations_.steady_from + found_.iterations;
-    const size_t last =
-        work_.first_issued(until < iterations_.steady_to ? iterations_.all[until].issued_ns
-                                                         : iterations_.issued_to_ns());
+    const size_t last = work_.first_issued(iterations_.issued_until_ns(until));
     for (size_t i = work_.first_issued(iterations_.issued_from_ns()); i < last; ++i) {
       if (trace_.op.stream_id[work_.id(i)] != stream_) continue;
       if (slots.of(work_.issued_ns(i)) != slot) begin_iteration();

@@ -57,16 +57,14 @@ size_t usual_iteration(const Iterations& iterations) {
 
 // In the order in which it was issued.
 std::vector<size_t> issued_in(Analyses& analyses, const Iterations& iterations, size_t number) {
-  const Trace& trace = analyses.trace();
   const Iteration& iteration = iterations.all[number];
-  const Ns until =
-      number + 1 < iterations.all.size() ? iterations.all[number + 1].issued_ns : iteration.end_ns;
   std::vector<std::pair<Ns, Id>> issued;
-  each_op_issued(analyses, iterations.process_id, iteration.issued_ns, until, iteration.end_ns,
+  each_op_issued(analyses, iterations.process_id, iteration.issued_ns,
+                 iterations.issued_until_ns(number + 1), iteration.end_ns,
                  [&](Id op) { issued.emplace_back(analyses.order().issue(op).start_ns, op); });
   std::ranges::sort(issued);
   if (issued.size() > kMostLoopOps) issued.resize(kMostLoopOps);
-  KindsOfWork kinds(trace);
+  KindsOfWork kinds(analyses.trace());
   std::vector<size_t> work;
   work.reserve(issued.size());
   for (const auto& [at, op] : issued) work.push_back(kinds.of(op));

@@ -421,9 +421,9 @@ void split(const Sums& sums, size_t from, size_t to, double penalty, std::vector
 using Part = std::pair<size_t, size_t>;
 
 // The part without those at both ends for which `lacks` is true of their time.
-Part without_ends(const std::vector<Iteration>& all, Part part, auto lacks) {
+Part without_ends(const Iterations& iterations, Part part, auto lacks) {
   const auto is_bad = [&](size_t i) {
-    return lacks(all[i].issued_ns, i + 1 < all.size() ? all[i + 1].issued_ns : all[i].end_ns);
+    return lacks(iterations.all[i].issued_ns, iterations.issued_until_ns(i + 1));
   };
   while (part.first < part.second && is_bad(part.first)) ++part.first;
   while (part.second > part.first && is_bad(part.second - 1)) --part.second;
@@ -433,11 +433,12 @@ Part without_ends(const std::vector<Iteration>& all, Part part, auto lacks) {
 // Without device times, the device would seem to be idle: a program that hangs or ends by _exit()
 // leaves such iterations. Without calls, nothing is known of the host: a recording may begin with
 // those, and all iterations of some profiles are like that.
-Part known_part(const IssuedWork& work, const std::vector<Iteration>& all, size_t fewest) {
-  const Part timed = without_ends(
-      all, {0, all.size()}, [&](Ns from, Ns to) { return work.untimed_between(from, to) > 0; });
+Part known_part(const IssuedWork& work, const Iterations& iterations, size_t fewest) {
+  const Part timed = without_ends(iterations, {0, iterations.all.size()}, [&](Ns from, Ns to) {
+    return work.untimed_between(from, to) > 0;
+  });
   const Part called =
-      without_ends(all, timed, [&](Ns from, Ns to) { return work.has_uncalled(from, to); });
+      without_ends(iterations, timed, [&](Ns from, Ns to) { return work.has_uncalled(from, to); });
   return called.second - called.first >= fewest ? called : timed;
 }
 
@@ -518,7 +519,7 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
 
   const size_t fewest =
       result.source == IterationSource::kRange ? kFewestMarked : kFewestIterations;
-  const auto [from, to] = known_part(work, result.all, fewest);
+  const auto [from, to] = known_part(work, result, fewest);
   const auto with_work =
       std::ranges::count_if(std::span(result.all).subspan(from, to - from),
                             [](const Iteration& iteration) { return iteration.op_count > 0; });

@@ -70,11 +70,13 @@ struct Iterations {
   size_t steady_count() const { return steady_to - steady_from; }
   Ns steady_start_ns() const { return all[steady_from].start_ns; }
   Ns steady_end_ns() const { return all[steady_to - 1].end_ns; }
+  /// When the host began to issue an iteration; of `next` behind the last: when all was done.
+  Ns issued_until_ns(size_t next) const {
+    return next < all.size() ? all[next].issued_ns : all.back().end_ns;
+  }
   /// When the host began to issue the steady part, and when it began to issue what follows.
   Ns issued_from_ns() const { return all[steady_from].issued_ns; }
-  Ns issued_to_ns() const {
-    return steady_to < all.size() ? all[steady_to].issued_ns : all.back().end_ns;
-  }
+  Ns issued_to_ns() const { return issued_until_ns(steady_to); }
 };
 
 /// None without device times, and if too few are found. O(n log n) in the ops.

@@ -17,8 +17,8 @@ struct RemovedPart {
 
   RemovedPart(const Iterations& iterations, size_t count) : from(iterations.issued_from_ns()) {
     const size_t next = iterations.steady_from + count;
+    to = iterations.issued_until_ns(next);
     end = iterations.all[next - 1].end_ns;
-    to = next < iterations.all.size() ? iterations.all[next].issued_ns : end;
   }
 };
 
