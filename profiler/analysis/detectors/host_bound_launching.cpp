@@ -80,7 +80,8 @@ std::string what_to_capture(const Capture& capture, const IterationModel& model,
 std::string what_repeats(Analyses& analyses, const IterationModel& model) {
   const std::optional<InnerLoop> loop = find_inner_loop(analyses, model);
   if (!loop) return "";
-  const bool has_syncs = model.shares().sync_count >= static_cast<double>(loop->rounds);
+  const bool has_syncs = loop->share >= kWholeIteration &&
+                         model.shares().sync_count >= static_cast<double>(loop->rounds);
   return fmt::format(
       " {:.0f} % of an iteration's work is {} rounds of the same {}, {}: if no round needs the "
       "result of another, let one call do all of them (a batched operation, torch.vmap, "
