@@ -135,6 +135,7 @@ class Fixtures:
 
         def has_ring():
             return any(is_finished(ring) for ring in folder.glob("*.rings/*.ring"))
+
         for _ in range(20):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()

@@ -50,29 +50,29 @@ PYTHON = [  # run by `driver`, or run_NAME.py, with these `words`; others: the w
      "expected_bound": "host-outside", "expected_rule": "SS305", "expected_line": r"ngram_repeat_block\.py", "just_this": False},
     {"name": "kornia_equalize", "repository": "kornia/kornia", "commit": "44c44b05b", "paths": ["kornia/enhance/adjust.py"], "strip": 2,
      "driver": "run_functions.py", "words": "--part equalize",
-     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"adjust\.py:9", "just_this": False, "held_out": True},
+     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"adjust\.py:9", "just_this": False},
     {"name": "kornia_posterize", "repository": "kornia/kornia", "commit": "079380646", "paths": ["kornia/enhance/adjust.py"], "strip": 2,
      "driver": "run_functions.py", "words": "--part posterize",
-     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"adjust\.py:[78]", "just_this": False, "held_out": True},
+     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"adjust\.py:[78]", "just_this": False},
     {"name": "kornia_shuffle", "repository": "kornia/kornia", "commit": "922507989",
      "paths": ["kornia/augmentation/_2d/intensity/channel_shuffle.py"], "strip": 4, "driver": "run_functions.py", "words": "--part channel_shuffle",
-     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"channel_shuffle\.py:6", "just_this": False, "held_out": True},
+     "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"channel_shuffle\.py:6", "just_this": False},
     {"name": "kornia_colors", "repository": "kornia/kornia", "commit": "6a85a37d4", "paths": ["kornia/color/hsv.py"], "strip": 2,
      "driver": "run_functions.py", "words": "--part colors",
-     "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"hsv\.py:107", "just_this": False, "held_out": True,
+     "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"hsv\.py:107", "just_this": False,
      "others": {"host-launching": "after --without launching"}},
     {"name": "edge_softmax", "repository": "pyg-team/pytorch_geometric", "commit": "3cbab309a",
      "paths": ["torch_geometric/utils/_softmax.py", "torch_geometric/utils/_segment.py"], "strip": 2, "driver": "run_functions.py",
      "words": "--part edge_softmax", "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"_softmax\.py:(69|72)",
-     "just_this": True, "held_out": True, "others": {"host-launching": "after --without launching"}},
+     "just_this": True, "others": {"host-launching": "after --without launching"}},
     {"name": "dense_batch", "repository": "pyg-team/pytorch_geometric", "commit": "0d5d0909a",
      "paths": ["torch_geometric/utils/_to_dense_batch.py", "torch_geometric/utils/functions.py"], "strip": 2, "driver": "run_functions.py",
      "words": "--part dense_batch", "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"_to_dense_batch\.py:116",
-     "just_this": False, "held_out": True, "others": {"host-launching": "after --without launching"}},
+     "just_this": False, "others": {"host-launching": "after --without launching"}},
     {"name": "binary_scores", "repository": "Lightning-AI/torchmetrics", "commit": "3ff199c9d",
      "paths": ["src/torchmetrics/functional/classification/stat_scores.py", "src/torchmetrics/utilities/compute.py"], "strip": 2,
      "driver": "run_functions.py", "words": "--part binary_scores",
-     "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"stat_scores\.py:", "just_this": False, "held_out": True,
+     "expected_bound": "host-synchronization", "expected_rule": "SS302", "expected_line": r"stat_scores\.py:", "just_this": False,
      "others": {"host-launching": "after --without launching"}},
 ]
 
@@ -102,8 +102,9 @@ REPEATED = "for (int repeated = 0; repeated < 50; ++repeated)"
 SORT_ANEW = "for (int r = 0; r < 200; ++r) { for (int i = 0; i < size; i++) data_gpu[i] = data_cpu[i]; marks::step();"
 LULESH = {"repository": "zjin-lcf/HeCBench", "sources": "lulesh.cu lulesh-viz.cu lulesh-util.cu lulesh-init.cu", "arguments": "-s 30 -i 400 -q"}
 
-# Built from `sources` (`flags`) of `path` or, with their folders, `paths`. `lines`: by tree and file, what is written below a line (of the file at that commit), which marks its steps; `changed`: what
-# is written before a line, "//" takes it out. `variants`: by the bound that they lack, the tree that they are made of, and what is changed there.
+# Built from `sources` (`flags`) of `path` or, with their folders, `paths`. `lines`: by tree and file, what is written below a line (of the file at that
+# commit), which marks its steps; `changed`: what is written before a line, "//" takes it out. `variants`: by the bound that they lack, the tree that they
+# are made of, and what is changed there.
 CUDA = [
     {"name": "bitonic", "repository": "zjin-lcf/HeCBench", "commit": "099155f9", "path": "bitonic-sort-cuda", "sources": "main.cu", "arguments": "16 3",
      "lines": {"before": {"main.cu": {217: SORT_ANEW, 218: "} " + END}}, "after": {"main.cu": {215: SORT_ANEW, 216: "} " + END}}},
@@ -151,6 +152,7 @@ CUDA = [
     {"name": "yalm", "repository": "andrewkchan/yalm", "commit": "847c2bb5", "paths": ["src", "vendor"],
      "sources": "src/{codec,debug,infer,main,model,sampler,time,tokenizer}.cpp src/infer.cu vendor/format.cc",
      "flags": "-std=c++20 -Ivendor -Xcompiler -fopenmp,-mf16c,-mavx2,-mfma", "scripts": ["yalm_model.py"], "prepare": "python3 yalm_model.py model.yalm",
-     "arguments": "model.yalm -i a -n 150", "lines": {"before": {"src/main.cpp": {117: STEP, 127: END}}, "after": {"src/main.cpp": {117: STEP, 127: END}, "src/infer.cu": {9: NEWER_CAPTURE}}},
+     "arguments": "model.yalm -i a -n 150",
+     "lines": {"before": {"src/main.cpp": {117: STEP, 127: END}}, "after": {"src/main.cpp": {117: STEP, 127: END}, "src/infer.cu": {9: NEWER_CAPTURE}}},
      "expected_bound": "host-launching", "expected_rule": "SS301", "expected_line": r"infer\.cu:", "just_this": True},
 ]
