@@ -3,7 +3,8 @@
 """Programs and their repaired variants: does the report of a program name what bounds it and the repair, and predict the bare iteration time
 of the repaired variant? Each is run bare, both variants in turn, and recorded several times: the answers have to be the same. What bounds
 a program is established by measurement: its repair has to shorten the iteration, and where variants without something else are listed,
-that one counts which shortens it most, and all that do so but for 5 % of the iteration."""
+that one counts which shortens it most, and all that do so but for 5 % of the iteration. The processes take turns: beside the one whose turn it is,
+others only start, up to what they import (turns/sitecustomize.py), and reports are made."""
 
 import collections
 import json
@@ -12,9 +13,11 @@ import statistics
 from typing import NamedTuple
 
 import figures
+from harness import REPOSITORY
 
 RUNS, RECORDINGS = 5, 5  # --rounds sets both
-RUN_S, RECORD_S = 90, 120
+RUN_S, RECORD_S = 120, 150
+TURNS = REPOSITORY / "tests/gpu/turns"
 CLOSE = 15  # percent: a good prediction
 ALIKE = 0.15  # launches of one program take the host longer or shorter by less: it is equally fast
 SHORTENED = 0.05  # of the iteration: below this a repair, or the difference of two, establishes no bound
@@ -58,9 +61,18 @@ class Answer(NamedTuple):
         return self.iteration["host_pace"]["launch_call_ns"]
 
 
+def run_in_turn(harness, program, command, limit_s):
+    """Runs one process of a program when no other one uses the device or measures."""
+    turn = harness.work / "turn"
+    turn.touch()
+    if not any("python" in str(word) for word in command):
+        return harness.run(["flock", "--close", turn, *command], limit_s, cwd=program.folder)
+    return harness.run(command, limit_s, {"PYTHONPATH": str(TURNS), "STREAMSCOPE_TURN": str(turn)}, program.folder)
+
+
 def printed(harness, program, command, what, value):
     """The value that one process prints last, or None."""
-    run = harness.run(command, RUN_S, cwd=program.folder)
+    run = run_in_turn(harness, program, command, RUN_S)
     lines = run.lines()
     ok = harness.check(f"{program.name}{what} runs", run.code == 0 and bool(lines) and value in lines[-1], run.why())
     return lines[-1][value] if ok else None
@@ -108,7 +120,7 @@ def answer_of(harness, program, trace):
 def recorded(harness, program, name, command):
     """The answer of one recording, or None."""
     path = harness.trace_path(name)
-    run = harness.run([*harness.record_words(path, "--tier", "times"), *command], RECORD_S, cwd=program.folder)
+    run = run_in_turn(harness, program, [*harness.record_words(path, "--tier", "times"), *command], RECORD_S)
     if not harness.check(f"{name}: recorded", run.code == 0 and path.exists(), run.why()):
         return None
     return answer_of(harness, program, path)
@@ -240,14 +252,14 @@ def summarize_answers(harness, title, rows):
 
 def run_all(harness, title, programs):
     each, sum_up = (judge_answers, summarize_answers) if harness.options.answers else (judge, summarize)
-    rows = []
-    for program in programs:
+
+    def row_of(program):
         if harness.is_over():
-            harness.skip(program.name, "time is over")
-            continue
+            return harness.skip(program.name, "time is over")
         row = each(harness, program)
         if row:
-            rows.append(row)
             harness.detail(json.dumps(row))
+        return row
+    rows = [row for row in harness.parallel([(row_of, program) for program in programs]) if row]
     if rows:
         sum_up(harness, title, rows)

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import corpus_sources  # noqa: E402
 import cost  # noqa: E402
 import counts  # noqa: E402
+import diagnosis  # noqa: E402
 import figures  # noqa: E402
 import graphs  # noqa: E402
 import join  # noqa: E402
@@ -460,6 +461,31 @@ class Cost(unittest.TestCase):
             loop_that("echo no GPU; exit 77")
             self.assertRaisesRegex(RuntimeError, "code 77.*no GPU", cost.bare_ns, harness)
             harness.close()
+
+
+class Turns(unittest.TestCase):
+    def test_programs_import_side_by_side_and_run_one_after_the_other(self):
+        script = """if True:
+            import json, subprocess, sys, time, torch
+            start = time.time()
+            time.sleep(0.5)
+            subprocess.run([sys.executable, "-c", ""], timeout=20, check=True)  # does not wait
+            print(json.dumps({"imported": torch.imported, "start": start, "end": time.time()}))"""
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(diagnosis, "TURNS", f"{folder}:{diagnosis.TURNS}"):
+            folder = pathlib.Path(folder)
+            (folder / "torch.py").write_text("import time\ntime.sleep(0.1)\nimported = time.time()\n")
+            harness = QuietHarness(folder)
+            harness.jobs = 3
+            program = diagnosis.Program("any", [], [], [], [], "", "", "")
+            python = [sys.executable, "-c", script]
+            other = ["sh", "-c", 'start=$(date +%s.%N); sleep 0.5; echo "{\\"imported\\": 0, \\"start\\": $start, \\"end\\": $(date +%s.%N)}"']
+            runs = harness.parallel([(diagnosis.run_in_turn, harness, program, command, 30) for command in (python, other, python)])
+            runs = [run.lines()[0] for run in runs]
+            harness.close()
+        runs.sort(key=lambda run: run["start"])
+        for earlier, later in zip(runs, runs[1:]):
+            self.assertLessEqual(earlier["end"], later["start"])
+        self.assertLess(runs[-1]["imported"], runs[-2]["end"])
 
 
 if __name__ == "__main__":
