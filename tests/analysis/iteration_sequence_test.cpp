@@ -85,6 +85,18 @@ TEST(IterationSequence, BeginsAfterTheWorkOfTheStart) {
   EXPECT_EQ(issued_us(found), begins);
 }
 
+// Weights and data come to the device first, which may take longer than a short run.
+TEST(IterationSequence, NeedNotHoldWhatWasCopiedToTheDeviceBefore) {
+  RepeatedProgram program;
+  for (int i = 0; i < 3; ++i) program.upload(5000);
+  for (int i = 0; i < 8; ++i) program.pause(20).upload(2).kernels({"a", "b", "c"});
+  const Iterations found = program.find();
+  ASSERT_EQ(found.source, IterationSource::kSequence);
+  EXPECT_THAT(op_counts(found), AllOf(SizeIs(8), Each(4u)));
+  program.upload(5000);
+  EXPECT_FALSE(program.find().found()) << "nor are these its results";
+}
+
 TEST(IterationSequence, BeginsAfterThePauseIfTheRecordingIsCutShort) {
   RepeatedProgram program;
   std::vector<Ns> begins;
@@ -304,6 +316,15 @@ TEST(IterationGraph, IsEachLaunchOfOneGraph) {
   EXPECT_THAT(issued_us(found), ElementsAre(0, 50, 100, 150, 200, 250));
   EXPECT_EQ(found.median_ns, 50 * kUs);
   expect_no_gaps(found);
+}
+
+TEST(IterationGraph, NeedNotHoldWhatWasCopiedToTheDeviceBefore) {
+  RepeatedProgram program;
+  program.upload(5000);
+  for (int i = 0; i < 6; ++i) program.graph().pause(40);
+  EXPECT_EQ(program.find().source, IterationSource::kGraph);
+  program.upload(5000);
+  EXPECT_FALSE(program.find().found());
 }
 
 TEST(IterationGraph, IsTheOneWithMostDeviceTimeAndKeepsWhatFollowsEachLaunch) {

@@ -236,6 +236,23 @@ TEST(IterationRanges, ThatNameAStepNeedNotHoldTheWorkOfALongStartUp) {
   EXPECT_EQ(source_of("val_step", 60), "") << "less than a quarter";
 }
 
+TEST(IterationRanges, NeedNotHoldWhatWasCopiedToTheDeviceBefore) {
+  for (const bool uploads : {true, false}) {
+    RepeatedProgram program;
+    for (int i = 0; i < 3; ++i) {
+      if (uploads)
+        program.upload(5000);
+      else
+        program.kernel("load", 5000);
+    }
+    for (int i = 0; i < 6; ++i) {
+      const Ns begin = program.now_us;
+      program.kernel(i % 2 == 0 ? "a" : "b", 5).upload(5).range("work", begin);
+    }
+    EXPECT_EQ(program.find().source == IterationSource::kRange, uploads);
+  }
+}
+
 TEST(Iterations, AreOfTheProcessWithMostDeviceTime) {
   RepeatedProgram program;
   program.builder.process("trainer");

@@ -31,6 +31,11 @@ class RepeatedProgram {
     builder.at(now_us * kUs).stream("main").kernel(name, start * kUs, (start + lasts_us) * kUs);
     return issued(start + lasts_us);
   }
+  RepeatedProgram& upload(Ns lasts_us) {
+    const Ns start = std::max(now_us + 5, done_us), end = start + lasts_us;
+    builder.at(now_us * kUs).stream("main").memcpy(test::kHtoD, start * kUs, end * kUs, 4096);
+    return issued(end);
+  }
   // Times that never came, as at the end of a program that hangs.
   RepeatedProgram& untimed_kernel(std::string_view name) {
     builder.at(now_us * kUs).stream("main").kernel(name, kUnknownNs, kUnknownNs);

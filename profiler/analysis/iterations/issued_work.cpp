@@ -13,6 +13,7 @@
 #include "analysis/stream_owners.h"
 #include "iterations.h"
 #include "trace/ns_math.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -106,6 +107,19 @@ size_t IssuedWork::untimed_between(Ns from, Ns until) const {
 
 bool IssuedWork::has_uncalled(Ns from, Ns until) const {
   return count_between(uncalled_starts_, from, until) > 0;
+}
+
+bool IssuedWork::is_upload(size_t i) const {
+  const Id op = ops_[i];
+  return trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] == CopyKind::kHostToDevice;
+}
+
+Ns IssuedWork::device_ns_without_uploads(size_t from, size_t first) const {
+  Ns sum = 0;
+  for (size_t i = from; i < size(); ++i) {
+    if (i >= first || !is_upload(i)) trace::add_to(sum, duration_ns(i));
+  }
+  return sum;
 }
 
 void IssuedWork::find_symbols() {

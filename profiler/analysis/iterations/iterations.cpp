@@ -309,7 +309,8 @@ void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& 
 bool hold_the_work(const IssuedWork& work, const Bounds& bounds) {
   Ns held = 0;
   for (size_t i = bounds.front(); i < bounds.back(); ++i) trace::add_to(held, work.duration_ns(i));
-  return static_cast<double>(held) >= kLeastCovered * static_cast<double>(work.device_ns());
+  return static_cast<double>(held) >=
+         kLeastCovered * static_cast<double>(work.device_ns_without_uploads(0, bounds.front()));
 }
 
 // Ops that are all alike show no beginning.
@@ -366,8 +367,9 @@ void from_graph(const IssuedWork& work, Iterations& result) {
     if (graph.bounds.size() >= kFewestIterations && (!best || graph.device_ns > best->device_ns))
       best = &graph;
   }
-  if (!best ||
-      static_cast<double>(best->device_ns) < kLeastCovered * static_cast<double>(work.device_ns()))
+  if (!best || static_cast<double>(best->device_ns) <
+                   kLeastCovered *
+                       static_cast<double>(work.device_ns_without_uploads(0, best->bounds.front())))
     return;
   Bounds bounds = best->bounds;
   bounds.push_back(work.size());

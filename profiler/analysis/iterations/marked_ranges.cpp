@@ -23,28 +23,34 @@ std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, 
   return done;
 }
 
-// Sums of device time, stored for one op in kBlock.
+// Sums of the device time of ops, or only of copies to the device, stored for one op in kBlock.
 class DeviceTime {
  public:
-  explicit DeviceTime(const IssuedWork& work) : work_(work) {
+  enum class Of { kAll, kUploads };
+  DeviceTime(const IssuedWork& work, Of of) : work_(work), of_(of) {
     Ns sum = 0;
     for (size_t op = 0; op < work.size(); ++op) {
       if (op % kBlock == 0) sums_.push_back(sum);
-      trace::add_to(sum, work.duration_ns(op));
+      add(op, sum);
     }
     if (work.size() % kBlock == 0) sums_.push_back(sum);
   }
   // Of all ops before this one.
   Ns before(size_t op) const {
     Ns sum = sums_[op / kBlock];
-    for (size_t i = op / kBlock * kBlock; i < op; ++i) trace::add_to(sum, work_.duration_ns(i));
+    for (size_t i = op / kBlock * kBlock; i < op; ++i) add(i, sum);
     return sum;
   }
 
  private:
   static constexpr size_t kBlock = 64;
 
+  void add(size_t op, Ns& sum) const {
+    if (of_ == Of::kAll || work_.is_upload(op)) trace::add_to(sum, work_.duration_ns(op));
+  }
+
   const IssuedWork& work_;
+  Of of_;
   std::vector<Ns> sums_;
 };
 
@@ -67,7 +73,8 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
   }
   if (by_thread.empty()) return {};
-  const DeviceTime device_time(work);
+  const DeviceTime device_time(work, DeviceTime::Of::kAll),
+      upload_time(work, DeviceTime::Of::kUploads);
   const auto issued_before = [&](Ns at) { return device_time.before(work.first_issued(at)); };
   MarkedByName found;
   for (auto& [key, spans] : by_thread) {
@@ -83,6 +90,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
     ranges.spans = std::move(outer);
     ranges.done_ns = done_of(work, ranges.spans);
     ranges.before_ns = issued_before(ranges.spans.front().first);
+    ranges.uploads_ns = upload_time.before(work.first_issued(ranges.spans.front().first));
     ranges.device_ns = issued_before(ranges.spans.back().second) - ranges.before_ns;
     ranges.inside_ns = 0;
     for (const auto& [start, end] : ranges.spans)
@@ -102,7 +110,7 @@ bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, HeldOf held_o
   const std::vector<Ns> times = ranges.times();
   constexpr double kLeastInside = 0.75;
   constexpr double kLeastAfterStartUp = 0.25;
-  const auto run = static_cast<double>(work.device_ns()),
+  const auto run = static_cast<double>(work.device_ns() - ranges.uploads_ns),
              after = static_cast<double>(work.device_ns() - ranges.before_ns),
              held = static_cast<double>(ranges.device_ns);
   const bool holds = held_of == HeldOf::kRun

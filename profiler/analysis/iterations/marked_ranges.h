@@ -20,6 +20,7 @@ struct MarkedRanges {
   std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
   std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
   Ns before_ns = 0;         ///< device time of ops issued before the first start
+  Ns uploads_ns = 0;        ///< of these, of copies to the device
   Ns device_ns = 0;         ///< of ops issued between the first start and the last end
   Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
 
@@ -39,7 +40,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted);
 
 /// Which device time is compared with that of ranges.
 enum class HeldOf {
-  kRun,
+  kRun,           ///< but for copies to the device before the first range
   kAfterStartUp,  ///< from the first range on, if that is at least a quarter of the run's
 };
 

@@ -161,8 +161,8 @@ class Periods {
       times.push_back(work_.start_ns(op + period.length) - work_.start_ns(op));
     period.median_ns = median(times);
     period.usual_ns = upper_quartile(std::move(times));
-    Ns all = 0;
-    for (size_t i = first_; i < work_.size(); ++i) trace::add_to(all, work_.duration_ns(i));
+    const Ns all = work_.device_ns_without_uploads(
+        first_, period.matched.empty() ? first_ : period.matched.front());
     period.device_share = all == 0 ? 0 : static_cast<double>(held) / static_cast<double>(all);
   }
 
