@@ -85,16 +85,18 @@ TEST(IterationSequence, BeginsAfterTheWorkOfTheStart) {
   EXPECT_EQ(issued_us(found), begins);
 }
 
-// Weights and data come to the device first, which may take longer than a short run.
-TEST(IterationSequence, NeedNotHoldWhatWasCopiedToTheDeviceBefore) {
+// Weights and data come to the device first, and results leave it at the end, which may take longer
+// than a short run.
+TEST(IterationSequence, NeedNotHoldTheDataBeforeOrTheResultsAfter) {
   RepeatedProgram program;
-  for (int i = 0; i < 3; ++i) program.upload(5000);
-  for (int i = 0; i < 8; ++i) program.pause(20).upload(2).kernels({"a", "b", "c"});
+  for (int i = 0; i < 3; ++i) program.copy(test::kHtoD, 5000);
+  for (int i = 0; i < 8; ++i) program.pause(20).copy(test::kHtoD, 2).kernels({"a", "b", "c"});
+  program.pause(20).copy(test::kDtoH, 5000);
   const Iterations found = program.find();
   ASSERT_EQ(found.source, IterationSource::kSequence);
   EXPECT_THAT(op_counts(found), AllOf(SizeIs(8), Each(4u)));
-  program.upload(5000);
-  EXPECT_FALSE(program.find().found()) << "nor are these its results";
+  program.copy(test::kHtoD, 5000);
+  EXPECT_FALSE(program.find().found()) << "these are neither";
 }
 
 TEST(IterationSequence, BeginsAfterThePauseIfTheRecordingIsCutShort) {
@@ -318,12 +320,13 @@ TEST(IterationGraph, IsEachLaunchOfOneGraph) {
   expect_no_gaps(found);
 }
 
-TEST(IterationGraph, NeedNotHoldWhatWasCopiedToTheDeviceBefore) {
+TEST(IterationGraph, NeedNotHoldTheDataBeforeOrTheResultsAfter) {
   RepeatedProgram program;
-  program.upload(5000);
+  program.copy(test::kHtoD, 5000);
   for (int i = 0; i < 6; ++i) program.graph().pause(40);
+  program.copy(test::kDtoH, 5000);
   EXPECT_EQ(program.find().source, IterationSource::kGraph);
-  program.upload(5000);
+  program.copy(test::kHtoD, 5000);
   EXPECT_FALSE(program.find().found());
 }
 

@@ -236,21 +236,20 @@ TEST(IterationRanges, ThatNameAStepNeedNotHoldTheWorkOfALongStartUp) {
   EXPECT_EQ(source_of("val_step", 60), "") << "less than a quarter";
 }
 
-TEST(IterationRanges, NeedNotHoldWhatWasCopiedToTheDeviceBefore) {
-  for (const bool uploads : {true, false}) {
+TEST(IterationRanges, NeedNotHoldTheDataBeforeOrTheResultsAfter) {
+  const auto source_of = [](test::CopyKind before, test::CopyKind after) {
     RepeatedProgram program;
-    for (int i = 0; i < 3; ++i) {
-      if (uploads)
-        program.upload(5000);
-      else
-        program.kernel("load", 5000);
-    }
+    for (int i = 0; i < 3; ++i) program.copy(before, 5000);
     for (int i = 0; i < 6; ++i) {
       const Ns begin = program.now_us;
-      program.kernel(i % 2 == 0 ? "a" : "b", 5).upload(5).range("work", begin);
+      program.kernel(i % 2 == 0 ? "a" : "b", 5).copy(test::kHtoD, 5).range("work", begin);
     }
-    EXPECT_EQ(program.find().source == IterationSource::kRange, uploads);
-  }
+    program.copy(after, 5000);
+    return program.find().source;
+  };
+  EXPECT_EQ(source_of(test::kHtoD, test::kDtoH), IterationSource::kRange);
+  EXPECT_NE(source_of(test::kHtoD, test::kHtoD), IterationSource::kRange);
+  EXPECT_NE(source_of(test::kDtoH, test::kDtoH), IterationSource::kRange);
 }
 
 TEST(Iterations, AreOfTheProcessWithMostDeviceTime) {

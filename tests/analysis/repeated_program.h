@@ -31,9 +31,9 @@ class RepeatedProgram {
     builder.at(now_us * kUs).stream("main").kernel(name, start * kUs, (start + lasts_us) * kUs);
     return issued(start + lasts_us);
   }
-  RepeatedProgram& upload(Ns lasts_us) {
+  RepeatedProgram& copy(test::CopyKind kind, Ns lasts_us) {
     const Ns start = std::max(now_us + 5, done_us), end = start + lasts_us;
-    builder.at(now_us * kUs).stream("main").memcpy(test::kHtoD, start * kUs, end * kUs, 4096);
+    builder.at(now_us * kUs).stream("main").memcpy(kind, start * kUs, end * kUs, 4096);
     return issued(end);
   }
   // Times that never came, as at the end of a program that hangs.

@@ -13,7 +13,6 @@
 #include "analysis/stream_owners.h"
 #include "iterations.h"
 #include "trace/ns_math.h"
-#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -109,15 +108,18 @@ bool IssuedWork::has_uncalled(Ns from, Ns until) const {
   return count_between(uncalled_starts_, from, until) > 0;
 }
 
-bool IssuedWork::is_upload(size_t i) const {
+bool IssuedWork::is_copy(size_t i, CopyKind kind) const {
   const Id op = ops_[i];
-  return trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] == CopyKind::kHostToDevice;
+  return trace_.op.kind[op] == trace::kMemcpy && trace_.op.detail[op] == kind;
 }
 
-Ns IssuedWork::device_ns_without_uploads(size_t from, size_t first) const {
+Ns IssuedWork::device_ns_around(size_t from, size_t first, size_t last) const {
   Ns sum = 0;
   for (size_t i = from; i < size(); ++i) {
-    if (i >= first || !is_upload(i)) trace::add_to(sum, duration_ns(i));
+    if ((i < first && is_copy(i, CopyKind::kHostToDevice)) ||
+        (i >= last && is_copy(i, CopyKind::kDeviceToHost)))
+      continue;
+    trace::add_to(sum, duration_ns(i));
   }
   return sum;
 }

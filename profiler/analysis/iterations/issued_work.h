@@ -13,6 +13,7 @@
 #include "analysis/analyses.h"
 #include "analysis/compare/compared_work.h"
 #include "trace/packed.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
 
@@ -30,9 +31,10 @@ class IssuedWork {
   const Trace& trace() const { return trace_; }
   Id process() const { return process_; }      ///< the one with the most device time
   Ns device_ns() const { return device_ns_; }  ///< of its ops
-  /// Device time of the ops in [from, size()), without that of copies to the device before `first`:
-  /// these bring data and weights, and may take longer than all iterations of a short run. O(n).
-  Ns device_ns_without_uploads(size_t from, size_t first) const;
+  /// Device time of the ops in [from, size()), but for copies to the device before `first` and from
+  /// it from `last` on: these bring data and weights and take results, and may take longer than all
+  /// iterations of a short run. O(n).
+  Ns device_ns_around(size_t from, size_t first, size_t last) const;
   size_t size() const { return ops_.size(); }
   bool empty() const { return ops_.empty(); }
 
@@ -52,7 +54,7 @@ class IssuedWork {
     const Id op = ops_[i];
     return trace_.op.end_ns[op] - trace_.op.start_ns[op];
   }
-  bool is_upload(size_t i) const;  ///< a copy from the host to the device
+  bool is_copy(size_t i, CopyKind kind) const;
   uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
   const WorkGroups& groups() const { return *groups_; }
   /// By which repetitions are found, below symbol_count(): the group, but for the alignment.

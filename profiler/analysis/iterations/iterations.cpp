@@ -305,12 +305,17 @@ void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& 
   result.all = iterations_of(work, best->second);
 }
 
+// `held_ns` of device time is the work of the program, which has iterations between the bounds.
+bool is_enough(const IssuedWork& work, Ns held_ns, const Bounds& bounds) {
+  const Ns around = work.device_ns_around(0, bounds.front(), bounds.back());
+  return static_cast<double>(held_ns) >= kLeastCovered * static_cast<double>(around);
+}
+
 // A sequence may recur everywhere, and follow itself only in start-up.
 bool hold_the_work(const IssuedWork& work, const Bounds& bounds) {
   Ns held = 0;
   for (size_t i = bounds.front(); i < bounds.back(); ++i) trace::add_to(held, work.duration_ns(i));
-  return static_cast<double>(held) >=
-         kLeastCovered * static_cast<double>(work.device_ns_without_uploads(0, bounds.front()));
+  return is_enough(work, held, bounds);
 }
 
 // Ops that are all alike show no beginning.
@@ -367,10 +372,7 @@ void from_graph(const IssuedWork& work, Iterations& result) {
     if (graph.bounds.size() >= kFewestIterations && (!best || graph.device_ns > best->device_ns))
       best = &graph;
   }
-  if (!best || static_cast<double>(best->device_ns) <
-                   kLeastCovered *
-                       static_cast<double>(work.device_ns_without_uploads(0, best->bounds.front())))
-    return;
+  if (!best || !is_enough(work, best->device_ns, best->bounds)) return;
   Bounds bounds = best->bounds;
   bounds.push_back(work.size());
   result.source = IterationSource::kGraph;

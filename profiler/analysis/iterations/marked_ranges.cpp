@@ -4,6 +4,7 @@
 #include "marked_ranges.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "trace/ns_math.h"
 
@@ -23,11 +24,11 @@ std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, 
   return done;
 }
 
-// Sums of the device time of ops, or only of copies to the device, stored for one op in kBlock.
+// Sums of the device time of ops, or only of one kind of copies, stored for one op in kBlock.
 class DeviceTime {
  public:
-  enum class Of { kAll, kUploads };
-  DeviceTime(const IssuedWork& work, Of of) : work_(work), of_(of) {
+  explicit DeviceTime(const IssuedWork& work, std::optional<CopyKind> of = {})
+      : work_(work), of_(of) {
     Ns sum = 0;
     for (size_t op = 0; op < work.size(); ++op) {
       if (op % kBlock == 0) sums_.push_back(sum);
@@ -46,11 +47,11 @@ class DeviceTime {
   static constexpr size_t kBlock = 64;
 
   void add(size_t op, Ns& sum) const {
-    if (of_ == Of::kAll || work_.is_upload(op)) trace::add_to(sum, work_.duration_ns(op));
+    if (!of_ || work_.is_copy(op, *of_)) trace::add_to(sum, work_.duration_ns(op));
   }
 
   const IssuedWork& work_;
-  Of of_;
+  std::optional<CopyKind> of_;
   std::vector<Ns> sums_;
 };
 
@@ -73,8 +74,8 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
   }
   if (by_thread.empty()) return {};
-  const DeviceTime device_time(work, DeviceTime::Of::kAll),
-      upload_time(work, DeviceTime::Of::kUploads);
+  const DeviceTime device_time(work), to_device(work, CopyKind::kHostToDevice),
+      from_device(work, CopyKind::kDeviceToHost);
   const auto issued_before = [&](Ns at) { return device_time.before(work.first_issued(at)); };
   MarkedByName found;
   for (auto& [key, spans] : by_thread) {
@@ -90,7 +91,9 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
     ranges.spans = std::move(outer);
     ranges.done_ns = done_of(work, ranges.spans);
     ranges.before_ns = issued_before(ranges.spans.front().first);
-    ranges.uploads_ns = upload_time.before(work.first_issued(ranges.spans.front().first));
+    ranges.data_ns = to_device.before(work.first_issued(ranges.spans.front().first));
+    ranges.results_ns = from_device.before(work.size()) -
+                        from_device.before(work.first_issued(ranges.spans.back().second));
     ranges.device_ns = issued_before(ranges.spans.back().second) - ranges.before_ns;
     ranges.inside_ns = 0;
     for (const auto& [start, end] : ranges.spans)
@@ -110,7 +113,7 @@ bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, HeldOf held_o
   const std::vector<Ns> times = ranges.times();
   constexpr double kLeastInside = 0.75;
   constexpr double kLeastAfterStartUp = 0.25;
-  const auto run = static_cast<double>(work.device_ns() - ranges.uploads_ns),
+  const auto run = static_cast<double>(work.device_ns() - ranges.data_ns - ranges.results_ns),
              after = static_cast<double>(work.device_ns() - ranges.before_ns),
              held = static_cast<double>(ranges.device_ns);
   const bool holds = held_of == HeldOf::kRun

@@ -20,7 +20,8 @@ struct MarkedRanges {
   std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
   std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
   Ns before_ns = 0;         ///< device time of ops issued before the first start
-  Ns uploads_ns = 0;        ///< of these, of copies to the device
+  Ns data_ns = 0;           ///< of these, of copies to the device
+  Ns results_ns = 0;        ///< of copies from the device that were issued after the last end
   Ns device_ns = 0;         ///< of ops issued between the first start and the last end
   Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
 
@@ -40,7 +41,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted);
 
 /// Which device time is compared with that of ranges.
 enum class HeldOf {
-  kRun,           ///< but for copies to the device before the first range
+  kRun,           ///< without the data before the first range and the results after the last
   kAfterStartUp,  ///< from the first range on, if that is at least a quarter of the run's
 };
 

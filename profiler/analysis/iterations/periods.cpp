@@ -161,8 +161,9 @@ class Periods {
       times.push_back(work_.start_ns(op + period.length) - work_.start_ns(op));
     period.median_ns = median(times);
     period.usual_ns = upper_quartile(std::move(times));
-    const Ns all = work_.device_ns_without_uploads(
-        first_, period.matched.empty() ? first_ : period.matched.front());
+    if (period.matched.empty()) return;
+    const Ns all = work_.device_ns_around(first_, period.matched.front(),
+                                          period.matched.back() + period.length);
     period.device_share = all == 0 ? 0 : static_cast<double>(held) / static_cast<double>(all);
   }
 

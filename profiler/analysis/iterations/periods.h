@@ -15,7 +15,7 @@ struct Period {
   size_t length = 0;            ///< ops
   double score = 0;             ///< 0 to 1: how much of the work came or comes again
   double ahead = 0;             ///< 0 to 1: how much comes again
-  double device_share = 0;      ///< of the device time of the process, but for uploads before
+  double device_share = 0;      ///< of the device time of the process, without data and results
   std::vector<size_t> matched;  ///< indexes of ops that recur one period later, ascending
   Ns median_ns = 0;             ///< from an op to its recurrence
   Ns usual_ns = 0;              ///< the same, upper quartile
