@@ -50,8 +50,8 @@ Capture capture_of(Analyses& analyses, const IterationModel& model, Finding& fin
   Graphs whole = as_graphs_without_syncs(analyses, model);
   Finding without_syncs;
   set_iteration_gain(model, whole.change, shares.busy_ns, without_syncs);
-  if (static_cast<double>(without_syncs.iteration->gain_ns()) >
-      kMuchMore * static_cast<double>(finding.iteration->gain_ns())) {
+  if (static_cast<double>(without_syncs.gain_ns.value_or(0)) >
+      kMuchMore * static_cast<double>(finding.gain_ns.value_or(0))) {
     capture = {std::move(whole), true};
     finding = std::move(without_syncs);
   }
@@ -101,11 +101,10 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
   Finding finding;
   Capture capture = capture_of(analyses, model, finding);
   Graphs& graphs = capture.graphs;
+  const auto count = static_cast<Ns>(iterations.steady_count());
   if (graphs.launches < kLeastLaunchesEach * iterations.steady_count() ||
-      finding.iteration->is_small() ||
-      finding.iteration->gain_ns() < finding.iteration->before_ns / kLeastLaunchingGain) {
+      finding.gain_ns.value_or(0) < model.bare_ns() / kLeastLaunchingGain * count)
     return;
-  }
   auto starved = input_pauses(analyses);
   if (Finding input; starved && !set_pauses(model, *starved, input)) starved.reset();
   if (starved) {
