@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Calls through wrapped functions, with a stand-in driver that has every function.
+#include <cuda.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
