@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -367,6 +368,24 @@ TEST(NoIterations, BetweenSynchronizationsOfAlikeOpsInVaryingNumber) {
   RepeatedProgram few;
   for (int i = 0; i < 3; ++i) few.kernels({"k", "k"}).synchronize();
   EXPECT_FALSE(few.find().found());
+}
+
+// PyTorch's profiler marks which module is called.
+TEST(NoIterations, ThatAreLayersOfANetwork) {
+  const auto find = [](const std::function<std::string(int)>& module) {
+    RepeatedProgram program;
+    program.kernels({"embedding"});
+    for (int i = 0; i < 12; ++i) {
+      const Ns begin = program.now_us;
+      program.kernels({"norm", "attention", "linear"}).range("nn.Module: " + module(i), begin);
+      program.range("nn.Module: SiLU_0", begin + 1);
+    }
+    return program.kernels({"head"}).find().source;
+  };
+  const auto layer = [](int i) { return "Layer_" + std::to_string(i); };
+  EXPECT_EQ(find(layer), IterationSource::kNone);
+  EXPECT_EQ(find([&](int) { return layer(0); }), IterationSource::kSequence)
+      << "a model, called often";
 }
 
 TEST(NoIterations, IfThereAreFewerThanFour) {

@@ -4,8 +4,11 @@
 // Finding the iterations of a program, and its steady part.
 #include "analysis/iterations/iterations.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "analysis/iterations/marked_ranges.h"
 #include "repeated_program.h"
@@ -135,6 +138,35 @@ TEST(IterationRanges, ThatNameAStepOrAreAskedForMayBeTwo) {
     program.kernels({"a", "b"}).range("forward", begin);
   }
   EXPECT_FALSE(program.find().found());
+}
+
+TEST(IterationRanges, ThatNameAStepMayBeNumbered) {
+  const auto find = [](const std::function<std::string(int)>& name, const char* how = "auto") {
+    RepeatedProgram program;
+    for (int i = 0; i < 24; ++i) {
+      const Ns begin = program.now_us;
+      program.kernels({"a", "b", i % 2 == 0 ? "c" : "d"}).range(name(i), begin);
+    }
+    return program.find(how);
+  };
+  const auto numbered = [](int i) { return fmt::format("iteration{}", i); };
+  EXPECT_EQ(find(numbered).name, "iteration");
+  EXPECT_THAT(find(numbered).all, SizeIs(24));
+  EXPECT_THAT(find(numbered, "nvtx:iteration").all, SizeIs(24));
+  EXPECT_THAT(find(numbered, "nvtx:iteration7").all, SizeIs(1));
+  EXPECT_EQ(find([](int i) { return fmt::format("step {}/24", i + 1); }).name, "step");
+  EXPECT_EQ(find([](int i) { return fmt::format("iter[{}]", i); }).name, "iter");
+  EXPECT_EQ(find([](int i) { return fmt::format("batch {}", i % 16); }).name, "batch")
+      << "of two epochs";
+  EXPECT_EQ(find([](int i) { return fmt::format("step {}", i % 2 + 1); }).source,
+            IterationSource::kSequence)
+      << "of an algorithm";
+  EXPECT_EQ(find([](int i) { return fmt::format("layer{}", i); }).source,
+            IterationSource::kSequence);
+  EXPECT_EQ(without_last_numbers("12"), "12");
+  EXPECT_EQ(without_last_numbers("v2 step"), "v2 step");
+  EXPECT_EQ(without_last_numbers("step:"), "step:");
+  EXPECT_EQ(without_last_numbers(""), "");
 }
 
 TEST(IterationRanges, OfOtherNamesAreTheOuterOnes) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/stream_owners.h"
 #include "issued_work.h"
 #include "removals.h"
 
@@ -18,6 +19,7 @@ constexpr Ns kSmallPart = 20;
 IterationModel::IterationModel(Analyses& analyses, const IterationRequest& request)
     : analyses_(analyses), iterations_(find_iterations(analyses, request)) {
   if (!found()) return;
+  if (is_only_one()) before_only_ = last_op_before();
   syncs_ = SteadySyncs(analyses, iterations_);
   shares_ = shares_of(analyses, iterations_, syncs_);
   replayed_ =
@@ -45,6 +47,9 @@ void IterationModel::remove_each() {
     if (const auto change =
             without(share, analyses_, iterations_, replayed_, syncs_, shares_.threads))
       without_ns_[i] = predicted_ns(*change);
+    // Where the first work has no calls, a replay may let the rest overlap it.
+    if (is_only_one() && is_host_time(share))
+      without_ns_[i] = std::max(without_ns_[i], shares_.busy_ns);
   }
 }
 
@@ -71,7 +76,37 @@ void IterationModel::find_bound() {
   }
 }
 
+// The only iteration has none before it, from whose end on it could be counted: this is the op that
+// was done last before it.
+Id IterationModel::last_op_before() const {
+  const Trace& trace = analyses_.trace();
+  const StreamOwners owners(trace);
+  Id last = kNoId;
+  for (const Id op : analyses_.by_start()) {
+    if (trace.op.start_ns[op] >= iterations_.all.front().start_ns) break;
+    if (trace.op.end_ns[op] <= iterations_.all.front().start_ns &&
+        owners.of_op(op) == iterations_.process_id &&
+        (last == kNoId || trace.op.end_ns[op] > trace.op.end_ns[last]))
+      last = op;
+  }
+  return last;
+}
+
+Ns IterationModel::predicted_only_ns(const Change& change) const {
+  const Iteration& only = iterations_.all.front();
+  std::vector<Id> ops;
+  if (before_only_ != kNoId) ops.push_back(before_only_);
+  ops.push_back(only.last_op);
+  const std::vector<Ns> ends = analyses_.replay().predict_ends(change, ops);
+  if (ends.back() == kUnknownNs) return only.duration_ns();
+  const Ns earlier = before_only_ == kNoId || ends.front() == kUnknownNs
+                         ? 0
+                         : analyses_.trace().op.end_ns[before_only_] - ends.front();
+  return std::max<Ns>(0, ends.back() - (only.start_ns - earlier));
+}
+
 Ns IterationModel::predicted_ns(const Change& change) const {
+  if (is_only_one()) return predicted_only_ns(change);
   std::vector<Id> last_ops;
   const size_t first = iterations_.steady_from == 0 ? 0 : iterations_.steady_from - 1;
   const size_t last = std::min(iterations_.steady_to, first + replayed_ + 1);

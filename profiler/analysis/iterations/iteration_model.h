@@ -47,12 +47,16 @@ class IterationModel {
   bool is_small(Ns share) const;  // a share of the steady part
   void remove_each();
   Ns gain_without(size_t share) const;
+  bool is_only_one() const { return iterations_.all.size() == 1; }
+  Id last_op_before() const;
+  Ns predicted_only_ns(const Change& change) const;
   void find_bound();
 
   Analyses& analyses_;
   Iterations iterations_;
   SteadySyncs syncs_;
   IterationShares shares_;
+  Id before_only_ = kNoId;  // last_op_before(), if there is one iteration only
   size_t replayed_ = 0;
   Ns bare_ns_ = 0;
   Ns run_ahead_ns_ = 0;

@@ -15,6 +15,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "iteration_series.h"
+#include "layers.h"
 #include "marked_ranges.h"
 #include "periods.h"
 #include "trace/ns_math.h"
@@ -252,16 +253,6 @@ std::vector<Iteration> iterations_of(const IssuedWork& work, const MarkedRanges&
   return all;
 }
 
-// Names that a program gives to its iterations; "epoch" is not one.
-bool names_a_step(std::string_view name) {
-  std::string lower;
-  for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string_view word : {"step", "iter", "batch", "frame"}) {
-    if (lower.find(word) != lower.npos) return true;
-  }
-  return false;
-}
-
 // Operators and functions that a framework's profiler marks: not what the program's author marked.
 bool is_of_framework(std::string_view name) {
   static constexpr std::string_view kPrefixes[] = {
@@ -279,30 +270,43 @@ const NamedMarks* best_ranges(const MarkedByName& found, bool wanted, auto may_b
   };
   const NamedMarks* best = nullptr;
   for (const NamedMarks& named : found) {
-    const size_t fewest = wanted || names_a_step(named.first) ? kFewestMarked : kFewestIterations;
+    const size_t fewest = wanted                      ? 1
+                          : names_a_step(named.first) ? kFewestMarked
+                                                      : kFewestIterations;
     if (named.second.spans.size() < fewest || !may_be(named)) continue;
     if (!best || rank(named) > rank(*best)) best = &named;
   }
   return best;
 }
 
-void from_ranges(const IssuedWork& work, const std::string& wanted, Iterations& result) {
-  const MarkedByName found = marked_ranges(work, wanted);
-  const NamedMarks* best = best_ranges(found, !wanted.empty(), [&](const NamedMarks& named) {
-    return !wanted.empty() ||
-           (!is_of_framework(named.first) && is_steady(work, named.second, HeldOf::kRun));
+void take(const IssuedWork& work, const NamedMarks& marks, Iterations& result) {
+  result.name = marks.first;
+  result.source = IterationSource::kRange;
+  result.thread_id = marks.second.thread_id;
+  result.all = iterations_of(work, marks.second);
+}
+
+void from_ranges(const IssuedWork& work, const MarkedByName& found, bool wanted,
+                 Iterations& result) {
+  const NamedMarks* best = best_ranges(found, wanted, [&](const NamedMarks& named) {
+    return wanted || (!is_of_framework(named.first) && is_steady(work, named.second, HeldOf::kRun));
   });
   if (!best) {
-    best = best_ranges(found, !wanted.empty(), [&](const NamedMarks& named) {
+    best = best_ranges(found, wanted, [&](const NamedMarks& named) {
       return names_a_step(named.first) && !is_of_framework(named.first) &&
              is_steady(work, named.second, HeldOf::kAfterStartUp);
     });
   }
-  if (!best) return;
-  result.name = best->first;
-  result.source = IterationSource::kRange;
-  result.thread_id = best->second.thread_id;
-  result.all = iterations_of(work, best->second);
+  if (best) take(work, *best, result);
+}
+
+// PyTorch's profiler may have recorded a single step, whose name has a number.
+void from_single_step(const IssuedWork& work, const MarkedByName& found, Iterations& result) {
+  for (const NamedMarks& named : found) {
+    if (named.second.spans.size() == 1 && named.second.numbered && names_a_step(named.first) &&
+        !is_of_framework(named.first) && is_steady(work, named.second, HeldOf::kAfterStartUp))
+      return take(work, named, result);
+  }
 }
 
 // `held_ns` of device time is the work of the program, which has iterations between the bounds.
@@ -344,7 +348,7 @@ void from_sequence(Analyses& analyses, const IssuedWork& work, Iterations& resul
       return;
     }
     const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
-    if (may_be(bounds)) return take(bounds, period.score);
+    if (may_be(bounds) && !are_layers(work, bounds)) return take(bounds, period.score);
   }
 }
 
@@ -516,13 +520,19 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   const IssuedWork work(analyses, IssuedWork::With::kTimes);
   if (work.empty()) return result;
   result.process_id = work.process();
-  if (wants(IterationSource::kRange)) from_ranges(work, request.range, result);
+  MarkedByName marked;
+  if (wants(IterationSource::kRange)) {
+    marked = marked_ranges(work, request.range);
+    from_ranges(work, marked, !request.range.empty(), result);
+  }
   if (wants(IterationSource::kSequence)) from_sequence(analyses, IssuedWork(analyses), result);
   if (wants(IterationSource::kGraph)) from_graph(work, result);
+  if (wants(IterationSource::kRange)) from_single_step(work, marked, result);
   if (!result.found()) return result;
 
-  const size_t fewest =
-      result.source == IterationSource::kRange ? kFewestMarked : kFewestIterations;
+  const size_t fewest = result.source == IterationSource::kRange
+                            ? std::min(kFewestMarked, result.all.size())
+                            : kFewestIterations;
   const auto [from, to] = known_part(work, result, fewest);
   const auto with_work =
       std::ranges::count_if(std::span(result.all).subspan(from, to - from),

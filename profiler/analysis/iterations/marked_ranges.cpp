@@ -4,12 +4,38 @@
 #include "marked_ranges.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
+#include <set>
 
 #include "trace/ns_math.h"
 
 namespace streamscope::analysis {
 namespace {
+
+// By name and thread.
+using Spans = std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>>;
+
+// Joins the ranges of names that differ by the numbers at their end.
+void join_numbered(Spans& spans) {
+  constexpr size_t kManyNumbers = 16;  // of these some may recur, as in each epoch
+  std::map<Spans::key_type, std::vector<Spans::iterator>> by_base;
+  for (auto each = spans.begin(); each != spans.end(); ++each) {
+    const auto& [name, thread] = each->first;
+    const std::string_view base = without_last_numbers(name);
+    if (base != name && names_a_step(base)) by_base[{base, thread}].push_back(each);
+  }
+  for (const auto& [base, names] : by_base) {
+    const bool unique =
+        std::ranges::all_of(names, [](const auto& each) { return each->second.size() == 1; });
+    if (names.size() < 2 || (!unique && names.size() < kManyNumbers)) continue;
+    auto& joined = spans[base];
+    for (const auto& each : names) {
+      joined.insert(joined.end(), each->second.begin(), each->second.end());
+      spans.erase(each);
+    }
+  }
+}
 
 // The host may be far ahead of the device, so the ranges themselves do not show the pace.
 std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, Ns>>& spans) {
@@ -62,18 +88,42 @@ std::string_view without_number(std::string_view name) {
   return digits != name.npos && digits > 0 && name[digits] == '#' ? name.substr(0, digits) : name;
 }
 
+bool names_a_step(std::string_view name) {
+  std::string lower;
+  for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view word : {"step", "iter", "batch", "frame"}) {
+    if (lower.find(word) != lower.npos) return true;
+  }
+  return false;
+}
+
+std::string_view without_last_numbers(std::string_view name) {
+  const size_t last = name.find_last_not_of("0123456789 \t_-:=#/.,([{)]}");
+  if (last == name.npos ||
+      name.substr(last + 1).find_first_of("0123456789") == std::string_view::npos)
+    return name;
+  return name.substr(0, last + 1);
+}
+
 MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
-  std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>> by_thread;
+  Spans by_thread;
   const auto& range = work.trace().range;
+  std::set<std::string_view> numbered;
   for (Id id = 0; id < range.size(); ++id) {
-    const std::string_view name = without_number(work.trace().text(range.name_id[id]));
-    if (name.empty() || (!wanted.empty() && name != without_number(wanted)) ||
-        range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
+    const std::string_view whole = work.trace().text(range.name_id[id]);
+    std::string_view name = without_number(whole);
+    if (!wanted.empty() && name != without_number(wanted)) {
+      name = without_last_numbers(whole);
+      if (name != wanted) continue;
+    }
+    if (name.empty() || range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
         work.trace().process_of_thread(range.thread_id[id]) != work.process())
       continue;
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
+    if (name != whole) numbered.insert(name);
   }
   if (by_thread.empty()) return {};
+  if (wanted.empty()) join_numbered(by_thread);
   const DeviceTime device_time(work), to_device(work, CopyKind::kHostToDevice),
       from_device(work, CopyKind::kDeviceToHost);
   const auto issued_before = [&](Ns at) { return device_time.before(work.first_issued(at)); };
@@ -86,6 +136,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
       if (outer.empty() || span.first >= outer.back().second) outer.push_back(span);
     }
     MarkedRanges& ranges = found[std::string(key.first)];
+    ranges.numbered = numbered.contains(key.first);
     if (outer.size() <= ranges.spans.size()) continue;
     ranges.thread_id = key.second;
     ranges.spans = std::move(outer);

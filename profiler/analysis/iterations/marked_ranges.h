@@ -24,6 +24,7 @@ struct MarkedRanges {
   Ns results_ns = 0;        ///< of copies from the device that were issued after the last end
   Ns device_ns = 0;         ///< of ops issued between the first start and the last end
   Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
+  bool numbered = false;    ///< their names have numbers: each is one of several
 
   /// From one to the next.
   std::vector<Ns> times() const;
@@ -32,11 +33,19 @@ struct MarkedRanges {
 /// "ProfilerStep#12" of the PyTorch profiler is "ProfilerStep" number 12.
 std::string_view without_number(std::string_view name);
 
-/// By name.
+/// Names that a program gives to its iterations; "epoch" is not one.
+bool names_a_step(std::string_view name);
+/// What is left of a name without numbers at its end and what joins them: "iteration 7" and
+/// "iter[7]" are "iteration" and "iter". All of it if it has none or is only that.
+std::string_view without_last_numbers(std::string_view name);
+
+/// By name, without the number behind '#'. Ranges that name a step are of one name if their names
+/// differ by the numbers at the end, unless these are few that recur, such as "step 1" and "step 2"
+/// of an algorithm.
 using MarkedByName = std::map<std::string, MarkedRanges, std::less<>>;
 using NamedMarks = MarkedByName::value_type;
 
-/// Only those of `wanted`, unless that is "".
+/// Only those of `wanted`, whatever number is at the end of their names, unless that is "".
 MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted);
 
 /// Which device time is compared with that of ranges.

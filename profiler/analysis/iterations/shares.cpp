@@ -55,11 +55,8 @@ class PathCutter {
     std::vector<PathStep> path;
     if (last != kNoId) path = analyses_.path_part({.last_op = last, .from_ns = from});
     if (!path.empty()) {
-      // Before the first launch the host was on its way to it, unless the calls of work are
-      // missing.
       const Ns began = path.front().start_ns;
-      if (began > from && !steps_.works_between(from, began))
-        add_host(path.front().thread, from, began);
+      if (began > from) add_beginning(path.front().thread, from, began);
       add_host(iterations_.thread_id, path.back().end_ns, to);
     }
     for (const PathStep& step : path) add(step);
@@ -91,6 +88,24 @@ class PathCutter {
       const Ns begin = std::max(from, iteration(i).start_ns),
                end = std::min(to, iteration(i).end_ns);
       if (begin < end) visit(each_[i], begin, end);
+    }
+  }
+
+  // Before the first launch the host was on its way to it, or work ran whose calls are missing.
+  void add_beginning(Id thread, Ns from, Ns to) {
+    if (!steps_.works_between(from, to)) return add_host(thread, from, to);
+    const Trace& trace = analyses_.trace();
+    const StreamOwners owners(trace);
+    Ns done = from;
+    for (const Id op : analyses_.by_start()) {
+      const Ns start = std::max(trace.op.start_ns[op], done),
+               end = std::min(trace.op.end_ns[op], to);
+      if (trace.op.start_ns[op] >= to) break;
+      if (start >= end || owners.of_op(op) != iterations_.process_id) continue;
+      each_part(start, end, [&](Shares& shares, Ns begin, Ns until) {
+        shares[index_of(StepShares::share_of_op(trace, op))] += until - begin;
+      });
+      done = end;
     }
   }
 

@@ -113,11 +113,15 @@ IterationSummary summarize(analysis::Analyses& analyses, const analysis::Iterati
 
 std::string duration_sentence(const IterationSummary& summary) {
   const analysis::Iterations& iterations = summary.iterations;
+  const std::string usual = format_duration(iterations.median_ns), how = how_found(iterations);
   std::string text = fmt::format(
-      "{} ± {} an iteration ({} to {} of {}, {}){}. The device is busy for {} of it ({}).",
-      format_duration(iterations.median_ns),
-      format_duration((iterations.high_ns - iterations.low_ns) / 2), iterations.steady_from + 1,
-      iterations.steady_to, format_count(iterations.all.size()), how_found(iterations),
+      "{}{}. The device is busy for {} of it ({}).",
+      iterations.all.size() == 1
+          ? fmt::format("{} in the only iteration ({})", usual, how)
+          : fmt::format("{} ± {} an iteration ({} to {} of {}, {})", usual,
+                        format_duration((iterations.high_ns - iterations.low_ns) / 2),
+                        iterations.steady_from + 1, iterations.steady_to,
+                        format_count(iterations.all.size()), how),
       static_cast<double>(summary.bare_ns) < 0.98 * static_cast<double>(iterations.median_ns)
           ? fmt::format(", about {} without recording", format_duration(summary.bare_ns))
           : "",
@@ -311,8 +315,8 @@ Section iteration_section(const IterationSummary& summary) {
   }
   const std::string mean = format_duration(total);
   section.footnotes.push_back(fmt::format(
-      "median ± half the distance of the quartiles; shares are means along the critical path and "
-      "sum to the {}",
+      "{}shares are means along the critical path and sum to the {}",
+      summary.iterations.all.size() == 1 ? "" : "median ± half the distance of the quartiles; ",
       mean == format_duration(summary.iterations.median_ns) ? "iteration"
                                                             : "mean iteration, " + mean));
   section.footnotes.push_back(
@@ -370,8 +374,9 @@ std::string no_iterations_sentence(const trace::Trace& trace,
   if (2 * std::ranges::count_if(trace.op.end_ns, timed) < std::ssize(trace.op.end_ns))
     return "No iterations: most work has no device times; the losses say why.";
   if (request.source == analysis::IterationSource::kRange)
-    return fmt::format("No iterations found: fewer than {} NVTX ranges \"{}\" contain work.",
-                       analysis::kFewestMarked, analysis::printable(request.range));
+    return fmt::format(
+        "No iterations found: no NVTX range \"{}\" contains work, or only one of several does.",
+        analysis::printable(request.range));
   if (request.source != analysis::IterationSource::kNone)
     return "No iterations found in the way asked for; --iteration auto tries all.";
   return fmt::format(

@@ -286,10 +286,12 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   const std::vector<StreamSummary> streams = shown_streams(summary, section);
   const analysis::Iterations& iterations = summary.iteration.iterations;
   if (iterations.found()) {
-    section.remarks.push_back(fmt::format(
-        "Here and below: first an iteration, by the medians of iterations {} to {} ± half the "
-        "distance of the quartiles; then the whole run.",
-        iterations.steady_from + 1, iterations.steady_to));
+    section.remarks.push_back(
+        iterations.all.size() == 1
+            ? "Here and below: first the iteration, then the whole run."
+            : fmt::format("Here and below: first an iteration, by the medians of iterations {} to "
+                          "{} ± half the distance of the quartiles; then the whole run.",
+                          iterations.steady_from + 1, iterations.steady_to));
   }
   if (summary.window_ns > 0) {
     section.remarks.push_back(fmt::format(
