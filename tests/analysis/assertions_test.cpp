@@ -474,6 +474,23 @@ TEST(NoSync, InARangeIsAboutItsThread) {
   EXPECT_EQ(steps.answer(R"(no_sync_in("iteration"))").outcome, kFails);
 }
 
+TEST(NoSync, FindsRangesWithNumbers) {
+  Steps steps([](TraceBuilder& b, Ns at, int) {
+    launch(b, "math", "gemm", at + 10);
+    b.stream("math").synchronize(at + 20, at + 30);
+  });
+  for (size_t i = 0; i < Steps::kCount; ++i)
+    steps.builder.columns().range.name_id[i] = steps.builder.intern("step " + std::to_string(i));
+  for (const auto* how : {"nvtx:step", "auto"}) {
+    for (const auto* text : {R"(no_sync_in("nvtx:step"))", R"(no_sync_in("iteration"))"}) {
+      const AssertionResult result = steps.answer(text, how);
+      EXPECT_THAT(result.measured, HasSubstr("12 blocking calls in 12")) << text << how;
+    }
+  }
+  EXPECT_THAT(steps.answer(R"(no_sync_in("nvtx:step 3"))").measured,
+              HasSubstr("1 blocking call in 1"));
+}
+
 TEST(NoSync, IsNotEvaluableWithoutThePart) {
   const AssertionResult result = independent().answer(R"(no_sync_in("nvtx:forward"))");
   EXPECT_EQ(result.outcome, kNotEvaluable);

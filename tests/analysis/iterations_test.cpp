@@ -140,6 +140,17 @@ TEST(IterationRanges, ThatNameAStepOrAreAskedForMayBeTwo) {
   EXPECT_FALSE(program.find().found());
 }
 
+TEST(IterationRanges, OfTwoNamesAreThoseWithMostWork) {
+  RepeatedProgram program;
+  for (int i = 0; i < 8; ++i) {
+    const Ns begin = program.now_us;
+    program.kernel("a", 1);
+    const Ns copied = program.now_us;
+    program.kernels({"b", "c", "d"}).range("batch", copied).range("step", begin);
+  }
+  EXPECT_EQ(program.find().name, "step");
+}
+
 TEST(IterationRanges, ThatNameAStepMayBeNumbered) {
   const auto find = [](const std::function<std::string(int)>& name, const char* how = "auto") {
     RepeatedProgram program;

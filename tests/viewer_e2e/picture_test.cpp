@@ -88,7 +88,7 @@ TEST_F(Picture, ShowsEveryPanelAt200Percent) { show_every_panel(2); }
 
 TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   // Without findings, as opening their panel selects one.
-  const auto model = std::make_shared<const TraceModel>(test::pipeline_trace(2).trace());
+  const auto model = std::make_shared<const TraceModel>(test::pipeline_trace(1).trace());
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
   workspace.set_model(model);

@@ -54,9 +54,8 @@ JudgedIterations::JudgedIterations(Analyses& analyses) {
 // The outermost ranges of the thread that has most of them.
 void JudgedIterations::from_ranges(const Trace& trace, const std::string& name, Id process) {
   std::map<Id, std::vector<std::pair<Ns, Ns>>> by_thread;
-  const std::string_view wanted = without_number(name);
   for (Id id = 0; id < trace.range.size(); ++id) {
-    if (without_number(trace.text(trace.range.name_id[id])) != wanted ||
+    if (!is_named(trace.text(trace.range.name_id[id]), name) ||
         trace.range.start_ns[id] == kUnknownNs || trace.range.end_ns[id] == kUnknownNs)
       continue;
     const Id thread = trace.range.thread_id[id];

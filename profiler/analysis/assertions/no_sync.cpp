@@ -26,9 +26,8 @@ namespace {
 class NamedRanges {
  public:
   NamedRanges(const Trace& trace, std::string_view name) {
-    const std::string_view wanted = without_number(name);
     for (Id id = 0; id < trace.range.size(); ++id) {
-      if (without_number(trace.text(trace.range.name_id[id])) != wanted ||
+      if (!is_named(trace.text(trace.range.name_id[id]), name) ||
           trace.range.start_ns[id] == kUnknownNs)
         continue;
       const Ns end = trace.range.end_ns[id];

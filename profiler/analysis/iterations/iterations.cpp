@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "alike_work.h"
 #include "analysis/labels.h"
@@ -263,10 +264,13 @@ bool is_of_framework(std::string_view name) {
 }
 
 // The best of the ranges that may be iterations: those that name a step, then outer ones, which are
-// fewer than nested ones. PyTorch's profiler usually records three steps.
+// fewer than nested ones, then those with most work. PyTorch's profiler usually records three
+// steps.
 const NamedMarks* best_ranges(const MarkedByName& found, bool wanted, auto may_be) {
   const auto rank = [](const NamedMarks& named) {
-    return std::pair(names_a_step(named.first), -static_cast<int64_t>(named.second.spans.size()));
+    const MarkedRanges& ranges = named.second;
+    return std::tuple(names_a_step(named.first), -static_cast<int64_t>(ranges.spans.size()),
+                      ranges.inside_ns);
   };
   const NamedMarks* best = nullptr;
   for (const NamedMarks& named : found) {

@@ -105,17 +105,18 @@ std::string_view without_last_numbers(std::string_view name) {
   return name.substr(0, last + 1);
 }
 
+bool is_named(std::string_view name, std::string_view wanted) {
+  return without_number(name) == without_number(wanted) || without_last_numbers(name) == wanted;
+}
+
 MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   Spans by_thread;
   const auto& range = work.trace().range;
   std::set<std::string_view> numbered;
   for (Id id = 0; id < range.size(); ++id) {
     const std::string_view whole = work.trace().text(range.name_id[id]);
-    std::string_view name = without_number(whole);
-    if (!wanted.empty() && name != without_number(wanted)) {
-      name = without_last_numbers(whole);
-      if (name != wanted) continue;
-    }
+    const std::string_view name = wanted.empty() ? without_number(whole) : without_number(wanted);
+    if (!wanted.empty() && !is_named(whole, wanted)) continue;
     if (name.empty() || range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
         work.trace().process_of_thread(range.thread_id[id]) != work.process())
       continue;

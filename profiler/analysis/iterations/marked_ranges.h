@@ -39,13 +39,16 @@ bool names_a_step(std::string_view name);
 /// "iter[7]" are "iteration" and "iter". All of it if it has none or is only that.
 std::string_view without_last_numbers(std::string_view name);
 
+/// True if a range with this name is one of those named `wanted`, whatever its number.
+bool is_named(std::string_view name, std::string_view wanted);
+
 /// By name, without the number behind '#'. Ranges that name a step are of one name if their names
 /// differ by the numbers at the end, unless these are few that recur, such as "step 1" and "step 2"
 /// of an algorithm.
 using MarkedByName = std::map<std::string, MarkedRanges, std::less<>>;
 using NamedMarks = MarkedByName::value_type;
 
-/// Only those of `wanted`, whatever number is at the end of their names, unless that is "".
+/// Only those that is_named() `wanted`, unless that is "".
 MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted);
 
 /// Which device time is compared with that of ranges.
