@@ -34,7 +34,8 @@ bool parse(std::string_view text, IterationRequest& request);
 
 /// What repeats less often is no iteration.
 inline constexpr size_t kFewestIterations = 4;
-/// But ranges that name a step, or that are asked for.
+/// But ranges that name a step. One is enough if it is asked for, or if nothing else repeats and
+/// its name has a number.
 inline constexpr size_t kFewestMarked = 2;
 
 /// An iteration that takes this many times the median is an outlier.

@@ -165,8 +165,9 @@ bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, HeldOf held_o
   const std::vector<Ns> times = ranges.times();
   constexpr double kLeastInside = 0.75;
   constexpr double kLeastAfterStartUp = 0.25;
-  const auto run = static_cast<double>(work.device_ns() - ranges.data_ns - ranges.results_ns),
-             after = static_cast<double>(work.device_ns() - ranges.before_ns),
+  const Ns device_ns = work.device_ns() - ranges.results_ns;
+  const auto run = static_cast<double>(device_ns - ranges.data_ns),
+             after = static_cast<double>(device_ns - ranges.before_ns),
              held = static_cast<double>(ranges.device_ns);
   const bool holds = held_of == HeldOf::kRun
                          ? held >= kLeastCovered * run
