@@ -79,6 +79,8 @@ TEST(OnlyIteration, CountsWorkWithoutItsCallsAsWork) {
   EXPECT_GT(shares[static_cast<size_t>(TimeShare::kKernels)], 100 * kUs);
   EXPECT_LT(shares[static_cast<size_t>(TimeShare::kUnknown)], 20 * kUs);
   EXPECT_EQ(model.shares().total_ns(), model.iterations().median_ns);
+  EXPECT_EQ(model.bound(), TimeShare::kKernels);
+  EXPECT_EQ(model.without_ns(TimeShare::kKernels), kUnknownNs) << "not all of them can be removed";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr Ns kSmallPart = 20;
 IterationModel::IterationModel(Analyses& analyses, const IterationRequest& request)
     : analyses_(analyses), iterations_(find_iterations(analyses, request)) {
   if (!found()) return;
-  if (is_only_one()) before_only_ = last_op_before();
+  if (is_only_one()) look_before();
   syncs_ = SteadySyncs(analyses, iterations_);
   shares_ = shares_of(analyses, iterations_, syncs_);
   replayed_ =
@@ -44,12 +44,12 @@ void IterationModel::remove_each() {
     const bool waits = share == TimeShare::kSynchronizing && !syncs_.all().empty(),
                copies = share == TimeShare::kCopies && shares_.small_copy_count > 0;
     if (!waits && !copies && is_small(shares_.total[i])) continue;
+    if (lacks_calls_ && !is_host_time(share)) continue;  // a replay cannot move all of it
     if (const auto change =
             without(share, analyses_, iterations_, replayed_, syncs_, shares_.threads))
       without_ns_[i] = predicted_ns(*change);
     // Where the first work has no calls, a replay may let the rest overlap it.
-    if (is_only_one() && is_host_time(share))
-      without_ns_[i] = std::max(without_ns_[i], shares_.busy_ns);
+    if (lacks_calls_) without_ns_[i] = std::max(without_ns_[i], shares_.busy_ns);
   }
 }
 
@@ -76,20 +76,19 @@ void IterationModel::find_bound() {
   }
 }
 
-// The only iteration has none before it, from whose end on it could be counted: this is the op that
-// was done last before it.
-Id IterationModel::last_op_before() const {
+// The only iteration has none before it, from whose end on it could be counted.
+void IterationModel::look_before() {
   const Trace& trace = analyses_.trace();
   const StreamOwners owners(trace);
-  Id last = kNoId;
+  const Iteration& only = iterations_.all.front();
   for (const Id op : analyses_.by_start()) {
-    if (trace.op.start_ns[op] >= iterations_.all.front().start_ns) break;
-    if (trace.op.end_ns[op] <= iterations_.all.front().start_ns &&
-        owners.of_op(op) == iterations_.process_id &&
-        (last == kNoId || trace.op.end_ns[op] > trace.op.end_ns[last]))
-      last = op;
+    if (owners.of_op(op) != iterations_.process_id) continue;
+    if (trace.op.start_ns[op] >= only.end_ns) break;
+    if (trace.op.end_ns[op] > only.start_ns)
+      lacks_calls_ |= analyses_.order().issue(op).start_ns == kUnknownNs;
+    else if (before_only_ == kNoId || trace.op.end_ns[op] > trace.op.end_ns[before_only_])
+      before_only_ = op;
   }
-  return last;
 }
 
 Ns IterationModel::predicted_only_ns(const Change& change) const {

@@ -48,7 +48,7 @@ class IterationModel {
   void remove_each();
   Ns gain_without(size_t share) const;
   bool is_only_one() const { return iterations_.all.size() == 1; }
-  Id last_op_before() const;
+  void look_before();
   Ns predicted_only_ns(const Change& change) const;
   void find_bound();
 
@@ -56,7 +56,10 @@ class IterationModel {
   Iterations iterations_;
   SteadySyncs syncs_;
   IterationShares shares_;
-  Id before_only_ = kNoId;  // last_op_before(), if there is one iteration only
+  // If there is one iteration only: the op that was done last before it, and whether calls of work
+  // that ran in it are missing.
+  Id before_only_ = kNoId;
+  bool lacks_calls_ = false;
   size_t replayed_ = 0;
   Ns bare_ns_ = 0;
   Ns run_ahead_ns_ = 0;
