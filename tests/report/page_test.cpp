@@ -210,6 +210,15 @@ TEST(IterationPictures, HaveAColumnForEachIteration) {
   EXPECT_THAT(picture, HasSubstr("steady part: 2 to 18"));
 }
 
+TEST(IterationPictures, HaveNoColumnForTheOnlyIteration) {
+  IterationSummary summary = iterations_of(20);
+  summary.iterations.all.resize(1);
+  summary.iterations.steady_from = 0;
+  summary.iterations.steady_to = 1;
+  EXPECT_EQ(strip_picture(summary), "");
+  EXPECT_EQ(opening_iteration(summary.iterations)["title"], "the only iteration: 40.0 ms");
+}
+
 TEST(IterationPictures, MergeNeighborsOfManyIterations) {
   const IterationSummary summary = iterations_of(4'001);
   const std::vector<IterationColumn> columns = iteration_columns(summary.iterations, kMostColumns);

@@ -181,6 +181,7 @@ std::string shares_picture(const IterationSummary& summary) {
 
 std::string strip_picture(const IterationSummary& summary) {
   const Iterations& iterations = summary.iterations;
+  if (iterations.all.size() == 1) return "";
   const Strip strip(iterations);
   const size_t each = strip.columns.empty() ? 0 : strip.columns.front().last + 1;
   const double y = kStripBottom - strip.height(1);
@@ -210,10 +211,13 @@ Json opening_iteration(const Iterations& iterations) {
   const size_t i = median_iteration(iterations);
   const Iteration& iteration = iterations.all[i];
   const size_t each = iteration_columns(iterations, kMostColumns).front().last + 1;
+  const std::string duration = format_duration(iteration.duration_ns());
   return {{"from", iteration.start_ns},
           {"to", iteration.end_ns},
-          {"title", fmt::format("iteration {}: {}, the median of the steady part", i + 1,
-                                format_duration(iteration.duration_ns()))},
+          {"title",
+           iterations.all.size() == 1
+               ? "the only iteration: " + duration
+               : fmt::format("iteration {}: {}, the median of the steady part", i + 1, duration)},
           {"column", i / each}};
 }
 

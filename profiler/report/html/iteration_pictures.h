@@ -18,7 +18,8 @@ inline constexpr size_t kMostColumns = 400;
 
 /// One bar with a part for each line of share_lines(), and its legend.
 std::string shares_picture(const IterationSummary& summary);
-/// A column per iteration, as high as it took long; page.js shows the one that is chosen.
+/// A column per iteration, as high as it took long; page.js shows the one that is chosen. ""
+/// if there is only one.
 std::string strip_picture(const IterationSummary& summary);
 /// Where the timeline opens: {from, to, title, column}, as page.js reads it.
 Json opening_iteration(const analysis::Iterations& iterations);

@@ -178,9 +178,9 @@
   const showTimeline = () => { if (svg.getBoundingClientRect().top > innerHeight - 80) svg.scrollIntoView({block: 'nearest'}); };
   const home = data.iteration, showHome = () => showIteration(home.from, home.to, home.title, home.column);
   columns.forEach(column => column.setAttribute('role', 'button'));
-  if (home) {
-    const strip = document.querySelector('.strip');
-    on('median', showHome);
+  if (home) on('median', showHome);
+  const strip = document.querySelector('.strip');
+  if (strip) {
     strip.addEventListener('click', event => {
       const middle = column => { const box = column.getBoundingClientRect(); return (box.left + box.right) / 2; };
       const distances = columns.map(column => Math.abs(middle(column) - event.clientX));
