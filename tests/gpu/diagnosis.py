@@ -9,6 +9,7 @@ others only start, up to what they import (turns/sitecustomize.py), and reports 
 import collections
 import json
 import re
+import shutil
 import statistics
 from typing import NamedTuple
 
@@ -127,9 +128,17 @@ def recorded(harness, program, name, command):
 
 
 def all_answers(harness, program):
-    """Those of several recordings of the program; None if one failed."""
-    answers = [recorded(harness, program, f"{program.name}_{number}", program.marked) for number in range(harness.rounds_of(RECORDINGS))]
-    return None if None in answers else answers
+    """Those of several recordings of the program; None if one failed. Recordings that say different things come with the result."""
+    names = [f"{program.name}_{number}" for number in range(harness.rounds_of(RECORDINGS))]
+    answers = [recorded(harness, program, name, program.marked) for name in names]
+    if None in answers:
+        return None
+    if len({answer.short() for answer in answers}) > 1:
+        differ = harness.kept / "differ"
+        differ.mkdir(exist_ok=True)
+        for name in names:
+            shutil.copy(harness.trace_path(name), differ)
+    return answers
 
 
 def at_usual_pace(answers):

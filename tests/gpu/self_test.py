@@ -463,6 +463,23 @@ class Cost(unittest.TestCase):
             harness.close()
 
 
+class Answers(unittest.TestCase):
+    def test_recordings_that_say_different_things_come_with_the_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            harness = QuietHarness(pathlib.Path(folder))
+            harness.rounds = 2
+
+            def recorded(harness, program, name, _):
+                harness.trace_path(name).write_text(name)
+                bound = "kernels" if program.name == "alike" or name.endswith("0") else "copies"
+                return diagnosis.Answer({"bound": bound}, [], False)
+            with unittest.mock.patch.object(diagnosis, "recorded", recorded):
+                for name in ("alike", "not_alike"):
+                    self.assertEqual(len(diagnosis.all_answers(harness, diagnosis.Program(name, [], [], [], [], "", "", ""))), 2)
+            self.assertEqual(sorted(path.name for path in (harness.kept / "differ").iterdir()), ["not_alike_0.sqlite", "not_alike_1.sqlite"])
+            harness.close()
+
+
 class Turns(unittest.TestCase):
     def test_programs_import_side_by_side_and_run_one_after_the_other(self):
         script = """if True:
