@@ -271,7 +271,7 @@ TEST(IterationSequence, HasAPeriodWithItsMedianTime) {
   const Trace trace = program.builder.trace();
   Analyses analyses(trace);
   const IssuedWork work(analyses);
-  EXPECT_EQ(work.device_ns(), 30 * 3 * kUs);
+  EXPECT_EQ(work.device_ns_around(0, 0, work.size()), 30 * 3 * kUs);
   EXPECT_EQ(work.first_issued(0), 0u);
   EXPECT_EQ(work.first_issued(60 * kUs), 3u);
   EXPECT_EQ(work.first_issued(60 * kUs + 1), 4u);

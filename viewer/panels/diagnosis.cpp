@@ -79,7 +79,7 @@ void DiagnosisView::draw_iteration(const TraceModel& model, ViewState& state, co
     widgets::wrapped(theme, Face::kBody, theme.color(Color::kTextDim),
                      "This takes a while for so large a trace; everything else can be used.");
   }
-  if (model.diagnosis().iterations.all.size() > 1) draw_strip(model, state, theme);
+  if (!model.diagnosis().iterations.is_only_one()) draw_strip(model, state, theme);
 }
 
 void DiagnosisView::draw_without_iterations(const TraceModel& model, const Theme& theme) {

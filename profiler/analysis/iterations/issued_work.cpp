@@ -64,7 +64,6 @@ IssuedWork::IssuedWork(Analyses& analyses, With with) : trace_(analyses.trace())
       continue;
     }
     if (issued == kUnknownNs) uncalled_starts_.push_back(start);
-    trace::add_to(device_ns_, end - start);
     const auto next = key(issued == kUnknownNs ? start : issued, op);
     append(next);
     is_sorted = is_sorted && (!last || *last < next);

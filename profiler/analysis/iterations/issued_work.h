@@ -29,8 +29,7 @@ class IssuedWork {
   explicit IssuedWork(Analyses& analyses, With with = With::kGroups);
 
   const Trace& trace() const { return trace_; }
-  Id process() const { return process_; }      ///< the one with the most device time
-  Ns device_ns() const { return device_ns_; }  ///< of its ops
+  Id process() const { return process_; }  ///< the one with the most device time
   /// Device time of the ops in [from, size()), but for copies to the device before `first` and from
   /// it from `last` on: these bring data and weights and take results, and may take longer than all
   /// iterations of a short run. O(n).
@@ -54,7 +53,6 @@ class IssuedWork {
     const Id op = ops_[i];
     return trace_.op.end_ns[op] - trace_.op.start_ns[op];
   }
-  bool is_copy(size_t i, CopyKind kind) const;
   uint32_t group(size_t i) const { return groups_->of(ops_[i]); }
   const WorkGroups& groups() const { return *groups_; }
   /// By which repetitions are found, below symbol_count(): the group, but for the alignment.
@@ -69,11 +67,11 @@ class IssuedWork {
   // That with the most device time; kNoId if no op has times.
   Id busiest_process(const StreamOwners& owners) const;
   void find_symbols();
+  bool is_copy(size_t i, CopyKind kind) const;
 
   const Trace& trace_;
   std::unique_ptr<const WorkGroups> groups_;  // null without them
   Id process_ = kNoId;
-  Ns device_ns_ = 0;
   trace::Packed<Id> ops_;
   trace::Packed<Ns> issued_;
   std::vector<Ns> untimed_issued_, uncalled_starts_;  // ascending

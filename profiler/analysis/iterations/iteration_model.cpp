@@ -19,7 +19,7 @@ constexpr Ns kSmallPart = 20;
 IterationModel::IterationModel(Analyses& analyses, const IterationRequest& request)
     : analyses_(analyses), iterations_(find_iterations(analyses, request)) {
   if (!found()) return;
-  if (is_only_one()) look_before();
+  if (iterations_.is_only_one()) look_before();
   syncs_ = SteadySyncs(analyses, iterations_);
   shares_ = shares_of(analyses, iterations_, syncs_);
   replayed_ =
@@ -105,7 +105,7 @@ Ns IterationModel::predicted_only_ns(const Change& change) const {
 }
 
 Ns IterationModel::predicted_ns(const Change& change) const {
-  if (is_only_one()) return predicted_only_ns(change);
+  if (iterations_.is_only_one()) return predicted_only_ns(change);
   std::vector<Id> last_ops;
   const size_t first = iterations_.steady_from == 0 ? 0 : iterations_.steady_from - 1;
   const size_t last = std::min(iterations_.steady_to, first + replayed_ + 1);

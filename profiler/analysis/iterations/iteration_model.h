@@ -47,7 +47,6 @@ class IterationModel {
   bool is_small(Ns share) const;  // a share of the steady part
   void remove_each();
   Ns gain_without(size_t share) const;
-  bool is_only_one() const { return iterations_.all.size() == 1; }
   void look_before();
   Ns predicted_only_ns(const Change& change) const;
   void find_bound();

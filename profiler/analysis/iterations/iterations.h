@@ -67,6 +67,8 @@ struct Iterations {
   size_t outlier_count = 0;  ///< that took 1.5 times the median or more
   double repeated = 0;       ///< kSequence: how well it explains all work of the process, 0 to 1
 
+  /// A profile of a single step.
+  bool is_only_one() const { return all.size() == 1; }
   bool found() const { return source != IterationSource::kNone; }
   size_t steady_count() const { return steady_to - steady_from; }
   Ns steady_start_ns() const { return all[steady_from].start_ns; }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <set>
 
 #include "trace/ns_math.h"
@@ -50,34 +49,28 @@ std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, 
   return done;
 }
 
-// Sums of the device time of ops, or only of one kind of copies, stored for one op in kBlock.
+// Sums of device time, stored for one op in kBlock.
 class DeviceTime {
  public:
-  explicit DeviceTime(const IssuedWork& work, std::optional<CopyKind> of = {})
-      : work_(work), of_(of) {
+  explicit DeviceTime(const IssuedWork& work) : work_(work) {
     Ns sum = 0;
     for (size_t op = 0; op < work.size(); ++op) {
       if (op % kBlock == 0) sums_.push_back(sum);
-      add(op, sum);
+      trace::add_to(sum, work.duration_ns(op));
     }
     if (work.size() % kBlock == 0) sums_.push_back(sum);
   }
   // Of all ops before this one.
   Ns before(size_t op) const {
     Ns sum = sums_[op / kBlock];
-    for (size_t i = op / kBlock * kBlock; i < op; ++i) add(i, sum);
+    for (size_t i = op / kBlock * kBlock; i < op; ++i) trace::add_to(sum, work_.duration_ns(i));
     return sum;
   }
 
  private:
   static constexpr size_t kBlock = 64;
 
-  void add(size_t op, Ns& sum) const {
-    if (!of_ || work_.is_copy(op, *of_)) trace::add_to(sum, work_.duration_ns(op));
-  }
-
   const IssuedWork& work_;
-  std::optional<CopyKind> of_;
   std::vector<Ns> sums_;
 };
 
@@ -125,8 +118,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   }
   if (by_thread.empty()) return {};
   if (wanted.empty()) join_numbered(by_thread);
-  const DeviceTime device_time(work), to_device(work, CopyKind::kHostToDevice),
-      from_device(work, CopyKind::kDeviceToHost);
+  const DeviceTime device_time(work);
   const auto issued_before = [&](Ns at) { return device_time.before(work.first_issued(at)); };
   MarkedByName found;
   for (auto& [key, spans] : by_thread) {
@@ -142,11 +134,8 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
     ranges.thread_id = key.second;
     ranges.spans = std::move(outer);
     ranges.done_ns = done_of(work, ranges.spans);
-    ranges.before_ns = issued_before(ranges.spans.front().first);
-    ranges.data_ns = to_device.before(work.first_issued(ranges.spans.front().first));
-    ranges.results_ns = from_device.before(work.size()) -
-                        from_device.before(work.first_issued(ranges.spans.back().second));
-    ranges.device_ns = issued_before(ranges.spans.back().second) - ranges.before_ns;
+    ranges.device_ns =
+        issued_before(ranges.spans.back().second) - issued_before(ranges.spans.front().first);
     ranges.inside_ns = 0;
     for (const auto& [start, end] : ranges.spans)
       ranges.inside_ns += issued_before(end) - issued_before(start);
@@ -161,24 +150,24 @@ std::vector<Ns> MarkedRanges::times() const {
 }
 
 bool is_steady(const IssuedWork& work, const MarkedRanges& ranges, HeldOf held_of) {
-  const size_t last = ranges.spans.size() - 1, middle = last / 2;
-  const std::vector<Ns> times = ranges.times();
   constexpr double kLeastInside = 0.75;
   constexpr double kLeastAfterStartUp = 0.25;
-  const Ns device_ns = work.device_ns() - ranges.results_ns;
-  const auto run = static_cast<double>(device_ns - ranges.data_ns),
-             after = static_cast<double>(device_ns - ranges.before_ns),
-             held = static_cast<double>(ranges.device_ns);
+  const auto held = static_cast<double>(ranges.device_ns),
+             inside = static_cast<double>(ranges.inside_ns);
+  if (inside < kLeastInside * held) return false;  // as of most names, before all ops are looked at
+  const size_t begin = work.first_issued(ranges.spans.front().first),
+               end = work.first_issued(ranges.spans.back().second);
+  const auto run = static_cast<double>(work.device_ns_around(0, begin, end));
   const bool holds = held_of == HeldOf::kRun
                          ? held >= kLeastCovered * run
-                         : held >= kLeastCovered * after && held >= kLeastAfterStartUp * run;
-  return holds &&
-         static_cast<double>(ranges.inside_ns) >=
-             kLeastInside * static_cast<double>(ranges.device_ns) &&
-         fills_the_time(
-             static_cast<double>(last - middle), upper_quartile(times),
-             {times.begin() + static_cast<ptrdiff_t>(middle), times.end()},
-             most_pauses(static_cast<double>(last), static_cast<double>(ranges.inside_ns) / run));
+                         : held >= kLeastAfterStartUp * run &&
+                               held >= kLeastCovered * static_cast<double>(work.device_ns_around(
+                                                           begin, begin, end));
+  const size_t last = ranges.spans.size() - 1, middle = last / 2;
+  const std::vector<Ns> times = ranges.times();
+  return holds && fills_the_time(static_cast<double>(last - middle), upper_quartile(times),
+                                 {times.begin() + static_cast<ptrdiff_t>(middle), times.end()},
+                                 most_pauses(static_cast<double>(last), inside / run));
 }
 
 }  // namespace streamscope::analysis

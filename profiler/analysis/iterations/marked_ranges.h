@@ -19,10 +19,7 @@ struct MarkedRanges {
   Id thread_id = kNoId;                  ///< that has most of them
   std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
   std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
-  Ns before_ns = 0;         ///< device time of ops issued before the first start
-  Ns data_ns = 0;           ///< of these, of copies to the device
-  Ns results_ns = 0;        ///< of copies from the device that were issued after the last end
-  Ns device_ns = 0;         ///< of ops issued between the first start and the last end
+  Ns device_ns = 0;         ///< device time of ops issued between the first start and the last end
   Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
   bool numbered = false;    ///< their names have numbers: each is one of several
 

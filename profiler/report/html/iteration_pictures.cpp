@@ -181,7 +181,7 @@ std::string shares_picture(const IterationSummary& summary) {
 
 std::string strip_picture(const IterationSummary& summary) {
   const Iterations& iterations = summary.iterations;
-  if (iterations.all.size() == 1) return "";
+  if (iterations.is_only_one()) return "";
   const Strip strip(iterations);
   const size_t each = strip.columns.empty() ? 0 : strip.columns.front().last + 1;
   const double y = kStripBottom - strip.height(1);
@@ -215,7 +215,7 @@ Json opening_iteration(const Iterations& iterations) {
   return {{"from", iteration.start_ns},
           {"to", iteration.end_ns},
           {"title",
-           iterations.all.size() == 1
+           iterations.is_only_one()
                ? "the only iteration: " + duration
                : fmt::format("iteration {}: {}, the median of the steady part", i + 1, duration)},
           {"column", i / each}};

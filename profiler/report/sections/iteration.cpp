@@ -116,7 +116,7 @@ std::string duration_sentence(const IterationSummary& summary) {
   const std::string usual = format_duration(iterations.median_ns), how = how_found(iterations);
   std::string text = fmt::format(
       "{}{}. The device is busy for {} of it ({}).",
-      iterations.all.size() == 1
+      iterations.is_only_one()
           ? fmt::format("{} in the only iteration ({})", usual, how)
           : fmt::format("{} ± {} an iteration ({} to {} of {}, {})", usual,
                         format_duration((iterations.high_ns - iterations.low_ns) / 2),
@@ -316,7 +316,7 @@ Section iteration_section(const IterationSummary& summary) {
   const std::string mean = format_duration(total);
   section.footnotes.push_back(fmt::format(
       "{}shares are means along the critical path and sum to the {}",
-      summary.iterations.all.size() == 1 ? "" : "median ± half the distance of the quartiles; ",
+      summary.iterations.is_only_one() ? "" : "median ± half the distance of the quartiles; ",
       mean == format_duration(summary.iterations.median_ns) ? "iteration"
                                                             : "mean iteration, " + mean));
   section.footnotes.push_back(

@@ -287,7 +287,7 @@ Section streams_section(const Trace& trace, const Summary& summary) {
   const analysis::Iterations& iterations = summary.iteration.iterations;
   if (iterations.found()) {
     section.remarks.push_back(
-        iterations.all.size() == 1
+        iterations.is_only_one()
             ? "Here and below: first the iteration, then the whole run."
             : fmt::format("Here and below: first an iteration, by the medians of iterations {} to "
                           "{} ± half the distance of the quartiles; then the whole run.",
