@@ -199,6 +199,7 @@ std::vector<Record> Consumer::copy(uint64_t* from) {
   if (unreadable_ == kCutOff) return {};
   uint64_t first = std::max(*from, header_->tail.load(std::memory_order_acquire));
   first = std::max(first, head - std::min(head, size_));
+  first = std::min(first, head);  // all may have been overwritten since the head was read
   std::vector<Record> records;
   records.reserve(head - first);
   for (uint64_t i = first; i < head; ++i) records.push_back(place(i));

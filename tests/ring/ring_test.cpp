@@ -113,6 +113,19 @@ TEST_F(Ring, OverwritesItsOldestRecordsIfConfigured) {
   }
 }
 
+// As if the producer had overwritten the whole ring between the two numbers that a copy reads.
+TEST_F(Ring, CopiesNothingOfARingThatWasOverwrittenMeanwhile) {
+  int error = -1;
+  Producer producer = Producer::create(directory_.c_str(), 0, 64, best_clock(), &error, true);
+  ASSERT_TRUE(producer.valid());
+  Consumer consumer = open();
+  for (uint32_t i = 0; i < 10; ++i) ASSERT_TRUE(producer.push(call(i)));
+  producer.header().tail = 11;
+  uint64_t from = 0;
+  EXPECT_EQ(consumer.copy(&from).size(), 0u);
+  EXPECT_EQ(from, 10u);
+}
+
 TEST_F(Ring, CarriesRecordsInOrderWithTheFactsOfItsProcess) {
   Producer producer = create(100);
   Consumer consumer = open();
