@@ -22,8 +22,8 @@ std::function<int()> define_cut(CommandLine& line, ProgramArguments&) {
   line.option("TRACE", &options->file, "a trace, also one that is still being recorded",
               {.required = true});
   line.option("--range", &options->range,
-              "the part is what the last NVTX range of this name covers that has ended: what its "
-              "process did meanwhile, in all threads",
+              "the part is what the last NVTX range of this name, numbered or not, covers that has "
+              "ended: what its process did meanwhile, in all threads",
               {.takes = "NAME", .required = true});
   line.option("-o,--output", &options->output, "the trace to write",
               {.takes = "FILE", .required = true});

@@ -250,10 +250,11 @@ void define_course(CommandLine& line, Choices* choices) {
               "with --start-later: also take POST /start and /stop on this port of 127.0.0.1 (0: "
               "any), from those who have the token",
               {.takes = "PORT", .within = std::pair(0, 65'535)});
-  line.option("--capture-range", &choices->capture_range,
-              "record only inside NVTX ranges of this name (nvtx:NAME), or between "
-              "cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)",
-              {.takes = "RANGE", .problem = check_capture_range});
+  line.option(
+      "--capture-range", &choices->capture_range,
+      "record only inside NVTX ranges of this name (nvtx:NAME; nvtx:step also takes step 7), "
+      "or between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi)",
+      {.takes = "RANGE", .problem = check_capture_range});
   line.option(
       "--measure-cost", &choices->measure_cost,
       "measure what recording costs the program: switch it off and on in windows of 50 ms "

@@ -228,7 +228,7 @@ TEST(Diff, UsesTheNamedRange) {
                      two = train(Training{.step_ns = 5'000 * kUs, .steps = 2, .marked = true});
   EXPECT_FALSE(diff_of(three, two).steady) << "too few to be found, and layers are no steps";
   Analyses before(three), after(two);
-  const TraceDiff result = diff(before, after, "step#0");
+  const TraceDiff result = diff(before, after, "step");
   ASSERT_TRUE(result.steady);
   EXPECT_DOUBLE_EQ(result.slowdown(), -0.5);
   EXPECT_FALSE(diff(before, after, "no such range").steady);

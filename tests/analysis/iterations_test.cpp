@@ -174,10 +174,6 @@ TEST(IterationRanges, ThatNameAStepMayBeNumbered) {
       << "of an algorithm";
   EXPECT_EQ(find([](int i) { return fmt::format("layer{}", i); }).source,
             IterationSource::kSequence);
-  EXPECT_EQ(without_last_numbers("12"), "12");
-  EXPECT_EQ(without_last_numbers("v2 step"), "v2 step");
-  EXPECT_EQ(without_last_numbers("step:"), "step:");
-  EXPECT_EQ(without_last_numbers(""), "");
 }
 
 TEST(IterationRanges, OfOtherNamesAreTheOuterOnes) {
@@ -215,7 +211,8 @@ TEST(IterationRanges, OfThePyTorchProfilerCountAsOneName) {
   }
   EXPECT_EQ(program.find().name, "ProfilerStep");
   EXPECT_THAT(program.find().all, SizeIs(6));
-  EXPECT_EQ(program.find("nvtx:ProfilerStep#10").all.size(), 6u);
+  EXPECT_THAT(program.find("nvtx:ProfilerStep").all, SizeIs(6));
+  EXPECT_THAT(program.find("nvtx:ProfilerStep#10").all, SizeIs(1));
   EXPECT_EQ(without_number("ProfilerStep#12"), "ProfilerStep");
   EXPECT_EQ(without_number("layer12"), "layer12");
   EXPECT_EQ(without_number("#12"), "#12");

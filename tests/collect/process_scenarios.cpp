@@ -182,7 +182,7 @@ int cost_windows(const Arguments&) {
 int cost_of_steps(const Arguments&) {
   start();
   for (int step = 0; step < 24; ++step) {
-    nvtxRangePushA("step");
+    nvtxRangePushA(("step#" + std::to_string(step)).c_str());
     run_kernel(kStreamA, "step");
     pause_ms(20);
     nvtxRangePop();
@@ -223,10 +223,12 @@ int nvtx_range(const Arguments&) {
   launch(kStreamA, "still inside");
   nvtxRangePop();
   launch(kStreamA, "after");
-  nvtxRangeId_t id = nvtxRangeStartA("step");
+  nvtxRangeId_t id = nvtxRangeStartA("step 2/24");
   launch(kStreamA, "inside again");
   nvtxRangeEnd(id);
+  nvtxRangePushA("steps");  // another name
   launch(kStreamA, "after again");
+  nvtxRangePop();
   return 0;
 }
 

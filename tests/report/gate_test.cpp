@@ -75,7 +75,7 @@ TraceBuilder half_hidden() {
   builder.stream("copies").memcpy(test::kHtoD, 100 * kUs, 200 * kUs).record("loaded");
   builder.stream("math").wait("loaded").kernel("gemm", 210 * kUs, 310 * kUs);
   builder.stream("copies").memcpy(test::kHtoD, 210 * kUs, 310 * kUs);
-  builder.range("step", 0, 400 * kUs);
+  builder.range("step 1/1", 0, 400 * kUs);
   return builder.meta("tier", "times");
 }
 

@@ -120,6 +120,19 @@ TEST_F(Cut, IsOfTheLastRangeOfTheNameAndOfItsProcess) {
   EXPECT_THROW(part("none"), Error);
 }
 
+TEST_F(Cut, FindsANumberedRangeWithAndWithoutItsNumber) {
+  for (int i = 1; i <= 3; ++i) {
+    builder_.at(100 * i).stream("a").kernel("gemm" + std::to_string(i), 100 * i, 100 * i + 10);
+    builder_.range("step " + std::to_string(i), 100 * i - 10, 100 * i + 50);
+  }
+  const auto kernel_in = [this](const std::string& range) {
+    const Trace trace = part(range);
+    return std::string(trace.text(trace.op.name_id[0]));
+  };
+  EXPECT_EQ(kernel_in("step"), "gemm3") << "the last one";
+  EXPECT_EQ(kernel_in("step 2"), "gemm2");
+}
+
 TEST_F(Cut, OfATimeKeepsWhatIsIssuedOrRunsThenInAllProcesses) {
   builder_.at(100).stream("a").kernel("long before", 110, 120);
   builder_.at(130).stream("a").kernel("runs into it", 150, 205);

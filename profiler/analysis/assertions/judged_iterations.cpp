@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/iterations/issued_work.h"
 #include "analysis/iterations/iteration_model.h"
@@ -51,30 +50,15 @@ JudgedIterations::JudgedIterations(Analyses& analyses) {
   leave_out_start_up(analyses);
 }
 
-// The outermost ranges of the thread that has most of them.
+// Those of the thread that has most of them.
 void JudgedIterations::from_ranges(const Trace& trace, const std::string& name, Id process) {
-  std::map<Id, std::vector<std::pair<Ns, Ns>>> by_thread;
-  for (Id id = 0; id < trace.range.size(); ++id) {
-    if (!is_named(trace.text(trace.range.name_id[id]), name) ||
-        trace.range.start_ns[id] == kUnknownNs || trace.range.end_ns[id] == kUnknownNs)
-      continue;
-    const Id thread = trace.range.thread_id[id];
-    if (process != kNoId && trace.process_of_thread(thread) != process) continue;
-    by_thread[thread].emplace_back(trace.range.start_ns[id], trace.range.end_ns[id]);
-  }
-  for (auto& [thread, spans] : by_thread) {
-    std::ranges::sort(spans);
-    std::vector<Ns> begins;
-    Ns until = kUnknownNs;
-    for (const auto& [start, end] : spans) {
-      if (!begins.empty() && start < until) continue;
-      begins.push_back(start);
-      until = end;
-    }
-    if (begins.size() <= begins_.size()) continue;
-    begins_ = std::move(begins);
-    end_ns_ = until;
-    process_ = trace.process_of_thread(thread);
+  for (const auto& [thread, spans] : ranges_named(trace, name, Unended::kLeftOut)) {
+    const Id owner = trace.process_of_thread(thread);
+    if ((process != kNoId && owner != process) || spans.size() <= begins_.size()) continue;
+    begins_.clear();
+    for (const auto& [start, end] : spans) begins_.push_back(start);
+    end_ns_ = spans.back().second;
+    process_ = owner;
   }
 }
 

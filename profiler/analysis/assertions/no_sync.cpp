@@ -25,25 +25,9 @@ namespace {
 // The outermost ranges of one name of every thread.
 class NamedRanges {
  public:
-  NamedRanges(const Trace& trace, std::string_view name) {
-    for (Id id = 0; id < trace.range.size(); ++id) {
-      if (!is_named(trace.text(trace.range.name_id[id]), name) ||
-          trace.range.start_ns[id] == kUnknownNs)
-        continue;
-      const Ns end = trace.range.end_ns[id];
-      by_thread_[trace.range.thread_id[id]].push_back(
-          {trace.range.start_ns[id], end == kUnknownNs ? std::numeric_limits<Ns>::max() : end});
-    }
-    for (auto& [thread, spans] : by_thread_) {
-      std::ranges::sort(spans);
-      Ns until = kUnknownNs;
-      std::erase_if(spans, [&](const std::pair<Ns, Ns>& span) {
-        const bool nested = until != kUnknownNs && span.first < until;
-        if (!nested) until = span.second;
-        return nested;
-      });
-      count_ += spans.size();
-    }
+  NamedRanges(const Trace& trace, std::string_view name)
+      : by_thread_(ranges_named(trace, name, Unended::kEndless)) {
+    for (const auto& [thread, spans] : by_thread_) count_ += spans.size();
   }
 
   size_t count() const { return count_; }
@@ -59,7 +43,7 @@ class NamedRanges {
   }
 
  private:
-  std::map<Id, std::vector<std::pair<Ns, Ns>>> by_thread_;
+  std::map<Id, RangeSpans> by_thread_;
   size_t count_ = 0;
 };
 

@@ -5,15 +5,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <set>
 
 #include "trace/ns_math.h"
+#include "vocabulary/range_name.h"
 
 namespace streamscope::analysis {
 namespace {
 
 // By name and thread.
-using Spans = std::map<std::pair<std::string_view, Id>, std::vector<std::pair<Ns, Ns>>>;
+using Spans = std::map<std::pair<std::string_view, Id>, RangeSpans>;
 
 // Joins the ranges of names that differ by the numbers at their end.
 void join_numbered(Spans& spans) {
@@ -37,7 +39,7 @@ void join_numbered(Spans& spans) {
 }
 
 // The host may be far ahead of the device, so the ranges themselves do not show the pace.
-std::vector<Ns> done_of(const IssuedWork& work, const std::vector<std::pair<Ns, Ns>>& spans) {
+std::vector<Ns> done_of(const IssuedWork& work, const RangeSpans& spans) {
   std::vector<Ns> done;
   for (size_t i = 0; i < spans.size(); ++i) {
     const Ns until = i + 1 < spans.size() ? spans[i + 1].first : spans[i].second;
@@ -76,6 +78,30 @@ class DeviceTime {
 
 }  // namespace
 
+RangeSpans outermost(RangeSpans spans) {
+  std::ranges::sort(spans);
+  RangeSpans outer;
+  for (const auto& span : spans) {
+    if (outer.empty() || span.first >= outer.back().second) outer.push_back(span);
+  }
+  return outer;
+}
+
+std::map<Id, RangeSpans> ranges_named(const Trace& trace, std::string_view name, Unended unended) {
+  const auto& range = trace.range;
+  std::map<Id, RangeSpans> by_thread;
+  for (Id id = 0; id < range.size(); ++id) {
+    const bool ended = range.end_ns[id] != kUnknownNs;
+    if (!is_named(trace.text(range.name_id[id]), name) || range.start_ns[id] == kUnknownNs ||
+        (!ended && unended == Unended::kLeftOut))
+      continue;
+    by_thread[range.thread_id[id]].emplace_back(
+        range.start_ns[id], ended ? range.end_ns[id] : std::numeric_limits<Ns>::max());
+  }
+  for (auto& [thread, spans] : by_thread) spans = outermost(std::move(spans));
+  return by_thread;
+}
+
 std::string_view without_number(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   return digits != name.npos && digits > 0 && name[digits] == '#' ? name.substr(0, digits) : name;
@@ -90,25 +116,13 @@ bool names_a_step(std::string_view name) {
   return false;
 }
 
-std::string_view without_last_numbers(std::string_view name) {
-  const size_t last = name.find_last_not_of("0123456789 \t_-:=#/.,([{)]}");
-  if (last == name.npos ||
-      name.substr(last + 1).find_first_of("0123456789") == std::string_view::npos)
-    return name;
-  return name.substr(0, last + 1);
-}
-
-bool is_named(std::string_view name, std::string_view wanted) {
-  return without_number(name) == without_number(wanted) || without_last_numbers(name) == wanted;
-}
-
 MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   Spans by_thread;
   const auto& range = work.trace().range;
   std::set<std::string_view> numbered;
   for (Id id = 0; id < range.size(); ++id) {
     const std::string_view whole = work.trace().text(range.name_id[id]);
-    const std::string_view name = wanted.empty() ? without_number(whole) : without_number(wanted);
+    const std::string_view name = wanted.empty() ? without_number(whole) : wanted;
     if (!wanted.empty() && !is_named(whole, wanted)) continue;
     if (name.empty() || range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
         work.trace().process_of_thread(range.thread_id[id]) != work.process())
@@ -122,12 +136,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   const auto issued_before = [&](Ns at) { return device_time.before(work.first_issued(at)); };
   MarkedByName found;
   for (auto& [key, spans] : by_thread) {
-    std::sort(spans.begin(), spans.end());
-    // A range inside one of the same name is part of it.
-    std::vector<std::pair<Ns, Ns>> outer;
-    for (const auto& span : spans) {
-      if (outer.empty() || span.first >= outer.back().second) outer.push_back(span);
-    }
+    RangeSpans outer = outermost(std::move(spans));
     MarkedRanges& ranges = found[std::string(key.first)];
     ranges.numbered = numbered.contains(key.first);
     if (outer.size() <= ranges.spans.size()) continue;

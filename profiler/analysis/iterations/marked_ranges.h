@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// NVTX ranges that may each be one iteration.
+// NVTX ranges of one name, which may each be one iteration.
 #pragma once
 
 #include <map>
@@ -14,10 +14,21 @@
 
 namespace streamscope::analysis {
 
+/// Begin and end of ranges of one thread.
+using RangeSpans = std::vector<std::pair<Ns, Ns>>;
+
+/// Those that begin in no other, by start: a range inside one of the same name is part of it.
+RangeSpans outermost(RangeSpans spans);
+
+enum class Unended { kLeftOut, kEndless };  ///< the latter: they end at the greatest Ns
+
+/// The outermost ranges that is_named() `name` (vocabulary/range_name.h), by thread.
+std::map<Id, RangeSpans> ranges_named(const Trace& trace, std::string_view name, Unended unended);
+
 /// The outermost ranges of one name.
 struct MarkedRanges {
-  Id thread_id = kNoId;                  ///< that has most of them
-  std::vector<std::pair<Ns, Ns>> spans;  ///< by start; of that thread
+  Id thread_id = kNoId;     ///< that has most of them
+  RangeSpans spans;         ///< of that thread
   std::vector<Ns> done_ns;  ///< when each range and the work issued since its start had ended
   Ns device_ns = 0;         ///< device time of ops issued between the first start and the last end
   Ns inside_ns = 0;         ///< of these, issued while one of the ranges was open
@@ -32,12 +43,6 @@ std::string_view without_number(std::string_view name);
 
 /// Names that a program gives to its iterations; "epoch" is not one.
 bool names_a_step(std::string_view name);
-/// What is left of a name without numbers at its end and what joins them: "iteration 7" and
-/// "iter[7]" are "iteration" and "iter". All of it if it has none or is only that.
-std::string_view without_last_numbers(std::string_view name);
-
-/// True if a range with this name is one of those named `wanted`, whatever its number.
-bool is_named(std::string_view name, std::string_view wanted);
 
 /// By name, without the number behind '#'. Ranges that name a step are of one name if their names
 /// differ by the numbers at the end, unless these are few that recur, such as "step 1" and "step 2"

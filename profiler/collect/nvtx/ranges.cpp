@@ -11,6 +11,7 @@
 #include "collect/process/gate.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
+#include "vocabulary/range_name.h"
 
 namespace streamscope::collect {
 namespace {
@@ -52,9 +53,9 @@ constinit OpenStarts counted_starts;  // whose ends show progress, where ids are
 bool delimits(const Act& act) {
   if (!running() || session.control->capture_range != ring::CaptureRange::kNvtx) return false;
   const std::string_view wanted = session.control->capture_range_name;
-  if (act.text == wanted) return true;
+  if (is_named(act.text, wanted)) return true;
   const size_t at = wanted.rfind('@');
-  return at != wanted.npos && act.text == wanted.substr(0, at) &&
+  return at != wanted.npos && is_named(act.text, wanted.substr(0, at)) &&
          name_of_domain(act.domain) == wanted.substr(at + 1);
 }
 

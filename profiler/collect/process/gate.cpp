@@ -15,6 +15,7 @@
 #include "collect/coord/coord_observer.h"
 #include "collect/process/session.h"
 #include "collect/process/thread_state.h"
+#include "vocabulary/range_name.h"
 
 namespace streamscope::collect {
 
@@ -330,7 +331,7 @@ void end_windows() {
 bool shows_progress(std::string_view range) {
   if (!running() || !is_measuring()) return false;
   const std::string_view wanted = session.control->measure_cost_range;
-  return !wanted.empty() && range == wanted;
+  return !wanted.empty() && is_named(range, wanted);
 }
 
 void note_paused_correlation(uint32_t correlation_id) {

@@ -17,6 +17,7 @@
 #include "analysis/units.h"
 #include "report/sections/job_document.h"
 #include "trace/error.h"
+#include "vocabulary/range_name.h"
 #include "vocabulary/read_number.h"
 #include "vocabulary/time_text.h"
 
@@ -228,7 +229,8 @@ std::optional<double> waits_per_iteration(const Trace& trace, const std::string&
   };
   std::vector<Span> spans;
   for (Id id = 0; id < trace.range.size(); ++id) {
-    if (trace.text(trace.range.name_id[id]) != name || trace.range.end_ns[id] == trace::kUnknownNs)
+    if (!is_named(trace.text(trace.range.name_id[id]), name) ||
+        trace.range.end_ns[id] == trace::kUnknownNs)
       continue;
     spans.push_back({trace.range.start_ns[id], trace.range.end_ns[id],
                      trace.process_of_thread(trace.range.thread_id[id])});

@@ -12,6 +12,7 @@
 #include "copy_rows.h"
 #include "trace/error.h"
 #include "vocabulary/call_kind.h"
+#include "vocabulary/range_name.h"
 
 namespace streamscope::trace {
 namespace {
@@ -209,7 +210,7 @@ Part part_of_range(const Trace& trace, std::string_view name) {
   const RangeColumns& ranges = trace.range;
   bool is_open = false;
   for (Id range = static_cast<Id>(ranges.size()); range-- > 0;) {
-    if (trace.text(ranges.name_id[range]) != name) continue;
+    if (!is_named(trace.text(ranges.name_id[range]), name)) continue;
     is_open |= ranges.end_ns[range] == kUnknownNs;
     if (ranges.end_ns[range] == kUnknownNs) continue;
     return {trace.process_of_thread(ranges.thread_id[range]), ranges.start_ns[range],
