@@ -90,6 +90,7 @@ Rank rank_of(const Trace& trace, Id frame) {
                          path = trace.text(frames.module_id[frame]);
   if (frames.kind[frame] == trace::kPythonFrame) return rank_of_python(symbol);
   if (frames.kind[frame] == trace::kCallSiteFrame) return symbol.empty() ? kNothing : kNamedPlace;
+  if (frames.kind[frame] == trace::kRangeFrame && path.empty()) return kProgram;  // an annotation
   const std::string_view module = path.substr(path.rfind('/') + 1);
   const auto is_one_of = [&](std::initializer_list<std::string_view> prefixes) {
     return std::ranges::any_of(prefixes, [&](auto prefix) { return module.starts_with(prefix); });

@@ -51,6 +51,13 @@ struct Function {
   bool complete = false;  ///< the stack goes up to the outermost function; else it is one frame
 };
 
+/// A range that is a frame in samples of its thread: an operator, an annotation, a built-in
+/// function.
+struct FrameOfRange {
+  Frame frame;
+  Small system_call = kNoSmall;  ///< in which it waits; kNoSmall: whether it does is not known
+};
+
 /// What a file contains about a call that records, waits for, queries or synchronizes, besides the
 /// call.
 struct Act {
@@ -107,6 +114,12 @@ class Assembly {
   void add(const Function& function) { functions_.push_back(function); }
   /// `stack_id` is one of stacks().
   void add(const trace::HostSample& sample) { samples_.push_back(sample); }
+  /// Adds samples of what was open on the threads that made calls, at one instant of each period:
+  /// functions, and inside of them ranges with one of these names (function_samples.cpp).
+  void sample_functions(std::unordered_map<Id, FrameOfRange> by_name) {
+    sampled_ranges_ = std::move(by_name);
+    samples_functions_ = true;
+  }
   void add_record(const Act& act) { records_.push_back(act); }
   /// A stream wait, a query or a synchronization.
   void add_look(const Act& act) { looks_.push_back(act); }
@@ -153,6 +166,10 @@ class Assembly {
   Id find_call(Id process, Int correlation) const;
   void join_work();
   void join_functions();
+  void sort_ranges();
+  struct SampledThread;
+  void take_samples();
+  trace::HostSample sample_at(Ns at, Id id, SampledThread& thread);
   std::vector<Id> join_acts(std::vector<Act>& acts);
   void find_awaited_streams();
   void name_records();
@@ -187,6 +204,8 @@ class Assembly {
   std::vector<Call> calls_;
   std::vector<Function> functions_;
   std::vector<trace::HostSample> samples_;
+  bool samples_functions_ = false;
+  std::unordered_map<Id, FrameOfRange> sampled_ranges_;  // by name
   std::vector<Act> records_, looks_;
   std::vector<trace::Op> ops_;
   std::vector<trace::Range> ranges_;

@@ -15,6 +15,10 @@ namespace {
 // Rows are stored while they are still in the CPU cache.
 constexpr size_t kFlushBytes = 2 << 20;
 
+Ns end_of(const trace::Range& range) {
+  return range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns;
+}
+
 /// The columns of all tables of calls.
 template <class Row>
 Row row_of_call(const Call& call) {
@@ -169,13 +173,14 @@ void Assembly::append_ops() {
 }
 
 // Ranges in order of start; the depth of each among those of its thread and domain.
-void Assembly::append_annotations() {
-  const auto end_of = [](const trace::Range& range) {
-    return range.end_ns == kUnknownNs ? std::numeric_limits<Ns>::max() : range.end_ns;
-  };
-  sort_stably(ranges_, [&](const trace::Range& a, const trace::Range& b) {
+void Assembly::sort_ranges() {
+  sort_stably(ranges_, [](const trace::Range& a, const trace::Range& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : end_of(a) > end_of(b);
   });
+}
+
+void Assembly::append_annotations() {
+  sort_ranges();
   std::map<std::pair<Id, Id>, std::vector<Ns>> open;  // ends, by thread and domain
   for (size_t i = 0; i < ranges_.size(); ++i) {
     trace::Range& range = ranges_[i];
@@ -241,6 +246,7 @@ void Assembly::finish() {
   index_calls();
   join_work();
   join_functions();
+  take_samples();
   call_record_ = join_acts(records_);
   call_look_ = join_acts(looks_);
   name_records();

@@ -21,12 +21,23 @@
 #include "trace/error.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/memory_kind.h"
+#include "vocabulary/system_call.h"
 
 namespace streamscope::import {
 namespace {
 
 constexpr Int kNone32 = 0xffffffff;    // "not applicable", also as -1
 constexpr Ns kLatestNs = Ns{1} << 61;  // 73 years: epoch times fit, sums do not overflow
+
+constexpr std::string_view kStepOfProfiler = "ProfilerStep#";
+
+// Built-in functions of Python in which a thread waits, by what their names contain; the first that
+// is found.
+constexpr std::pair<std::string_view, Small> kWaitingFunctions[] = {
+    {" sleep", SystemCall::clock_nanosleep}, {" acquire of _thread", SystemCall::futex},
+    {" poll of select", SystemCall::ppoll},  {" select", SystemCall::pselect6},
+    {" wait of select", SystemCall::ppoll},  {" recv", SystemCall::recvfrom},
+};
 
 enum class Category {
   kHost,  // ranges of host threads: operators, annotations, any other tool's
@@ -103,6 +114,7 @@ class KinetoReader {
     for (const auto& [what, count] : not_understood_)
       assembly_.losses().add("import-not-understood", count, kNoId, what);
     assembly_.set_origin(saw_cuda_ ? "kineto" : "chrome");
+    if (saw_cuda_) assembly_.sample_functions(std::move(frames_of_ranges_));
   }
 
  private:
@@ -219,15 +231,21 @@ class KinetoReader {
                                       .end_ns = end});
         break;
       }
-      case Category::kPython:
-        assembly_.add(host_range(event, start, end));
+      case Category::kPython: {
+        const trace::Range range = host_range(event, start, end);
+        assembly_.add(range);
         take_function(event, start, end);
+        take_builtin(event, range.name_id);
         break;
+      }
       case Category::kDeviceRange:
         ++not_understood_["annotations drawn on streams"];
         break;
-      default:
-        assembly_.add(host_range(event, start, end));
+      default: {
+        const trace::Range range = host_range(event, start, end);
+        assembly_.add(range);
+        if (!event.name.starts_with(kStepOfProfiler))
+          frames_of_ranges_.try_emplace(range.name_id, frame_of_range(event, range.name_id));
         take_call_stack(event, start, end);
         if (auto call = collective_of_annotation(event, assembly_)) {
           call->thread_id = thread_of(event);
@@ -235,7 +253,7 @@ class KinetoReader {
           call->end_ns = end;
           assembly_.add(*call);
         }
-        break;
+      }
     }
   }
 
@@ -251,6 +269,26 @@ class KinetoReader {
     std::string text(name.substr(0, open));
     text.append(":").append(line).append(" ").append(name.substr(close + 3));
     return Frame{.kind = trace::kPythonFrame, .symbol = assembly_.intern(text)};
+  }
+  // Operators are functions of PyTorch's library; an annotation stands for a part of the program.
+  FrameOfRange frame_of_range(const JsonEvent& event, Id name_id) {
+    const bool is_operator = event.category == "cpu_op" || event.category == "Operator";
+    return {{.kind = trace::kRangeFrame,
+             .symbol = name_id,
+             .module = is_operator ? assembly_.intern("libtorch") : kNoId}};
+  }
+  // Built-in functions are of the interpreter. Their names end with addresses of objects.
+  void take_builtin(const JsonEvent& event, Id name_id) {
+    constexpr std::string_view kBuiltIn = "<built-in ";
+    if (!event.name.starts_with(kBuiltIn) || frames_of_ranges_.contains(name_id)) return;
+    const std::string_view name = event.name.substr(0, event.name.find(" object at 0x"));
+    FrameOfRange shown{{.kind = trace::kRangeFrame,
+                        .symbol = assembly_.intern(name),
+                        .module = assembly_.intern("libpython")}};
+    const auto waiting = std::ranges::find_if(
+        kWaitingFunctions, [&](const auto& each) { return name.find(each.first) != name.npos; });
+    if (waiting != std::end(kWaitingFunctions)) shown.system_call = waiting->second;
+    frames_of_ranges_.emplace(name_id, shown);
   }
   // Functions are nested by time: "Python parent id" skips some while the profiler starts a step.
   void take_function(const JsonEvent& event, Ns start, Ns end) {
@@ -504,6 +542,7 @@ class KinetoReader {
   };
   std::map<Place, StreamFacts> stream_facts_;
   std::map<Id, std::vector<trace::Range>> open_;
+  std::unordered_map<Id, FrameOfRange> frames_of_ranges_;  // by name
   std::vector<Work> work_;
   std::vector<WorkOfCollective> collectives_;
   std::vector<PendingAct> acts_;

@@ -26,12 +26,15 @@ enum FrameKind : int32_t {
   kNativeFrame = 0,
   kPythonFrame,
   kCallSiteFrame,
+  kRangeFrame,
 };
 
 inline constexpr Term kFrameKinds[] = {
     {kNativeFrame, "native"},
     {kPythonFrame, "python"},
     {kCallSiteFrame, "call_site", "std::source_location"},
+    {kRangeFrame, "range",
+     "a range that was open: an operator, an annotation, a built-in function"},
 };
 
 }  // namespace streamscope

@@ -229,6 +229,41 @@ TEST(InputStarved, FindsALineThatAlsoWaitsForSomethingElse) {
   EXPECT_THAT(finding.text, HasSubstr("The workers do not keep up"));
 }
 
+// As imported: not known whether the thread runs, and operators and annotations as frames.
+SteppedProgram profiled(const std::vector<std::string>& ranges) {
+  SteppedProgram program = paused([&](SteppedProgram& each) {
+    std::vector<trace::StackFrame> frames;
+    for (const std::string& range : ranges) {
+      frames.push_back(each.native(range, range.find("::") == range.npos ? "" : "libtorch"));
+      frames.back().kind = trace::kRangeFrame;
+    }
+    each.sampled_pause(400, frames);
+  });
+  for (auto& runs : program.builder.columns().host_sample.runs) runs = trace::kNoSmall;
+  program.builder.meta("imported_from", "kineto");
+  return program;
+}
+
+TEST(InputStarved, FindsTheLoaderByTheRangesOfAProfile) {
+  const Finding own = only(
+      "input-starved", profiled({"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"}));
+  EXPECT_THAT(own.text, HasSubstr("By the profile's functions and operators: 100 % at "
+                                  "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__."));
+  EXPECT_THAT(own.text, HasSubstr("The thread that launches also loads the batches"));
+  const Finding workers = only(
+      "input-starved", profiled({"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"}));
+  EXPECT_THAT(workers.text, HasSubstr("The workers do not keep up"));
+}
+
+TEST(HostWorkInIteration, NamesTheAnnotationOfAProfileRatherThanItsOperator) {
+  const Finding finding =
+      only("host-work-in-iteration", profiled({"aten::mul", "## optimizer ##", "main"}));
+  EXPECT_THAT(finding.text,
+              HasSubstr("By the profile's functions and operators: 100 % at ## optimizer ##."));
+  EXPECT_THAT(only("host-work-in-iteration", profiled({})).text,
+              HasSubstr("100 % outside of operators."));
+}
+
 TEST(HostSamples, NamesALibraryRatherThanTheInterpreterThatItCalls) {
   SteppedProgram program = paused([](SteppedProgram& each) {
     each.sampled_pause(400,

@@ -79,7 +79,7 @@ class SteppedProgram {
   void pause(Ns us) { now += us * kUs; }
   /// The next `us` microseconds, sampled every 10; the frames are innermost first. `system_call`:
   /// in which the thread waits; kNoSmall: it runs.
-  void sampled_pause(Ns us, std::initializer_list<trace::StackFrame> frames,
+  void sampled_pause(Ns us, const std::vector<trace::StackFrame>& frames,
                      trace::Small system_call = trace::kNoSmall) {
     const trace::Id stack = add_stack(frames);
     for (Ns at = 5; at < us; at += 10) {
@@ -101,7 +101,7 @@ class SteppedProgram {
   }
 
   /// Innermost frame first.
-  trace::Id add_stack(std::initializer_list<trace::StackFrame> frames) {
+  trace::Id add_stack(const std::vector<trace::StackFrame>& frames) {
     const trace::Id stack = builder.add(
         trace::Stack{.process_id = 0, .frame_count = static_cast<trace::Small>(frames.size())});
     trace::Small depth = 0;

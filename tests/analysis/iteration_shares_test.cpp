@@ -113,6 +113,23 @@ TEST(Shares, OfALongGapThatNothingExplainsAreUnknown) {
                                               Part("unknown", 1991.5)));
 }
 
+TEST(Shares, OfWorkThatRunsInAGapThatNothingExplainsAreThatWork) {
+  ThreadedProgram program;
+  program.steps(10, [&] {
+    program.kernel(5 * kUs, 100 * kUs);
+    auto& op = program.builder.columns().op;
+    const Ns gap = op.end_ns.back();
+    program.kernel(5 * kUs, 1 * kUs, "ncclDevKernel_AllReduce", "network");
+    op.start_ns.back() = gap + 100 * kUs;
+    op.end_ns.back() = gap + 1600 * kUs;
+    program.kernel(5 * kUs, 2500 * kUs);
+    op.start_ns.back() += 2000 * kUs;
+  });
+  EXPECT_THAT(shares_us(program),
+              ElementsAre(Part("collectives", 1500), Part("device-latency", 11.5),
+                          Part("kernels", 600), Part("unknown", 491.5)));
+}
+
 TEST(Shares, TellCopiesAndCollectivesFromOtherKernels) {
   ThreadedProgram program;
   program.steps(10, [&] {

@@ -195,6 +195,23 @@ TEST(IterationRanges, OfOperatorsAndCollectivesAreNoIterations) {
   }
 }
 
+// Imported from a profile of PyTorch, whose categories are domains.
+TEST(IterationRanges, AreNoOperatorsOfALibraryThatOnlyTheProfilerMarks) {
+  const auto find = [](std::string_view name, std::string_view domain) {
+    RepeatedProgram program;
+    for (int i = 0; i < 6; ++i) {
+      const Ns begin = program.now_us;
+      program.kernels({"a", "b"});
+      program.builder.range(name, begin * kUs, program.now_us * kUs, domain);
+    }
+    return program.find().source;
+  };
+  EXPECT_EQ(find("aiter::gemm_a16w16", "user_annotation"), IterationSource::kRange);
+  EXPECT_EQ(find("aiter::gemm_a16w16", "cpu_op"), IterationSource::kSequence);
+  EXPECT_EQ(find("step", "python_function"), IterationSource::kSequence);
+  EXPECT_EQ(find("ProfilerStep#1", "cpu_op"), IterationSource::kRange);
+}
+
 TEST(IterationRanges, AreThoseThatAreAskedFor) {
   const RepeatedProgram program = epochs_of_steps("step");
   EXPECT_EQ(program.find("nvtx:backward").name, "backward");

@@ -8,6 +8,7 @@
 
 #include "imported.h"
 #include "trace/error.h"
+#include "vocabulary/system_call.h"
 
 namespace streamscope::test {
 namespace {
@@ -302,8 +303,67 @@ TEST_F(KinetoImport, TakesOnlyNamesWithFileAndLineAsFrames) {
                    python("a.py(x): f", "90", "100") + python("a.py(3)", "90", "100") +
                    python("a.py(3): f", "90", "100", 1, "user_annotation") +
                    call("cudaLaunchKernel", "110", 1) + kTail));
-  EXPECT_EQ(trace.stack.size(), 0u);
+  EXPECT_THAT(trace.stack_frame.kind, testing::Not(testing::Contains(trace::kPythonFrame)));
   EXPECT_EQ(trace.api_call.stack_id[0], trace::kNoId);
+}
+
+// Of the samples of the thread with calls, those between two times of the file, in µs.
+std::vector<trace::Id> samples_between(const Trace& trace, trace::Ns from_us, trace::Ns to_us) {
+  const trace::Ns zero = 90'000;  // where the first range begins
+  std::vector<trace::Id> found;
+  for (trace::Id sample = 0; sample < trace.host_sample.size(); ++sample) {
+    const trace::Ns at = trace.host_sample.at_ns[sample] + zero;
+    if (at >= from_us * 1000 && at < to_us * 1000) found.push_back(sample);
+  }
+  return found;
+}
+// What a sample shows, the innermost first: functions of Python, and ranges in brackets.
+std::vector<std::string> shown(const Trace& trace, trace::Id sample) {
+  std::vector<std::string> frames;
+  for (trace::Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
+    if (trace.stack_frame.stack_id[frame] != trace.host_sample.stack_id[sample]) continue;
+    const std::string symbol(trace.text(trace.stack_frame.symbol_id[frame]));
+    frames.push_back(trace.stack_frame.kind[frame] == trace::kRangeFrame ? "[" + symbol + "]"
+                                                                         : symbol);
+  }
+  return frames;
+}
+
+TEST_F(KinetoImport, SamplesTheFunctionsAndOperatorsThatWereOpen) {
+  const Trace trace =
+      import(write(kHead + python("train.py(9): main", "90", "1000") +
+                   python("ProfilerStep#7", "95", "990", 1, "user_annotation") +
+                   python("## load ##", "100", "300", 1, "user_annotation") +
+                   python("data.py(3): next", "101", "299") +
+                   python("<built-in method poll of select.poll object at 0x7f12>", "200", "200") +
+                   python("Optimizer.step#SGD.step", "500", "400", 1, "user_annotation") +
+                   python("aten::add_", "600", "200", 1, "cpu_op") +
+                   python("aten::mul", "100", "900", 2, "cpu_op") +
+                   call("cudaLaunchKernel", "1080", 1) + kernel("1085", 20, 1) + kTail));
+  using testing::ElementsAre;
+  const auto check = [&](trace::Ns from, trace::Ns to, const std::vector<std::string>& expected) {
+    const auto samples = samples_between(trace, from, to);
+    EXPECT_GE(samples.size(), 3u);
+    for (const trace::Id sample : samples) {
+      EXPECT_EQ(shown(trace, sample), expected) << "from " << from;
+      EXPECT_EQ(trace.host_sample.thread_id[sample], 0u) << "only that one makes calls";
+    }
+  };
+  check(102, 200, {"data.py:3 next", "train.py:9 main"});
+  check(200, 400, {"[<built-in method poll of select.poll]", "data.py:3 next", "train.py:9 main"});
+  check(410, 490, {"train.py:9 main"});
+  check(500, 600, {"[Optimizer.step#SGD.step]", "train.py:9 main"});
+  check(600, 800, {"[aten::add_]", "[Optimizer.step#SGD.step]", "train.py:9 main"});
+  const auto& samples = trace.host_sample;
+  EXPECT_EQ(samples.runs[samples_between(trace, 600, 800)[0]], trace::kNoSmall);
+  EXPECT_EQ(samples.runs[samples_between(trace, 200, 400)[0]], 0);
+  EXPECT_EQ(samples.system_call[samples_between(trace, 200, 400)[0]], SystemCall::ppoll);
+}
+
+TEST_F(KinetoImport, SamplesNothingOfAFileWithoutFunctionsAndOperators) {
+  const Trace trace =
+      import(write(kHead + call("cudaLaunchKernel", "100", 1) + kernel("105", 20, 1) + kTail));
+  EXPECT_EQ(trace.host_sample.size(), 0u);
 }
 
 }  // namespace

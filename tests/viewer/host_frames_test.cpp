@@ -44,6 +44,11 @@ test::TraceBuilder sampled() {
   return builder;
 }
 
+TEST(HostFrames, AreLeftOutWhereTheRangesThatSamplesAreMadeOfHaveLanes) {
+  EXPECT_TRUE(
+      HostFrames(sampled().meta("imported_from", "kineto").trace(), kAlways).rows().empty());
+}
+
 TEST(HostFrames, JoinsNeighborsInTheSameFunctionAndLeavesGaps) {
   const trace::Trace trace = sampled().trace();
   const HostFrames frames(trace, kAlways);

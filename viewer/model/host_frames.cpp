@@ -232,7 +232,9 @@ class HostFrames::Builder {
 };
 
 HostFrames::HostFrames(const trace::Trace& trace, TimeRange usual) : trace_(trace), states_(trace) {
-  if (trace.host_sample.size() > 0) Builder(*this, usual).build();
+  // The ranges that samples of a profile are made of are in lanes of their own.
+  if (trace.host_sample.size() > 0 && !analysis::are_samples_of_profile(trace))
+    Builder(*this, usual).build();
 }
 
 std::span<const HostFrames::RunRow> HostFrames::rows_of(Id thread) const {

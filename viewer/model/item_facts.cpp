@@ -235,9 +235,11 @@ Category ItemFacts::category_of_samples(Id run) const {
     case analysis::SampleState::kWaits:
       return Category::kWaits;
     case analysis::SampleState::kWaitsForLock:
+      return Category::kWaitsForLock;
+    case analysis::SampleState::kNotKnown:
       break;
   }
-  return Category::kWaitsForLock;
+  return Category::kOtherCall;
 }
 
 Id ItemFacts::name_id(Item item) const {

@@ -4,7 +4,8 @@
 // input-starved (SS307): in each iteration the device waits for the next batch: the host makes a
 //   long pause (as in SS305), and at least two fifths of its samples there are in a library that
 //   loads batches (torch.utils.data, DALI, WebDataset, tf.data, FFCV). Evidence: calls, times,
-//   samples of the host (record --samples). The gain assumes that a batch is always ready. Missed:
+//   samples of the host (record --samples), or the operators that PyTorch's profiler recorded. The
+//   gain assumes that a batch is always ready. Missed:
 //   loaders of the program's own, which SS305 finds by their lines.
 #include <fmt/format.h>
 
@@ -19,9 +20,10 @@ namespace {
 
 // The part of the time in which the host itself works on a batch.
 double working(const HostActivities& activities) {
-  Ns runs = 0;
-  for (const HostActivity& line : activities.lines) runs += line.runs ? line.each_ns : 0;
-  return static_cast<double>(runs) / static_cast<double>(std::max<Ns>(1, activities.each_ns));
+  Ns works = 0;
+  for (const HostActivity& line : activities.lines)
+    works += line.runs ? line.each_ns : line.fetch_ns;
+  return static_cast<double>(works) / static_cast<double>(std::max<Ns>(1, activities.each_ns));
 }
 
 }  // namespace

@@ -20,21 +20,36 @@
 namespace streamscope::analysis {
 namespace {
 
-// By stack: whether it is in a library that loads batches.
-std::vector<bool> input_stacks(const Trace& trace) {
-  constexpr std::string_view kLibraries[] = {"/torch/utils/data/", "/nvidia/dali/", "/webdataset/",
-                                             "/tensorflow/python/data/", "/ffcv/loader/"};
-  std::vector<bool> result(trace.stack.size());
-  for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
-    const Id stack = trace.stack_frame.stack_id[frame];
-    if (trace.stack_frame.kind[frame] != trace::kPythonFrame || stack >= result.size()) continue;
-    const std::string_view symbol = trace.text(trace.stack_frame.symbol_id[frame]);
-    if (std::ranges::any_of(kLibraries,
-                            [&](auto name) { return symbol.find(name) != symbol.npos; }))
-      result[stack] = true;
-  }
-  return result;
+// A frame whose symbol contains one of these, or begins with it without its slash, as in PyTorch's
+// profiler.
+template <size_t kCount>
+bool is_in(std::string_view symbol, const std::string_view (&places)[kCount]) {
+  return std::ranges::any_of(places, [&](std::string_view place) {
+    return symbol.find(place) != symbol.npos ||
+           (place.front() == '/' && symbol.starts_with(place.substr(1)));
+  });
 }
+
+// Whether stacks are in a library that loads batches.
+struct InputStacks {
+  explicit InputStacks(const Trace& trace)
+      : loads(trace.stack.size()), fetches(trace.stack.size()) {
+    constexpr std::string_view kLibraries[] = {"/torch/utils/data/", "/nvidia/dali/",
+                                               "/webdataset/",       "/tensorflow/python/data/",
+                                               "/ffcv/loader/",      "enumerate(DataLoader)#"};
+    constexpr std::string_view kFetching[] = {"/torch/utils/data/_utils/fetch.py",
+                                              "_SingleProcessDataLoaderIter"};
+    for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
+      const Id stack = trace.stack_frame.stack_id[frame];
+      const std::string_view symbol = trace.text(trace.stack_frame.symbol_id[frame]);
+      if (stack >= loads.size() || !is_in(symbol, kLibraries)) continue;
+      loads[stack] = true;
+      fetches[stack] = fetches[stack] || is_in(symbol, kFetching);
+    }
+  }
+
+  std::vector<bool> loads, fetches;  // by stack
+};
 
 // A thread without Python code, such as that of a backward pass, works for one that waits for it:
 // the line of that one says more than a function of a library.
@@ -107,7 +122,7 @@ class Summing {
         places_(analyses.places()),
         states_(analyses.trace()),
         callers_(analyses.trace()),
-        of_input_(input_stacks(analyses.trace())) {}
+        input_(analyses.trace()) {}
 
   void add(Id sample, double weight_ns) {
     const Id stack = trace_.host_sample.stack_id[sample];
@@ -119,14 +134,16 @@ class Summing {
       const Id thread = trace_.host_sample.thread_id[sample];
       what = fmt::format("{} {}", thread_label(trace_, thread), what);
     }
-    auto& [activity, sum_ns, input_ns] = sums_[{place, what}];
+    auto& [activity, sum_ns, input_ns, fetch_ns] = sums_[{place, what}];
     activity = {.place = place,
                 .what = what,
                 .samples = activity.samples + 1,
+                .known = state != SampleState::kNotKnown,
                 .runs = state == SampleState::kRuns,
                 .for_lock = state == SampleState::kWaitsForLock};
     sum_ns += weight_ns;
-    if (stack != kNoId && of_input_[stack]) input_ns += weight_ns;
+    if (stack != kNoId && input_.loads[stack]) input_ns += weight_ns;
+    if (stack != kNoId && input_.fetches[stack]) fetch_ns += weight_ns;
     const Ns delayed = trace_.host_sample.delayed_ns[sample];
     const Ns ran = trace_.host_sample.ran_ns[sample];
     if (delayed == trace::kNoInt || ran == trace::kNoInt) return;
@@ -135,12 +152,13 @@ class Summing {
   }
 
   HostActivities result() const {
-    HostActivities result;
+    HostActivities result{.of_profile = are_samples_of_profile(trace_)};
     double all_ns = 0;
     for (const auto& [key, sum] : sums_) {
       HostActivity& line = result.lines.emplace_back(sum.activity);
       line.each_ns = std::llround(sum.each_ns);
       line.input_ns = std::llround(sum.input_ns);
+      line.fetch_ns = std::llround(sum.fetch_ns);
       result.samples += line.samples;
       all_ns += sum.each_ns;
     }
@@ -154,20 +172,50 @@ class Summing {
  private:
   struct Sum {
     HostActivity activity;
-    double each_ns = 0, input_ns = 0;
+    double each_ns = 0, input_ns = 0, fetch_ns = 0;
   };
 
   const Trace& trace_;
   const Places& places_;
   SampleStates states_;
   WaitingCallers callers_;
-  std::vector<bool> of_input_;
+  InputStacks input_;
   std::string nowhere_;
   std::map<std::pair<std::string, std::string>, Sum> sums_;
   Ns delayed_ns_ = 0, ready_ns_ = 0;
 };
 
+constexpr std::string_view kOfProfile = "the profile's functions and operators";
+
+// "at data.py:45 collate (runs)"
+std::string labelled(const HostActivity& line, bool of_profile) {
+  if (of_profile && line.place.empty()) return "outside of operators";
+  const std::string place = line.place.empty() ? "an unknown place" : line.place;
+  return line.known ? fmt::format("at {} ({})", place, line.what) : "at " + place;
+}
+
 }  // namespace
+
+bool are_samples_of_profile(const Trace& trace) {
+  const auto from = trace.meta.find("imported_from");
+  return from != trace.meta.end() && from->second.starts_with("kineto");
+}
+
+uint64_t profiled_operators(const Trace& trace, const Iterations& iterations) {
+  constexpr std::string_view kCategories[] = {"cpu_op", "Operator", "python_function"};
+  const size_t count = iterations.steady_count();
+  if (!are_samples_of_profile(trace) || count == 0) return 0;
+  const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
+  const auto& ranges = trace.range;
+  uint64_t recorded = 0;
+  for (Id range = 0; range < ranges.size(); ++range) {
+    recorded += ranges.start_ns[range] >= from && ranges.start_ns[range] < to &&
+                trace.process_of_thread(ranges.thread_id[range]) == iterations.process_id &&
+                std::ranges::find(kCategories, trace.text(ranges.domain_id[range])) !=
+                    std::end(kCategories);
+  }
+  return recorded / count;
+}
 
 SamplesByThread::SamplesByThread(const Trace& trace)
     : trace_(trace), threads_(trace.thread.size()) {
@@ -261,7 +309,12 @@ std::string main_activity(const HostActivities& activities) {
   if (activities.samples < kLeastSamples) return "";
   const HostActivity& first = activities.lines.front();
   if (first.place.empty() || first.each_ns < activities.each_ns / kLeastMain) return "";
-  return fmt::format("{} ({})", first.place, first.what);
+  return first.known ? fmt::format("{} ({})", first.place, first.what) : first.place;
+}
+
+std::string counted_source(const HostActivities& activities) {
+  return activities.of_profile ? std::string(kOfProfile)
+                               : format_count(activities.samples, "sample") + " of its threads";
 }
 
 std::string activity_sentence(const HostActivities& activities) {
@@ -273,11 +326,11 @@ std::string activity_sentence(const HostActivities& activities) {
     const double share =
         static_cast<double>(line.each_ns) / static_cast<double>(activities.each_ns);
     if (parts.size() == kMostNamed || (share < kLeastNamed && !parts.empty())) break;
-    parts.push_back(fmt::format("{} {} ({})", format_percent(line.each_ns, activities.each_ns),
-                                line.place.empty() ? "at an unknown place" : "at " + line.place,
-                                line.what));
+    parts.push_back(fmt::format("{} {}", format_percent(line.each_ns, activities.each_ns),
+                                labelled(line, activities.of_profile)));
   }
-  return fmt::format("By samples of the host: {}.", fmt::join(parts, ", "));
+  return fmt::format("By {}: {}.", activities.of_profile ? kOfProfile : "samples of the host",
+                     fmt::join(parts, ", "));
 }
 
 }  // namespace streamscope::analysis

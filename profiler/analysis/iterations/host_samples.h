@@ -31,13 +31,24 @@ class SamplesByThread {
   std::vector<std::vector<Id>> threads_;
 };
 
+/// True if no one sampled the host: the samples are made of the functions and operators in a
+/// profile (import/function_samples.cpp).
+bool are_samples_of_profile(const Trace& trace);
+
+/// How many operators and functions of Python such a profile recorded in a steady iteration (mean),
+/// which takes the host time that a bare program does not need. 0 in other traces.
+uint64_t profiled_operators(const Trace& trace, const Iterations& iterations);
+
 /// Time of the host that was spent at one place in one way.
 struct HostActivity {
-  std::string place;  ///< call site, "train.py:41 step"; "" if no stack could be read
+  std::string place;  ///< call site, "train.py:41 step"; "" if no stack could be read, or if
+                      ///< nothing was open in a profile
   std::string what;   ///< "runs", "waits in futex", ...
   Ns each_ns = 0;     ///< of an iteration
   Ns input_ns = 0;    ///< of that: in a library that loads batches, such as torch.utils.data
+  Ns fetch_ns = 0;    ///< of that: the thread itself makes the batch, not a worker
   size_t samples = 0;
+  bool known = true;  ///< whether it runs or waits
   bool runs = false;
   bool for_lock = false;  ///< waits for the lock of Python's interpreter
 };
@@ -47,7 +58,8 @@ struct HostActivities {
   std::vector<HostActivity> lines;
   Ns each_ns = 0;  ///< of an iteration: what the lines sum to, but for rounding
   size_t samples = 0;
-  double delayed = 0;  ///< part of the time in which a thread was ready but had no processor
+  double delayed = 0;       ///< part of the time in which a thread was ready but had no processor
+  bool of_profile = false;  ///< are_samples_of_profile()
 };
 
 /// The samples on the critical path, each with the time of an iteration that it stands for.
@@ -75,6 +87,10 @@ std::string main_activity(const HostActivities& activities);
 
 /// Samples below which nothing is said about a part.
 inline constexpr size_t kLeastSamples = 10;
+
+/// What shows where the time went: "1,119 samples of its threads", "the profile's functions and
+/// operators".
+std::string counted_source(const HostActivities& activities);
 
 /// "By samples of the host: 62 % at data.py:45 collate (runs), 21 % at …."; "" with too few
 /// samples.

@@ -38,6 +38,11 @@ void join_numbered(Spans& spans) {
   }
 }
 
+// In a profile of PyTorch, whose categories are domains here.
+bool is_operator(std::string_view name, std::string_view domain) {
+  return (domain == "cpu_op" || domain == "python_function") && !name.starts_with("ProfilerStep#");
+}
+
 // The host may be far ahead of the device, so the ranges themselves do not show the pace.
 std::vector<Ns> done_of(const IssuedWork& work, const RangeSpans& spans) {
   std::vector<Ns> done;
@@ -123,12 +128,14 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   for (Id id = 0; id < range.size(); ++id) {
     const std::string_view whole = work.trace().text(range.name_id[id]);
     const std::string_view name = wanted.empty() ? without_number(whole) : wanted;
-    if (!wanted.empty() && !is_named(whole, wanted)) continue;
+    if (wanted.empty() ? is_operator(whole, work.trace().text(range.domain_id[id]))
+                       : !is_named(whole, wanted))
+      continue;
     if (name.empty() || range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||
         work.trace().process_of_thread(range.thread_id[id]) != work.process())
       continue;
     by_thread[{name, range.thread_id[id]}].emplace_back(range.start_ns[id], range.end_ns[id]);
-    if (name != whole) numbered.insert(name);
+    if (without_last_numbers(whole) != whole) numbered.insert(name);
   }
   if (by_thread.empty()) return {};
   if (wanted.empty()) join_numbered(by_thread);

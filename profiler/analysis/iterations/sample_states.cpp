@@ -92,7 +92,9 @@ void SampleStates::look_at(Id frame) {
 }
 
 SampleState SampleStates::of(Id sample) const {
-  if (trace_.host_sample.runs[sample] == 1) return SampleState::kRuns;
+  const trace::Small runs = trace_.host_sample.runs[sample];
+  if (runs == trace::kNoSmall) return SampleState::kNotKnown;
+  if (runs == 1) return SampleState::kRuns;
   const Id stack = trace_.host_sample.stack_id[sample];
   return stack < stacks_.size() && stacks_[stack] == Stack::kLock ? SampleState::kWaitsForLock
                                                                   : SampleState::kWaits;
@@ -104,6 +106,8 @@ std::string SampleStates::text(Id sample) const {
       return "runs";
     case SampleState::kWaitsForLock:
       return "waits for Python's lock";
+    case SampleState::kNotKnown:
+      return "runs or waits";
     case SampleState::kWaits:
       break;
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Whether a sampled thread ran, waited in the kernel, or waited for the lock of Python's
-// interpreter.
+// interpreter. Samples of a profile of PyTorch do not tell.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace streamscope::analysis {
 
-enum class SampleState : uint8_t { kRuns, kWaits, kWaitsForLock };
+enum class SampleState : uint8_t { kRuns, kWaits, kWaitsForLock, kNotKnown };
 
 /// Immutable, thread-safe; keeps a reference to the trace.
 class SampleStates {
@@ -21,7 +21,7 @@ class SampleStates {
   explicit SampleStates(const trace::Trace& trace);
 
   SampleState of(trace::Id sample) const;
-  /// "runs", "waits for Python's lock", "waits for input (poll)".
+  /// "runs", "waits for Python's lock", "waits for input (poll)", "runs or waits".
   std::string text(trace::Id sample) const;
 
  private:

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <future>
 #include <numeric>
+#include <optional>
 
 #include "analysis/busy_times.h"
 #include "analysis/stream_owners.h"
 #include "host_samples.h"
 #include "issued_work.h"
+#include "running_work.h"
 #include "steady_calls.h"
 #include "step_shares.h"
 #include "trace/ns_math.h"
@@ -94,27 +96,26 @@ class PathCutter {
   // Before the first launch the host was on its way to it, or work ran whose calls are missing.
   void add_beginning(Id thread, Ns from, Ns to) {
     if (!steps_.works_between(from, to)) return add_host(thread, from, to);
-    const Trace& trace = analyses_.trace();
-    const StreamOwners owners(trace);
-    Ns done = from;
-    for (const Id op : analyses_.by_start()) {
-      const Ns start = std::max(trace.op.start_ns[op], done),
-               end = std::min(trace.op.end_ns[op], to);
-      if (trace.op.start_ns[op] >= to) break;
-      if (start >= end || owners.of_op(op) != iterations_.process_id) continue;
-      each_part(start, end, [&](Shares& shares, Ns begin, Ns until) {
-        shares[index_of(StepShares::share_of_op(trace, op))] += until - begin;
-      });
-      done = end;
-    }
+    each_part(from, to, [&](Shares& shares, Ns begin, Ns end) { add_running(shares, begin, end); });
+  }
+
+  // What ran while it is not known what was waited for: probably that.
+  void add_running(Shares& shares, Ns from, Ns to) {
+    if (!running_) running_.emplace(analyses_, iterations_.process_id);
+    running_->each(from, to, [&](Id op, Ns duration) {
+      shares[index_of(StepShares::share_of_op(analyses_.trace(), op))] += duration;
+    });
   }
 
   void add(const PathStep& step) {
     if (step.kind == trace::kLaunchStep)
       return add_host(step.thread, step.start_ns, step.end_ns, step.op);
     each_part(step.start_ns, step.end_ns, [&](Shares& shares, Ns begin, Ns end) {
-      steps_.split(step, begin, end,
-                   [&](TimeShare share, Ns duration) { shares[index_of(share)] += duration; });
+      steps_.split(step, begin, end, [&](TimeShare share, Ns duration) {
+        // An unknown part is the last; what did not run in it is added at the end.
+        if (share == TimeShare::kUnknown) return add_running(shares, end - duration, end);
+        shares[index_of(share)] += duration;
+      });
     });
   }
 
@@ -138,6 +139,7 @@ class PathCutter {
   const Iterations& iterations_;
   SamplesByThread samples_;
   StepShares steps_;
+  std::optional<RunningWork> running_;
   std::vector<Shares> each_;
   Shares host_{};
   std::vector<SampledShare> sampled_;

@@ -85,8 +85,7 @@ std::string flame_graph(const IterationSummary& summary) {
        &boxes);
   std::string caption =
       fmt::format("Functions of the host while the device waits for it: {} of an iteration, by {}",
-                  format_duration(summary.host.each_ns),
-                  analysis::format_count(summary.host.samples, "sample"));
+                  format_duration(summary.host.each_ns), analysis::counted_source(summary.host));
   constexpr size_t kMostCommon = 4;
   if (!common.empty()) {
     caption += ", below ";

@@ -107,6 +107,7 @@ IterationSummary summarize(analysis::Analyses& analyses, const analysis::Iterati
     summary.pace = host_pace(analyses, model.iterations(), model.shares().threads);
     summary.other_level = find_other_level(analyses, model, summary.pace);
   }
+  summary.profiled_operators = profiled_operators(analyses.trace(), model.iterations());
   if (summary.host.lines.empty()) summary.not_sampled = analysis::not_sampled(analyses.trace());
   return summary;
 }
@@ -321,6 +322,12 @@ Section iteration_section(const IterationSummary& summary) {
                                                             : "mean iteration, " + mean));
   section.footnotes.push_back(
       "without it: predicted iteration if that took no time, without recording");
+  if (summary.profiled_operators > 0 && waits_for_host(summary)) {
+    section.footnotes.push_back(fmt::format(
+        "the profiler also recorded {} operators and functions an iteration, which slows the host "
+        "down; by how much is not known, and no time here leaves that out",
+        format_count(summary.profiled_operators)));
+  }
   if (!summary.not_sampled.empty() && waits_for_host(summary))
     section.footnotes.push_back(summary.not_sampled +
                                 ": what it does between its calls is not known");
@@ -335,21 +342,27 @@ Section host_section(const IterationSummary& summary) {
   Section section{.title = kHostTitle,
                   .remarks = {fmt::format(
                       "The device waits for the host for {} of an iteration ({}). What the host "
-                      "does meanwhile, by {} of its threads:",
+                      "does meanwhile, by {}:",
                       format_duration(host.each_ns), format_percent(host.each_ns, total),
-                      format_count(host.samples, "sample"))},
-                  .columns = {{"share", true}, {"time", true}, {"where", false}, {"what", false}}};
+                      analysis::counted_source(host))},
+                  .columns = {{"share", true}, {"time", true}, {"where", false}}};
+  const bool says_what = std::ranges::any_of(host.lines, &analysis::HostActivity::known);
+  if (says_what) section.columns.push_back({"what", false});
+  const auto add = [&](Ns time, const std::string& where, const std::string& what) {
+    section.rows.push_back({format_percent(time, total), format_duration(time), where});
+    if (says_what) section.rows.back().push_back(what);
+  };
+  const std::string no_place = host.of_profile ? "outside of operators" : "unknown";
   Ns rest = host.each_ns;
   for (const analysis::HostActivity& line : host.lines) {
     if (section.rows.size() == kMostLines ||
         static_cast<double>(line.each_ns) < kLeastShown * static_cast<double>(total))
       break;
-    section.rows.push_back({format_percent(line.each_ns, total), format_duration(line.each_ns),
-                            line.place.empty() ? "unknown" : line.place, line.what});
+    add(line.each_ns, line.place.empty() ? no_place : line.place, line.what);
     rest -= line.each_ns;
   }
   if (static_cast<double>(rest) >= kLeastShown * static_cast<double>(total))
-    section.rows.push_back({format_percent(rest, total), format_duration(rest), "elsewhere", ""});
+    add(rest, "elsewhere", "");
   section.footnotes.push_back("shares of the iteration");
   constexpr double kMuchDelayed = 0.05;
   if (host.delayed > kMuchDelayed) {

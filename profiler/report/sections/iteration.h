@@ -30,8 +30,9 @@ struct IterationSummary {
   analysis::Shares without_ns{};                  ///< IterationModel::without_ns()
   trace::Ns bare_ns = 0;                          ///< predicted without recording
   analysis::HostFunction host_functions;          ///< the same by call
-  analysis::HostActivities host;  ///< while the host held the device up; empty without samples
-  std::string not_sampled;        ///< without samples at all: why
+  analysis::HostActivities host;    ///< while the host held the device up; empty without samples
+  std::string not_sampled;          ///< without samples at all: why
+  uint64_t profiled_operators = 0;  ///< of an iteration, in a profile of PyTorch
   analysis::HostPace pace;
   std::optional<analysis::OtherLevel> other_level;
 

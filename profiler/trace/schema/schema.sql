@@ -637,11 +637,12 @@ CREATE TABLE thread_sample (
 
 CREATE TABLE host_sample (
   -- What a thread that issues work did, sampled from outside at intervals of random length (record --samples). Imported
-  -- from nsys: its samples while the thread ran, and samples of its context switches while it had no processor.
+  -- from nsys: its samples while the thread ran, and samples of its context switches while it had no processor. Imported from
+  -- PyTorch's profiler: the functions and operators that were open on the thread at one instant of each period.
   id INTEGER PRIMARY KEY,                              -- dense from 0
   thread_id INTEGER REFERENCES thread(id),             -- the thread
   at_ns INTEGER,                                       -- when
-  runs INTEGER,                                        -- 1: it runs or is ready to, 0: it waits in the kernel
+  runs INTEGER,                                        -- 1: it runs or is ready to, 0: it waits in the kernel; NULL: unknown
   system_call INTEGER,                                 -- runs 0: number on x86-64 of the system call in which it waits; -1:
                                                        -- elsewhere, as in a page fault; -2: a call that x86-64 lacks
   ran_ns INTEGER,                                      -- CPU time since its sample before; NULL if unknown
