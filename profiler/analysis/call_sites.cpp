@@ -54,7 +54,8 @@ enum Rank { kNothing, kInterpreter, kFramework, kProgram, kBasicPackage, kPackag
 // PyTorch's profiler) by the part of it that is below a folder of packages or of the program.
 Rank rank_of_python(std::string_view symbol) {
   if (symbol.empty()) return kNothing;
-  if (symbol.starts_with("<frozen ") || symbol.starts_with("<string>")) return kBasicPackage;
+  if (symbol.starts_with("<frozen ") || symbol.starts_with("<string>") || is_generated_code(symbol))
+    return kBasicPackage;
   const bool is_whole = symbol.starts_with('/');
   bool is_package = false;
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
@@ -128,6 +129,10 @@ std::vector<std::string> launched_kernels(const Trace& trace) {
 }
 
 }  // namespace
+
+bool is_generated_code(std::string_view symbol) {
+  return symbol.find("/torchinductor_") != symbol.npos || symbol.starts_with("<eval_with_key>");
+}
 
 std::string frame_label(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;

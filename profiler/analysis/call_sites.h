@@ -25,6 +25,9 @@ std::vector<std::string> call_sites(const trace::Trace& trace);
 /// symbols are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
+/// True for a function of Python that torch.compile wrote, by its symbol.
+bool is_generated_code(std::string_view symbol);
+
 /// A frame in the same format.
 std::string frame_label(const trace::Trace& trace, trace::Id frame);
 /// A frame without its line: "step (train.py)", "load (data.cpp)", "load", "libtorch.so".

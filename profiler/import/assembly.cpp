@@ -4,12 +4,15 @@
 #include "assembly.h"
 #include "vocabulary/call_row.h"
 #include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace streamscope::import {
 namespace {
+
+constexpr Ns kClockError = 5'000;
 
 // A number of the file for a 32-bit column; NULL if it does not fit or means "none" there.
 Small narrow(Int number) {
@@ -227,6 +230,14 @@ Id Assembly::busiest_process() const {
 }
 
 // Work and the calls that issued it; until append_ops(), api_call_id is the index of the call.
+// CUDA documents that the call of an asynchronous copy to pageable memory returns only once the
+// copy has completed.
+bool Assembly::waits_for_copy(const Call& call, const trace::Op& op) const {
+  return op.kind == trace::kMemcpy && op.detail == CopyKind::kDeviceToHost &&
+         op.memory_kinds != kNoSmall && destination_of(op.memory_kinds) == MemoryKind::kPageable &&
+         kind_of(call) == CallKind::kMemcpyAsync && op.end_ns - call.end_ns <= kClockError;
+}
+
 void Assembly::join_work() {
   sort_stably(ops_, {}, &trace::Op::start_ns);
   call_stream_.assign(calls_.size(), kNoId);
@@ -238,6 +249,7 @@ void Assembly::join_work() {
     op.call_number = op.correlation_id;
     if (call != kNoId) {
       call_stream_[call] = op.stream_id;
+      if (waits_for_copy(calls_[call], op)) waiting_copies_.insert(call);
     } else if (op.kind != trace::kMemcpy || !is_migration(op.detail)) {
       ++lost[process];
     }
@@ -294,7 +306,6 @@ std::vector<Id> Assembly::join_acts(std::vector<Act>& acts) {
 // process that had work left, if it lasted until that was done: for an idle stream it does not
 // wait.
 void Assembly::find_awaited_streams() {
-  constexpr Ns kClockError = 5'000;
   std::vector<Id> waits;
   for (Id id = 0; id < calls_.size(); ++id) {
     const Id act = call_look_.empty() ? kNoId : call_look_[id];

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "api_calls.h"
@@ -164,6 +165,7 @@ class Assembly {
   void shift_times();
   void index_calls();
   Id find_call(Id process, Int correlation) const;
+  bool waits_for_copy(const Call& call, const trace::Op& op) const;
   void join_work();
   void join_functions();
   void sort_ranges();
@@ -232,6 +234,7 @@ class Assembly {
   std::vector<Index> index_;  // by process
   bool indexed_ = false;
   std::vector<Id> call_stream_;              // of the work it issued or waited for
+  std::unordered_set<Id> waiting_copies_;    // calls that are synchronous, whatever their name
   std::vector<Id> call_record_, call_look_;  // its act; empty if there are none
   std::vector<Id> call_row_;                 // row of api_call
   std::vector<RecordCall> record_calls_;

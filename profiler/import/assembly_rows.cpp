@@ -138,7 +138,8 @@ void Assembly::append_calls() {
   call_row_.assign(calls_.size(), kNoId);
   for (size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
-    const CallKind kind = kind_of(call);
+    const CallKind kind =
+        waiting_copies_.contains(static_cast<Id>(i)) ? CallKind::kMemcpy : kind_of(call);
     switch (row_of(kind)) {
       case CallRow::kEventRecord:
         break;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/labels.h"
+#include "trace/ns_math.h"
 
 namespace streamscope::job {
 
@@ -30,10 +31,13 @@ bool has_unknown_waits(const trace::Trace& trace) {
   return false;
 }
 
-// 0 if there is none.
+// 0 if there is none where a third of the time went.
 uint32_t place_of_most(const std::map<uint32_t, Ns>& times) {
+  constexpr Ns kLeastOfTime = 3;  // its reciprocal
   const auto most = std::ranges::max_element(times, {}, [](const auto& at) { return at.second; });
-  return most == times.end() ? 0 : most->first;
+  Ns all = 0;
+  for (const auto& [place, time] : times) trace::add_to(all, time);
+  return most == times.end() || most->second < all / kLeastOfTime ? 0 : most->first;
 }
 
 void add_to(Segment& segment, TimeShare share, Ns duration) {
@@ -170,7 +174,10 @@ Id SegmentCutter::ended_before(Ns from, Ns to, Wanted wanted) const {
 }
 
 SegmentCutter::Detour SegmentCutter::detour_of_op(const PathStep& step) const {
-  const Ns issued = analyses_.order().issue(step.op).end_ns;
+  const analysis::Issue issue = analyses_.order().issue(step.op);
+  // The call of a synchronous copy lasts until the copy has ended.
+  const bool waits = analyses_.order().copy_sync(step.op) != kNoId;
+  const Ns issued = waits ? issue.start_ns : issue.end_ns;
   if (issued == kUnknownNs || step.end_ns != trace_.op.start_ns[step.op]) return {};
   const Ns ready = step.kind == trace::kGapStep ? std::max(issued, step.start_ns) : issued;
   if (step.end_ns - ready <= analysis::kStartLatencyNs) return {};

@@ -227,7 +227,8 @@ class Summarizer {
       for (; launch != blocked.end() && launch->first < to; ++launch)
         waited += std::min(launch->second, to) - launch->first;
       for (const analysis::HostPart& part : parts_) {
-        if (part.state == HostState::kSync || part.state == HostState::kCopy)
+        if (part.state == HostState::kSync || part.state == HostState::kCopy ||
+            part.state == HostState::kRead)
           waited += part.duration_ns;
       }
       if (waited * kMomentShare > to - from) return kUnknownNs;

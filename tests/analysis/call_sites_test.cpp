@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/trace_builder.h"
+
 namespace streamscope::analysis {
 namespace {
 
@@ -21,6 +23,15 @@ TEST(SourceLine, IsEmptyWithoutAFileAndALine) {
   for (const char* text : {"", "load", "std::sort", "app+0xb667", ":41 step", "data.cpp:0 step",
                            "data.cpp:", "data.cpp:41step", "data.cpp:-1", "data.cpp:99999999999"})
     EXPECT_FALSE(source_line(text)) << text;
+}
+
+TEST(CallSite, IsTheProgramsFunctionRatherThanOneThatACompilerWrote) {
+  for (const char* generated :
+       {"/tmp/torchinductor_me/ov/cov463.py:2533 call", "<eval_with_key>.50:4 forward"}) {
+    test::TraceBuilder builder;
+    builder.sample(100, {generated, "torch/_dynamo/eval_frame.py:1039 _fn", "train.py:9 step"});
+    EXPECT_EQ(call_sites(builder.trace())[0], "train.py:9 step") << generated;
+  }
 }
 
 }  // namespace

@@ -161,9 +161,27 @@ TEST(InnerLoop, NeedsEightRounds) {
 
 TEST(InnerLoop, IsNotSaidOfLayersThatNeedEachOther) {
   EXPECT_FALSE(loop_of(Rounds{.between = kModuleCall}.program()));
+  EXPECT_FALSE(loop_of(Rounds{.between = "torch/nn/modules/module.py:1747 _call_impl"}.program()))
+      << "as PyTorch's profiler writes it";
   const auto inside = loop_of(Rounds{.outermost = kModuleCall}.program());
   ASSERT_TRUE(inside.has_value()) << "a loop of one layer";
   EXPECT_EQ(inside->place, "in scale (scale.py), called at train.py:7 equalize");
+}
+
+TEST(InnerLoop, IsNotSaidOfCodeThatACompilerWrote) {
+  const auto of = [](const char* function) {
+    SteppedProgram program;
+    program.steps(12, [&](int) {
+      for (int i = 0; i < 20; ++i) {
+        program.sampled_pause(20, {program.python(function)});
+        program.launch(5, 2);
+      }
+    });
+    return loop_of(program);
+  };
+  EXPECT_TRUE(of("/src/train.py:7 step"));
+  EXPECT_FALSE(of("/tmp/torchinductor_me/ov/cov463.py:2533 call"));
+  EXPECT_FALSE(of("<eval_with_key>.50:4 forward"));
 }
 
 TEST(InnerLoop, IsNotSaidWithoutAPlaceInPython) {

@@ -282,6 +282,38 @@ TEST(SyncInIteration, RemovesTheReadOfAValueWithItsSynchronization) {
   EXPECT_THAT(finding.text, HasSubstr("It reads a value that the device computed."));
 }
 
+// As older versions of PyTorch read a value: the call of an asynchronous copy to pageable memory
+// returns only once that is done, so the synchronization after it has nothing to wait for, and a
+// profile does not say of which stream it is.
+SteppedProgram read_to_pageable_memory() {
+  constexpr trace::Small kDeviceToPageable = 3 * 16 + 1;
+  SteppedProgram program;
+  return program.steps(12, [&](int) {
+    for (int i = 0; i < 10; ++i) program.launch(5, 30);
+    program.copy(test::kDtoH, 5, 2, "main", 8);
+    auto& columns = program.builder.columns();
+    columns.op.memory_kinds.back() = kDeviceToPageable;
+    program.now = columns.api_call.end_ns.back() = columns.op.end_ns.back() + 2 * kUs;
+    program.builder.stream("main").synchronize(program.now, program.now + 3 * kUs);
+    columns.host_sync.stream_id.back() = kNoId;
+    program.now += 3 * kUs;
+  });
+}
+
+TEST(SyncInIteration, KnowsThatACopyToPageableMemoryHasWaited) {
+  const SteppedProgram program = read_to_pageable_memory();
+  const Finding finding = only("sync-in-iteration", program);
+  EXPECT_THAT(finding.text, HasSubstr("It reads a value that the device computed. The host is "
+                                      "blocked for 277 µs of an iteration"));
+  EXPECT_LT(finding.iteration->after_ns, finding.iteration->before_ns);
+  expect_silent("pageable-copy", program);
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  const Shares& shares = analyses.iteration_model().shares().total;
+  EXPECT_LE(shares[static_cast<size_t>(TimeShare::kCopies)], 12 * 2 * kUs) << "the copies alone";
+  EXPECT_GT(shares[static_cast<size_t>(TimeShare::kSynchronizing)], 100 * kUs);
+}
+
 TEST(SyncInIteration, DoesNotTakeACopyOfUnknownSizeForAValue) {
   SteppedProgram program = with_sync(true);
   for (trace::Int& bytes : program.builder.columns().op.bytes) bytes = trace::kNoInt;

@@ -31,6 +31,7 @@ TEST(OnlyIteration, IsANumberedStepIfNothingElseRepeats) {
   EXPECT_EQ(step.median_ns, 20 * 10 * kUs);
   EXPECT_EQ(find("ProfilerStep#5", true).source, IterationSource::kSequence);
   EXPECT_EQ(find("step[EXTEND bs=15 toks=15360]", false).source, IterationSource::kRange);
+  EXPECT_EQ(find("execute_context_1(888)_generation_0(0)", false).source, IterationSource::kRange);
   EXPECT_FALSE(find("all_iterations", false).found()) << "it may be the whole loop";
   EXPECT_TRUE(find("all_iterations", false, "nvtx:all_iterations").found());
 }

@@ -360,6 +360,27 @@ TEST_F(KinetoImport, SamplesTheFunctionsAndOperatorsThatWereOpen) {
   EXPECT_EQ(samples.system_call[samples_between(trace, 200, 400)[0]], SystemCall::ppoll);
 }
 
+// PyTorch reads a value by an asynchronous copy and a synchronization. The call of such a copy
+// waits if the memory is pageable, else the synchronization does.
+TEST_F(KinetoImport, MakesACopyToPageableMemoryASynchronousOne) {
+  const auto read = [&](const std::string& memory, const std::string& started) {
+    const std::string copy =
+        R"({"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> )" + memory +
+        R"X()","pid":0,"tid":7,"ts":)X" + started +
+        R"(,"dur":2,"args":{"device":0,"context":1,"stream":7,"correlation":2,"bytes":8}},)";
+    return import(write(kHead + call("cudaLaunchKernel", "100", 1) + kernel("103", 7, 1) +
+                        call("cudaMemcpyAsync", "115", 2) + copy + kTail));
+  };
+  const Trace pageable = read("Pageable", "113.5");
+  ASSERT_EQ(pageable.host_sync.size(), 1u);
+  EXPECT_EQ(pageable.host_sync.kind[0], trace::kSynchronousCopy);
+  EXPECT_EQ(pageable.text(pageable.host_sync.name_id[0]), "cudaMemcpyAsync");
+  EXPECT_EQ(pageable.api_call.size(), 1u);
+  EXPECT_EQ(pageable.op.api_call_id[1], trace::kNoId);
+  EXPECT_EQ(read("Pinned", "113.5").host_sync.size(), 0u);
+  EXPECT_EQ(read("Pageable", "130").host_sync.size(), 0u) << "the call returned long before";
+}
+
 TEST_F(KinetoImport, SamplesNothingOfAFileWithoutFunctionsAndOperators) {
   const Trace trace =
       import(write(kHead + call("cudaLaunchKernel", "100", 1) + kernel("105", 20, 1) + kTail));

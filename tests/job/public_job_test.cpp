@@ -110,7 +110,7 @@ TEST_F(PublicJob, IsSummarizedSoThatTheTimesAddUp) {
     ASSERT_THAT(summary.iterations, SizeIs(1));  // one step was profiled
     const RankIteration& step = summary.iterations[0];
     EXPECT_THAT(step.collectives, SizeIs(8));
-    EXPECT_LT(pack(summary).size(), 3000u);
+    EXPECT_LT(pack(summary).size(), 4000u);  // a sixth of it names operators as places
     // In the collectives the ranks wait for each other up to 7.6 ms, their hosts with them. None of
     // it is in their own work.
     for (const Segment& segment : step.segments)

@@ -88,7 +88,9 @@ TEST_F(Picture, ShowsEveryPanelAt200Percent) { show_every_panel(2); }
 
 TEST_F(Picture, OpensEveryPanelBelowTheTimeline) {
   // Without findings, as opening their panel selects one.
-  const auto model = std::make_shared<const TraceModel>(test::pipeline_trace(1).trace());
+  test::TraceBuilder builder = test::pipeline_trace(1);
+  builder.columns().range = {};
+  const auto model = std::make_shared<const TraceModel>(builder.trace());
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
   workspace.set_model(model);

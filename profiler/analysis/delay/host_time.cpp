@@ -12,8 +12,11 @@
 
 #include "analysis/large_vector.h"
 #include "analysis/usage/host_syncs.h"
+#include "change.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
+#include "vocabulary/copy_kind.h"
+#include "vocabulary/memory_kind.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -22,6 +25,22 @@ constexpr size_t kBlockCalls = 16;
 
 // A call that waited for another call returns at most this long after it.
 constexpr Ns kAfterLockNs = 20'000;
+
+constexpr trace::Int kMostBytesOfValue = 64 << 10;
+
+// Calls that return only once a small copy to the host is done, and so wait for all work before it.
+Marks reading_calls(const Trace& trace) {
+  const auto& op = trace.op;
+  Marks calls;
+  for (Id id = 0; id < op.size(); ++id) {
+    const trace::Small memory = op.memory_kinds[id];
+    if (op.kind[id] == trace::kMemcpy && op.detail[id] == CopyKind::kDeviceToHost &&
+        memory != trace::kNoSmall && destination_of(memory) == MemoryKind::kPageable &&
+        op.bytes[id] >= 0 && op.bytes[id] <= kMostBytesOfValue && op.api_call_id[id] != kNoId)
+      calls.add(op.api_call_id[id]);
+  }
+  return calls;
+}
 
 // Overheads of the driver that also occur without a profiler.
 bool loads_code(std::string_view overhead) {
@@ -239,6 +258,7 @@ void HostTime::add_locks() {
 
 void HostTime::add_memory_calls() {
   const auto& calls = trace_.api_call;
+  const Marks reading = reading_calls(trace_);
   for (Id call = 0; call < calls.size(); ++call) {
     const trace::Small kind = calls.kind[call];
     const Ns start = calls.start_ns[call], end = calls.end_ns[call];
@@ -246,9 +266,11 @@ void HostTime::add_memory_calls() {
     const bool copies = kind == CallKind::kMemcpy || kind == CallKind::kMemcpyAsync,
                is_long = trace::difference_of(end, start) >= kLongCallNs;
     if (!(copies && is_long) && !is_allocation(kind)) continue;
-    threads_[calls.thread_id[call]].specials.push_back(
-        {start, end, copies ? HostState::kCopy : HostState::kMemory,
-         is_long ? calls.name_id[call] : kNoId});
+    threads_[calls.thread_id[call]].specials.push_back({start, end,
+                                                        !copies             ? HostState::kMemory
+                                                        : reading.has(call) ? HostState::kRead
+                                                                            : HostState::kCopy,
+                                                        is_long ? calls.name_id[call] : kNoId});
   }
 }
 
@@ -351,7 +373,8 @@ void HostTime::split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool
   auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
   Ns at = from;
   for (; special != specials.end() && special->start_ns < to; ++special) {
-    if (!plain && (special->state == HostState::kMemory || special->state == HostState::kCopy))
+    if (!plain && (special->state == HostState::kMemory || special->state == HostState::kCopy ||
+                   special->state == HostState::kRead))
       continue;
     const Ns begin = std::max(special->start_ns, from), end = std::min(special->end_ns, to);
     if (plain && begin > at) split_plain(thread, at, begin, parts);

@@ -21,6 +21,7 @@ enum class HostState : uint8_t {
   kLock,         ///< in a call that was blocked until another thread's call ended
   kMemory,       ///< in a call that allocates or frees memory
   kCopy,         ///< in a call that copies and took kLongCallNs or more
+  kRead,         ///< the same, if it waits for a value: a small copy to pageable memory
   kSync,         ///< blocked in a synchronization or a synchronous copy, or polling
   kCall,         ///< in another CUDA call
   kOutside,      ///< between CUDA calls
@@ -32,7 +33,8 @@ struct HostPart {
   Ns duration_ns = 0;
   Id host_sync = kNoId;  ///< kSync: the last synchronization of the interval
   /// String id. kCall: the longest of the last calls that took kLongCallNs or more; kMemory: the
-  /// first that did; kCopy: the first; kCodeLoading: what loads; kLock: the other thread's call.
+  /// first that did; kCopy, kRead: the first; kCodeLoading: what loads; kLock: the other thread's
+  /// call.
   Id call_name = kNoId;
 };
 

@@ -26,7 +26,7 @@ WaitCause cause_of(Contention::Kind kind) {
 
 WaitCause cause_of(HostState state) {
   using enum WaitCause;
-  constexpr WaitCause kCauses[] = {kProfiler, kCodeLoading, kHostLock, kHostCall,
+  constexpr WaitCause kCauses[] = {kProfiler, kCodeLoading, kHostLock, kHostCall, kHostCall,
                                    kHostCall, kHostSync,    kHostCall, kHost};
   return kCauses[static_cast<size_t>(state)];
 }

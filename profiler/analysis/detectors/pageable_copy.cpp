@@ -9,9 +9,9 @@
 //   synchronizes, and blocking ones, unless the faster copy alone is worth reporting; blocking ones
 //   that are not made in each iteration, as page-locking memory for one copy costs more than it
 //   brings. Those of each iteration are one finding a direction, with its places. The gain assumes
-//   that an asynchronous call returns at once, and that the copy runs as fast as the fastest
-//   page-locked copy of the trace in the same direction; if there is none, at 87 % of what 16 lanes
-//   of the device's generation of PCIe carry.
+//   that an asynchronous call returns at once if its thread goes on issuing, and that the copy runs
+//   as fast as the fastest page-locked copy of the trace in the same direction; if there is none,
+//   at 87 % of what 16 lanes of the device's generation of PCIe carry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -135,12 +135,13 @@ std::map<Findings::Key, CopyGroup> group_copies(Analyses& analyses, const std::v
     group.blocks_by_contract = blocks;
     trace::add_to(group.bytes, trace.op.bytes[op]);
     trace::add_to(group.call_ns, trace::between(issue.start_ns, issue.end_ns));
-    if (!blocks) group.overlaps |= acts.issues_after(issue.thread_id, issue.end_ns);
+    const bool overlaps = !blocks && acts.issues_after(issue.thread_id, issue.end_ns);
+    group.overlaps |= overlaps;
     const Ns length = trace.op.end_ns[op] - trace.op.start_ns[op];
     const double of_byte = pace[direction] > 0 ? pace[direction] : usual_pace(trace, op);
     const auto pinned = static_cast<Ns>(of_byte * static_cast<double>(trace.op.bytes[op]));
     const auto lock_pages = [&](Change& change) {
-      (blocks ? change.page_locked_op : change.async_op).add(op);
+      (overlaps ? change.async_op : change.page_locked_op).add(op);
       if (pinned > 0) change.length_ns[op] = std::min(length, pinned);
     };
     lock_pages(group.change);

@@ -74,7 +74,9 @@ std::string repair_of(const Trace& trace, Purpose purpose) {
 }
 
 // Those of each iteration, the most frequent first.
-std::vector<SyncSite> sync_sites(const Trace& trace, const IterationModel& model) {
+std::vector<SyncSite> sync_sites(Analyses& analyses) {
+  const Trace& trace = analyses.trace();
+  const IterationModel& model = analyses.iteration_model();
   const auto& syncs = trace.host_sync;
   const std::vector<Id>& all = model.syncs().all();
   const Iterations& iterations = model.iterations();
@@ -92,7 +94,13 @@ std::vector<SyncSite> sync_sites(const Trace& trace, const IterationModel& model
     trace::add_to(site.blocked_ns, trace::between(syncs.start_ns[sync], syncs.end_ns[sync]));
     site.last_ns = syncs.start_ns[sync];
     model.syncs().remove(sync, site.change);
-    site.read_count += model.syncs().read_by(sync) != kNoId;
+    const Id read = model.syncs().read_by(sync);
+    site.read_count += read != kNoId;
+    if (read != kNoId && model.syncs().copy_of(sync) == kNoId) {
+      // To pageable memory its call waits, and the synchronization has nothing left to wait for.
+      const Issue issue = analyses.order().issue(read);
+      trace::add_to(site.blocked_ns, trace::between(issue.start_ns, issue.end_ns));
+    }
     site.upload_count += model.syncs().uploads(sync);
   }
   std::vector<SyncSite> frequent;
@@ -147,8 +155,7 @@ void find_syncs_in_iterations(Analyses& analyses, Findings& findings) {
   const IterationModel& model = analyses.iteration_model();
   if (!model.found()) return;
   std::map<Purpose, std::vector<SyncSite>> by_purpose;
-  for (SyncSite& site : sync_sites(analyses.trace(), model))
-    by_purpose[site.purpose()].push_back(std::move(site));
+  for (SyncSite& site : sync_sites(analyses)) by_purpose[site.purpose()].push_back(std::move(site));
   for (auto& [purpose, sites] : by_purpose) add_finding(analyses, std::move(sites), findings);
 }
 

@@ -115,6 +115,12 @@ class Paths {
     }
     return frames.first(length->second);
   }
+  /// True if it runs through code that a compiler wrote.
+  bool is_generated(Id stack) const {
+    return std::ranges::any_of(frames_.of(stack), [&](Id frame) {
+      return is_generated_code(trace_.text(trace_.stack_frame.symbol_id[frame]));
+    });
+  }
 
  private:
   const Trace& trace_;
@@ -125,8 +131,10 @@ class Paths {
 
 // Layers of a network call each other by it.
 bool is_module_call(const Trace& trace, Id frame) {
-  return trace.text(trace.stack_frame.symbol_id[frame]).find("/torch/nn/modules/module.py:") !=
-         std::string_view::npos;
+  constexpr std::string_view kFile = "torch/nn/modules/module.py:";
+  const std::string_view symbol = trace.text(trace.stack_frame.symbol_id[frame]);
+  const size_t at = symbol.find(kFile);
+  return at == 0 || (at != symbol.npos && symbol[at - 1] == '/');
 }
 
 // What most samples of launching run through: the innermost line of Python that they share, and the
@@ -141,6 +149,9 @@ std::string place_of_loop(Analyses& analyses, const IterationModel& model, doubl
   }
   if (stacks.size() < kLeastSamples) return "";
   Paths known(analyses);
+  const auto generated =
+      std::ranges::count_if(stacks, [&](Id stack) { return known.is_generated(stack); });
+  if (2 * static_cast<size_t>(generated) > stacks.size()) return "";  // it has no loops
   std::vector<std::span<const Id>> paths;
   paths.reserve(stacks.size());
   for (const Id stack : stacks) paths.push_back(known.of(stack));
@@ -163,8 +174,8 @@ std::string place_of_loop(Analyses& analyses, const IterationModel& model, doubl
   std::string line;
   size_t depth = 0;
   for (std::string next; !(next = keep_most(depth, frame_label)).empty(); ++depth) line = next;
-  if (depth == 0 || trace.stack_frame.kind[paths.front()[depth - 1]] != trace::kPythonFrame)
-    return "";
+  if (depth == 0) return "";
+  if (trace.stack_frame.kind[paths.front()[depth - 1]] != trace::kPythonFrame) return "";
   const auto layers = std::ranges::count_if(paths, [&](const auto& path) {
     return std::ranges::any_of(path.subspan(depth - 1),
                                [&](Id frame) { return is_module_call(trace, frame); });

@@ -115,7 +115,7 @@ std::string_view without_number(std::string_view name) {
 bool names_a_step(std::string_view name) {
   std::string lower;
   for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string_view word : {"step", "iter", "batch", "frame"}) {
+  for (const std::string_view word : {"step", "iter", "batch", "frame", "execute_"}) {
     if (lower.find(word) != lower.npos) return true;
   }
   return false;

@@ -37,6 +37,7 @@ TimeShare StepShares::share_of(HostState state) {
       return TimeShare::kMemory;
     case HostState::kCopy:
       return TimeShare::kCopies;
+    case HostState::kRead:
     case HostState::kSync:
       return TimeShare::kSynchronizing;
     default:
