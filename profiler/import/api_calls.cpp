@@ -110,7 +110,9 @@ CallKind call_kind(std::string_view name) {
   }
   drop_version(name);
   if (const auto known = kKinds.find(name); known != kKinds.end()) return known->second;
-  const bool asynchronous = name.find("Async") != name.npos || name.ends_with("WithStream");
+  // hipMemcpyWithStream waits for its copy: PyTorch calls it where it copies and synchronizes in
+  // CUDA.
+  const bool asynchronous = name.find("Async") != name.npos;
   if (name.starts_with("Memcpy")) return asynchronous ? CallKind::kMemcpyAsync : CallKind::kMemcpy;
   if (name.starts_with("Memset")) return asynchronous ? CallKind::kMemsetAsync : CallKind::kMemset;
   return CallKind::kOther;

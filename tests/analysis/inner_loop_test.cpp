@@ -163,6 +163,17 @@ TEST(InnerLoop, IsNotSaidOfLayersThatNeedEachOther) {
   EXPECT_FALSE(loop_of(Rounds{.between = kModuleCall}.program()));
   EXPECT_FALSE(loop_of(Rounds{.between = "torch/nn/modules/module.py:1747 _call_impl"}.program()))
       << "as PyTorch's profiler writes it";
+  SteppedProgram library;  // all of the network is in one, which the program calls once
+  library.steps(12, [&](int) {
+    for (int i = 0; i < 12; ++i) {
+      library.sampled_pause(20,
+                            {library.python("/site-packages/transformers/vit.py:9 forward"),
+                             library.python(kModuleCall), library.python("/src/train.py:7 step")});
+      library.launch(5, 2);
+      library.launch(5, 2, "other");
+    }
+  });
+  EXPECT_FALSE(loop_of(library));
   const auto inside = loop_of(Rounds{.outermost = kModuleCall}.program());
   ASSERT_TRUE(inside.has_value()) << "a loop of one layer";
   EXPECT_EQ(inside->place, "in scale (scale.py), called at train.py:7 equalize");

@@ -20,7 +20,8 @@ TEST(ApiCalls, MeanWhatTheyMeanInARecording) {
 TEST(ApiCalls, AreKnownByTheirNamesInHipAndOldReleases) {
   EXPECT_EQ(call_kind("hipStreamWaitEvent"), CallKind::kStreamWait);
   EXPECT_EQ(call_kind("hipLaunchKernel"), CallKind::kLaunch);
-  EXPECT_EQ(call_kind("hipMemcpyWithStream"), CallKind::kMemcpyAsync);
+  EXPECT_EQ(call_kind("hipMemcpyWithStream"), CallKind::kMemcpy);
+  EXPECT_EQ(call_kind("hipMemcpyAsync"), CallKind::kMemcpyAsync);
   EXPECT_EQ(call_kind("hipDeviceSynchronize"), CallKind::kDeviceSynchronize);
   EXPECT_EQ(call_kind("cudaThreadSynchronize"), CallKind::kDeviceSynchronize);
   EXPECT_EQ(call_kind("cudaStreamIsCapturing"), CallKind::kOther);

@@ -99,13 +99,18 @@ InnerLoop longest_loop(const std::vector<size_t>& work) {
   return best;
 }
 
-// The frames down to the call site, outermost first.
+// A stack, outermost frame first.
+struct StackPath {
+  std::span<const Id> site;  // down to the call site
+  std::span<const Id> all;
+};
+
 class Paths {
  public:
   explicit Paths(Analyses& analyses)
       : trace_(analyses.trace()), places_(analyses.places()), frames_(analyses.trace()) {}
 
-  std::span<const Id> of(Id stack) {
+  StackPath of(Id stack) {
     const auto frames = frames_.of(stack);
     const auto [length, is_new] = lengths_.try_emplace(stack, frames.size());
     if (is_new) {
@@ -113,13 +118,7 @@ class Paths {
       while (length->second > 0 && frame_label(trace_, frames[length->second - 1]) != site)
         --length->second;
     }
-    return frames.first(length->second);
-  }
-  /// True if it runs through code that a compiler wrote.
-  bool is_generated(Id stack) const {
-    return std::ranges::any_of(frames_.of(stack), [&](Id frame) {
-      return is_generated_code(trace_.text(trace_.stack_frame.symbol_id[frame]));
-    });
+    return {frames.first(length->second), frames};
   }
 
  private:
@@ -148,26 +147,29 @@ std::string place_of_loop(Analyses& analyses, const IterationModel& model, doubl
     if (each.share == TimeShare::kLaunching && stack != kNoId) stacks.push_back(stack);
   }
   if (stacks.size() < kLeastSamples) return "";
+  const auto is_generated = [&](Id frame) {
+    return is_generated_code(trace.text(trace.stack_frame.symbol_id[frame]));
+  };
   Paths known(analyses);
-  const auto generated =
-      std::ranges::count_if(stacks, [&](Id stack) { return known.is_generated(stack); });
-  if (2 * static_cast<size_t>(generated) > stacks.size()) return "";  // it has no loops
-  std::vector<std::span<const Id>> paths;
+  std::vector<StackPath> paths;
   paths.reserve(stacks.size());
   for (const Id stack : stacks) paths.push_back(known.of(stack));
+  const auto generated = std::ranges::count_if(
+      paths, [&](const StackPath& path) { return std::ranges::any_of(path.all, is_generated); });
+  if (2 * static_cast<size_t>(generated) > paths.size()) return "";  // it has no loops
   const auto least = static_cast<size_t>(kThroughPlace * share * static_cast<double>(paths.size()));
 
   // Leaves those whose frame at a depth has the most frequent label. "" if it is too rare.
   const auto keep_most = [&](size_t depth, const auto& label_of) {
     std::map<std::string, size_t> counts;
-    for (const auto& path : paths) {
-      if (depth < path.size()) ++counts[label_of(trace, path[depth])];
+    for (const StackPath& path : paths) {
+      if (depth < path.site.size()) ++counts[label_of(trace, path.site[depth])];
     }
     const auto most =
         std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
     if (most == counts.end() || most->second < least) return std::string();
-    std::erase_if(paths, [&](const auto& path) {
-      return depth >= path.size() || label_of(trace, path[depth]) != most->first;
+    std::erase_if(paths, [&](const StackPath& path) {
+      return depth >= path.site.size() || label_of(trace, path.site[depth]) != most->first;
     });
     return most->first;
   };
@@ -175,9 +177,9 @@ std::string place_of_loop(Analyses& analyses, const IterationModel& model, doubl
   size_t depth = 0;
   for (std::string next; !(next = keep_most(depth, frame_label)).empty(); ++depth) line = next;
   if (depth == 0) return "";
-  if (trace.stack_frame.kind[paths.front()[depth - 1]] != trace::kPythonFrame) return "";
-  const auto layers = std::ranges::count_if(paths, [&](const auto& path) {
-    return std::ranges::any_of(path.subspan(depth - 1),
+  if (trace.stack_frame.kind[paths.front().site[depth - 1]] != trace::kPythonFrame) return "";
+  const auto layers = std::ranges::count_if(paths, [&](const StackPath& path) {
+    return std::ranges::any_of(path.all.subspan(depth - 1),
                                [&](Id frame) { return is_module_call(trace, frame); });
   });
   if (2 * static_cast<size_t>(layers) > paths.size()) return "";
