@@ -134,6 +134,11 @@ bool is_generated_code(std::string_view symbol) {
   return symbol.find("/torchinductor_") != symbol.npos || symbol.starts_with("<eval_with_key>");
 }
 
+bool is_in_path(std::string_view symbol, std::string_view path) {
+  const size_t at = symbol.find(path);
+  return at == 0 || (at != symbol.npos && symbol[at - 1] == '/');
+}
+
 std::string frame_label(const Trace& trace, Id frame) {
   const auto& frames = trace.stack_frame;
   const std::string_view symbol = trace.text(frames.symbol_id[frame]);

@@ -25,8 +25,10 @@ std::vector<std::string> call_sites(const trace::Trace& trace);
 /// symbols are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
-/// True for a function of Python that torch.compile wrote, by its symbol.
+/// By the symbol of a function of Python: true if torch.compile wrote it.
 bool is_generated_code(std::string_view symbol);
+/// The same: true if it is in this folder or file ("torch/utils/data/"), which may be below others.
+bool is_in_path(std::string_view symbol, std::string_view path);
 
 /// A frame in the same format.
 std::string frame_label(const trace::Trace& trace, trace::Id frame);

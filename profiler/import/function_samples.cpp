@@ -16,7 +16,7 @@
 namespace streamscope::import {
 namespace {
 
-constexpr Ns kLeastSamplePeriodNs = 10'000, kMostSamplesOfThread = 20'000;
+constexpr Ns kLeastSamplePeriodNs = 10'000, kMostSamplesOfThread = 20'000, kMostSamples = 320'000;
 
 // Of intervals by start, the outer of equal ones first: those that contain an instant.
 template <class Row>
@@ -49,7 +49,7 @@ class OpenRows {
 struct Assembly::SampledThread {
   OpenRows<Function> functions;
   OpenRows<trace::Range> ranges;
-  Ns last_call_ns = 0;
+  Ns first_ns = 0, last_call_ns = 0;
   bool makes_calls = false;
 };
 
@@ -57,10 +57,11 @@ void Assembly::take_samples() {
   if (!samples_functions_ || (sampled_ranges_.empty() && functions_.empty()) || calls_.empty())
     return;
   std::vector<SampledThread> threads(threads_.size());
-  Ns from = calls_.front().start_ns, to = from;
+  Ns from = calls_.front().start_ns, to = from, calling = 0;
   for (const Call& call : calls_) {
     if (call.thread >= threads.size()) continue;
     SampledThread& thread = threads[call.thread];
+    if (!thread.makes_calls) ++calling, thread.first_ns = call.start_ns;
     thread.makes_calls = true;
     thread.last_call_ns = std::max(thread.last_call_ns, call.end_ns);
     to = std::max(to, call.end_ns);
@@ -69,6 +70,7 @@ void Assembly::take_samples() {
   const auto add = [&](Id id, const auto& row, auto open_rows) {
     if (id >= threads.size() || !threads[id].makes_calls) return;
     (threads[id].*open_rows).add(row);
+    threads[id].first_ns = std::min(threads[id].first_ns, row.start_ns);
     from = std::min(from, row.start_ns);
   };
   for (const Function& function : functions_)
@@ -77,7 +79,9 @@ void Assembly::take_samples() {
     if (sampled_ranges_.contains(range.name_id))
       add(range.thread_id, range, &SampledThread::ranges);
   }
-  const Ns period_ns = std::max(kLeastSamplePeriodNs, (to - from) / kMostSamplesOfThread + 1);
+  if (calling == 0) return;
+  const Ns most = std::clamp<Ns>(kMostSamples / calling, 1, kMostSamplesOfThread);
+  const Ns period_ns = std::max(kLeastSamplePeriodNs, (to - from) / most + 1);
   writer_.set_meta("sample_hz", Int{std::llround(1e9 / static_cast<double>(period_ns))});
   for (Id id = 0; id < threads.size(); ++id) {
     if (!threads[id].makes_calls) continue;
@@ -85,7 +89,7 @@ void Assembly::take_samples() {
       // At a place that does not follow any rhythm of the program.
       const uint64_t place = fnv1a_step(static_cast<uint64_t>(period), kFnv1aStart) >> 16;
       const Ns at = period + static_cast<Ns>(place % static_cast<uint64_t>(period_ns));
-      samples_.push_back(sample_at(at, id, threads[id]));
+      if (at >= threads[id].first_ns) samples_.push_back(sample_at(at, id, threads[id]));
     }
   }
 }

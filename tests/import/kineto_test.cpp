@@ -330,23 +330,24 @@ std::vector<std::string> shown(const Trace& trace, trace::Id sample) {
 }
 
 TEST_F(KinetoImport, SamplesTheFunctionsAndOperatorsThatWereOpen) {
-  const Trace trace =
-      import(write(kHead + python("train.py(9): main", "90", "1000") +
-                   python("ProfilerStep#7", "95", "990", 1, "user_annotation") +
-                   python("## load ##", "100", "300", 1, "user_annotation") +
-                   python("data.py(3): next", "101", "299") +
-                   python("<built-in method poll of select.poll object at 0x7f12>", "200", "200") +
-                   python("Optimizer.step#SGD.step", "500", "400", 1, "user_annotation") +
-                   python("aten::add_", "600", "200", 1, "cpu_op") +
-                   python("aten::mul", "100", "900", 2, "cpu_op") +
-                   call("cudaLaunchKernel", "1080", 1) + kernel("1085", 20, 1) + kTail));
+  const Trace trace = import(
+      write(kHead + python("train.py(9): main", "90", "1000") +
+            python("ProfilerStep#7", "95", "990", 1, "user_annotation") +
+            python("## load ##", "100", "300", 1, "user_annotation") +
+            python("data.py(3): next", "101", "299") +
+            python("<built-in method poll of select.poll object at 0x7f12>", "200", "200") +
+            python("Optimizer.step#SGD.step", "500", "400", 1, "user_annotation") +
+            python("aten::add_", "600", "200", 1, "cpu_op") +
+            python("aten::mul", "100", "900", 2, "cpu_op") + call("cudaLaunchKernel", "1080", 1) +
+            python("aten::late", "1000", "80", 3, "cpu_op") +
+            call("cudaLaunchKernel", "1070", 2, 3) + kernel("1085", 20, 1) + kTail));
   using testing::ElementsAre;
   const auto check = [&](trace::Ns from, trace::Ns to, const std::vector<std::string>& expected) {
     const auto samples = samples_between(trace, from, to);
     EXPECT_GE(samples.size(), 3u);
     for (const trace::Id sample : samples) {
       EXPECT_EQ(shown(trace, sample), expected) << "from " << from;
-      EXPECT_EQ(trace.host_sample.thread_id[sample], 0u) << "only that one makes calls";
+      EXPECT_EQ(trace.host_sample.thread_id[sample], 0u);
     }
   };
   check(102, 200, {"data.py:3 next", "train.py:9 main"});
@@ -355,6 +356,10 @@ TEST_F(KinetoImport, SamplesTheFunctionsAndOperatorsThatWereOpen) {
   check(500, 600, {"[Optimizer.step#SGD.step]", "train.py:9 main"});
   check(600, 800, {"[aten::add_]", "[Optimizer.step#SGD.step]", "train.py:9 main"});
   const auto& samples = trace.host_sample;
+  EXPECT_THAT(samples.thread_id, testing::Not(testing::Contains(1u))) << "it makes no calls";
+  const auto late = std::ranges::count(samples.thread_id, 2u);
+  EXPECT_GE(late, 6) << "10 µs apart, from its first operator to its last call";
+  EXPECT_LE(late, 8);
   EXPECT_EQ(samples.runs[samples_between(trace, 600, 800)[0]], trace::kNoSmall);
   EXPECT_EQ(samples.runs[samples_between(trace, 200, 400)[0]], 0);
   EXPECT_EQ(samples.system_call[samples_between(trace, 200, 400)[0]], SystemCall::ppoll);

@@ -15,7 +15,6 @@
 #include "change.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
-#include "vocabulary/copy_kind.h"
 #include "vocabulary/memory_kind.h"
 
 namespace streamscope::analysis {
@@ -26,18 +25,14 @@ constexpr size_t kBlockCalls = 16;
 // A call that waited for another call returns at most this long after it.
 constexpr Ns kAfterLockNs = 20'000;
 
-constexpr trace::Int kMostBytesOfValue = 64 << 10;
-
 // Calls that return only once a small copy to the host is done, and so wait for all work before it.
 Marks reading_calls(const Trace& trace) {
-  const auto& op = trace.op;
   Marks calls;
-  for (Id id = 0; id < op.size(); ++id) {
-    const trace::Small memory = op.memory_kinds[id];
-    if (op.kind[id] == trace::kMemcpy && op.detail[id] == CopyKind::kDeviceToHost &&
-        memory != trace::kNoSmall && destination_of(memory) == MemoryKind::kPageable &&
-        op.bytes[id] >= 0 && op.bytes[id] <= kMostBytesOfValue && op.api_call_id[id] != kNoId)
-      calls.add(op.api_call_id[id]);
+  for (Id op = 0; op < trace.op.size(); ++op) {
+    const trace::Small memory = trace.op.memory_kinds[op];
+    if (memory != trace::kNoSmall && destination_of(memory) == MemoryKind::kPageable &&
+        reads_value(trace, op) && trace.op.api_call_id[op] != kNoId)
+      calls.add(trace.op.api_call_id[op]);
   }
   return calls;
 }

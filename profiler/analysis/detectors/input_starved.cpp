@@ -5,8 +5,8 @@
 //   long pause (as in SS305), and at least two fifths of its samples there are in a library that
 //   loads batches (torch.utils.data, DALI, WebDataset, tf.data, FFCV). Evidence: calls, times,
 //   samples of the host (record --samples), or the operators that PyTorch's profiler recorded. The
-//   gain assumes that a batch is always ready. Missed:
-//   loaders of the program's own, which SS305 finds by their lines.
+//   gain assumes that a batch is always ready. Missed: loaders of the program's own, which SS305
+//   finds by their lines.
 #include <fmt/format.h>
 
 #include "../labels.h"

@@ -14,37 +14,31 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "iteration_model.h"
+#include "marked_ranges.h"
 #include "sample_states.h"
 #include "vocabulary/system_call.h"
 
 namespace streamscope::analysis {
 namespace {
 
-// A frame whose symbol contains one of these, or begins with it without its slash, as in PyTorch's
-// profiler.
-template <size_t kCount>
-bool is_in(std::string_view symbol, const std::string_view (&places)[kCount]) {
-  return std::ranges::any_of(places, [&](std::string_view place) {
-    return symbol.find(place) != symbol.npos ||
-           (place.front() == '/' && symbol.starts_with(place.substr(1)));
-  });
-}
-
 // Whether stacks are in a library that loads batches.
 struct InputStacks {
   explicit InputStacks(const Trace& trace)
       : loads(trace.stack.size()), fetches(trace.stack.size()) {
-    constexpr std::string_view kLibraries[] = {"/torch/utils/data/", "/nvidia/dali/",
-                                               "/webdataset/",       "/tensorflow/python/data/",
-                                               "/ffcv/loader/",      "enumerate(DataLoader)#"};
-    constexpr std::string_view kFetching[] = {"/torch/utils/data/_utils/fetch.py",
-                                              "_SingleProcessDataLoaderIter"};
+    constexpr std::string_view kLibraries[] = {"torch/utils/data/", "nvidia/dali/", "webdataset/",
+                                               "tensorflow/python/data/", "ffcv/loader/"};
+    constexpr std::string_view kRange = "enumerate(DataLoader)#";  // PyTorch's
     for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
       const Id stack = trace.stack_frame.stack_id[frame];
       const std::string_view symbol = trace.text(trace.stack_frame.symbol_id[frame]);
-      if (stack >= loads.size() || !is_in(symbol, kLibraries)) continue;
+      const bool is_loader =
+          symbol.starts_with(kRange) || std::ranges::any_of(kLibraries, [&](auto library) {
+            return is_in_path(symbol, library);
+          });
+      if (stack >= loads.size() || !is_loader) continue;
       loads[stack] = true;
-      fetches[stack] = fetches[stack] || is_in(symbol, kFetching);
+      fetches[stack] = fetches[stack] || is_in_path(symbol, "torch/utils/data/_utils/fetch.py") ||
+                       symbol.find("#_SingleProcess") != symbol.npos;
     }
   }
 
@@ -202,7 +196,6 @@ bool are_samples_of_profile(const Trace& trace) {
 }
 
 uint64_t profiled_operators(const Trace& trace, const Iterations& iterations) {
-  constexpr std::string_view kCategories[] = {"cpu_op", "Operator", "python_function"};
   const size_t count = iterations.steady_count();
   if (!are_samples_of_profile(trace) || count == 0) return 0;
   const Ns from = iterations.issued_from_ns(), to = iterations.issued_to_ns();
@@ -211,8 +204,7 @@ uint64_t profiled_operators(const Trace& trace, const Iterations& iterations) {
   for (Id range = 0; range < ranges.size(); ++range) {
     recorded += ranges.start_ns[range] >= from && ranges.start_ns[range] < to &&
                 trace.process_of_thread(ranges.thread_id[range]) == iterations.process_id &&
-                std::ranges::find(kCategories, trace.text(ranges.domain_id[range])) !=
-                    std::end(kCategories);
+                is_operator(trace.text(ranges.domain_id[range]));
   }
   return recorded / count;
 }

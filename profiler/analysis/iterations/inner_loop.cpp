@@ -130,10 +130,7 @@ class Paths {
 
 // Layers of a network call each other by it.
 bool is_module_call(const Trace& trace, Id frame) {
-  constexpr std::string_view kFile = "torch/nn/modules/module.py:";
-  const std::string_view symbol = trace.text(trace.stack_frame.symbol_id[frame]);
-  const size_t at = symbol.find(kFile);
-  return at == 0 || (at != symbol.npos && symbol[at - 1] == '/');
+  return is_in_path(trace.text(trace.stack_frame.symbol_id[frame]), "torch/nn/modules/module.py:");
 }
 
 // What most samples of launching run through: the innermost line of Python that they share, and the

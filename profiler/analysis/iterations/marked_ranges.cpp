@@ -38,9 +38,9 @@ void join_numbered(Spans& spans) {
   }
 }
 
-// In a profile of PyTorch, whose categories are domains here.
-bool is_operator(std::string_view name, std::string_view domain) {
-  return (domain == "cpu_op" || domain == "python_function") && !name.starts_with("ProfilerStep#");
+// By the program. In 2021 annotations had the category of operators.
+bool may_be_marked(std::string_view name, std::string_view domain) {
+  return !is_operator(domain) || domain == "Operator" || name.starts_with("ProfilerStep#");
 }
 
 // The host may be far ahead of the device, so the ranges themselves do not show the pace.
@@ -82,6 +82,10 @@ class DeviceTime {
 };
 
 }  // namespace
+
+bool is_operator(std::string_view domain) {
+  return domain == "cpu_op" || domain == "Operator" || domain == "python_function";
+}
 
 RangeSpans outermost(RangeSpans spans) {
   std::ranges::sort(spans);
@@ -128,7 +132,7 @@ MarkedByName marked_ranges(const IssuedWork& work, const std::string& wanted) {
   for (Id id = 0; id < range.size(); ++id) {
     const std::string_view whole = work.trace().text(range.name_id[id]);
     const std::string_view name = wanted.empty() ? without_number(whole) : wanted;
-    if (wanted.empty() ? is_operator(whole, work.trace().text(range.domain_id[id]))
+    if (wanted.empty() ? !may_be_marked(whole, work.trace().text(range.domain_id[id]))
                        : !is_named(whole, wanted))
       continue;
     if (name.empty() || range.start_ns[id] == kUnknownNs || range.end_ns[id] == kUnknownNs ||

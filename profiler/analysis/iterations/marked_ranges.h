@@ -38,6 +38,10 @@ struct MarkedRanges {
   std::vector<Ns> times() const;
 };
 
+/// True for the domain of ranges that PyTorch's profiler made of operators and functions of Python:
+/// their category in its profile.
+bool is_operator(std::string_view domain);
+
 /// "ProfilerStep#12" of the PyTorch profiler is "ProfilerStep" number 12.
 std::string_view without_number(std::string_view name);
 

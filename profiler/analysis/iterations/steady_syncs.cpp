@@ -12,25 +12,12 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr trace::Int kMostSmallBytes = 64 << 10;
 constexpr Ns kRightBeforeNs = 50'000;
-
-bool is_small(const Trace& trace, Id op) {
-  return trace.op.bytes[op] >= 0 && trace.op.bytes[op] <= kMostSmallBytes;  // kNoInt is negative
-}
-
-bool copies(const Trace& trace, Id op, CopyKind kind) {
-  return trace.op.kind[op] == trace::kMemcpy && trace.op.detail[op] == kind;
-}
-
-bool reads_value(const Trace& trace, Id op) {
-  return copies(trace, op, CopyKind::kDeviceToHost) && is_small(trace, op);
-}
 
 }  // namespace
 
 bool is_large_synchronous_copy(const IssueOrder& order, Id op) {
-  return order.copy_sync(op) != kNoId && !is_small(order.trace(), op);
+  return order.copy_sync(op) != kNoId && !is_small_copy(order.trace(), op);
 }
 
 SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)
@@ -45,7 +32,7 @@ SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)
   for (Id op = 0; op < trace_->op.size(); ++op) {
     const Id sync = order.copy_sync(op);
     if (sync != kNoId && is_steady(sync)) {
-      if (is_small(*trace_, op))
+      if (is_small_copy(*trace_, op))
         copies_.emplace(sync, op);
       else
         large_copies_ns_.push_back(syncs.start_ns[sync]);
@@ -62,7 +49,8 @@ SteadySyncs::SteadySyncs(Analyses& analyses, const Iterations& iterations)
     all_.push_back(sync);
     const auto awaited =
         copy == kNoId ? analyses.edges().sync_sources(sync) : std::span<const Id>(&copy, 1);
-    if (awaited.size() == 1 && copies(*trace_, awaited[0], CopyKind::kHostToDevice))
+    if (awaited.size() == 1 && trace_->op.kind[awaited[0]] == trace::kMemcpy &&
+        trace_->op.detail[awaited[0]] == CopyKind::kHostToDevice)
       uploads_.add(sync);
   }
 }

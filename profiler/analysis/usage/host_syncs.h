@@ -9,8 +9,20 @@
 
 #include "analysis/iterations/iteration_series.h"
 #include "analysis/stream_ops.h"
+#include "vocabulary/copy_kind.h"
 
 namespace streamscope::analysis {
+
+/// What a copy of at most so many bytes costs the host that waits for it is that it waits.
+inline constexpr trace::Int kMostSmallBytes = 64 << 10;
+inline bool is_small_copy(const Trace& trace, Id op) {
+  return trace.op.bytes[op] >= 0 && trace.op.bytes[op] <= kMostSmallBytes;  // kNoInt is negative
+}
+/// True for a small copy to the host.
+inline bool reads_value(const Trace& trace, Id op) {
+  return trace.op.kind[op] == trace::kMemcpy && trace.op.detail[op] == CopyKind::kDeviceToHost &&
+         is_small_copy(trace, op);
+}
 
 /// True for the kinds in which the host blocks until the device is done.
 inline bool is_blocking(trace::Small kind) {
