@@ -258,10 +258,30 @@ TEST(InputStarved, FindsTheLoaderByTheRangesOfAProfile) {
 TEST(HostWorkInIteration, NamesTheAnnotationOfAProfileRatherThanItsOperator) {
   const Finding finding =
       only("host-work-in-iteration", profiled({"aten::mul", "## optimizer ##", "main"}));
-  EXPECT_THAT(finding.text,
-              HasSubstr("By the profile's functions and operators: 100 % at ## optimizer ##."));
+  EXPECT_THAT(
+      finding.text,
+      HasSubstr(
+          "By the profile's functions and operators: 100 % at ## optimizer ##, in aten::mul."));
   EXPECT_THAT(only("host-work-in-iteration", profiled({})).text,
               HasSubstr("100 % outside of operators."));
+}
+
+TEST(HostWorkInIteration, NamesTheFunctionOfALibraryInWhichMostOfTheTimeGoes) {
+  const auto text = [](Ns in_resize_us, Ns in_crop_us) {
+    return only("host-work-in-iteration", paused([=](SteppedProgram& program) {
+                  const auto loop = program.python("/src/train.py:9 <module>"),
+                             load = program.python("/site-packages/PIL/Image.py:1 load");
+                  const auto in = [&](const char* function, Ns us) {
+                    program.sampled_pause(us, {program.python(function), load, loop});
+                  };
+                  in("/site-packages/PIL/Image.py:20 resize", in_resize_us);
+                  in("/site-packages/PIL/Image.py:30 crop", in_crop_us);
+                }))
+        .text;
+  };
+  EXPECT_THAT(text(300, 100),
+              HasSubstr("100 % at train.py:9 <module>, in resize (Image.py) (runs)"));
+  EXPECT_THAT(text(200, 200), HasSubstr("100 % at train.py:9 <module>, in load (Image.py) (runs)"));
 }
 
 TEST(HostSamples, NamesALibraryRatherThanTheInterpreterThatItCalls) {

@@ -175,7 +175,7 @@ class Corpus(unittest.TestCase):
         harness.until = time.monotonic() + 100
         harness.options = argparse.Namespace(**{
             "corpus": cls.folder / "corpus.tar.xz", "corpus_work": cls.folder / "corpus", "part": (1, 1), "programs": re.compile("^fake/"),
-            "phases": ["correctness", "timing"], "ways": list(corpus.WAYS), "resume": None, "patience": 2, **changes})
+            "phases": ["correctness", "timing"], "ways": list(corpus.WAYS), "resume": None, "patience": 5, **changes})
         whole = corpus.WAYS
         corpus.WAYS = {way: whole[way] for way in ("structure", "args", "nodes")}
         reference, corpus.Machine.reference = corpus.Machine.reference, lambda machine: "counts.so"

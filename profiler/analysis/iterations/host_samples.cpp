@@ -12,6 +12,7 @@
 
 #include "analysis/call_sites.h"
 #include "analysis/labels.h"
+#include "analysis/stack_frames.h"
 #include "analysis/units.h"
 #include "iteration_model.h"
 #include "marked_ranges.h"
@@ -108,15 +109,46 @@ class WaitingCallers {
   std::vector<Id> python_threads_;  // ascending
 };
 
+// What runs inside of the call sites of stacks: functions of Python, and ranges of a profile.
+class InnerFunctions {
+ public:
+  InnerFunctions(const Trace& trace, const Places& places)
+      : trace_(trace), places_(places), frames_(trace) {}
+
+  /// The outermost first.
+  const std::vector<std::string>& of(Id stack) {
+    const auto [known, is_new] = known_.try_emplace(stack);
+    if (!is_new || stack == kNoId || places_.call_site(stack).empty()) return known->second;
+    const auto frames = frames_.of(stack);
+    size_t inner = frames.size();
+    while (inner > 0 && frame_label(trace_, frames[inner - 1]) != places_.call_site(stack)) --inner;
+    for (const Id frame : frames.subspan(inner)) {
+      const trace::Small kind = trace_.stack_frame.kind[frame];
+      if (kind == trace::kPythonFrame || kind == trace::kRangeFrame)
+        known->second.push_back(frame_function(trace_, frame));
+    }
+    return known->second;
+  }
+
+ private:
+  const Trace& trace_;
+  const Places& places_;
+  FramesOfStacks frames_;
+  std::map<Id, std::vector<std::string>> known_;
+};
+
 // Adds up samples by place and by what the thread does there.
 class Summing {
  public:
-  explicit Summing(Analyses& analyses)
+  /// `looks_inside`: with HostActivity::inside.
+  Summing(Analyses& analyses, bool looks_inside)
       : trace_(analyses.trace()),
         places_(analyses.places()),
         states_(analyses.trace()),
         callers_(analyses.trace()),
-        input_(analyses.trace()) {}
+        input_(analyses.trace()),
+        inner_(analyses.trace(), analyses.places()),
+        looks_inside_(looks_inside) {}
 
   void add(Id sample, double weight_ns) {
     const Id stack = trace_.host_sample.stack_id[sample];
@@ -128,7 +160,7 @@ class Summing {
       const Id thread = trace_.host_sample.thread_id[sample];
       what = fmt::format("{} {}", thread_label(trace_, thread), what);
     }
-    auto& [activity, sum_ns, input_ns, fetch_ns] = sums_[{place, what}];
+    auto& [activity, sum_ns, input_ns, fetch_ns, inside] = sums_[{place, what}];
     activity = {.place = place,
                 .what = what,
                 .samples = activity.samples + 1,
@@ -136,6 +168,7 @@ class Summing {
                 .runs = state == SampleState::kRuns,
                 .for_lock = state == SampleState::kWaitsForLock};
     sum_ns += weight_ns;
+    if (looks_inside_) add_inside(inner_.of(shown), weight_ns, inside);
     if (stack != kNoId && input_.loads[stack]) input_ns += weight_ns;
     if (stack != kNoId && input_.fetches[stack]) fetch_ns += weight_ns;
     const Ns delayed = trace_.host_sample.delayed_ns[sample];
@@ -153,6 +186,7 @@ class Summing {
       line.each_ns = std::llround(sum.each_ns);
       line.input_ns = std::llround(sum.input_ns);
       line.fetch_ns = std::llround(sum.fetch_ns);
+      line.inside = sum.most_inside();
       result.samples += line.samples;
       all_ns += sum.each_ns;
     }
@@ -164,16 +198,42 @@ class Summing {
   }
 
  private:
+  using Inside = std::map<std::string, std::pair<double, size_t>>;  // time and depth of functions
   struct Sum {
     HostActivity activity;
     double each_ns = 0, input_ns = 0, fetch_ns = 0;
+    Inside inside;
+
+    std::string most_inside() const {
+      constexpr double kMost = 0.6;
+      std::string found;
+      size_t deepest = 0;
+      for (const auto& [function, part] : inside) {
+        const auto& [time_ns, depth] = part;
+        if (depth <= deepest || time_ns < kMost * each_ns) continue;
+        found = function;
+        deepest = depth;
+      }
+      return found;
+    }
   };
+
+  static void add_inside(const std::vector<std::string>& functions, double weight_ns,
+                         Inside& inside) {
+    for (size_t i = 0; i < functions.size(); ++i) {
+      auto& [time_ns, depth] = inside[functions[i]];
+      time_ns += weight_ns;
+      depth = std::max(depth, i + 1);
+    }
+  }
 
   const Trace& trace_;
   const Places& places_;
   SampleStates states_;
   WaitingCallers callers_;
   InputStacks input_;
+  InnerFunctions inner_;
+  bool looks_inside_;
   std::string nowhere_;
   std::map<std::pair<std::string, std::string>, Sum> sums_;
   Ns delayed_ns_ = 0, ready_ns_ = 0;
@@ -184,7 +244,8 @@ constexpr std::string_view kOfProfile = "the profile's functions and operators";
 // "at data.py:45 collate (runs)"
 std::string labelled(const HostActivity& line, bool of_profile) {
   if (of_profile && line.place.empty()) return "outside of operators";
-  const std::string place = line.place.empty() ? "an unknown place" : line.place;
+  std::string place = line.place.empty() ? "an unknown place" : line.place;
+  if (!line.inside.empty()) place += ", in " + line.inside;
   return line.known ? fmt::format("at {} ({})", place, line.what) : "at " + place;
 }
 
@@ -249,7 +310,7 @@ std::vector<WeighedSample> weighed_samples(const IterationModel& model) {
 
 HostActivities host_activities(Analyses& analyses, const IterationModel& model,
                                const std::function<bool(TimeShare)>& wanted) {
-  Summing summing(analyses);
+  Summing summing(analyses, false);
   for (const WeighedSample& each : weighed_samples(model)) {
     if (!wanted || wanted(each.share)) summing.add(each.sample, each.each_ns);
   }
@@ -257,7 +318,7 @@ HostActivities host_activities(Analyses& analyses, const IterationModel& model,
 }
 
 HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, Ns total_ns) {
-  Summing summing(analyses);
+  Summing summing(analyses, true);
   for (const Id sample : samples)
     summing.add(sample, static_cast<double>(total_ns) / static_cast<double>(samples.size()));
   return summing.result();

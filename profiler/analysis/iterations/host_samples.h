@@ -41,12 +41,13 @@ uint64_t profiled_operators(const Trace& trace, const Iterations& iterations);
 
 /// Time of the host that was spent at one place in one way.
 struct HostActivity {
-  std::string place;  ///< call site, "train.py:41 step"; "" if no stack could be read, or if
-                      ///< nothing was open in a profile
-  std::string what;   ///< "runs", "waits in futex", ...
-  Ns each_ns = 0;     ///< of an iteration
-  Ns input_ns = 0;    ///< of that: in a library that loads batches, such as torch.utils.data
-  Ns fetch_ns = 0;    ///< of that: the thread itself makes the batch, not a worker
+  std::string place;   ///< call site, "train.py:41 step"; "" if no stack could be read, or if
+                       ///< nothing was open in a profile
+  std::string what;    ///< "runs", "waits in futex", ...
+  std::string inside;  ///< the innermost function or range there that has most of the time; or ""
+  Ns each_ns = 0;      ///< of an iteration
+  Ns input_ns = 0;     ///< of that: in a library that loads batches, such as torch.utils.data
+  Ns fetch_ns = 0;     ///< of that: the thread itself makes the batch, not a worker
   size_t samples = 0;
   bool known = true;  ///< whether it runs or waits
   bool runs = false;
@@ -73,7 +74,8 @@ std::vector<WeighedSample> weighed_samples(const IterationModel& model);
 /// Of the samples on the critical path; with `wanted` only those of shares for which it is true.
 HostActivities host_activities(Analyses& analyses, const IterationModel& model,
                                const std::function<bool(TimeShare)>& wanted = {});
-/// Of intervals of a thread that together take `total_ns` in an iteration.
+/// Of intervals of a thread that together take `total_ns` in an iteration, with what is inside of
+/// the lines.
 HostActivities host_activities(Analyses& analyses, std::span<const Id> samples, Ns total_ns);
 
 /// True if two fifths of the time or more go into loading batches.
@@ -92,8 +94,8 @@ inline constexpr size_t kLeastSamples = 10;
 /// operators".
 std::string counted_source(const HostActivities& activities);
 
-/// "By samples of the host: 62 % at data.py:45 collate (runs), 21 % at …."; "" with too few
-/// samples.
+/// "By samples of the host: 62 % at data.py:45 collate, in resize (PIL/Image.py) (runs), 21 % at
+/// …."; "" with too few samples.
 std::string activity_sentence(const HostActivities& activities);
 
 }  // namespace streamscope::analysis
