@@ -21,7 +21,7 @@ constexpr Origin kOrigins[] = {
     {"", "record --samples", ""},
     {"nsys", "nsys profile --sample=process-tree --cpuctxsw=process-tree",
      "nsys profile --cudabacktrace=sync", false},
-    {"kineto", "PyTorch's profiler cannot; use streamscope record", "profile with with_stack=True"},
+    {"kineto", "profile with ProfilerActivity.CPU, too", "profile with with_stack=True"},
     {"otf2", "use streamscope record",
      "with Score-P, mark or instrument the functions of the program"},
     {"chrome", "use streamscope record", ""},

@@ -20,7 +20,7 @@ TEST(LeftOut, NamesWhatAProfileNeedsForSamples) {
             "the host was not sampled (nsys profile --sample=process-tree "
             "--cpuctxsw=process-tree)");
   EXPECT_EQ(not_sampled(imported_from("kineto")),
-            "the host was not sampled (PyTorch's profiler cannot; use streamscope record)");
+            "the host was not sampled (profile with ProfilerActivity.CPU, too)");
 }
 
 TEST(LeftOut, NamesWhatAProfileNeedsForStacks) {
