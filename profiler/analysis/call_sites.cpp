@@ -165,6 +165,12 @@ std::string frame_function(const Trace& trace, Id frame) {
   return trace.text(frames.symbol_id[frame]).empty() ? label.substr(0, label.find("+0x")) : label;
 }
 
+size_t frames_to_site(const Trace& trace, std::span<const Id> frames, std::string_view site) {
+  size_t count = frames.size();
+  while (count > 0 && frame_label(trace, frames[count - 1]) != site) --count;
+  return count;
+}
+
 std::vector<std::string> stack_lines(const Trace& trace, Id stack) {
   const auto& frames = trace.stack_frame;
   std::vector<Id> found;

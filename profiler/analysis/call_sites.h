@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,11 @@ namespace streamscope::analysis {
 /// One text per stack: "train.py:41 step", "data.cpp:41 load", "load" without debug information,
 /// "app+0xb667" without symbols, "" if nothing is known.
 std::vector<std::string> call_sites(const trace::Trace& trace);
+
+/// How many frames of a stack, outermost first, lead to its call site, with the site itself; 0 if
+/// none is it.
+size_t frames_to_site(const trace::Trace& trace, std::span<const trace::Id> frames,
+                      std::string_view site);
 
 /// All frames of a stack, innermost first, in the same format; adjacent frames of a library without
 /// symbols are one line. Searches all frames of the trace.

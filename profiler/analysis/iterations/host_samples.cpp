@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "analysis/call_sites.h"
 #include "analysis/labels.h"
@@ -120,9 +121,8 @@ class InnerFunctions {
     const auto [known, is_new] = known_.try_emplace(stack);
     if (!is_new || stack == kNoId || places_.call_site(stack).empty()) return known->second;
     const auto frames = frames_.of(stack);
-    size_t inner = frames.size();
-    while (inner > 0 && frame_label(trace_, frames[inner - 1]) != places_.call_site(stack)) --inner;
-    for (const Id frame : frames.subspan(inner)) {
+    for (const Id frame :
+         frames.subspan(frames_to_site(trace_, frames, places_.call_site(stack)))) {
       const trace::Small kind = trace_.stack_frame.kind[frame];
       if (kind == trace::kPythonFrame || kind == trace::kRangeFrame)
         known->second.push_back(frame_function(trace_, frame));
@@ -146,9 +146,9 @@ class Summing {
         places_(analyses.places()),
         states_(analyses.trace()),
         callers_(analyses.trace()),
-        input_(analyses.trace()),
-        inner_(analyses.trace(), analyses.places()),
-        looks_inside_(looks_inside) {}
+        input_(analyses.trace()) {
+    if (looks_inside) inner_.emplace(analyses.trace(), analyses.places());
+  }
 
   void add(Id sample, double weight_ns) {
     const Id stack = trace_.host_sample.stack_id[sample];
@@ -168,7 +168,7 @@ class Summing {
                 .runs = state == SampleState::kRuns,
                 .for_lock = state == SampleState::kWaitsForLock};
     sum_ns += weight_ns;
-    if (looks_inside_) add_inside(inner_.of(shown), weight_ns, inside);
+    if (inner_) add_inside(inner_->of(shown), weight_ns, inside);
     if (stack != kNoId && input_.loads[stack]) input_ns += weight_ns;
     if (stack != kNoId && input_.fetches[stack]) fetch_ns += weight_ns;
     const Ns delayed = trace_.host_sample.delayed_ns[sample];
@@ -232,8 +232,7 @@ class Summing {
   SampleStates states_;
   WaitingCallers callers_;
   InputStacks input_;
-  InnerFunctions inner_;
-  bool looks_inside_;
+  std::optional<InnerFunctions> inner_;
   std::string nowhere_;
   std::map<std::pair<std::string, std::string>, Sum> sums_;
   Ns delayed_ns_ = 0, ready_ns_ = 0;

@@ -112,12 +112,8 @@ class Paths {
 
   StackPath of(Id stack) {
     const auto frames = frames_.of(stack);
-    const auto [length, is_new] = lengths_.try_emplace(stack, frames.size());
-    if (is_new) {
-      const std::string& site = places_.call_site(stack);
-      while (length->second > 0 && frame_label(trace_, frames[length->second - 1]) != site)
-        --length->second;
-    }
+    const auto [length, is_new] = lengths_.try_emplace(stack);
+    if (is_new) length->second = frames_to_site(trace_, frames, places_.call_site(stack));
     return {frames.first(length->second), frames};
   }
 
