@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "analysis/iterations/iterations.h"
+#include "analysis/iterations/steady_range.h"
 #include "support/units.h"
 
 namespace streamscope::analysis {

@@ -241,7 +241,7 @@ class Summing {
 constexpr std::string_view kOfProfile = "the profile's functions and operators";
 
 // "at data.py:45 collate (runs)"
-std::string labelled(const HostActivity& line, bool of_profile) {
+std::string labeled(const HostActivity& line, bool of_profile) {
   if (of_profile && line.place.empty()) return "outside of operators";
   std::string place = line.place.empty() ? "an unknown place" : line.place;
   if (!line.inside.empty()) place += ", in " + line.inside;
@@ -379,7 +379,7 @@ std::string activity_sentence(const HostActivities& activities) {
         static_cast<double>(line.each_ns) / static_cast<double>(activities.each_ns);
     if (parts.size() == kMostNamed || (share < kLeastNamed && !parts.empty())) break;
     parts.push_back(fmt::format("{} {}", format_percent(line.each_ns, activities.each_ns),
-                                labelled(line, activities.of_profile)));
+                                labeled(line, activities.of_profile)));
   }
   return fmt::format("By {}: {}.", activities.of_profile ? kOfProfile : "samples of the host",
                      fmt::join(parts, ", "));

@@ -91,8 +91,4 @@ void measure_steady(Iterations& iterations);
 /// "NVTX range 'step'", "430 ops that repeat, 99 % alike", "launches of one graph".
 std::string how_found(const Iterations& iterations);
 
-/// The part of a series with a constant level, as [first, last): the longest between its changes.
-/// Single outliers are no changes.
-std::pair<size_t, size_t> steady_range(const std::vector<Ns>& durations);
-
 }  // namespace streamscope::analysis

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "steady_range.h"
+
 namespace streamscope::analysis {
 namespace {
 
