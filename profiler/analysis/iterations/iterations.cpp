@@ -8,12 +8,14 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include "alike_work.h"
 #include "analysis/labels.h"
 #include "analysis/units.h"
+#include "equal_rounds.h"
 #include "iteration_series.h"
 #include "layers.h"
 #include "marked_ranges.h"
@@ -334,6 +336,14 @@ bool are_alike(const IssuedWork& work, size_t first, size_t length) {
   return true;
 }
 
+// Of the work that a period matches.
+Bounds every_op(const Period& period) {
+  const size_t first = period.matched.front(), last = period.matched.back() + period.length;
+  Bounds bounds(last + 2 - first);
+  std::iota(bounds.begin(), bounds.end(), first);
+  return bounds;
+}
+
 void from_sequence(Analyses& analyses, const IssuedWork& work, Iterations& result) {
   const auto may_be = [&](const Bounds& bounds) {
     return bounds.size() > kFewestIterations && hold_the_work(work, bounds);
@@ -344,15 +354,25 @@ void from_sequence(Analyses& analyses, const IssuedWork& work, Iterations& resul
     result.repeated = repeated;
     result.all = iterations_of(work, bounds);
   };
+  const auto take_steps = [&](const Bounds& rounds, double repeated) {
+    const auto steps = steps_of_rounds(analyses, work, rounds);
+    if (!steps || !may_be(steps->bounds)) return false;
+    result.rounds = steps->rounds;
+    take(steps->bounds, repeated);
+    return true;
+  };
   for (const Period& period : find_periods(work)) {
     const size_t first = Phase(work, period).first();
     if (are_alike(work, first, period.length)) {
       const AlikeParts parts = parts_between_syncs(analyses, work, period);
-      if (may_be(parts.bounds)) take(parts.bounds, parts.repeated);
+      if (may_be(parts.bounds)) return take(parts.bounds, parts.repeated);
+      take_steps(every_op(period), period.score);
       return;
     }
     const Bounds bounds = SequenceWalk(work, period, first).bounds(first);
-    if (may_be(bounds) && !are_layers(work, bounds)) return take(bounds, period.score);
+    if (!may_be(bounds) || are_layers(work, bounds)) continue;
+    if (!take_steps(bounds, period.score)) take(bounds, period.score);
+    return;
   }
 }
 
@@ -507,7 +527,10 @@ std::string how_found(const Iterations& iterations) {
     case IterationSource::kRange:
       return fmt::format("NVTX range \"{}\"", printable(iterations.name));
     case IterationSource::kSequence:
-      return fmt::format("{} that {}, {} alike", format_count(iterations.op_count, "op"),
+      return fmt::format("{}{} that {}, {} alike", format_count(iterations.op_count, "op"),
+                         iterations.rounds > 1
+                             ? fmt::format(" in {} equal rounds", iterations.rounds)
+                             : std::string(),
                          iterations.op_count == 1 ? "repeats" : "repeat",
                          format_percent(iterations.repeated));
     case IterationSource::kGraph:

@@ -66,6 +66,7 @@ struct Iterations {
   uint64_t op_count = 0;     ///< median
   size_t outlier_count = 0;  ///< that took 1.5 times the median or more
   double repeated = 0;       ///< kSequence: how well it explains all work of the process, 0 to 1
+  size_t rounds = 1;         ///< kSequence: how many equal ones make up an iteration
 
   /// A profile of a single step.
   bool is_only_one() const { return all.size() == 1; }

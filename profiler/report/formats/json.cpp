@@ -202,6 +202,7 @@ Json to_json(const IterationSummary& summary) {
           {"outliers", found.outlier_count},
           {"without_recording_ns", summary.bare_ns},
           {"ops", found.op_count},
+          {"rounds", found.rounds},
           {"busy_ns", summary.shares.busy_ns},
           {"kernels", summary.shares.kernel_count},
           {"median_kernel_ns", summary.shares.median_kernel_ns},
