@@ -154,6 +154,24 @@ TEST(Bound, NamesWhatWouldSaveAsMuch) {
               [](const IterationModel& model) { EXPECT_THAT(model.nearly_bound(), IsEmpty()); });
 }
 
+// Two pauses of which each takes half as long as all launches and the pauses between them: a
+// framework makes such pauses, too.
+TEST(Bound, IsLaunchingRatherThanPausesThatAreWorthAsMuch) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 20; ++i) program.launch(10, 1);
+    for (int i = 0; i < 2; ++i) {
+      program.pause(102);
+      program.launch(1, 1);
+    }
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.shares().largest(), TimeShare::kOutside);
+    EXPECT_EQ(model.bound(), TimeShare::kLaunching);
+    EXPECT_THAT(model.nearly_bound(), ElementsAre(TimeShare::kOutside));
+  });
+}
+
 // ---- SS301 ----
 
 SteppedProgram launches(Ns call_us, Ns kernel_us, int count = 20) {
@@ -600,7 +618,8 @@ TEST(TinyKernels, FindsShortKernelsThatTheDeviceStartsForLong) {
 }
 
 TEST(TinyKernels, IsSilentForLongOnesForFewAndIfTheHostIsBehind) {
-  expect_silent("tiny-kernels", launches(1, 20, 100));
+  only("tiny-kernels", launches(1, 10, 100));  // 13 % of an iteration
+  expect_silent("tiny-kernels", launches(1, 11, 100));
   expect_silent("tiny-kernels", launches(1, 2, 6));
   expect_silent("tiny-kernels", launches(10, 2, 100));
 }

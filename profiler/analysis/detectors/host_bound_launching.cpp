@@ -33,7 +33,7 @@ constexpr double kLeastLaunchingShare = 0.05;  // of the iteration spent on laun
 constexpr Ns kLeastLaunchingGain = 10;         // 1/10 of the iteration
 constexpr size_t kLeastLaunchesEach = 8;       // of an iteration, in graphs
 constexpr double kWholeIteration = 0.9;        // of its launches
-constexpr double kMuchMore = 1.5;              // gain without the synchronizations, as a factor
+constexpr double kMuchMore = 1.25;             // gain without the synchronizations, as a factor
 
 // The graphs that an iteration can become.
 struct Capture {

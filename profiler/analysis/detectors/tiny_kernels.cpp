@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // tiny-kernels (SS308): each iteration runs many kernels that are so short that starting them takes
-// a
-//   tenth of it or more, although the host is ahead of the device. Evidence: calls and times of a
-//   steady part. The gain is what half as many kernels would save: half of the time on the critical
+//   a twentieth of it or more, although the host is ahead of the device. Evidence: calls and times
+//   of a steady part. The gain is what half as many kernels would save: half of the time on the critical
 //   path in which the device starts work. Missed: kernels inside of graph launches that were not
 //   recorded node by node.
 #include <fmt/format.h>
@@ -17,7 +16,7 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr double kLeastStartingShare = 0.1;
+constexpr double kLeastStartingShare = 0.05;
 constexpr double kLeastKernels = 8;  // of an iteration
 constexpr Ns kShortKernelNs = 10'000;
 
@@ -39,8 +38,7 @@ void find_tiny_kernels(Analyses& analyses, Findings& findings) {
                               format_mean(shares.kernel_count),
                               format_duration(shares.median_kernel_ns), format_duration(starting));
   finding.text =
-      "Fuse them (torch.compile, kernels of your own) or let each do more; the gain is that of "
-      "half "
+      "Fuse them (torch.compile, kernels of your own) or let each do more; the gain is that of half "
       "as many. A CUDA graph starts them faster, too.";
   finding.gain_ns = finding.iteration->gain_ns() * static_cast<Ns>(iterations.steady_count());
   finding.count =

@@ -68,11 +68,16 @@ void IterationModel::find_bound() {
   for (size_t i = 0; i < kShareCount; ++i) {
     if (gain_without(i) >= most - least) equal.push_back(i);
   }
-  const size_t bound =
-      *std::ranges::max_element(equal, {}, [&](size_t i) { return shares_.total[i]; });
+  const auto saves_enough = [&](size_t i) { return gain_without(i) >= least; };
+  size_t bound = *std::ranges::max_element(equal, {}, [&](size_t i) { return shares_.total[i]; });
+  // A framework also pauses for long between the launches of one operation.
+  constexpr auto kLaunching = static_cast<size_t>(TimeShare::kLaunching);
+  if (bound == static_cast<size_t>(TimeShare::kOutside) &&
+      std::ranges::count(equal, kLaunching) > 0 && saves_enough(kLaunching))
+    bound = kLaunching;
   bound_ = static_cast<TimeShare>(bound);
   for (const size_t i : equal) {
-    if (i != bound && gain_without(i) >= least) nearly_bound_.push_back(static_cast<TimeShare>(i));
+    if (i != bound && saves_enough(i)) nearly_bound_.push_back(static_cast<TimeShare>(i));
   }
 }
 

@@ -37,7 +37,8 @@ class IterationModel {
   /// small shares.
   Ns without_ns(TimeShare share) const { return without_ns_[static_cast<size_t>(share)]; }
   /// What an iteration gets shortest without; of what cannot be removed, its share counts. Of those
-  /// that shorten it equally, but for a twentieth of it, the largest share.
+  /// that shorten it equally, but for a twentieth of it, the largest share; launching rather than
+  /// pauses outside CUDA.
   TimeShare bound() const { return bound_; }
   /// The others, if they shorten it by a twentieth at least: in another run one of them may bound
   /// it. In order of TimeShare.
