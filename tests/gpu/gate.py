@@ -8,6 +8,7 @@ BASE_RUNS = 5
 NEW_RUNS = 5
 SAMPLES = {"pipeline": ("examples/pipeline", ["--device", "cuda", "--iterations", 200]),
            "without_syncs": ("apps/faults", ["device_syncs", "--device", "cuda", "--repaired"])}
+SLOW_HOST = "no more than the host is at everything"  # the machine was too busy for a verdict
 
 
 def gate(harness, name, program, arguments, options=()):
@@ -41,7 +42,8 @@ def run(harness):
         options = ["--base", first] + [word for other in others for word in ("--base-run", other)]
         for number in range(NEW_RUNS):
             finished, trace = gate(harness, f"{name}_new{number}", program, arguments, options)
-            harness.equal(f"{name}: run {number}, which only varies in timing, passes", 0, finished.code, finished.why())
+            slow_host = finished.code == 3 and SLOW_HOST in finished.out
+            harness.check(f"{name}: run {number}, which only varies in timing, passes", finished.code == 0 or slow_host, finished.why())
             harness.log(f"  {name}: ms of the base and of run {number}: {times_of(harness, first, trace)}")
         if name == "without_syncs":
             finished, trace = gate(harness, "with_syncs", program, arguments[:-1], options)

@@ -112,6 +112,21 @@ TEST(IterationSections, SayThatTheHostIsSlowerAtEverything) {
   EXPECT_EQ(one_json["host_slowdown"], 1);
 }
 
+TEST(Regression, IsNotKnownIfTheHostIsSlowerAtEverything) {
+  const Trace base = steps_with_launches(5000, 2000);
+  const DiffVerdict slow_host = verdict_on(base, steps_with_launches(7500, 3200));
+  EXPECT_FALSE(slow_host.regressed());
+  EXPECT_EQ(slow_host.result(), CheckResult::kNotEvaluable);
+  EXPECT_THAT(to_text(diff_document(slow_host), {}),
+              HasSubstr("not evaluable: a repetition is slower than in the baseline by more than "
+                        "5.0 %, but no more than the host is at everything (1.5 times)"));
+  EXPECT_EQ(json::parse(diff_json(slow_host))["result"], "not-evaluable");
+  // One part of it, more than the host, and a host that is as fast as before.
+  EXPECT_EQ(verdict_on(base, steps_with_launches(5000, 3200)).result(), CheckResult::kFailed);
+  EXPECT_EQ(verdict_on(base, steps_with_launches(6000, 9000)).result(), CheckResult::kFailed);
+  EXPECT_EQ(verdict_on(base, base).result(), CheckResult::kPassed);
+}
+
 TEST(IterationSections, AreLeftOutWithAReason) {
   const DiffVerdict verdict =
       verdict_on(steps_with_kernel(300), steps_with_kernel(400), {.off = true});

@@ -59,6 +59,16 @@ std::string instead(Ns now, Ns before) {
                      format_change(analysis::TraceDiff::growth(before, now)));
 }
 
+namespace {
+
+// How many times as slow the host was at everything, if its part of an iteration is what grew.
+double slow_host(const analysis::IterationDiff& iterations) {
+  if (!iterations.comparable() || !is_host_time(iterations.most_grown())) return 1;
+  return std::max(1.0, iterations.host_slowdown());
+}
+
+}  // namespace
+
 DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown) {
   DiffVerdict verdict{
       .diff = std::move(diff), .base_runs = std::move(base_runs), .max_slowdown = max_slowdown};
@@ -66,8 +76,13 @@ DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, doub
     return exceeds_all(verdict.base_runs, max_slowdown, now, value_of);
   };
   if (const auto& steady = verdict.diff.steady) {
-    verdict.slower =
-        exceeds(steady->now.median_ns, [](const BaseRun& run) { return run.steady.median_ns; });
+    const double slow = slow_host(verdict.diff.iterations);
+    const auto exceeds_by = [&](double factor) {
+      return exceeds(static_cast<double>(steady->now.median_ns) / factor,
+                     [](const BaseRun& run) { return run.steady.median_ns; });
+    };
+    verdict.slower = exceeds_by(slow);
+    verdict.by_slow_host = !verdict.slower && exceeds_by(1);
     verdict.more_often =
         steady->range.empty() && steady->same_work &&
         exceeds(steady->now.count, [](const BaseRun& run) { return run.steady.count; });
@@ -106,8 +121,15 @@ std::string result_of(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
   const char* base = verdict.base_runs.size() > 1 ? "the slowest baseline run" : "the baseline";
   const double percent = verdict.max_slowdown * 100;
-  if (verdict.result() == CheckResult::kNotEvaluable)
+  if (verdict.base_unfinished || (verdict.new_unfinished && !verdict.regressed()))
     return unfinished_sentence(verdict.base_unfinished);
+  if (verdict.by_slow_host && !verdict.regressed()) {
+    return fmt::format(
+        "not evaluable: a repetition is slower than in {} by more than {:.1f} %, but no more than "
+        "the host is at everything ({:.1f} times); compare with a run on a host that is as fast, or "
+        "give one as slow as --base-run",
+        base, percent, verdict.diff.iterations.host_slowdown());
+  }
   if (verdict.slower && steady) {
     return fmt::format("regression: a repetition is slower than in {} by more than {:.1f} %", base,
                        percent);

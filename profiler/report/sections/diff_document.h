@@ -45,18 +45,21 @@ struct DiffVerdict {
   std::vector<BaseRun> base_runs;  ///< the base and its further runs
   double max_slowdown = 0;         ///< tolerated, as a share of the base
   bool slower = false;             ///< a repetition, or the whole run if none was found
+  bool by_slow_host = false;       ///< a repetition, but no more than a host that was slower
   bool more_often = false;         ///< the same repetition occurs more often
   bool base_unfinished = false;    ///< of any of these runs
   bool new_unfinished = false;
   bool regressed() const { return slower || more_often; }
   CheckResult result() const {
-    return comparison_result(regressed(), base_unfinished, new_unfinished);
+    return comparison_result(regressed(), base_unfinished, new_unfinished || by_slow_host);
   }
 };
 
 /// A regression exceeds all runs of the base by more than `max_slowdown`: in the time of a
 /// repetition; in the number of repetitions, if they are a sequence of work, not an NVTX range; or
-/// in the time of the whole run, if nothing repeats in all of them.
+/// in the time of the whole run, if nothing repeats in all of them. A repetition may exceed them by
+/// as much as the host was slower at everything, if that is what grew: then the machine is the
+/// reason, and what the program does is not known.
 DiffVerdict judge(analysis::TraceDiff diff, std::vector<BaseRun> base_runs, double max_slowdown);
 
 Document diff_document(const DiffVerdict& verdict);
