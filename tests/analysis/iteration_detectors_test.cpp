@@ -172,6 +172,26 @@ TEST(Bound, IsLaunchingRatherThanPausesThatAreWorthAsMuch) {
   });
 }
 
+// Iterations of two lengths in turn, and one more of the short ones: as the device is busy, little
+// is saved of either kind.
+TEST(Prediction, IsInProportionIfIterationsOfTwoKindsTakeTurns) {
+  for (const int steps : {20, 21}) {
+    SteppedProgram program;
+    program.steps(steps, [&](int step) {
+      program.launch(5, step % 2 == 0 ? 400 : 800);
+      program.synchronize();
+    });
+    check_model(program, [](const IterationModel& model) {
+      const Ns median = model.iterations().median_ns;
+      EXPECT_EQ(model.bare_ns(), median);
+      EXPECT_LT(model.without_ns(TimeShare::kSynchronizing), median);
+      EXPECT_GT(model.without_ns(TimeShare::kSynchronizing), median - 15 * kUs);
+      EXPECT_LT(model.shares().busy_ns, median);
+      EXPECT_GT(model.shares().busy_ns, median - 15 * kUs);
+    });
+  }
+}
+
 // ---- SS301 ----
 
 SteppedProgram launches(Ns call_us, Ns kernel_us, int count = 20) {

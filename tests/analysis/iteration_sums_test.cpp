@@ -69,6 +69,29 @@ TEST(IterationSeries, SumsInAnyOrder) {
   EXPECT_EQ(series.sums().size(), 50u);
 }
 
+TEST(InterquartileMean, IsThatOfTheMiddleHalf) {
+  EXPECT_EQ(interquartile_mean({}), 0);
+  EXPECT_EQ(interquartile_mean({5}), 5);
+  EXPECT_EQ(interquartile_mean({5, 8}), 6.5);
+  EXPECT_EQ(interquartile_mean({300, 5, 8}), 8);
+  EXPECT_EQ(interquartile_mean({7, 5, 300, 8}), 7.5);
+  EXPECT_EQ(interquartile_mean({1, 2, 3, 4, 5, 6, 7, 800}), 4.5);
+  EXPECT_EQ(interquartile_mean({10, 20, 10, 20, 10, 20, 10, 20}), 15) << "of two kinds in turn";
+}
+
+// Whether the median is that of the shorter or the longer ones is chance.
+TEST(Iterations, HaveOfAQuantityWhatIsInProportionToTheMedianDuration) {
+  const Iterations even = cut_at({0, 100, 200, 300, 400, 500});
+  EXPECT_EQ(even.usual_ns({60, 60, 60, 60, 60}, {100, 100, 100, 100, 100}), 60);
+  const Iterations in_turn = cut_at({0, 100, 300, 400, 600, 700, 900, 1000, 1200});
+  EXPECT_EQ(in_turn.median_ns, 200);
+  const std::vector<Ns> durations{100, 200, 100, 200, 100, 200, 100, 200};
+  EXPECT_EQ(in_turn.usual_ns({90, 180, 90, 180, 90, 180, 90, 180}, durations), 180);
+  EXPECT_EQ(in_turn.usual_ns({90, 180, 90}, {100, 200, 100}), 180) << "of some";
+  EXPECT_EQ(in_turn.usual_ns({0, 0, 0}, {100, 200, 100}), 0);
+  EXPECT_EQ(in_turn.usual_ns({}, {}), 0);
+}
+
 TEST(PerIteration, HasQuartilesOverAllIterationsAndNamesOutliers) {
   const Iterations iterations = cut_at({0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000});
   IterationSeries series;

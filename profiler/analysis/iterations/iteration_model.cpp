@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "analysis/stream_owners.h"
-#include "issued_work.h"
 #include "removals.h"
 
 namespace streamscope::analysis {
@@ -111,20 +110,27 @@ Ns IterationModel::predicted_only_ns(const Change& change) const {
 
 Ns IterationModel::predicted_ns(const Change& change) const {
   if (iterations_.is_only_one()) return predicted_only_ns(change);
+  std::vector<const Iteration*> replayed;
   std::vector<Id> last_ops;
   const size_t first = iterations_.steady_from == 0 ? 0 : iterations_.steady_from - 1;
   const size_t last = std::min(iterations_.steady_to, first + replayed_ + 1);
   for (size_t i = first; i < last; ++i) {
-    if (iterations_.all[i].last_op != kNoId) last_ops.push_back(iterations_.all[i].last_op);
+    if (iterations_.all[i].last_op == kNoId) continue;
+    replayed.push_back(&iterations_.all[i]);
+    last_ops.push_back(iterations_.all[i].last_op);
   }
-  std::vector<Ns> durations;
+  const std::vector<Ns> ends = analyses_.replay().predict_ends(change, last_ops);
+  std::vector<Ns> recorded, predicted;
   Ns before = kUnknownNs;
-  for (const Ns end : analyses_.replay().predict_ends(change, last_ops)) {
-    if (end == kUnknownNs) continue;
-    if (before != kUnknownNs) durations.push_back(std::max<Ns>(0, end - before));
-    before = std::max(before, end);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i] == kUnknownNs) continue;
+    if (before != kUnknownNs) {
+      recorded.push_back(replayed[i]->duration_ns());
+      predicted.push_back(std::max<Ns>(0, ends[i] - before));
+    }
+    before = std::max(before, ends[i]);
   }
-  return median(std::move(durations));
+  return iterations_.usual_ns(std::move(predicted), std::move(recorded));
 }
 
 }  // namespace streamscope::analysis

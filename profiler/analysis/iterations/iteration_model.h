@@ -26,7 +26,7 @@ class IterationModel {
   /// These two are empty if no iterations were found.
   const SteadySyncs& syncs() const { return syncs_; }
   const IterationShares& shares() const { return shares_; }
-  /// The predicted duration of an iteration without recording, median of the steady part.
+  /// The predicted duration of an iteration without recording, as Iterations::usual_ns().
   Ns bare_ns() const { return bare_ns_; }
   /// The same with a change, by the first replayed() iterations of the steady part.
   Ns predicted_ns(const Change& change) const;

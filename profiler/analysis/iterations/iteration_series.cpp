@@ -4,6 +4,7 @@
 #include "iteration_series.h"
 
 #include <algorithm>
+#include <span>
 
 #include "iterations.h"
 
@@ -90,6 +91,16 @@ Ns IterationSeries::steady_ns(const Iterations& iterations) const {
 
 Quartiles quartiles_of(std::vector<Ns> values) { return quartiles_with(std::move(values), 0); }
 
+double interquartile_mean(std::vector<Ns> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const size_t cut = std::min((values.size() + 2) / 4, (values.size() - 1) / 2);
+  const auto middle = std::span(values).subspan(cut, values.size() - 2 * cut);
+  double sum = 0;
+  for (const Ns value : middle) sum += static_cast<double>(value);
+  return sum / static_cast<double>(middle.size());
+}
+
 PerIteration per_iteration(const IterationSeries& series, const Iterations& iterations) {
   constexpr Ns kLeastMore = 20;  // 1/20
   constexpr double kFence = 3;   // times half the distance of the quartiles
@@ -101,10 +112,11 @@ PerIteration per_iteration(const IterationSeries& series, const Iterations& iter
   const size_t zeros = iterations.steady_count() - values.size();
   PerIteration result{.usual = quartiles_with(std::move(values), zeros), .outliers = {}};
   const Quartiles& usual = result.usual;
+  const Ns little = iterations.median_ns / kLeastMore;
   const double least = std::max(
       {kOutlierFactor * static_cast<double>(usual.median_ns),
        static_cast<double>(usual.high_ns) + kFence * static_cast<double>(usual.spread_ns()),
-       static_cast<double>(usual.median_ns + iterations.median_ns / kLeastMore)});
+       static_cast<double>(usual.median_ns + little)});
   for (const IterationSeries::Sum& sum : sums) {
     if (is_steady(sum.slot, iterations) && static_cast<double>(sum.time_ns) >= least)
       result.outliers.push_back({sum.slot - 1, sum.time_ns});

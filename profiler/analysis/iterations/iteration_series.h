@@ -103,6 +103,10 @@ struct Quartiles {
 /// All 0 without values.
 Quartiles quartiles_of(std::vector<Ns> values);
 
+/// The mean of the middle half of some values: without outliers, like the median, but where
+/// iterations of two kinds take turns, not that of one kind by chance. 0 without values.
+double interquartile_mean(std::vector<Ns> values);
+
 /// A quantity per iteration of the steady part.
 struct PerIteration {
   struct Outlier {

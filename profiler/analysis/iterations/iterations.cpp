@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -21,6 +22,7 @@
 #include "marked_ranges.h"
 #include "periods.h"
 #include "steady_range.h"
+#include "trace/checks.h"
 #include "trace/ns_math.h"
 #include "vocabulary/call_kind.h"
 
@@ -502,6 +504,14 @@ Iterations find_iterations(Analyses& analyses, const IterationRequest& request) 
   result.known_to = to;
   measure_steady(result);
   return result;
+}
+
+Ns Iterations::usual_ns(std::vector<Ns> of_each, std::vector<Ns> durations) const {
+  constexpr auto kMost = static_cast<double>(2 * trace::kMostNs);  // as long as any duration
+  const double usual = interquartile_mean(std::move(durations));
+  if (usual <= 0) return 0;
+  const double share = interquartile_mean(std::move(of_each)) / usual;
+  return std::llround(std::min(kMost, static_cast<double>(median_ns) * share));
 }
 
 void measure_steady(Iterations& iterations) {

@@ -72,6 +72,9 @@ struct Iterations {
   bool is_only_one() const { return all.size() == 1; }
   bool found() const { return source != IterationSource::kNone; }
   size_t steady_count() const { return steady_to - steady_from; }
+  /// Of a quantity that each of some iterations of the steady part has, what one of the median
+  /// duration has: in proportion to theirs, by the interquartile means of both. 0 of none.
+  Ns usual_ns(std::vector<Ns> of_each, std::vector<Ns> durations) const;
   Ns steady_start_ns() const { return all[steady_from].start_ns; }
   Ns steady_end_ns() const { return all[steady_to - 1].end_ns; }
   /// When the host began to issue an iteration; of `next` behind the last: when all was done.

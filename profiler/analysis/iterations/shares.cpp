@@ -200,10 +200,12 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
     copies += kind == trace::kMemcpy;
     large_copies += is_large_synchronous_copy(analyses.order(), op);
   }
-  std::vector<Ns> busy_ns;
-  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
+  std::vector<Ns> busy_ns, durations;
+  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i) {
     busy_ns.push_back(busy.busy_ns(iterations.all[i].start_ns, iterations.all[i].end_ns));
-  result.busy_ns = median(std::move(busy_ns));
+    durations.push_back(iterations.all[i].duration_ns());
+  }
+  result.busy_ns = iterations.usual_ns(std::move(busy_ns), std::move(durations));
   result.kernel_count = mean(kernels.count());
   result.median_kernel_ns = kernels.median_ns();
   std::vector<size_t> launches(trace.thread.size());

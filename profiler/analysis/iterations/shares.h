@@ -57,7 +57,7 @@ struct IterationShares {
   Shares host{};                      ///< the part of `total` in which the host held the device up
   std::vector<SampledShare> sampled;  ///< samples of it, in order of the path
 
-  Ns busy_ns = 0;  ///< of an iteration (median), in which any of the process's work ran on a device
+  Ns busy_ns = 0;  ///< of an iteration (usual), in which any of the process's work ran on a device
   std::vector<Id> threads;  ///< of the process that launched work in the steady part, ascending
   // Means over the steady iterations.
   double kernel_count = 0;
