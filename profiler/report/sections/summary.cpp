@@ -344,6 +344,13 @@ void prefer_easy(std::vector<Advice>& findings) {
   });
 }
 
+// A repair that saves less by itself is only a part of the one that needs it, whose text has it.
+bool is_worth_its_own_line(const Advice& advice) {
+  constexpr Ns kLeast = 20;  // 1/20 of the iteration
+  const auto& gain = advice.finding.iteration;
+  return gain && gain->gain_ns() >= gain->before_ns / kLeast;
+}
+
 // Moves findings before the first one that needs their repair.
 void move_needed(std::vector<Advice>& findings) {
   for (size_t i = 0; i < findings.size(); ++i) {
@@ -353,7 +360,7 @@ void move_needed(std::vector<Advice>& findings) {
     const auto from = findings.begin() + static_cast<ptrdiff_t>(i);
     const auto moved = std::stable_partition(from, findings.end(), [&](const Advice& advice) {
       return advice.detector->number == needs && !advice.is_possible() &&
-             advice.severity() == severity;
+             advice.severity() == severity && is_worth_its_own_line(advice);
     });
     i = static_cast<size_t>(moved - findings.begin());
   }
