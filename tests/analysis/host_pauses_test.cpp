@@ -117,6 +117,18 @@ TEST(HostPauses, AreNoHandOverFromAThreadThatIssuesNothingOrIsStillInItsCall) {
   }
 }
 
+// As the thread of a program that records an event while that of the backward pass begins.
+TEST(HostPauses, BelongToAThreadThatIsInItsNextCallAlready) {
+  MemoryTrace t;
+  t.add_stream();
+  const Id other = t.add_thread();
+  calls(t, 0, {{0, 10}, {900, 910}});
+  calls(t, other, {{850, 880}, {895, 950}});
+  const HostPause pause = between_calls(t)[0];
+  EXPECT_EQ(pause.by_thread, other);
+  EXPECT_EQ(pause.handed_over_ns, 880 * kUs);
+}
+
 TEST(HostPauses, AreNoHandOverFromAnotherProcess) {
   MemoryTrace t;
   t.add_stream();
@@ -177,7 +189,7 @@ TEST(HostPauses, AgreeWithBruteForceInRandomTraces) {
         for (Id other = 0; other < threads; ++other) {
           Ns last = kUnknownNs;
           for (const auto& call : made[other]) {
-            if (call.first * kUs < end) last = call.second * kUs;
+            if (call.second * kUs <= end) last = call.second * kUs;
           }
           const Ns rest = end - last;
           if (other == thread || last == kUnknownNs || last <= start || rest < 0) continue;

@@ -137,8 +137,9 @@ TEST(HostSamples, AreOfInputIfTwoFifthsAre) {
   EXPECT_FALSE(is_input_bound(with(35)));
 }
 
-// A thread without Python code was sampled, and a millisecond later one with Python code.
-HostActivities of_helper(bool waits) {
+// A thread without Python code was sampled, and a millisecond later one with Python code. Either may
+// wait for another thread.
+HostActivities of_helper(bool waits, bool helper_waits = false) {
   SteppedProgram program;
   const Id library = program.add_stack(
                {program.native("void at::native::add<float>(float)", "/usr/lib/libtorch.so")}),
@@ -146,7 +147,11 @@ HostActivities of_helper(bool waits) {
   program.builder.thread("main").range("step", 0, 1'000);
   program.builder.thread("backward").range("step", 0, 1'000);
   const Id helper = program.builder.add(
-      trace::HostSample{.thread_id = 1, .at_ns = 5'000'000, .runs = 1, .stack_id = library});
+      trace::HostSample{.thread_id = 1,
+                        .at_ns = 5'000'000,
+                        .runs = helper_waits ? 0 : 1,
+                        .system_call = helper_waits ? trace::Small{SYS_futex} : trace::kNoSmall,
+                        .stack_id = library});
   program.builder.add(
       trace::HostSample{.thread_id = 0,
                         .at_ns = 6'000'000,
@@ -170,6 +175,22 @@ TEST(HostSamples, NameTheFunctionOfAThreadThatNoPythonWaitsFor) {
   ASSERT_EQ(found.lines.size(), 1u);
   EXPECT_EQ(found.lines[0].place, "at::native::add<…>");
   EXPECT_EQ(found.lines[0].what, "runs");
+}
+
+// The thread of a backward pass while the program prepares it.
+TEST(HostSamples, NameTheLineThatRunsWhileAThreadWithoutPythonWaits) {
+  const HostActivities found = of_helper(false, true);
+  ASSERT_EQ(found.lines.size(), 1u);
+  EXPECT_EQ(found.lines[0].place, "train.py:9 step");
+  EXPECT_EQ(found.lines[0].what, "runs");
+  EXPECT_TRUE(found.lines[0].runs);
+}
+
+TEST(HostSamples, NameTheFunctionThatWaitsIfNoPythonRuns) {
+  const HostActivities found = of_helper(true, true);
+  ASSERT_EQ(found.lines.size(), 1u);
+  EXPECT_EQ(found.lines[0].place, "train.py:9 step");
+  EXPECT_EQ(found.lines[0].what, "thread backward waits for another thread (futex)");
 }
 
 // The interpreter's function that waits for its lock has no name in a stripped program.

@@ -29,6 +29,14 @@ std::map<Id, std::vector<Id>> issuing_threads(const Trace& trace) {
   return threads;
 }
 
+// When the last call of a thread ended that was over by then, as one that it is still in may be the
+// first of its own again; unknown if none was.
+Ns last_exit(const HostTime& host_time, Id thread, Ns until) {
+  const auto [entry, exit] = host_time.last_call(thread, until);
+  const bool is_over = exit != kUnknownNs && exit <= until;
+  return is_over || entry == kUnknownNs ? exit : host_time.last_call(thread, entry).second;
+}
+
 }  // namespace
 
 HostPauses::HostPauses(const Trace& trace, const HostTime& host_time)
@@ -41,9 +49,9 @@ HostPauses::HostPauses(const Trace& trace, const HostTime& host_time)
       const Ns least = std::min(end - kHandingOverNs, end - (end - start) / 4);
       if (others != issuing.end()) {
         for (const Id other : others->second) {
-          const auto [entry, exit] = host_time.last_call(other, end);
-          if (other == thread || exit == kUnknownNs || exit > end || exit <= start) continue;
-          if (exit < least || exit <= pause.handed_over_ns) continue;
+          if (other == thread) continue;
+          const Ns exit = last_exit(host_time, other, end);
+          if (exit <= start || exit < least || exit <= pause.handed_over_ns) continue;
           pause.by_thread = other;
           pause.handed_over_ns = exit;
         }

@@ -17,7 +17,7 @@ inline constexpr Ns kLeastPauseNs = 50'000;
 
 struct HostPause {
   Ns start_ns, end_ns;
-  /// The thread of the process that made the last call in the pause, if it was busy until shortly
+  /// The thread of the process whose call was the last to end in the pause, if that was shortly
   /// before the pause ended; kNoId if there is none.
   Id by_thread;
   Ns handed_over_ns;  ///< the end of that call

@@ -47,11 +47,11 @@ struct InputStacks {
   std::vector<bool> loads, fetches;  // by stack
 };
 
-// A thread without Python code, such as that of a backward pass, works for one that waits for it:
-// the line of that one says more than a function of a library.
-class WaitingCallers {
+// A thread without Python code, such as that of a backward pass, works for one that waits for it, or
+// waits for one that prepares its work: the line of that one says more than a function of a library.
+class PythonThreads {
  public:
-  explicit WaitingCallers(const Trace& trace)
+  explicit PythonThreads(const Trace& trace)
       : trace_(trace), samples_(trace), has_python_(trace.stack.size()) {
     for (Id frame = 0; frame < trace.stack_frame.size(); ++frame) {
       const Id stack = trace.stack_frame.stack_id[frame];
@@ -61,36 +61,49 @@ class WaitingCallers {
     std::vector<bool> runs_python(trace.thread.size());
     for (Id sample = 0; sample < trace.host_sample.size(); ++sample) {
       const Id thread = trace.host_sample.thread_id[sample];
-      if (thread < runs_python.size() && has_python(trace.host_sample.stack_id[sample]))
-        runs_python[thread] = true;
+      if (thread < runs_python.size() && has_python(sample)) runs_python[thread] = true;
     }
     for (Id thread = 0; thread < runs_python.size(); ++thread) {
-      if (runs_python[thread]) python_threads_.push_back(thread);
+      if (runs_python[thread]) threads_.push_back(thread);
     }
   }
 
-  // The stack of the Python thread that waits for another thread at the time of a sample without
-  // Python code; kNoId if there is none, or more than one.
+  // Of the Python thread that waits for another thread at the time of a sample without Python code;
+  // kNoId if there is none, or more than one.
   Id caller(Id sample, const SampleStates& states) const {
+    if (has_python(sample)) return kNoId;
+    return only_one(sample, [&](Id other) { return waits(other, states); });
+  }
+  // Of the Python thread that runs while a thread without Python code waits for another; as above.
+  Id awaited(Id sample, const SampleStates& states) const {
+    if (has_python(sample) || !waits(sample, states)) return kNoId;
+    return only_one(sample, [&](Id other) { return states.of(other) == SampleState::kRuns; });
+  }
+
+ private:
+  bool has_python(Id sample) const {
+    const Id stack = trace_.host_sample.stack_id[sample];
+    return stack < has_python_.size() && has_python_[stack];
+  }
+  bool waits(Id sample, const SampleStates& states) const {
+    return states.of(sample) == SampleState::kWaits &&
+           trace_.host_sample.system_call[sample] == SystemCall::futex;
+  }
+  // The only sample of another Python thread of the process, at that time, for which it is true.
+  Id only_one(Id sample, auto is_wanted) const {
     const auto& rows = trace_.host_sample;
-    if (has_python(rows.stack_id[sample])) return kNoId;
     Id found = kNoId;
-    for (const Id thread : python_threads_) {
+    for (const Id thread : threads_) {
       if (thread == rows.thread_id[sample] ||
           trace_.process_of_thread(thread) != trace_.process_of_thread(rows.thread_id[sample]))
         continue;
       const Id other = nearest(thread, rows.at_ns[sample]);
-      if (other == kNoId || states.of(other) != SampleState::kWaits ||
-          rows.system_call[other] != SystemCall::futex || !has_python(rows.stack_id[other]))
-        continue;
+      if (other == kNoId || !has_python(other) || !is_wanted(other)) continue;
       if (found != kNoId) return kNoId;
-      found = rows.stack_id[other];
+      found = other;
     }
     return found;
   }
-
- private:
-  bool has_python(Id stack) const { return stack < has_python_.size() && has_python_[stack]; }
   Id nearest(Id thread, Ns at) const {
     constexpr Ns kNearNs = 3'000'000;  // between samples of the default rate lie 2 ms
     Id best = kNoId;
@@ -106,8 +119,8 @@ class WaitingCallers {
 
   const Trace& trace_;
   SamplesByThread samples_;
-  std::vector<bool> has_python_;    // by stack
-  std::vector<Id> python_threads_;  // ascending
+  std::vector<bool> has_python_;  // by stack
+  std::vector<Id> threads_;       // ascending
 };
 
 // What runs inside of the call sites of stacks: functions of Python, and ranges of a profile.
@@ -145,14 +158,15 @@ class Summing {
       : trace_(analyses.trace()),
         places_(analyses.places()),
         states_(analyses.trace()),
-        callers_(analyses.trace()),
+        python_(analyses.trace()),
         input_(analyses.trace()) {
     if (looks_inside) inner_.emplace(analyses.trace(), analyses.places());
   }
 
   void add(Id sample, double weight_ns) {
-    const Id stack = trace_.host_sample.stack_id[sample];
-    const Id caller = callers_.caller(sample, states_), shown = caller == kNoId ? stack : caller;
+    if (const Id awaited = python_.awaited(sample, states_); awaited != kNoId) sample = awaited;
+    const Id stack = trace_.host_sample.stack_id[sample], caller = python_.caller(sample, states_),
+             shown = caller == kNoId ? stack : trace_.host_sample.stack_id[caller];
     const std::string& place = shown == kNoId ? nowhere_ : places_.call_site(shown);
     const SampleState state = states_.of(sample);
     std::string what = states_.text(sample);
@@ -230,7 +244,7 @@ class Summing {
   const Trace& trace_;
   const Places& places_;
   SampleStates states_;
-  WaitingCallers callers_;
+  PythonThreads python_;
   InputStacks input_;
   std::optional<InnerFunctions> inner_;
   std::string nowhere_;
