@@ -130,6 +130,15 @@ std::vector<std::string> launched_kernels(const Trace& trace) {
 
 }  // namespace
 
+Language language_of(const trace::Trace& trace) {
+  Language language = Language::kUnknown;
+  for (const trace::Small kind : trace.stack_frame.kind) {
+    if (kind == trace::kPythonFrame || kind == trace::kRangeFrame) return Language::kPython;
+    language = Language::kCompiled;
+  }
+  return language;
+}
+
 bool is_generated_code(std::string_view symbol) {
   return symbol.find("/torchinductor_") != symbol.npos || symbol.starts_with("<eval_with_key>");
 }

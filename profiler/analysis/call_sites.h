@@ -31,6 +31,11 @@ size_t frames_to_site(const trace::Trace& trace, std::span<const trace::Id> fram
 /// symbols are one line. Searches all frames of the trace.
 std::vector<std::string> stack_lines(const trace::Trace& trace, trace::Id stack);
 
+/// What a program is written in, as far as its call stacks tell: advice has words for each.
+enum class Language : uint8_t { kUnknown, kPython, kCompiled };
+/// O(frames of the trace).
+Language language_of(const trace::Trace& trace);
+
 /// By the symbol of a function of Python: true if torch.compile wrote it.
 bool is_generated_code(std::string_view symbol);
 /// The same: true if it is in this folder or file ("torch/utils/data/"), which may be below others.

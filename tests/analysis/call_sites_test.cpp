@@ -34,5 +34,20 @@ TEST(CallSite, IsTheProgramsFunctionRatherThanOneThatACompilerWrote) {
   }
 }
 
+TEST(Language, IsWhatTheFramesOfStacksTell) {
+  const auto of_frames = [](std::initializer_list<trace::Small> kinds) {
+    test::TraceBuilder builder;
+    const trace::Id stack = builder.add(trace::Stack{.process_id = 0, .frame_count = 2});
+    trace::Small depth = 0;
+    for (const trace::Small kind : kinds)
+      builder.add(trace::StackFrame{.stack_id = stack, .depth = depth++, .kind = kind});
+    return language_of(builder.trace());
+  };
+  EXPECT_EQ(of_frames({}), Language::kUnknown);
+  EXPECT_EQ(of_frames({trace::kNativeFrame, trace::kNativeFrame}), Language::kCompiled);
+  EXPECT_EQ(of_frames({trace::kNativeFrame, trace::kPythonFrame}), Language::kPython);
+  EXPECT_EQ(of_frames({trace::kRangeFrame}), Language::kPython) << "of a profile of PyTorch";
+}
+
 }  // namespace
 }  // namespace streamscope::analysis

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/call_sites.h"
 #include "analysis/delay/what_if.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/units.h"
@@ -271,6 +272,46 @@ TEST(HostBoundLaunching, IsSilentIfAllocationsInterruptEveryFewLaunches) {
     }
   });
   expect_silent("host-bound-launching", program);
+}
+
+// ---- Words for each language ----
+
+// The texts of all findings of a program with a stack, unless the language is not known.
+std::string advice_in(Language language) {
+  SteppedProgram program;
+  if (language == Language::kPython) program.add_stack({program.python("step (a.py:1)")});
+  if (language == Language::kCompiled) program.add_stack({program.native("step", "/bin/app")});
+  program.steps(12, [&](int) {
+    for (int i = 0; i < 20; ++i) program.launch(10, 2);
+    program.pause(300);
+    program.copy_pageable(50, 80, 1 << 20);
+    program.malloc(50);
+  });
+  std::string texts;
+  const Trace trace = program.builder.trace();
+  Analyses analyses(trace);
+  for (const Verdict& verdict : evaluate_all(analyses)) {
+    for (const Finding& finding : verdict.findings) texts += finding.text + "\n";
+  }
+  return texts;
+}
+
+TEST(Advice, HasTheWordsOfTheLanguageThatAProgramIsWrittenIn) {
+  const std::string unknown = advice_in(Language::kUnknown), python = advice_in(Language::kPython),
+                    compiled = advice_in(Language::kCompiled);
+  for (const char* of_python : {"torch.cuda.graph", "DataLoader(num_workers=…)", "empty_cache"}) {
+    EXPECT_THAT(unknown, HasSubstr(of_python));
+    EXPECT_THAT(python, HasSubstr(of_python));
+    EXPECT_THAT(compiled, testing::Not(HasSubstr(of_python)));
+  }
+  EXPECT_THAT(compiled, HasSubstr("as a CUDA graph (cudaStreamBeginCapture)"));
+  EXPECT_THAT(compiled, HasSubstr("one iteration ahead (a queue)"));
+  for (const std::string& text : {unknown, compiled})
+    EXPECT_THAT(text, HasSubstr("Allocate the memory with cudaMallocHost, or register it; then"));
+  EXPECT_THAT(python, HasSubstr("Use page-locked memory (in PyTorch pin_memory()"));
+  EXPECT_THAT(python,
+              HasSubstr("In an iteration the driver stages 1 MiB through its own buffer, "
+                        "and the host is blocked in the calls for 110 µs."));
 }
 
 // ---- SS302 ----

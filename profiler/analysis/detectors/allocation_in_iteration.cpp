@@ -7,6 +7,7 @@
 //   The gain comes from a replay without the time in these calls.
 #include <fmt/format.h>
 
+#include "../call_sites.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -48,9 +49,9 @@ void find_allocations_in_iterations(Analyses& analyses, Findings& findings) {
   finding.title = fmt::format("each iteration allocates and frees memory: {}", what);
   finding.text = fmt::format(
       "These calls take {} of an iteration. Allocate before the loop, or keep freed memory in a "
-      "pool "
-      "(no torch.cuda.empty_cache() in the loop, a release threshold for cudaMallocAsync).",
-      format_duration(spent / static_cast<Ns>(iterations.steady_count())));
+      "pool ({}a release threshold for cudaMallocAsync).",
+      format_duration(spent / static_cast<Ns>(iterations.steady_count())),
+      language_of(trace) == Language::kCompiled ? "" : "no torch.cuda.empty_cache() in the loop, ");
   finding.place = analyses.places().of_call(longest);
   finding.count = count;
   finding.start_ns = trace.api_call.start_ns[longest];

@@ -17,6 +17,7 @@
 //   time to time what comes next.
 #include <fmt/format.h>
 
+#include "../call_sites.h"
 #include "../iterations/graphs.h"
 #include "../iterations/host_samples.h"
 #include "../iterations/inner_loop.h"
@@ -58,9 +59,12 @@ Capture capture_of(Analyses& analyses, const IterationModel& model, Finding& fin
   return capture;
 }
 
-std::string what_to_capture(const Capture& capture, const IterationModel& model, double launches) {
-  constexpr std::string_view kHow =
-      "as a CUDA graph (torch.cuda.graph, torch.compile(mode=\"reduce-overhead\"))";
+std::string what_to_capture(const Capture& capture, const IterationModel& model, double launches,
+                            Language language) {
+  const std::string_view how =
+      language == Language::kCompiled
+          ? "as a CUDA graph (cudaStreamBeginCapture)"
+          : "as a CUDA graph (torch.cuda.graph, torch.compile(mode=\"reduce-overhead\"))";
   const IterationShares& shares = model.shares();
   const bool whole = launches >= kWholeIteration * shares.launch_count;
   if (capture.without_syncs) {
@@ -68,12 +72,12 @@ std::string what_to_capture(const Capture& capture, const IterationModel& model,
         "Remove what synchronizes ({} times an iteration, SS302), then capture {} {}: the gain is "
         "that of both. Or",
         format_mean(shares.sync_count),
-        whole ? "the iteration" : "what runs between its allocations", kHow);
+        whole ? "the iteration" : "what runs between its allocations", how);
   }
-  if (whole && shares.sync_count < 0.5) return fmt::format("Capture the iteration {}, or", kHow);
+  if (whole && shares.sync_count < 0.5) return fmt::format("Capture the iteration {}, or", how);
   return fmt::format(
       "Capture what runs between its synchronizations and allocations ({} launches) {}, or",
-      format_each(capture.graphs.launches, model.iterations()), kHow);
+      format_each(capture.graphs.launches, model.iterations()), how);
 }
 
 // What there would be less of.
@@ -122,7 +126,8 @@ void find_host_bound_launching(Analyses& analyses, Findings& findings) {
       "batches.",
       format_duration(static_cast<Ns>(static_cast<double>(iterations.median_ns) /
                                       std::max(1.0, shares.launch_count))),
-      format_duration(shares.median_kernel_ns), what_to_capture(capture, model, launches));
+      format_duration(shares.median_kernel_ns),
+      what_to_capture(capture, model, launches, language_of(analyses.trace())));
   finding.text += what_repeats(analyses, model);
   if (starved) {
     finding.text +=

@@ -12,6 +12,7 @@
 //   (record --samples) what the host does there. Missed: the same without samples.
 #include <fmt/format.h>
 
+#include "../call_sites.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -20,18 +21,20 @@
 namespace streamscope::analysis {
 namespace {
 
-std::string remedy(const PausesInIteration& pauses, const Iterations& iterations) {
+std::string remedy(const PausesInIteration& pauses, const Iterations& iterations,
+                   Language language) {
   if (is_lock_bound(pauses.activities))
     return "Another thread of the program holds Python's lock: do its work in another process, or "
            "in code that releases the lock.";
-  std::string text =
-      "Do this work in other threads or processes, one iteration ahead "
-      "(DataLoader(num_workers=…), a queue), or on the device.";
+  std::string text = fmt::format(
+      "Do this work in other threads or processes, one iteration ahead ({}a queue), or on the "
+      "device.",
+      language == Language::kCompiled ? "" : "DataLoader(num_workers=…), ");
   if (pauses.activities.samples < kLeastSamples) {
     text += fmt::format(
-        " The host pauses {} times in an iteration; many short pauses are a sign of a lock, such "
-        "as Python's, or of a missing processor.",
-        format_each(pauses.count, iterations));
+        " The host pauses {} in an iteration; many short pauses are a sign of a lock, such as "
+        "Python's, or of a missing processor.",
+        times_each(pauses.count, iterations));
   }
   return text;
 }
@@ -52,7 +55,8 @@ void find_host_work_in_iterations(Analyses& analyses, Findings& findings) {
   if (!finding.text.empty()) finding.text += ' ';
   finding.text +=
       fmt::format("{} of it comes right before {} is issued. {}", format_percent(pauses->before),
-                  op_label(analyses.trace(), pauses->before_op), remedy(*pauses, iterations));
+                  op_label(analyses.trace(), pauses->before_op),
+                  remedy(*pauses, iterations, language_of(analyses.trace())));
   findings.add({0}, iterations.steady_end_ns(), [&] { return finding; });
 }
 

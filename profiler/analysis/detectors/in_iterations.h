@@ -43,6 +43,7 @@ std::string text_of_places(const IterationModel& model, Ns at_least_ns,
 template <class Site>
 std::string name_places(const IterationModel& model, Ns at_least_ns, std::vector<Site>& sites) {
   std::vector<const SiteInIterations*> all;
+  all.reserve(sites.size());
   for (const Site& site : sites) all.push_back(&site);
   size_t best = 0;
   std::string text = text_of_places(model, at_least_ns, all, best);

@@ -166,15 +166,35 @@ std::string title_of(const Trace& trace, const CopyGroup& group, const Iteration
                                                format_count(group.sites.size(), "place"));
 }
 
-std::string text_of(const Trace& trace, const CopyGroup& group, bool knows_pinned_pace) {
-  std::string text = fmt::format(
-      "The driver stages {} through its own buffer; the host was blocked in the calls for {}. "
-      "Allocate the memory with cudaMallocHost, or register it{}.",
-      format_bytes(group.bytes), format_duration(group.call_ns),
-      group.blocks_by_contract ? "; then it can also be copied beside other work "
-                                 "(cudaMemcpyAsync). Or do not copy what the device can keep or "
-                                 "make itself"
-                               : "");
+// Those that block by contract are of the steady part, the others of the whole run.
+std::string what_it_costs(const CopyGroup& group, const Iterations& iterations) {
+  if (!group.blocks_by_contract) {
+    return fmt::format(
+        "The driver stages {} through its own buffer; the host was blocked in the calls for {}.",
+        format_bytes(group.bytes), format_duration(group.call_ns));
+  }
+  const auto count = static_cast<Ns>(iterations.steady_count());
+  return fmt::format(
+      "In an iteration the driver stages {} through its own buffer, and the host is blocked in the "
+      "calls for {}.",
+      format_bytes(group.bytes / count), format_duration(group.call_ns / count));
+}
+
+std::string text_of(const Trace& trace, const CopyGroup& group, const Iterations& iterations,
+                    bool knows_pinned_pace) {
+  const bool is_python = language_of(trace) == Language::kPython;
+  std::string text =
+      fmt::format("{} {}", what_it_costs(group, iterations),
+                  is_python ? "Use page-locked memory (in PyTorch pin_memory() or "
+                              "DataLoader(pin_memory=True))"
+                            : "Allocate the memory with cudaMallocHost, or register it");
+  if (group.blocks_by_contract) {
+    text += fmt::format(
+        "; then it can also be copied beside other work ({}). Or do not copy what the device can "
+        "keep or make itself",
+        is_python ? "non_blocking=True" : "cudaMemcpyAsync");
+  }
+  text += ".";
   if (const double pace = usual_pace(trace, group.first); !knows_pinned_pace)
     text += pace > 0 ? fmt::format(" The gain assumes that page-locked copies run at {:.3g} GB/s.",
                                    1 / pace)
@@ -199,6 +219,7 @@ void find_pageable_copies(Analyses& analyses, Findings& findings) {
     if (!group.overlaps && !is_worth_a_line(analyses, gain)) continue;
     findings.add(key, trace.op.start_ns[group.last], [&, &group = group] {
       std::vector<SiteInIterations> sites;
+      sites.reserve(group.sites.size());
       for (const auto& [stack, site] : group.sites) sites.push_back(site);
       std::ranges::stable_sort(sites, std::greater{}, &SiteInIterations::count);
       const std::string places = sites.size() > 1 ? " " + name_places(model, 0, sites) : "";
@@ -206,7 +227,9 @@ void find_pageable_copies(Analyses& analyses, Findings& findings) {
       finding.first_op = sites.empty() ? group.first : sites.front().first;
       finding.host_sync = analyses.order().copy_sync(finding.first_op);  // which has the stack
       finding.title = title_of(trace, group, model.iterations());
-      finding.text = text_of(trace, group, pace[trace.op.detail[group.first]] > 0) + places;
+      finding.text =
+          text_of(trace, group, model.iterations(), pace[trace.op.detail[group.first]] > 0) +
+          places;
       finding.count = group.count;
       finding.gain_ns = gain;
       finding.repair = std::make_shared<const Change>(group.change);

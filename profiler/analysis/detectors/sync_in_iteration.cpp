@@ -65,7 +65,9 @@ std::string repair_of(const Trace& trace, Purpose purpose) {
     case Purpose::kUploads:
       return "Keep the data on the device, make it there (cudaMemsetAsync), pass small values to "
              "the kernel as arguments, or copy from pinned memory without waiting "
-             "(cudaMemcpyAsync, non_blocking=True).";
+             "(cudaMemcpyAsync" +
+             std::string(language_of(trace) == Language::kCompiled ? ")."
+                                                                   : ", non_blocking=True).");
     case Purpose::kWaits:
       break;
   }

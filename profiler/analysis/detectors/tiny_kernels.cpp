@@ -3,11 +3,12 @@
 
 // tiny-kernels (SS308): each iteration runs many kernels that are so short that starting them takes
 //   a twentieth of it or more, although the host is ahead of the device. Evidence: calls and times
-//   of a steady part. The gain is what half as many kernels would save: half of the time on the critical
-//   path in which the device starts work. Missed: kernels inside of graph launches that were not
-//   recorded node by node.
+//   of a steady part. The gain is what half as many kernels would save: half of the time on the
+//   critical path in which the device starts work. Missed: kernels inside of graph launches that
+//   were not recorded node by node.
 #include <fmt/format.h>
 
+#include "../call_sites.h"
 #include "../labels.h"
 #include "../units.h"
 #include "families.h"
@@ -37,9 +38,12 @@ void find_tiny_kernels(Analyses& analyses, Findings& findings) {
   finding.title = fmt::format("{} kernels of {} (median) in an iteration, and {} to start them",
                               format_mean(shares.kernel_count),
                               format_duration(shares.median_kernel_ns), format_duration(starting));
-  finding.text =
-      "Fuse them (torch.compile, kernels of your own) or let each do more; the gain is that of half "
-      "as many. A CUDA graph starts them faster, too.";
+  finding.text = fmt::format(
+      "Fuse them{} or let each do more; the gain is that of half as many. A CUDA graph starts them "
+      "faster, too.",
+      language_of(analyses.trace()) == Language::kCompiled
+          ? ""
+          : " (torch.compile, kernels of your own)");
   finding.gain_ns = finding.iteration->gain_ns() * static_cast<Ns>(iterations.steady_count());
   finding.count =
       static_cast<uint64_t>(shares.kernel_count * static_cast<double>(iterations.steady_count()));
