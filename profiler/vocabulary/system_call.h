@@ -36,8 +36,8 @@ struct SystemCall {
 #undef STREAMSCOPE_NUMBER
   // Of x86-64 alone, under the names that the system gives them.
   static constexpr int poll = 7, select = 23, epoll_wait = 232;  // NOLINT(*-identifier-naming)
-  static constexpr int kNone = -1,  // waits elsewhere in the kernel
-      kOther = -2;                  // of another architecture, and not among these
+  static constexpr int kNone = -1,                               // waits elsewhere in the kernel
+      kOther = -2;  // of another architecture, and not among these
 };
 
 }  // namespace streamscope

@@ -153,14 +153,16 @@ TEST(StepsOfRounds, AreNotFoundByHowLongTheHostWaitsForTheDevice) {
 TEST(StepsOfRounds, AreFoundInRandomPrograms) {
   std::mt19937 random(13);
   for (int round = 0; round < 20; ++round) {
-    const int rounds = 3 + static_cast<int>(random() % 20), ops = 2 + static_cast<int>(random() % 5),
+    const int rounds = 3 + static_cast<int>(random() % 20),
+              ops = 2 + static_cast<int>(random() % 5),
               steps = 40 + static_cast<int>(random() % 20);
     RepeatedProgram program;
     for (int step = 0; step < steps; ++step) {
       program.pause(10);
       for (int i = 0; i < rounds; ++i) {
         program.pause(static_cast<Ns>(random() % 8));
-        for (int op = 0; op < ops; ++op) program.kernel(std::string(1, static_cast<char>('a' + op)));
+        for (int op = 0; op < ops; ++op)
+          program.kernel(std::string(1, static_cast<char>('a' + op)));
       }
     }
     const Iterations found = program.find();

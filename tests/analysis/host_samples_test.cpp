@@ -137,8 +137,8 @@ TEST(HostSamples, AreOfInputIfTwoFifthsAre) {
   EXPECT_FALSE(is_input_bound(with(35)));
 }
 
-// A thread without Python code was sampled, and a millisecond later one with Python code. Either may
-// wait for another thread.
+// A thread without Python code was sampled, and a millisecond later one with Python code. Either
+// may wait for another thread.
 HostActivities of_helper(bool waits, bool helper_waits = false) {
   SteppedProgram program;
   const Id library = program.add_stack(

@@ -309,9 +309,8 @@ TEST(Advice, HasTheWordsOfTheLanguageThatAProgramIsWrittenIn) {
   for (const std::string& text : {unknown, compiled})
     EXPECT_THAT(text, HasSubstr("Allocate the memory with cudaMallocHost, or register it; then"));
   EXPECT_THAT(python, HasSubstr("Use page-locked memory (in PyTorch pin_memory()"));
-  EXPECT_THAT(python,
-              HasSubstr("In an iteration the driver stages 1 MiB through its own buffer, "
-                        "and the host is blocked in the calls for 110 µs."));
+  EXPECT_THAT(python, HasSubstr("In an iteration the driver stages 1 MiB through its own buffer, "
+                                "and the host is blocked in the calls for 110 µs."));
 }
 
 // ---- SS302 ----

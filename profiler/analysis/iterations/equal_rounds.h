@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 StreamScope contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Steps that consist of equal rounds and nothing else. Their work does not show where a step begins,
-// but the host does more before the first round of a step than before the others.
+// Steps that consist of equal rounds and nothing else. Their work does not show where a step
+// begins, but the host does more before the first round of a step than before the others.
 #pragma once
 
 #include <optional>

@@ -47,8 +47,9 @@ struct InputStacks {
   std::vector<bool> loads, fetches;  // by stack
 };
 
-// A thread without Python code, such as that of a backward pass, works for one that waits for it, or
-// waits for one that prepares its work: the line of that one says more than a function of a library.
+// A thread without Python code, such as that of a backward pass, works for one that waits for it,
+// or waits for one that prepares its work: the line of that one says more than a function of a
+// library.
 class PythonThreads {
  public:
   explicit PythonThreads(const Trace& trace)

@@ -537,12 +537,11 @@ std::string how_found(const Iterations& iterations) {
     case IterationSource::kRange:
       return fmt::format("NVTX range \"{}\"", printable(iterations.name));
     case IterationSource::kSequence:
-      return fmt::format("{}{} that {}, {} alike", format_count(iterations.op_count, "op"),
-                         iterations.rounds > 1
-                             ? fmt::format(" in {} equal rounds", iterations.rounds)
-                             : std::string(),
-                         iterations.op_count == 1 ? "repeats" : "repeat",
-                         format_percent(iterations.repeated));
+      return fmt::format(
+          "{}{} that {}, {} alike", format_count(iterations.op_count, "op"),
+          iterations.rounds > 1 ? fmt::format(" in {} equal rounds", iterations.rounds)
+                                : std::string(),
+          iterations.op_count == 1 ? "repeats" : "repeat", format_percent(iterations.repeated));
     case IterationSource::kGraph:
       return "launches of one graph";
     case IterationSource::kNone:

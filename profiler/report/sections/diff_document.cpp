@@ -126,7 +126,8 @@ std::string result_of(const DiffVerdict& verdict) {
   if (verdict.by_slow_host && !verdict.regressed()) {
     return fmt::format(
         "not evaluable: a repetition is slower than in {} by more than {:.1f} %, but no more than "
-        "the host is at everything ({:.1f} times); compare with a run on a host that is as fast, or "
+        "the host is at everything ({:.1f} times); compare with a run on a host that is as fast, "
+        "or "
         "give one as slow as --base-run",
         base, percent, verdict.diff.iterations.host_slowdown());
   }
