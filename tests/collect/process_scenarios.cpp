@@ -590,14 +590,15 @@ int bus_handlers(const Arguments&) {
   return bus_errors_handled == 12 ? 0 : 8;
 }
 
-// Truncates every file of the recording.
-int cut_off(const Arguments&) {
+// Truncates every file of the recording, shortly before the end if there is an argument.
+int cut_off(const Arguments& arguments) {
   start();
   launch(kStreamA);
   for (const auto& entry : std::filesystem::directory_iterator(std::getenv("STREAMSCOPE_RINGS"))) {
     if (truncate(entry.path().c_str(), 0) != 0) return 1;
   }
   for (int i = 0; i < 5000; ++i) launch(kStreamA);
+  if (!arguments.empty()) return 0;
   pause_ms(100);
   for (int i = 0; i < 5000; ++i) launch(kStreamA);
   return 0;

@@ -26,5 +26,11 @@ TEST(Signals, TruncatedFilesOfTheRecordingDoNotEndTheProgram) {
   EXPECT_THAT(run.error_text(), HasSubstr("records are missing"));
 }
 
+TEST(Signals, TruncatedFilesAreReportedAlthoughTheProgramEndsRightAway) {
+  Observed run;
+  EXPECT_EQ(run.run_child("cut-off", {"right-away"}), 0) << run.error_text();
+  EXPECT_THAT(run.error_text(), HasSubstr("records are missing"));
+}
+
 }  // namespace
 }  // namespace streamscope::collect

@@ -154,13 +154,10 @@ void rescue_from_bus_errors() {
 }
 
 void report_lost_files() {
-  static constinit uint64_t reported = 0;
-  const uint64_t lost = ring::lost_mappings();
-  if (lost == reported) return;
-  if (reported == 0)
-    report_to_user("records are missing", "files of the recording were truncated",
-                   "do not touch the folder FILE.rings while a program is recorded");
-  reported = lost;
+  static constinit std::atomic<bool> reported = false;
+  if (ring::lost_mappings() == 0 || reported.exchange(true)) return;
+  report_to_user("records are missing", "files of the recording were truncated",
+                 "do not touch the folder FILE.rings while a program is recorded");
 }
 
 void forget_bus_errors_after_fork() {

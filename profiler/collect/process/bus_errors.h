@@ -15,8 +15,8 @@
 namespace streamscope::collect {
 
 void rescue_from_bus_errors();
-/// Reports once that files of the recording were lost, if any were. Called on the collector's own
-/// thread.
+/// Reports once that files of the recording were lost, if any were: now and then, and at the end.
+/// Thread-safe.
 void report_lost_files();
 void forget_bus_errors_after_fork();
 

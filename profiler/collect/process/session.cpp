@@ -333,6 +333,7 @@ void end_session(uint64_t cupti_dropped) {
     record.cupti_dropped = cupti_dropped;
     thread->push(record);
   }
+  report_lost_files();
 }
 
 void let_calls_pass(bool pass) {
