@@ -10,6 +10,7 @@
 #include "report/formats/exporter.h"
 #include "report/sections/document.h"
 #include "report/sections/info.h"
+#include "report/sections/summary.h"
 #include "support/trace_builder.h"
 
 namespace streamscope::report {

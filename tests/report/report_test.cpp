@@ -14,6 +14,7 @@
 #include "report/sections/document.h"
 #include "report/sections/iteration.h"
 #include "report/sections/recording_cost.h"
+#include "report/sections/summary.h"
 #include "samples.h"
 #include "support/golden.h"
 

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/iterations/shares.h"
+#include "analysis/iterations/time_share.h"
 
 namespace streamscope::analysis {
 

@@ -80,13 +80,6 @@ ComparedIterations summarize(const std::vector<Ns>& durations) {
           .pace = {}};
 }
 
-std::vector<Ns> steady_durations(const Iterations& iterations) {
-  std::vector<Ns> durations;
-  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
-    durations.push_back(iterations.all[i].duration_ns());
-  return durations;
-}
-
 // What the host did in the steady part, by place.
 PlaceCosts costs_of(Analyses& analyses, const Iterations& iterations) {
   const Trace& trace = analyses.trace();
@@ -198,7 +191,7 @@ IterationDiff compare_iterations(Analyses& base, Analyses& now) {
   result.base = summarize(base, before);
   result.now = summarize(now, after);
   result.test =
-      compare_ranks(steady_durations(before.iterations()), steady_durations(after.iterations()));
+      compare_ranks(before.iterations().steady_durations(), after.iterations().steady_durations());
   result.places =
       compare_places(costs_of(base, before.iterations()), costs_of(now, after.iterations()),
                      result.base.count, result.now.count);

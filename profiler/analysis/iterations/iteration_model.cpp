@@ -10,11 +10,6 @@
 
 namespace streamscope::analysis {
 
-namespace {
-// 1/20: below this a share is not removed, and a difference of two does not tell which one bounds.
-constexpr Ns kSmallPart = 20;
-}  // namespace
-
 IterationModel::IterationModel(Analyses& analyses, const IterationRequest& request)
     : analyses_(analyses), iterations_(find_iterations(analyses, request)) {
   if (!found()) return;

@@ -102,8 +102,7 @@ double interquartile_mean(std::vector<Ns> values) {
 }
 
 PerIteration per_iteration(const IterationSeries& series, const Iterations& iterations) {
-  constexpr Ns kLeastMore = 20;  // 1/20
-  constexpr double kFence = 3;   // times half the distance of the quartiles
+  constexpr double kFence = 3;  // times half the distance of the quartiles
   std::vector<Ns> values;
   const std::vector<IterationSeries::Sum> sums = series.sums();
   for (const IterationSeries::Sum& sum : sums) {
@@ -112,7 +111,7 @@ PerIteration per_iteration(const IterationSeries& series, const Iterations& iter
   const size_t zeros = iterations.steady_count() - values.size();
   PerIteration result{.usual = quartiles_with(std::move(values), zeros), .outliers = {}};
   const Quartiles& usual = result.usual;
-  const Ns little = iterations.median_ns / kLeastMore;
+  const Ns little = iterations.median_ns / kSmallPart;
   const double least = std::max(
       {kOutlierFactor * static_cast<double>(usual.median_ns),
        static_cast<double>(usual.high_ns) + kFence * static_cast<double>(usual.spread_ns()),

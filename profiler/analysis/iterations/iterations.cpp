@@ -514,13 +514,17 @@ Ns Iterations::usual_ns(std::vector<Ns> of_each, std::vector<Ns> durations) cons
   return std::llround(std::min(kMost, static_cast<double>(median_ns) * share));
 }
 
+std::vector<Ns> Iterations::steady_durations() const {
+  std::vector<Ns> durations;
+  for (size_t i = steady_from; i < steady_to; ++i) durations.push_back(all[i].duration_ns());
+  return durations;
+}
+
 void measure_steady(Iterations& iterations) {
-  std::vector<Ns> steady;
+  const std::vector<Ns> steady = iterations.steady_durations();
   std::vector<uint64_t> counts;
-  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i) {
-    steady.push_back(iterations.all[i].duration_ns());
+  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
     counts.push_back(iterations.all[i].op_count);
-  }
   const Quartiles usual = quartiles_of(steady);
   iterations.low_ns = usual.low_ns;
   iterations.median_ns = usual.median_ns;

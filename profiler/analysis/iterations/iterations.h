@@ -41,6 +41,9 @@ inline constexpr size_t kFewestMarked = 2;
 /// An iteration that takes this many times the median is an outlier.
 inline constexpr double kOutlierFactor = 1.5;
 
+/// 1/20 of an iteration: a smaller part or difference does not tell what bounds it.
+inline constexpr Ns kSmallPart = 20;
+
 struct Iteration {
   Ns start_ns = kUnknownNs;   ///< the end of the one before; of the first: its issue
   Ns end_ns = kUnknownNs;     ///< when its work and all work before it was done
@@ -72,6 +75,7 @@ struct Iterations {
   bool is_only_one() const { return all.size() == 1; }
   bool found() const { return source != IterationSource::kNone; }
   size_t steady_count() const { return steady_to - steady_from; }
+  std::vector<Ns> steady_durations() const;
   /// Of a quantity that each of some iterations of the steady part has, what one of the median
   /// duration has: in proportion to theirs, by the interquartile means of both. 0 of none.
   Ns usual_ns(std::vector<Ns> of_each, std::vector<Ns> durations) const;

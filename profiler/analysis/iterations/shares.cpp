@@ -23,22 +23,6 @@
 namespace streamscope::analysis {
 namespace {
 
-constexpr std::array<ShareNames, kShareCount> kNames = {{
-    {"kernels", "kernels"},
-    {"collectives", "collectives"},
-    {"copies", "copies"},
-    {"other-work", "host functions and memory waits"},
-    {"device-latency", "starting work on the device"},
-    {"host-launching", "host launching"},
-    {"host-outside", "host outside CUDA"},
-    {"host-synchronization", "host synchronization"},
-    {"memory-management", "managing memory"},
-    {"code-loading", "loading code"},
-    {"host-lock", "waiting for another thread"},
-    {"recorder", "recorder"},
-    {"unknown", "unknown"},
-}};
-
 size_t index_of(TimeShare share) { return static_cast<size_t>(share); }
 
 // Cuts the path at the ends of iterations and adds up its parts.
@@ -200,12 +184,10 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
     copies += kind == trace::kMemcpy;
     large_copies += is_large_synchronous_copy(analyses.order(), op);
   }
-  std::vector<Ns> busy_ns, durations;
-  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i) {
+  std::vector<Ns> busy_ns;
+  for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
     busy_ns.push_back(busy.busy_ns(iterations.all[i].start_ns, iterations.all[i].end_ns));
-    durations.push_back(iterations.all[i].duration_ns());
-  }
-  result.busy_ns = iterations.usual_ns(std::move(busy_ns), std::move(durations));
+  result.busy_ns = iterations.usual_ns(std::move(busy_ns), iterations.steady_durations());
   result.kernel_count = mean(kernels.count());
   result.median_kernel_ns = kernels.median_ns();
   std::vector<size_t> launches(trace.thread.size());
@@ -225,25 +207,8 @@ void count(Analyses& analyses, const Iterations& iterations, const SteadySyncs& 
 
 }  // namespace
 
-const ShareNames& names_of(TimeShare share) { return kNames[index_of(share)]; }
-
 Ns IterationShares::total_ns() const {
   return std::accumulate(total.begin(), total.end(), Ns{0}, trace::sum_of);
-}
-
-bool is_host_time(TimeShare share) {
-  switch (share) {
-    case TimeShare::kLaunching:
-    case TimeShare::kOutside:
-    case TimeShare::kSynchronizing:
-    case TimeShare::kMemory:
-    case TimeShare::kCodeLoading:
-    case TimeShare::kLock:
-    case TimeShare::kRecorder:
-      return true;
-    default:
-      return false;
-  }
 }
 
 TimeShare IterationShares::largest() const {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/iterations/shares.h"
+#include "analysis/iterations/time_share.h"
 #include "trace/model.h"
 #include "vocabulary/collective_kind.h"
 

@@ -20,12 +20,17 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/analyses.h"
 #include "analysis/assertions/assertion.h"
 #include "job/job.h"
-#include "report/sections/info.h"
+#include "vocabulary/wait_cause.h"
+
+namespace streamscope::analysis {
+class Analyses;
+}
 
 namespace streamscope::report {
+
+struct Info;
 
 /// What a check examines: one trace, or the folder of a run.
 enum class CheckSubject { kTrace, kJob };

@@ -20,6 +20,7 @@
 #include "budget.h"
 #include "report/sections/document.h"
 #include "report/sections/job_document.h"
+#include "report/sections/summary.h"
 
 namespace streamscope::report {
 

@@ -7,6 +7,7 @@
 
 #include "analysis/labels.h"
 #include "exporter.h"
+#include "report/sections/summary.h"
 #include "trace/function_name.h"
 
 namespace streamscope::report {

@@ -8,13 +8,24 @@
 #include <string>
 #include <vector>
 
-#include "report/sections/summary.h"
+#include "trace/model.h"
+
+namespace streamscope::analysis {
+struct Counts;
+struct HostPace;
+}  // namespace streamscope::analysis
 
 namespace streamscope::report {
 
+struct Advice;
+struct Coordination;
+struct Info;
+struct IterationSummary;
+struct LossFact;
+
 using Json = nlohmann::ordered_json;  // keeps keys in order of insertion
 
-Json to_json(const Counts& counts);
+Json to_json(const analysis::Counts& counts);
 Json to_json(const Coordination& coordination);
 Json to_json(const std::vector<LossFact>& losses);
 Json to_json(const Advice& advice);

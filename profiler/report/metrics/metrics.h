@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "analysis/iterations/iterations.h"
-#include "analysis/iterations/shares.h"
+#include "analysis/iterations/time_share.h"
 #include "job/job_hang.h"
 #include "trace/read/reader.h"
 #include "vocabulary/severity.h"

@@ -121,14 +121,15 @@ std::string result_of(const DiffVerdict& verdict) {
   const auto& steady = verdict.diff.steady;
   const char* base = verdict.base_runs.size() > 1 ? "the slowest baseline run" : "the baseline";
   const double percent = verdict.max_slowdown * 100;
-  if (verdict.base_unfinished || (verdict.new_unfinished && !verdict.regressed()))
-    return unfinished_sentence(verdict.base_unfinished);
-  if (verdict.by_slow_host && !verdict.regressed()) {
+  const CheckResult result = verdict.result();
+  if (result == CheckResult::kPassed) return "no regression";
+  if (result == CheckResult::kNotEvaluable) {
+    if (verdict.base_unfinished || verdict.new_unfinished)
+      return unfinished_sentence(verdict.base_unfinished);
     return fmt::format(
         "not evaluable: a repetition is slower than in {} by more than {:.1f} %, but no more than "
         "the host is at everything ({:.1f} times); compare with a run on a host that is as fast, "
-        "or "
-        "give one as slow as --base-run",
+        "or give one as slow as --base-run",
         base, percent, verdict.diff.iterations.host_slowdown());
   }
   if (verdict.slower && steady) {
@@ -141,12 +142,9 @@ std::string result_of(const DiffVerdict& verdict) {
         "to start-up",
         base, percent);
   }
-  if (verdict.more_often) {
-    return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",
-                       analysis::format_count(steady->now.count),
-                       analysis::format_count(steady->base.count));
-  }
-  return "no regression";
+  return fmt::format("regression: {} repetitions instead of {}, each about as fast as before",
+                     analysis::format_count(steady->now.count),
+                     analysis::format_count(steady->base.count));
 }
 
 }  // namespace

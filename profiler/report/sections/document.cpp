@@ -12,6 +12,7 @@
 #include "analysis/units.h"
 #include "lists.h"
 #include "report/formats/table.h"
+#include "summary.h"
 #include "time_sections.h"
 #include "trace/loss.h"
 #include "trace/ns_math.h"

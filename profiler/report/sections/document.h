@@ -7,9 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "summary.h"
+#include "trace/model.h"
+
+namespace streamscope::trace {
+struct Trace;
+}
 
 namespace streamscope::report {
+
+struct Info;
+struct Summary;
 
 /// What a report is broken down by.
 enum class By { kStream, kNvtx, kKernel };

@@ -346,9 +346,8 @@ void prefer_easy(std::vector<Advice>& findings) {
 
 // A repair that saves less by itself is only a part of the one that needs it, whose text has it.
 bool is_worth_its_own_line(const Advice& advice) {
-  constexpr Ns kLeast = 20;  // 1/20 of the iteration
   const auto& gain = advice.finding.iteration;
-  return gain && gain->gain_ns() >= gain->before_ns / kLeast;
+  return gain && gain->gain_ns() >= gain->before_ns / analysis::kSmallPart;
 }
 
 // Moves findings before the first one that needs their repair.

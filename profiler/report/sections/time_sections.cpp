@@ -12,6 +12,7 @@
 
 #include "analysis/left_out.h"
 #include "lists.h"
+#include "summary.h"
 #include "trace/ns_math.h"
 
 namespace streamscope::report {
