@@ -173,6 +173,24 @@ TEST(Bound, IsLaunchingRatherThanPausesThatAreWorthAsMuch) {
   });
 }
 
+// A pause that takes most of the time, such as for the next batch. The device works meanwhile, so
+// that no more is won without the pause than without the launches.
+TEST(Bound, IsAPauseThatTakesMostOfTheTimeRatherThanLaunching) {
+  SteppedProgram program;
+  program.steps(12, [&](int) {
+    program.launch(10, 290);
+    program.pause(300);
+    for (int i = 0; i < 9; ++i) program.launch(10, 1);
+  });
+  check_model(program, [](const IterationModel& model) {
+    EXPECT_EQ(model.bare_ns(), 400 * kUs);
+    EXPECT_EQ(model.without_ns(TimeShare::kLaunching), 300 * kUs);
+    EXPECT_NEAR(static_cast<double>(model.without_ns(TimeShare::kOutside)), 310e3, 10e3);
+    EXPECT_EQ(model.bound(), TimeShare::kOutside);
+    EXPECT_THAT(model.nearly_bound(), ElementsAre(TimeShare::kLaunching));
+  });
+}
+
 // Iterations of two lengths in turn, and one more of the short ones: as the device is busy, little
 // is saved of either kind.
 TEST(Prediction, IsInProportionIfIterationsOfTwoKindsTakeTurns) {

@@ -132,7 +132,7 @@ TEST_F(Picture, IsTheSameDrawnInPartsOrWhole) {
   Offscreen surface(1200, 800);
   Workspace workspace{Arguments{}};
   workspace.set_model(model);
-  const auto frame = [&] { return surface.render(workspace).rgb; };
+  const auto frame = [&] { return settled(surface, workspace).rgb; };
   frame();
   size_t count = 0;
   for (const Command& command : commands()) {

@@ -64,10 +64,12 @@ void IterationModel::find_bound() {
   }
   const auto saves_enough = [&](size_t i) { return gain_without(i) >= least; };
   size_t bound = *std::ranges::max_element(equal, {}, [&](size_t i) { return shares_.total[i]; });
-  // A framework also pauses for long between the launches of one operation.
+  // A framework also pauses for long between the launches of one operation, but not for most of
+  // the time.
   constexpr auto kLaunching = static_cast<size_t>(TimeShare::kLaunching);
   if (bound == static_cast<size_t>(TimeShare::kOutside) &&
-      std::ranges::count(equal, kLaunching) > 0 && saves_enough(kLaunching))
+      std::ranges::count(equal, kLaunching) > 0 && saves_enough(kLaunching) &&
+      shares_.total[kLaunching] >= shares_.total[bound] / 2)
     bound = kLaunching;
   bound_ = static_cast<TimeShare>(bound);
   for (const size_t i : equal) {

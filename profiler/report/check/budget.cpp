@@ -11,10 +11,12 @@
 #include <iterator>
 #include <ranges>
 
+#include "analysis/analyses.h"
 #include "analysis/delay/critical_path.h"
 #include "analysis/delay/overlap.h"
 #include "analysis/iterations/iteration_model.h"
 #include "analysis/units.h"
+#include "report/sections/info.h"
 #include "report/sections/job_document.h"
 #include "trace/error.h"
 #include "vocabulary/range_name.h"

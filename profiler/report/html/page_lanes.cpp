@@ -13,6 +13,8 @@
 namespace streamscope::report {
 namespace {
 
+using trace::Id;
+using trace::kNoId;
 using trace::Trace;
 
 // More boxes open slowly and show nothing more on any screen.

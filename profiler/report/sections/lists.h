@@ -12,6 +12,7 @@
 #include "analysis/labels.h"
 #include "analysis/units.h"
 #include "document.h"
+#include "trace/read/reader.h"
 
 namespace streamscope::report {
 
@@ -31,7 +32,7 @@ auto first_of(const List& list, size_t most, const char* others, Section& sectio
   return list | std::views::take(most);
 }
 
-inline std::string quoted_or(const trace::Trace& trace, Id text, const char* otherwise) {
+inline std::string quoted_or(const trace::Trace& trace, trace::Id text, const char* otherwise) {
   const std::string name = analysis::printable(trace.text(text));
   return name.empty() ? otherwise : name;
 }
