@@ -8,7 +8,7 @@
 #include <set>
 
 #include "job/by_place.h"
-#include "job/parallel.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::job {
 namespace {
@@ -164,6 +164,7 @@ class DelayFinder {
       by_cause[{share, kNone}][rank] += sum_of(places);
     }
     std::vector<Candidate> candidates;
+    candidates.reserve(by_cause.size());
     for (const auto& [cause, ranks] : by_cause) {
       candidates.push_back({.cause = cause, .on_path_ns = sum_of(ranks)});
     }

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "analysis/large_vector.h"
-#include "job/parallel.h"
 #include "vocabulary/fnv1a.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::job {
 namespace {

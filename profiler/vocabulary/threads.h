@@ -9,10 +9,12 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <future>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace streamscope {
 
@@ -44,6 +46,21 @@ auto run_beside(Work&& work, bool is_worth_it = true) {
   return std::async(
       is_worth_it && may_wait_for_threads() ? std::launch::async : std::launch::deferred,
       std::forward<Work>(work));
+}
+
+/// Calls `part(i)` for every i below `count`, on all processors: each takes the lowest that is
+/// left. Throws what a part threw.
+template <class Part>
+void for_each_part(size_t count, const Part& part) {
+  const size_t workers = std::min(processor_count(), count);
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < count; i = next++) part(i);
+  };
+  std::vector<std::future<void>> others;
+  for (size_t i = 1; i < workers; ++i) others.push_back(run_beside(work));
+  work();
+  for (std::future<void>& other : others) other.get();
 }
 
 }  // namespace streamscope

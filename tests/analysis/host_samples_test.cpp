@@ -113,6 +113,20 @@ TEST(HostWorkInIteration, NamesTheLineThatSamplesShow) {
   EXPECT_EQ(finding.place.call_site, "data.py:45 collate");
 }
 
+TEST(HostSamples, NameAFunctionOnceForLinesThatFollowEachOther) {
+  const auto line = [](const char* place, Ns each_ns) {
+    return HostActivity{.place = place, .what = "runs", .each_ns = each_ns};
+  };
+  HostActivities activities{.each_ns = 100, .samples = 20};
+  activities.lines = {line("a.py:7 f", 50), line("a.py:9 f", 30), line("b.py:9 f", 20)};
+  EXPECT_EQ(
+      activity_sentence(activities),
+      "By samples of the host: 50 % at a.py:7 f (runs), 30 % at line 9 (runs), 20 % at b.py:9 "
+      "f (runs).");
+  activities.lines = {line("a.py:7 f", 50), line("b.py:9 f", 30), line("a.py:9 f", 20)};
+  EXPECT_THAT(activity_sentence(activities), HasSubstr("20 % at a.py:9 f (runs)"));
+}
+
 TEST(HostSamples, MainPlaceIsInTheFunctionWithMostTime) {
   const auto line = [](const char* place, Ns each_ns) {
     return HostActivity{.place = place, .each_ns = each_ns};

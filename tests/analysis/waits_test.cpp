@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 
@@ -276,6 +277,37 @@ TEST(Waits, PartsSumToTheGapInRandomTraces) {
     }
   }
   EXPECT_GT(gaps, 10'000u);
+}
+
+// The pieces that threads explain follow each other as if one had explained all.
+TEST(Waits, OfManyOpsAreInTheirOrder) {
+  MemoryTrace t;
+  std::mt19937 random(7);
+  std::array<Id, 5> streams;
+  for (Id& stream : streams) stream = t.add_stream();
+  std::array<Ns, 5> free{};
+  Ns now = 0;
+  for (int i = 0; i < 40'000; ++i) {
+    const size_t stream = random() % streams.size();
+    now += static_cast<Ns>(random() % 5'000);
+    const Ns start = std::max(free[stream], now + 2'000) + static_cast<Ns>(random() % 20'000);
+    free[stream] = start + 10'000;
+    t.op(now, streams[stream], start, free[stream]);
+  }
+  Analyses analyses(t.trace);
+  WaitExplainer explainer(analyses.order(), analyses.stream_ops(), analyses.edges(),
+                          analyses.contention());
+  std::vector<WaitPart> one_by_one;
+  for (Id op = 0; op < t.trace.op.size(); ++op) explainer.explain(op, one_by_one);
+  const std::vector<WaitPart>& parts = analyses.waits();
+  ASSERT_EQ(parts.size(), one_by_one.size());
+  ASSERT_GT(parts.size(), t.trace.op.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    ASSERT_EQ(parts[i].op, one_by_one[i].op) << i;
+    ASSERT_EQ(parts[i].cause, one_by_one[i].cause) << i;
+    ASSERT_EQ(parts[i].duration_ns, one_by_one[i].duration_ns) << i;
+    ASSERT_EQ(parts[i].because, one_by_one[i].because) << i;
+  }
 }
 
 TEST(Waits, UntimedTracesHaveNone) {

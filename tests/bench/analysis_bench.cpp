@@ -28,7 +28,7 @@ using namespace streamscope::trace;
 // CPU time of all threads, whatever else the machine does.
 double now_s() {
   timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
@@ -115,6 +115,8 @@ Cost analyze(const Trace& trace, bool verbose) {
   lap("edges");
   analyses.contention();
   lap("contention");
+  analyses.host_time();
+  lap("host time");
   const size_t parts = analyses.waits().size();
   lap("why late");
   const size_t steps = analyses.path().size();

@@ -296,10 +296,10 @@ void HostTime::make_blocks(ThreadCalls& thread) {
   }
 }
 
-// How many blocks begin by then. Searches from the last result, doubling the step.
-size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at) {
+// How many blocks begin by then. Searches from `nearby`, doubling the step.
+size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at, size_t nearby) {
   const auto& blocks = thread.blocks;
-  size_t low = std::min(thread.last_block, blocks.size()), high = low, step = 1;
+  size_t low = nearby, high = nearby, step = 1;
   while (low > 0 && blocks[low - 1].start_ns > at) {
     high = low;
     low -= std::min(low, step);
@@ -312,11 +312,11 @@ size_t HostTime::blocks_until(const ThreadCalls& thread, Ns at) {
   const auto found = std::ranges::upper_bound(blocks.begin() + static_cast<ptrdiff_t>(low),
                                               blocks.begin() + static_cast<ptrdiff_t>(high), at, {},
                                               &Block::start_ns);
-  return thread.last_block = static_cast<size_t>(found - blocks.begin());
+  return static_cast<size_t>(found - blocks.begin());
 }
 
-HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at) const {
-  const size_t begun = blocks_until(thread, at);
+HostTime::Sums HostTime::until(const ThreadCalls& thread, Ns at, size_t& nearby) const {
+  const size_t begun = nearby = blocks_until(thread, at, nearby);
   if (begun == 0) return {};
   const Block* block = &thread.blocks[begun - 1];
   Sums sums = block->before;
@@ -350,9 +350,9 @@ Id HostTime::long_call(const ThreadCalls& thread, Ns from, Ns to) const {
   return name;
 }
 
-void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to,
-                           std::vector<HostPart>& parts) const {
-  const Sums before = until(thread, from), after = until(thread, to);
+void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts,
+                           std::pair<size_t, size_t>& nearby) const {
+  const Sums before = until(thread, from, nearby.first), after = until(thread, to, nearby.second);
   const Ns sync = std::clamp<Ns>(after.sync_ns - before.sync_ns, 0, to - from);
   const Ns call = std::clamp<Ns>(after.call_ns - before.call_ns, 0, to - from - sync);
   add(HostState::kSync, sync, parts, after.last_sync);
@@ -361,28 +361,31 @@ void HostTime::split_plain(const ThreadCalls& thread, Ns from, Ns to,
   add(HostState::kOutside, to - from - sync - call, parts);
 }
 
-// `plain`: also the time between them.
-void HostTime::split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool plain,
-                                 std::vector<HostPart>& parts) const {
+template <class Between>
+void HostTime::split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool in_call,
+                                 std::vector<HostPart>& parts, Between between) {
   const auto& specials = thread.specials;
   auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
   Ns at = from;
   for (; special != specials.end() && special->start_ns < to; ++special) {
-    if (!plain && (special->state == HostState::kMemory || special->state == HostState::kCopy ||
-                   special->state == HostState::kRead))
+    if (in_call && (special->state == HostState::kMemory || special->state == HostState::kCopy ||
+                    special->state == HostState::kRead))
       continue;
     const Ns begin = std::max(special->start_ns, from), end = std::min(special->end_ns, to);
-    if (plain && begin > at) split_plain(thread, at, begin, parts);
+    if (begin > at) between(at, begin);
     add(special->state, end - begin, parts, kNoId, special->call_name);
     at = end;
   }
-  if (plain && at < to) split_plain(thread, at, to, parts);
+  if (at < to) between(at, to);
 }
 
-void HostTime::split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
+void HostTime::split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts,
+                     Nearby& nearby) const {
   if (from >= to) return;
   if (thread >= threads_.size()) return add(HostState::kOutside, to - from, parts);
-  split_at_specials(threads_[thread], from, to, true, parts);
+  split_at_specials(threads_[thread], from, to, false, parts, [&](Ns start, Ns end) {
+    split_plain(threads_[thread], start, end, parts, nearby.blocks_[thread]);
+  });
 }
 
 std::pair<Ns, Ns> HostTime::last_call(Id thread, Ns at) const {
@@ -395,7 +398,7 @@ std::pair<Ns, Ns> HostTime::last_call(Id thread, Ns at) const {
 
 void HostTime::split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
   if (from >= to || thread >= threads_.size()) return;
-  split_at_specials(threads_[thread], from, to, false, parts);
+  split_at_specials(threads_[thread], from, to, true, parts, [](Ns, Ns) {});
 }
 
 }  // namespace streamscope::analysis

@@ -44,15 +44,29 @@ inline constexpr Ns kBeforeFirstNs = 1'000'000'000;
 /// A call that takes at least this long is named.
 inline constexpr Ns kLongCallNs = 20'000;
 
-/// Keeps a reference to the trace. Not thread-safe. Built in O(calls), or O(calls log calls) if
-/// they are out of order.
+/// Immutable, thread-safe; keeps a reference to the trace. Built in O(calls), or O(calls log calls)
+/// if they are out of order.
 class HostTime {
  public:
   explicit HostTime(const Trace& trace);
 
+  /// Where the last intervals of a caller began and ended: the next ones are usually nearby.
+  class Nearby {
+   public:
+    explicit Nearby(const HostTime& host_time) : blocks_(host_time.threads_.size()) {}
+
+   private:
+    friend class HostTime;
+    std::vector<std::pair<size_t, size_t>> blocks_;  // by thread
+  };
+
   /// Appends the parts of [from, to) of a thread, at most one per state and other call; they sum to
   /// the interval. All of it is kOutside for an unknown thread. O(log calls).
-  void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
+  void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts, Nearby& nearby) const;
+  void split(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const {
+    Nearby nearby(*this);
+    split(thread, from, to, parts, nearby);
+  }
   /// The same within one call: lists only the parts that were kProfiler, kCodeLoading or kLock.
   void split_call(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
   /// Calls `visit(state, start, end)` for the parts of [from, to) of a known thread, in order; they
@@ -99,7 +113,6 @@ class HostTime {
     std::vector<Call> calls;  // by start
     std::vector<Block> blocks;
     std::vector<Call> long_calls;   // no synchronizations
-    mutable size_t last_block = 0;  // last result: the next query is usually nearby in time
     std::vector<Special> specials;  // by start, disjoint
   };
 
@@ -116,12 +129,15 @@ class HostTime {
   static std::vector<Special> without_overlaps(std::vector<Special> all);
   void add_to(Sums& sums, Call call, Ns duration) const;
   void make_blocks(ThreadCalls& thread);
-  static size_t blocks_until(const ThreadCalls& thread, Ns at);
-  Sums until(const ThreadCalls& thread, Ns at) const;
+  static size_t blocks_until(const ThreadCalls& thread, Ns at, size_t nearby);
+  Sums until(const ThreadCalls& thread, Ns at, size_t& nearby) const;
   Id long_call(const ThreadCalls& thread, Ns from, Ns to) const;
-  void split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts) const;
-  void split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool plain,
-                         std::vector<HostPart>& parts) const;
+  void split_plain(const ThreadCalls& thread, Ns from, Ns to, std::vector<HostPart>& parts,
+                   std::pair<size_t, size_t>& nearby) const;
+  // Calls `between(start, end)` for the time between specials, in order.
+  template <class Between>
+  static void split_at_specials(const ThreadCalls& thread, Ns from, Ns to, bool in_call,
+                                std::vector<HostPart>& parts, Between between);
 
   const Trace& trace_;
   std::vector<ThreadCalls> threads_;
@@ -129,7 +145,7 @@ class HostTime {
 
 template <class Visit>
 void HostTime::each_part(Id thread, Ns from, Ns to, Visit visit) const {
-  const auto& [calls, blocks, long_calls, last_block, specials] = threads_[thread];
+  const auto& [calls, blocks, long_calls, specials] = threads_[thread];
   auto special = std::ranges::upper_bound(specials, from, {}, &Special::end_ns);
   const auto lay_specials_over = [&](HostState state, Ns start, Ns end) {
     while (start < end) {

@@ -10,6 +10,7 @@
 #include "trace/ns_math.h"
 #include "vocabulary/copy_kind.h"
 #include "vocabulary/graph_node_kind.h"
+#include "vocabulary/threads.h"
 
 namespace streamscope::analysis {
 namespace {
@@ -40,18 +41,22 @@ WaitExplainer::WaitExplainer(const IssueOrder& order, const StreamOps& stream_op
       stream_ops_(stream_ops),
       edges_(edges),
       contention_(contention),
-      graph_nodes_(trace_),
-      host_time_(trace_),
-      off_windows_(off_windows(trace_)),
-      predecessor_(large_vector(trace_.op.size(), kNoId)) {
+      facts_(std::make_shared<Facts>(trace_, stream_ops)),
+      nearby_(facts_->host_time) {}
+
+WaitExplainer::Facts::Facts(const Trace& trace, const StreamOps& stream_ops)
+    : graph_nodes(trace),
+      host_time(trace),
+      off_windows(analysis::off_windows(trace)),
+      predecessor(large_vector(trace.op.size(), kNoId)) {
   // Per stream: the op so far that ended last.
   std::vector<Id> last(stream_ops.stream_count(), kNoId);
-  stream_ops.each_in_order(trace_, [&](Id stream, Id op) {
-    if (!is_timed(trace_, op)) return;
+  stream_ops.each_in_order(trace, [&](Id stream, Id op) {
+    if (!is_timed(trace, op)) return;
     Id& before = last[stream];
-    predecessor_[op] = before;
-    if (trace_.op.kind[op] == trace::kMemoryWait) return;
-    if (before == kNoId || trace_.op.end_ns[op] >= trace_.op.end_ns[before]) before = op;
+    predecessor[op] = before;
+    if (trace.op.kind[op] == trace::kMemoryWait) return;
+    if (before == kNoId || trace.op.end_ns[op] >= trace.op.end_ns[before]) before = op;
   });
 }
 
@@ -64,7 +69,7 @@ Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
       trace_.op.stream_id[op] >= stream_ops_.stream_count()) {
     return kUnknownNs;
   }
-  const Id before = predecessor_[op];
+  const Id before = facts_->predecessor[op];
   const Ns from = before != kNoId ? trace_.op.end_ns[before] : issue.start_ns;
   return from < trace_.op.start_ns[op] ? from : kUnknownNs;
 }
@@ -72,7 +77,7 @@ Ns WaitExplainer::gap_from(Id op, const Issue& issue) const {
 const std::vector<WaitExplainer::Condition>& WaitExplainer::conditions(Id op) {
   conditions_.clear();
   const Issue issue = order_.issue(op);
-  if (const Id before = predecessor_[op]; before != kNoId) {
+  if (const Id before = facts_->predecessor[op]; before != kNoId) {
     conditions_.push_back({.since_ns = order_.issue(before).start_ns,
                            .met_ns = trace_.op.end_ns[before],
                            .cause = WaitCause::kStart,
@@ -128,7 +133,7 @@ void WaitExplainer::add_edges(Id op, const Issue& issue) {
 // ops without times. Only the simulator has times of memory waits; a wait without a known end is
 // charged the time that nothing else explains.
 void WaitExplainer::add_own_stream(Id op) {
-  for (Id at = stream_ops_.predecessor(op); at != kNoId && at != predecessor_[op];
+  for (Id at = stream_ops_.predecessor(op); at != kNoId && at != facts_->predecessor[op];
        at = stream_ops_.predecessor(at)) {
     const bool timed = is_timed(trace_, at), memory = trace_.op.kind[at] == trace::kMemoryWait;
     if (timed && !memory) break;
@@ -173,23 +178,23 @@ void WaitExplainer::add_contender(Id op, const Issue& issue) {
 
 // Host nodes of graphs have no op: they appear only as the time they take.
 bool WaitExplainer::behind_host_node(Id op) const {
-  if (graph_nodes_.empty()) return false;
+  if (facts_->graph_nodes.empty()) return false;
   const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
   const auto node_of = [&](Id id) {
     return id == kNoId || trace_.op.graph_node[id] == trace::kNoInt
                ? kNoId
-               : graph_nodes_.node(process, trace_.op.graph_node[id]);
+               : facts_->graph_nodes.node(process, trace_.op.graph_node[id]);
   };
   const auto any_host = [&](std::span<const Id> nodes) {
     return std::ranges::any_of(nodes,
                                [&](Id node) { return trace_.graph_node.kind[node] == kHostNode; });
   };
   const Id node = node_of(op);
-  if (node != kNoId && any_host(graph_nodes_.before(node))) return true;
-  const Id before = predecessor_[op];
+  if (node != kNoId && any_host(facts_->graph_nodes.before(node))) return true;
+  const Id before = facts_->predecessor[op];
   if (before == kNoId || trace_.op.api_call_id[before] == trace_.op.api_call_id[op]) return false;
   const Id last = node_of(before);
-  return last != kNoId && any_host(graph_nodes_.after(last));
+  return last != kNoId && any_host(facts_->graph_nodes.after(last));
 }
 
 bool WaitExplainer::woke_device(Id op, Ns ready_ns) const {
@@ -239,7 +244,7 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
   if (contender) held_by(*contender);
   if (at >= start) return;
   if (open) return charge(op, *open, at, start, parts);
-  const Id before = predecessor_[op];
+  const Id before = facts_->predecessor[op];
   const bool function = trace_.op.kind[op] == trace::kHostFunction ||
                         last == WaitCause::kHostFunction ||
                         (last == WaitCause::kStart && before != kNoId &&
@@ -260,8 +265,8 @@ void WaitExplainer::explain(Id op, std::vector<WaitPart>& parts) {
 void WaitExplainer::charge_host(Id op, const Issue& issue, Ns from, Ns to,
                                 std::vector<WaitPart>& parts) {
   const Id process = trace_.process_of_stream(trace_.op.stream_id[op]);
-  if (process < off_windows_.size()) {
-    const auto& windows = off_windows_[process];
+  if (process < facts_->off_windows.size()) {
+    const auto& windows = facts_->off_windows[process];
     auto window = std::ranges::upper_bound(windows, from, {}, &OffWindow::end_ns);
     for (; window != windows.end() && window->start_ns < to; ++window) {
       const Ns off = std::max(from, window->start_ns), on = std::min(to, window->end_ns);
@@ -277,8 +282,8 @@ void WaitExplainer::charge_recorded_host(Id op, const Issue& issue, Ns from, Ns 
                                          std::vector<WaitPart>& parts) {
   const Ns called = issue.start_ns == kUnknownNs ? to : std::clamp(issue.start_ns, from, to);
   host_parts_.clear();
-  host_time_.split(issue.thread_id, from, called, host_parts_);
-  host_time_.split_call(issue.thread_id, called, to, host_parts_);
+  facts_->host_time.split(issue.thread_id, from, called, host_parts_, nearby_);
+  facts_->host_time.split_call(issue.thread_id, called, to, host_parts_);
   Ns rest = to - from;  // time in the call without a more specific cause
   for (const HostPart& part : host_parts_) {
     rest -= part.duration_ns;
@@ -343,19 +348,45 @@ std::string host_label(WaitCause cause, std::string_view call) {
   }
 }
 
-std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace) {
+namespace {
+
+// How many parts all ops have, by some of them, and a little more.
+size_t count_parts(WaitExplainer explainer, size_t ops) {
+  constexpr size_t kSampled = 4096;
+  const size_t distance = std::max<size_t>(1, ops / kSampled);
   std::vector<WaitPart> parts;
-  constexpr size_t kMostOfOneOp = 64;
-  reserve_large(parts, trace.op.size() / 4 + kMostOfOneOp);
-  for (Id op = 0; op < trace.op.size(); ++op) {
-    // Reserve by the average number of parts per op so far, instead of doubling.
-    if (op > 0 && parts.capacity() - parts.size() < kMostOfOneOp) {
-      const double per_op = static_cast<double>(parts.size()) / op;
-      reserve_large(parts,
-                    static_cast<size_t>(1.02 * per_op * static_cast<double>(trace.op.size())) +
-                        trace.op.size() / 64 + 2 * kMostOfOneOp);
-    }
-    explainer.explain(op, parts);
+  for (size_t op = 0; op < ops; op += distance) explainer.explain(static_cast<Id>(op), parts);
+  const size_t counted = parts.size() * distance;
+  return counted + counted / 32;
+}
+
+}  // namespace
+
+std::vector<WaitPart> explain_waits(const WaitExplainer& explainer, const Trace& trace) {
+  constexpr size_t kOpsOfAPiece = size_t{1} << 14;
+  const size_t ops = trace.op.size(), pieces = (ops + kOpsOfAPiece - 1) / kOpsOfAPiece;
+  const size_t at_once = std::min(2 * processor_count(), pieces);
+  std::vector<WaitExplainer> explainers(at_once, explainer);
+  std::vector<std::vector<WaitPart>> found(at_once), earlier(at_once);
+  std::vector<WaitPart> parts;
+  reserve_large(parts, count_parts(explainer, ops));
+  const auto append = [&](std::vector<WaitPart>& piece) {
+    const size_t needed = parts.size() + piece.size();
+    if (needed > parts.capacity()) reserve_large(parts, needed + needed / 8);
+    parts.insert(parts.end(), piece.begin(), piece.end());
+    piece.clear();
+  };
+  const auto explain = [&](size_t piece, size_t i) {
+    const size_t first = piece * kOpsOfAPiece, last = std::min(first + kOpsOfAPiece, ops);
+    for (size_t op = first; op < last; ++op) explainers[i].explain(static_cast<Id>(op), found[i]);
+  };
+  // What was found is appended while the next pieces are explained.
+  for (size_t piece = 0; piece < pieces + at_once; piece += at_once) {
+    for_each_part(1 + at_once, [&](size_t part) {
+      if (part > 0) return explain(piece + part - 1, part - 1);
+      for (std::vector<WaitPart>& before : earlier) append(before);
+    });
+    std::swap(found, earlier);
   }
   return parts;
 }

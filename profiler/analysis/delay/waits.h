@@ -19,6 +19,7 @@
 // is unknown.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,7 +75,8 @@ inline constexpr Ns kCopyStartNs = 30'000;
 /// The same around host functions, whose thread has to wake up: 15 to 50 µs on an H200.
 inline constexpr Ns kHostFunctionStartNs = 60'000;
 
-/// Explains single ops. Keeps references to its arguments. Not thread-safe.
+/// Explains single ops. Keeps references to its arguments. Not thread-safe; copies are cheap, as
+/// they share what was computed of the trace, and may be used at once.
 class WaitExplainer {
  public:
   WaitExplainer(const IssueOrder& order, const StreamOps& stream_ops, const Edges& edges,
@@ -92,7 +94,7 @@ class WaitExplainer {
     bool resource = false;  // contention: another op used what this op needed; they are unordered
   };
 
-  const HostTime& host_time() const { return host_time_; }
+  const HostTime& host_time() const { return facts_->host_time; }
   /// All known conditions of the op, including stream order and its launch, ordered by `met_ns`.
   /// Valid until the next call.
   const std::vector<Condition>& conditions(Id op);
@@ -117,16 +119,23 @@ class WaitExplainer {
   const StreamOps& stream_ops_;
   const Edges& edges_;
   const Contention& contention_;
-  const GraphNodes graph_nodes_;
-  const HostTime host_time_;
-  const std::vector<std::vector<OffWindow>> off_windows_;  // by process, in order of time
-  std::vector<Id> predecessor_;  // the previous work on the op's stream, without memory waits
+  struct Facts {
+    GraphNodes graph_nodes;
+    HostTime host_time;
+    std::vector<std::vector<OffWindow>> off_windows;  // by process, in order of time
+    std::vector<Id> predecessor;  // the previous work on the op's stream, without memory waits
+
+    Facts(const Trace& trace, const StreamOps& stream_ops);
+  };
+  const std::shared_ptr<const Facts> facts_;
+  HostTime::Nearby nearby_;
   std::vector<Condition> conditions_;
   std::vector<Condition> queue_;  // the same in stream order
   std::vector<HostPart> host_parts_;
 };
 
-/// Parts of all timed ops that started after a gap, by op id; parts of one op in time order.
-std::vector<WaitPart> explain_waits(WaitExplainer& explainer, const Trace& trace);
+/// Parts of all timed ops that started after a gap, by op id; parts of one op in time order. On all
+/// processors.
+std::vector<WaitPart> explain_waits(const WaitExplainer& explainer, const Trace& trace);
 
 }  // namespace streamscope::analysis

@@ -255,10 +255,19 @@ class Summing {
 
 constexpr std::string_view kOfProfile = "the profile's functions and operators";
 
-// "at data.py:45 collate (runs)"
-std::string labeled(const HostActivity& line, bool of_profile) {
+// "line 46" of "data.py:46 collate" after another line of the same function; else all of it.
+std::string place_after(const std::string& previous, const std::string& place) {
+  const auto before = source_line(previous), at = source_line(place);
+  if (!before || !at || at->function.empty() || before->file != at->file ||
+      before->function != at->function)
+    return place;
+  return fmt::format("line {}", at->line);
+}
+
+// "at data.py:45 collate (runs)"; after one of the same function "at line 46 (runs)"
+std::string labeled(const HostActivity& line, const std::string& previous, bool of_profile) {
   if (of_profile && line.place.empty()) return "outside of operators";
-  std::string place = line.place.empty() ? "an unknown place" : line.place;
+  std::string place = line.place.empty() ? "an unknown place" : place_after(previous, line.place);
   if (!line.inside.empty()) place += ", in " + line.inside;
   return line.known ? fmt::format("at {} ({})", place, line.what) : "at " + place;
 }
@@ -389,12 +398,14 @@ std::string activity_sentence(const HostActivities& activities) {
   constexpr double kLeastNamed = 0.1;
   if (activities.samples < kLeastSamples || activities.each_ns <= 0) return "";
   std::vector<std::string> parts;
+  std::string previous;
   for (const HostActivity& line : activities.lines) {
     const double share =
         static_cast<double>(line.each_ns) / static_cast<double>(activities.each_ns);
     if (parts.size() == kMostNamed || (share < kLeastNamed && !parts.empty())) break;
     parts.push_back(fmt::format("{} {}", format_percent(line.each_ns, activities.each_ns),
-                                labeled(line, activities.of_profile)));
+                                labeled(line, previous, activities.of_profile)));
+    previous = line.place;
   }
   return fmt::format("By {}: {}.", activities.of_profile ? kOfProfile : "samples of the host",
                      fmt::join(parts, ", "));

@@ -95,7 +95,7 @@ inline constexpr size_t kLeastSamples = 10;
 std::string counted_source(const HostActivities& activities);
 
 /// "By samples of the host: 62 % at data.py:45 collate, in resize (PIL/Image.py) (runs), 21 % at
-/// …."; "" with too few samples.
+/// line 46 (runs)."; "" with too few samples.
 std::string activity_sentence(const HostActivities& activities);
 
 }  // namespace streamscope::analysis
