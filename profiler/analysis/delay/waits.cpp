@@ -363,9 +363,9 @@ size_t count_parts(WaitExplainer explainer, size_t ops) {
 }  // namespace
 
 std::vector<WaitPart> explain_waits(const WaitExplainer& explainer, const Trace& trace) {
-  constexpr size_t kOpsOfAPiece = size_t{1} << 14;
+  constexpr size_t kOpsOfAPiece = size_t{1} << 14, kMostAtOnce = 16;  // of about 2 MiB each
   const size_t ops = trace.op.size(), pieces = (ops + kOpsOfAPiece - 1) / kOpsOfAPiece;
-  const size_t at_once = std::min(2 * processor_count(), pieces);
+  const size_t at_once = std::min({2 * processor_count(), kMostAtOnce, pieces});
   std::vector<WaitExplainer> explainers(at_once, explainer);
   std::vector<std::vector<WaitPart>> found(at_once), earlier(at_once);
   std::vector<WaitPart> parts;
