@@ -12,8 +12,8 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace streamscope {
@@ -39,13 +39,18 @@ inline size_t processor_count() {
   return may_wait_for_threads() ? std::max<size_t>(std::thread::hardware_concurrency(), 1) : 1;
 }
 
-/// std::async, on a thread of its own if `is_worth_it`; else, and where no thread may be waited
-/// for, when the result is asked for.
+/// std::async, on a thread of its own if `is_worth_it`; else, and where no thread can be started or
+/// waited for, when the result is asked for.
 template <class Work>
-auto run_beside(Work&& work, bool is_worth_it = true) {
-  return std::async(
-      is_worth_it && may_wait_for_threads() ? std::launch::async : std::launch::deferred,
-      std::forward<Work>(work));
+auto run_beside(const Work& work, bool is_worth_it = true) {
+  if (is_worth_it && may_wait_for_threads()) {
+    try {
+      return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {  // a limit of the system, or of a container
+      is_worth_it = false;
+    }
+  }
+  return std::async(std::launch::deferred, work);
 }
 
 /// Calls `part(i)` for every i below `count`, on all processors: each takes the lowest that is
