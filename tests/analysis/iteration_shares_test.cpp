@@ -277,10 +277,8 @@ TEST(Shares, AreNeverNegativeAndSumToTheIterationInRandomPrograms) {
     IterationShares shares = shares_of(analyses, iterations, SteadySyncs(analyses, iterations));
     expect_sums(iterations, shares, which);
     if (HasFatalFailure()) return;
-    std::vector<Ns> durations;
-    for (size_t i = iterations.steady_from; i < iterations.steady_to; ++i)
-      durations.push_back(iterations.all[i].duration_ns());
-    ASSERT_EQ(shares.busy_ns, iterations.usual_ns(busy_of_each(trace, iterations), durations))
+    ASSERT_EQ(shares.busy_ns,
+              iterations.usual_ns(busy_of_each(trace, iterations), iterations.steady_durations()))
         << which;
     ASSERT_LE(shares.busy_ns, iterations.median_ns) << which;
     std::mt19937 random(seed);

@@ -25,7 +25,7 @@ namespace {
 using namespace streamscope;
 using namespace streamscope::trace;
 
-// CPU time of all threads, whatever else the machine does.
+// What a reader waits for: some analyses run on several threads.
 double now_s() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
