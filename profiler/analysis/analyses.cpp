@@ -60,7 +60,7 @@ std::vector<PathStep> Analyses::path_part(const PathPart& part) {
 
 void Analyses::split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) {
   const std::lock_guard lock(explaining_);
-  explainer().host_time().split(thread, from, to, parts);
+  explainer().split_host(thread, from, to, parts);
 }
 
 const HostTime& Analyses::host_time() { return explainer().host_time(); }

@@ -50,9 +50,8 @@ class Analyses {
   /// What delayed an op while its stream was free: a host function or a memory wait if any did,
   /// else what did for longest; kStart if nothing did.
   WaitCause gap_cause(Id op);
-  /// HostTime::split() of the explainer's HostTime.
+  /// HostTime::split(), near where the last one was.
   void split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts);
-  /// The same; only each_part() and each_pause() may be called.
   const HostTime& host_time();
   /// A part of the critical path. O(steps).
   std::vector<PathStep> path_part(const PathPart& part);

@@ -43,14 +43,13 @@ inline size_t processor_count() {
 /// waited for, when the result is asked for.
 template <class Work>
 auto run_beside(const Work& work, bool is_worth_it = true) {
-  if (is_worth_it && may_wait_for_threads()) {
-    try {
-      return std::async(std::launch::async, work);
-    } catch (const std::system_error&) {  // a limit of the system, or of a container
-      is_worth_it = false;
-    }
+  const auto later = [&] { return std::async(std::launch::deferred, work); };
+  if (!is_worth_it || !may_wait_for_threads()) return later();
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {  // a limit of the system, or of a container
+    return later();
   }
-  return std::async(std::launch::deferred, work);
 }
 
 /// Calls `part(i)` for every i below `count`, on all processors: each takes the lowest that is

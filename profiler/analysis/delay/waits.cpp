@@ -282,7 +282,7 @@ void WaitExplainer::charge_recorded_host(Id op, const Issue& issue, Ns from, Ns 
                                          std::vector<WaitPart>& parts) {
   const Ns called = issue.start_ns == kUnknownNs ? to : std::clamp(issue.start_ns, from, to);
   host_parts_.clear();
-  facts_->host_time.split(issue.thread_id, from, called, host_parts_, nearby_);
+  split_host(issue.thread_id, from, called, host_parts_);
   facts_->host_time.split_call(issue.thread_id, called, to, host_parts_);
   Ns rest = to - from;  // time in the call without a more specific cause
   for (const HostPart& part : host_parts_) {

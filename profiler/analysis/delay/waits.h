@@ -98,6 +98,10 @@ class WaitExplainer {
   /// All known conditions of the op, including stream order and its launch, ordered by `met_ns`.
   /// Valid until the next call.
   const std::vector<Condition>& conditions(Id op);
+  /// HostTime::split(), near where the last one was.
+  void split_host(Id thread, Ns from, Ns to, std::vector<HostPart>& parts) {
+    facts_->host_time.split(thread, from, to, parts, nearby_);
+  }
   /// Appends the parts of the gap before an op, in time order.
   void explain(Id op, std::vector<WaitPart>& parts);
 
